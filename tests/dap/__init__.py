@@ -1,0 +1,1 @@
+"""The protocol code, alone: bytes, transcripts, tables. Starts no process."""

@@ -1,0 +1,1 @@
+"""Programs that write files of this repository."""
