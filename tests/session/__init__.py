@@ -1,0 +1,1 @@
+"""The room that does IO with debuggees: real processes, real pipes."""
