@@ -45,7 +45,9 @@ class SessionLimitReached(RelayError):
 
 class SessionExpired(RelayError):
     code, status = "SESSION_EXPIRED", 410
-    suggestion = "Create a new session with POST /api/v1/sessions; a larger timeout_minutes keeps it longer"
+    suggestion = (
+        "Create a new session with POST /api/v1/sessions; a larger timeout_minutes keeps it longer"
+    )
 
 
 class SessionCrashed(RelayError):

@@ -34,6 +34,7 @@ ENTRY_OVERHEAD = 120
 """Bytes that an entry takes besides its text, about."""
 
 TRIM_ENTRIES = 256
+"""Entries that are looked at together when the oldest must go."""
 
 HOLD_SECONDS = 0.01
 """How long the beginning of a line waits for its rest: programs with block-buffered

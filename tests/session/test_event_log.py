@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import time
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
 
 import pytest
 import trio
@@ -167,7 +168,7 @@ async def test_closing_wakes_everyone_for_ever_after() -> None:
     log = filled("output")
     async with trio.open_nursery() as nursery:
         for types in (None, {"stopped"}):
-            nursery.start_soon(lambda types=types: log.wait(1, types=types))
+            nursery.start_soon(partial(log.wait, 1, types=types))
         await trio.testing.wait_all_tasks_blocked()
         log.close()
     assert log.closed
@@ -183,7 +184,7 @@ async def test_a_cancelled_waiter_leaves_nothing_behind() -> None:
     log = EventLog()
     async with trio.open_nursery() as nursery:
         for types in (None, {"stopped"}, {"stopped"}):
-            nursery.start_soon(lambda types=types: log.wait(0, types=types))
+            nursery.start_soon(partial(log.wait, 0, types=types))
         await trio.testing.wait_all_tasks_blocked()
         assert log.waiting == 3
         nursery.cancel_scope.cancel()
@@ -196,7 +197,7 @@ async def test_a_thousand_waiters() -> None:
     with trio.fail_after(20):
         async with trio.open_nursery() as nursery:
             for _ in range(1000):
-                nursery.start_soon(lambda: log.wait(0, types={"stopped"}))
+                nursery.start_soon(partial(log.wait, 0, types={"stopped"}))
             await trio.testing.wait_all_tasks_blocked()
             assert log.waiting == 1000
             log.append("stopped", {})

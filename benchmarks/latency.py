@@ -1,0 +1,123 @@
+"""How long a debugging client waits: the stock debugpy adapter beside the relay.
+
+    python benchmarks/latency.py                       # this interpreter, about four minutes
+    python benchmarks/latency.py --quick               # a smoke run
+    python benchmarks/latency.py --python /usr/bin/python3.12 --json result.json
+
+Prints a Markdown table for each interpreter. Exits with 1 if anything did not
+work (a promise that is missed is only shown), and leaves no process behind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+# As a script, only this directory is on the path.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.failure import BenchmarkError
+from benchmarks.measure import Samples, measure
+from benchmarks.processes import no_survivors, tail
+from benchmarks.program import Programs
+from benchmarks.relay_side import running_relay
+from benchmarks.report import Result, circumstances, rows, version_of
+from benchmarks.stock import Stock
+
+ROUNDS, QUICK_ROUNDS = 200, 3
+LAUNCHES, QUICK_LAUNCHES = 30, 2
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to measure."""
+
+    pythons: list[str]
+    rounds: int
+    launches: int
+    json_file: Path | None
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+def plan(arguments: Sequence[str]) -> Plan:
+    """What the command line asks for; exits with 2 if it is wrong."""
+    parser = argparse.ArgumentParser(
+        description="Latency of the stock debugpy adapter and of the relay, side by side."
+    )
+    parser.add_argument(
+        "--python",
+        action="append",
+        metavar="PATH",
+        help="the debuggee's interpreter; may be repeated (default: this one)",
+    )
+    parser.add_argument(
+        "--rounds", type=_positive, help=f"samples of each operation (default {ROUNDS})"
+    )
+    parser.add_argument(
+        "--launches", type=_positive, help=f"samples of create and launch (default {LAUNCHES})"
+    )
+    parser.add_argument("--quick", action="store_true", help="few samples: does it work at all?")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there too")
+    given = parser.parse_args(arguments)
+    return Plan(
+        pythons=given.python or [sys.executable],
+        rounds=given.rounds or (QUICK_ROUNDS if given.quick else ROUNDS),
+        launches=given.launches or (QUICK_LAUNCHES if given.quick else LAUNCHES),
+        json_file=given.json,
+    )
+
+
+def measure_one(python: str, work: Plan) -> Result:
+    """One interpreter, with a relay of its own. Raises BenchmarkError."""
+    version = version_of(python)
+    with tempfile.TemporaryDirectory(prefix="relay-benchmark-") as name:
+        samples = _measure_in(Path(name), python, work)
+    return Result(python, version, sorted(samples.launch_modes), rows(samples))
+
+
+def _measure_in(directory: Path, python: str, work: Plan) -> Samples:
+    programs = Programs.write(directory)
+    stock = Stock(python, directory)
+    try:
+        with running_relay(python, directory) as relay:
+            return measure(stock, relay, programs, rounds=work.rounds, launches=work.launches)
+    except BenchmarkError as error:
+        logs = "\n".join(filter(None, map(tail, sorted(directory.glob("*.log")))))
+        raise BenchmarkError(f"{error}\n{logs}".rstrip()) from error
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measures, prints, and returns the exit code."""
+    work = plan(sys.argv[1:] if arguments is None else arguments)
+    facts = circumstances()
+    print("\n".join(f"- {name}: {value}" for name, value in facts.items()), flush=True)
+    results: list[Result] = []
+    failed = False
+    for python in work.pythons:
+        try:
+            with no_survivors():
+                results.append(measure_one(python, work))
+        except (BenchmarkError, OSError) as error:
+            print(f"\n{python}: {error}", file=sys.stderr)
+            failed = True
+        else:
+            print(f"\n{results[-1].markdown()}", flush=True)
+    if work.json_file:
+        document = {**facts, "results": [result.as_json() for result in results]}
+        work.json_file.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

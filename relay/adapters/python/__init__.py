@@ -1,0 +1,14 @@
+"""Python programs under debugpy, started on the best of three rungs.
+
+launch.py       argv, environment and DAP arguments of each rung
+interpreter.py  what a Python executable says about itself
+bootstrap.py    runs in the debuggee (fast rung): starts pydevd, mends what it would change
+probe.py        runs in the debuggee: stack, values, pages as JSON, within a budget
+about.py        the debugpy that the relay itself carries
+"""
+
+from __future__ import annotations
+
+from relay.adapters.python.about import debugpy_version as debugger_version
+
+__all__ = ["debugger_version"]

@@ -1,0 +1,97 @@
+"""What a Python executable says about itself, asked once before a launch.
+
+Knows the question, as a command line, and how to read the answer. Asks nothing itself: the
+caller runs `query_argv` in the program's cwd and environment, and hands its output to `parse`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from relay.errors import LaunchFailed
+
+MARK = "debug-relay-interpreter:"
+
+# Runs on any Python from 2.7 on, and imports as little as it can: 20 ms instead of 50.
+# Not under -I: the debuggee will see the user's site-packages, PYTHONPATH and .pth files, so the
+# answer must too. Under -c, sys.path[0] is the cwd, which the debuggee will not have: it goes.
+QUERY = """
+import sys
+if sys.path and sys.path[0] == "":
+    del sys.path[0]
+def version_of(name):
+    try:
+        from importlib.util import find_spec
+        spec = find_spec(name)
+        folder = list(spec.submodule_search_locations)[0]
+        with open(folder + "/_version.py") as file:
+            text = file.read()
+        return text.split('"version": "')[1].split('"')[0]
+    except Exception:
+        return None
+version = version_of("debugpy")
+implementation = getattr(sys, "implementation", None)
+name = getattr(implementation, "name", "unknown")
+def quote(text):
+    if text is None:
+        return "null"
+    return '"%s"' % "".join("\\\\u%04x" % ord(c) if ord(c) < 65536 else
+        "\\\\u%04x\\\\u%04x" % (0xD7C0 + (ord(c) >> 10), 0xDC00 + (ord(c) & 1023)) for c in text)
+sys.stdout.write('\\n%s{"executable":%s,"prefix":%s,"implementation":%s,"debugpy":%s,"version":[%d,%d,%d]}\\n' % (
+    "MARK", quote(sys.executable), quote(sys.prefix), quote(name), quote(version),
+    sys.version_info[0], sys.version_info[1], sys.version_info[2]))
+""".replace("MARK", MARK)
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """One Python, as it sees itself.
+
+    `executable` is `sys.executable`: a pyenv or other shim is already looked through.
+    `debugpy_version` is None when the installed debugpy does not tell it, or is missing.
+    """
+
+    executable: str
+    version: tuple[int, int, int]
+    implementation: str
+    has_debugpy: bool
+    debugpy_version: str | None
+    prefix: str
+
+    @property
+    def is_cpython(self) -> bool:
+        return self.implementation == "cpython"
+
+
+def query_argv(python_path: str, python_args: Sequence[str] = ()) -> list[str]:
+    """The command that makes `python_path` answer; `python_args` as the program will get them."""
+    return [python_path, *python_args, "-c", QUERY]
+
+
+def parse(stdout: str | bytes) -> Interpreter:
+    """The answer in `stdout`; what site hooks printed around it does not matter.
+
+    Raises LaunchFailed when there is none.
+    """
+    text = stdout.decode("utf-8", "replace") if isinstance(stdout, bytes) else stdout
+    _, mark, rest = text.rpartition(MARK)
+    try:
+        answer: dict[str, Any] = json.loads(rest.splitlines()[0]) if mark else {}
+        major, minor, micro = answer["version"]
+        return Interpreter(
+            executable=str(answer["executable"]),
+            version=(int(major), int(minor), int(micro)),
+            implementation=str(answer["implementation"]),
+            has_debugpy=answer["debugpy"] is not None,
+            debugpy_version=answer["debugpy"],
+            prefix=str(answer["prefix"]),
+        )
+    except (ValueError, KeyError, IndexError, TypeError):
+        raise LaunchFailed(
+            "python_path does not behave like a Python interpreter",
+            suggestion="Give python_path an interpreter that runs `-c 'print(1)'`",
+            answer=text[-400:],
+        ) from None

@@ -1,0 +1,860 @@
+"""The probe: lives in the debuggee, and answers about frames and values in JSON.
+
+Knows references, the calls, and how a call is interrupted. Refuses to know the relay, DAP and
+sockets: its only way in is `call`.
+
+It runs inside other people's programs. So it imports the standard library only, supports
+Python 3.8 and later, asks types and never objects (`type(x)`, descriptors of the builtin
+base, never `x.__class__`, `len(x)` or `isinstance(x, …)`), calls a `__repr__` once and
+guarded, runs no property, and leaves no name and no module behind.
+
+Three files, one namespace: `probe_values.py` and `probe_frames.py` are run in this module's
+globals before the rest of it. The relay sends all three to a debuggee that cannot read them.
+"""
+# ruff: noqa: BLE001
+# Broad excepts are the trade here: whatever the program's objects raise is an answer.
+
+from __future__ import annotations
+
+import _signal
+import binascii
+import itertools
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from relay.adapters.python.probe_frames import (
+        compile_source,
+        current_exception,
+        debugger,
+        exception_chain,
+        exception_head,
+        find_frame,
+        is_debugger_file,
+        is_path,
+        pull_locals,
+        raised_answer,
+        run_code,
+        traceback_text,
+        write_locals,
+    )
+    from relay.adapters.python.probe_values import (
+        HINT_KINDS,
+        READ_ONLY,
+        Child,
+        Interrupted,
+        Plan,
+        TroubleError,
+        attempt,
+        attribute_child,
+        attribute_count,
+        content_page,
+        content_size,
+        exact,
+        exception_line,
+        global_items,
+        is_dunder,
+        learn_array,
+        local_items,
+        mro_of,
+        name_of,
+        own_dict,
+        plan_of,
+        plans,
+        stored_attributes,
+        text_of,
+    )
+
+
+def _load_parts() -> None:
+    """Run the other files here, from their .pyc files if there are any."""
+    import importlib.machinery
+
+    for part in ("probe_values.py", "probe_frames.py"):
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), part)
+        code = importlib.machinery.SourceFileLoader(part, path).get_code(part)
+        if code is None:
+            raise ImportError("no code in " + path)
+        exec(code, globals())
+
+
+if "plan_of" not in globals():
+    _load_parts()
+
+# --------------------------------------------------------------------------- references
+
+
+class _Handle(NamedTuple):
+    kind: str  # value, locals, globals
+    value: Any
+    parent: _Handle | None
+    path: str | None  # an expression that gives the value in its frame
+    frame: Any
+
+
+class _References:
+    """Numbers that stand for values until the program runs on; no number is given twice."""
+
+    def __init__(self) -> None:
+        self.numbers = itertools.count(1000)
+        self.handles: dict[int, _Handle] = {}
+        self.known: dict[tuple[Any, ...], int] = {}
+        self.stop = -1
+        self.returned: list[Any] = []
+
+    def add(self, handle: _Handle) -> int:
+        key = (handle.kind, id(handle.value), id(handle.parent), handle.path, id(handle.frame))
+        number = self.known.get(key)
+        if number is None:
+            number = self.known[key] = next(self.numbers)
+            self.handles[number] = handle
+        return number
+
+    def get(self, number: Any) -> _Handle:
+        handle = self.handles.get(number)
+        if handle is None:
+            raise TroubleError("stale_reference", f"No value has the reference {number!r} now")
+        return handle
+
+    def at_stop(self, stop: int) -> None:
+        if stop > self.stop:
+            self.release()
+            self.stop = stop
+
+    def release(self) -> None:
+        self.handles.clear()
+        self.known.clear()
+        plans.clear()
+        # pydevd never empties what it records: an old return value would show again later.
+        for values in self.returned:
+            values.clear()
+        del self.returned[:]
+
+
+_references = _References()
+
+
+def _describe(child: Child, parent: _Handle | None, frame: Any, room: int) -> dict[str, Any]:
+    value = child.value
+    plan = plan_of(value)
+    named, indexed = content_size(value, plan)
+    size = named + indexed
+    named += attribute_count(value, plan)
+    path = _join(parent, child.path)
+    answer: dict[str, Any] = {
+        "name": exact(child.name),
+        "value": "",
+        "type": plan.name,
+        "variables_reference": 0,
+        "named_variables": named,
+        "indexed_variables": indexed,
+        "presentation_hint": _hint(child, parent, plan),
+    }
+    if named or indexed:
+        handle = _Handle("value", value, parent, path, frame)
+        answer["variables_reference"] = _references.add(handle)
+    if (named or indexed) and _is_circular(value, parent):
+        answer["circular"] = True
+        answer["value"] = f"<circular: {plan.name}>"
+    else:
+        answer["value"], cut = text_of(value, plan, room)
+        if cut:
+            answer["truncated"] = True
+    _add_length(answer, value, plan, size, room)
+    if path is not None:
+        answer["evaluate_name"] = path
+    return answer
+
+
+def _is_circular(value: Any, parent: _Handle | None) -> bool:
+    while parent is not None:
+        if parent.kind == "value" and parent.value is value:
+            return True
+        parent = parent.parent
+    return False
+
+
+def _add_length(answer: dict[str, Any], value: Any, plan: Plan, size: int, room: int) -> None:
+    if plan.family == "bytes":
+        answer["length"] = plan.base.__len__(value)
+        head = bytes(plan.base.__getitem__(value, slice(0, room)))
+        answer["base64"] = binascii.b2a_base64(head, newline=False).decode("ascii")
+    elif plan.family == "text":
+        answer["length"] = str.__len__(value)
+    elif size or plan.family in ("sequence", "iterable", "mapping"):
+        answer["length"] = size
+
+
+_DATA_HINT = {"kind": "data"}
+
+
+def _hint(child: Child, parent: _Handle | None, plan: Plan) -> dict[str, Any]:
+    if plan.quick and child.name[:1] != "_" and (parent is None or parent.kind != "value"):
+        return _DATA_HINT
+    hint: dict[str, Any] = {"kind": HINT_KINDS.get(plan.family, "data")}
+    if plan.family == "text":
+        hint["attributes"] = ["rawString"]
+    if parent is not None and parent.kind == "value":
+        above = plan_of(parent.value)
+        if above.family in READ_ONLY or name_of(above.base) in READ_ONLY:
+            hint.setdefault("attributes", []).append("readOnly")
+    if child.name[:1] == "_" and (parent is None or child.path is not None):
+        hint["visibility"] = "internal" if is_dunder(child.name) else "private"
+    return hint
+
+
+def _join(parent: _Handle | None, path: str | None) -> str | None:
+    if path is None or parent is None:
+        return path
+    if parent.kind != "value":
+        return path.lstrip(".")
+    return None if parent.path is None else parent.path + path
+
+
+_RETURN_VALUES = "__pydevd_ret_val_dict"
+
+# --------------------------------------------------------------------------- inspecting
+
+
+def scopes(frame: int) -> dict[str, Any]:
+    found = find_frame(frame)
+    return {"scopes": [_scope(found, "locals"), _scope(found, "globals")]}
+
+
+def _scope(frame: Any, kind: str) -> dict[str, Any]:
+    size = len(local_items(frame) if kind == "locals" else global_items(frame))
+    return {
+        "name": kind.capitalize(),
+        "presentation_hint": kind,
+        "variables_reference": _references.add(_Handle(kind, None, None, "", frame)),
+        "named_variables": size,
+        "indexed_variables": 0,
+        "expensive": kind == "globals",
+    }
+
+
+def variables(
+    ref: int,
+    start: int = 0,
+    count: int = 100,
+    filter: str | None = None,
+    max_value: int = 1000,
+    max_chars: int = 500_000,
+) -> dict[str, Any]:
+    """A page of children. Content comes before attributes; `next` is the start of the next page."""
+    handle = _references.get(ref)
+    named, indexed = _counts(handle)
+    total = {"named": named, "indexed": indexed}.get(filter or "", named + indexed)
+    stop = min(total, start + count)
+    children = _page(handle, filter, start, stop) if start < stop else []
+    shown = _render(children, handle, max_value, max_chars)
+    end = start + len(shown)
+    return {
+        "variables": shown,
+        "total": total,
+        "named_variables": named,
+        "indexed_variables": indexed,
+        "next": end if end < total and (shown or start < total) else None,
+    }
+
+
+def _render(children: list[Child], handle: _Handle, room: int, budget: int) -> list[dict[str, Any]]:
+    shown = []
+    for child in children:
+        item = _describe(child, handle, handle.frame, min(room, max(budget, 16)))
+        shown.append(item)
+        budget -= 200 + len(item["value"]) + len(item["name"]) + len(item.get("base64", ""))
+        if budget <= 0:
+            break
+    return shown
+
+
+def _counts(handle: _Handle) -> tuple[int, int]:
+    if handle.kind != "value":
+        return len(_scope_items(handle)), 0
+    plan = plan_of(handle.value)
+    named, indexed = content_size(handle.value, plan)
+    return named + attribute_count(handle.value, plan), indexed
+
+
+def _scope_items(handle: _Handle) -> list[tuple[Any, Any]]:
+    return (local_items if handle.kind == "locals" else global_items)(handle.frame)
+
+
+def _page(handle: _Handle, kind: str | None, start: int, stop: int) -> list[Child]:
+    """Children start to stop of the content followed by the attributes, as `kind` filters."""
+    if handle.kind != "value":
+        return [attribute_child(*item) for item in _scope_items(handle)[start:stop]]
+    value = handle.value
+    plan = plan_of(value)
+    named, indexed = content_size(value, plan)
+    size = 0 if (kind == "named" and indexed) or (kind == "indexed" and named) else named + indexed
+    page = content_page(value, plan, start, min(stop, size)) if start < size else []
+    if stop > size and kind != "indexed":
+        pairs = stored_attributes(value, plan)[max(start - size, 0) : stop - size]
+        page += [attribute_child(*pair) for pair in pairs]
+    return page
+
+
+def return_values(frame: int, max_value: int = 1000) -> dict[str, Any]:
+    """What calls returned in this frame since it ran last, as pydevd recorded while stepping."""
+    return {"return_values": _return_values(find_frame(frame), max_value)}
+
+
+def _return_values(frame: Any, room: int) -> list[dict[str, Any]]:
+    values = attempt(lambda: frame.f_locals.get(_RETURN_VALUES))
+    if type(values) is not dict:
+        return []
+    if not any(known is values for known in _references.returned):
+        _references.returned.append(values)
+    children = [Child(str(name), value, None) for name, value in list(values.items())]
+    return [_describe(child, None, frame, room) for child in children]
+
+
+def snapshot(
+    frames: list[int],
+    max_value: int = 1000,
+    max_chars: int = 100_000,
+    max_variables: int = 100,
+) -> dict[str, Any]:
+    """Everything about a stop in one answer; the first frame is the one that stopped."""
+    answer: dict[str, Any] = {"frames": [], "return_values": [], "exception": None}
+    for position, frame_id in enumerate(frames):
+        frame = find_frame(frame_id)
+        if position == 0:
+            answer["return_values"] = _return_values(frame, max_value)
+            answer["exception"] = _exception_answer(frame, max_value)
+        scope = _frame_locals(frame, max_value, max_chars, max_variables)
+        max_chars -= sum(len(v["value"]) + len(v["name"]) + 40 for v in scope["variables"])
+        answer["frames"].append(dict(scope, frame=frame_id))
+    return answer
+
+
+def _frame_locals(frame: Any, room: int, budget: int, most: int) -> dict[str, Any]:
+    handle = _Handle("locals", None, None, "", frame)
+    items = local_items(frame)
+    shown: list[dict[str, Any]] = []
+    for item in items[:most]:
+        if budget <= 0:
+            break
+        # A value that hardly fits still shows its name, its type and a beginning.
+        shown.append(_describe(attribute_child(*item), handle, frame, min(room, max(budget, 40))))
+        budget -= len(shown[-1]["value"]) + len(shown[-1]["name"]) + 40
+    return {
+        "variables_reference": _references.add(handle),
+        "variables": shown,
+        "total": len(items),
+        "truncated": len(shown) < len(items),
+    }
+
+
+def modules(frames: list[int]) -> dict[str, Any]:
+    """The name of the module of each frame, by frame id; a frame without one is left out."""
+    names = ((frame_id, find_frame(frame_id).f_globals.get("__name__")) for frame_id in frames)
+    return {"modules": {str(key): exact(name) for key, name in names if _is_text(name)}}
+
+
+def _is_text(value: Any) -> bool:
+    return plan_of(value).family == "text"
+
+
+def threads() -> dict[str, Any]:
+    main = threading.main_thread()
+    found = [t for t in threading.enumerate() if not getattr(t, "is_pydev_daemon_thread", False)]
+    return {
+        "threads": [
+            {
+                "ident": thread.ident,
+                "native_id": getattr(thread, "native_id", None),
+                "name": attempt(lambda t=thread: exact(str(t.name)), default=""),
+                "daemon": bool(thread.daemon),
+                "main": thread is main,
+            }
+            for thread in found
+        ]
+    }
+
+
+# --------------------------------------------------------------------------- exceptions
+
+
+def exception(frame: int, max_value: int = 4000) -> dict[str, Any]:
+    """The exception that this frame's stop is about, or None."""
+    return {"exception": _exception_answer(find_frame(frame), max_value)}
+
+
+def _exception_answer(frame: Any, room: int) -> dict[str, Any] | None:
+    value, tb = current_exception(frame)
+    if value is None or not any(base is BaseException for base in mro_of(type(value))):
+        return None
+    innermost = tb
+    while innermost is not None and innermost.tb_next is not None:
+        innermost = innermost.tb_next
+    answer = exception_head(value, room)
+    answer["traceback"] = traceback_text(value, tb)
+    answer["identity"] = id(value)
+    answer["raised_here"] = innermost is not None and innermost.tb_frame is frame
+    answer["line"] = None if innermost is None else innermost.tb_lineno
+    answer["chain"] = exception_chain(value, room)
+    child = Child(name_of(type(value)), value, None)
+    answer["variables_reference"] = _describe(child, None, frame, 16)["variables_reference"]
+    return answer
+
+
+def evaluate(
+    expression: str, frame: int | None = None, context: str = "watch", max_value: int = 1000
+) -> dict[str, Any]:
+    """Evaluate in a frame; without one, in the globals of `__main__`.
+
+    Only "repl" may run statements; the value of a last expression is the result.
+    """
+    found = None if frame is None else find_frame(frame)
+    codes = compile_source(expression, context == "repl", found)
+    try:
+        value = run_code(codes, found)
+    except Interrupted:
+        raise
+    except BaseException as error:
+        return raised_answer(error)
+    finally:
+        pull_locals(found)
+    source = expression.strip()
+    path = source if is_path(source) else f"({source})"
+    only = context != "repl" or (codes[0] is None)
+    answer = _describe(Child("", value, path if only else None), None, found, max_value)
+    answer["result"] = answer.pop("value")
+    del answer["name"]
+    return answer
+
+
+def set_variable(
+    ref: int, name: str, expression: str, frame: int | None = None, max_value: int = 1000
+) -> dict[str, Any]:
+    """Give the child `name` of `ref` the value of an expression; answers the new variable."""
+    handle = _references.get(ref)
+    found = handle.frame if frame is None else find_frame(frame)
+    child = _child_named(handle, name)
+    codes = compile_source(expression, False, found)
+    try:
+        value = run_code(codes, found)
+        _assign(handle, child, value)
+    except Interrupted:
+        raise
+    except BaseException as error:
+        return raised_answer(error)
+    finally:
+        pull_locals(found)
+    return _describe(_reread(handle, child, value), handle, handle.frame, max_value)
+
+
+def _reread(handle: _Handle, child: Child, value: Any) -> Child:
+    """The child as it is now: a container may keep something else than it was given."""
+    if handle.kind != "value":
+        return child._replace(value=value)
+    return attempt(_child_named, handle, child.name, default=None) or child._replace(value=value)
+
+
+def _child_named(handle: _Handle, name: str) -> Child:
+    _, indexed = _counts(handle)
+    bare = name[1:-1] if name[:1] == "[" and name[-1:] == "]" else name
+    if (
+        indexed
+        and bare.isdigit()
+        and int(bare) < indexed
+        and plan_of(handle.value).family != "series"
+    ):
+        return _page(handle, "indexed", int(bare), int(bare) + 1)[0]
+    named, indexed = _counts(handle)
+    for start in range(0, named + indexed, 1000):
+        for child in _page(handle, None, start, min(start + 1000, named + indexed)):
+            if child.name == name:
+                return child
+    raise TroubleError("not_found", f"There is no {name!r} here")
+
+
+def _assign(handle: _Handle, child: Child, value: Any) -> None:
+    if handle.kind == "locals":
+        write_locals(handle.frame, {child.key: value})
+    elif handle.kind == "globals":
+        handle.frame.f_globals[child.key] = value
+    elif child.path is not None and child.path[0] == ".":
+        if plan_of(handle.value).family == "series":
+            handle.value.iloc[child.key] = value
+        else:
+            setattr(handle.value, child.name, value)
+    elif plan_of(handle.value).family == "object":
+        own_dict(handle.value, plan_of(handle.value))[child.key] = value
+    else:
+        handle.value[child.key] = value
+
+
+# --------------------------------------------------------------------------- interrupting
+
+# A realtime signal is the program's neither by custom nor by default, and wakes a blocked
+# main thread just as well as SIGINT: an interrupted call can then not be taken for Ctrl-C.
+_SIGNAL = getattr(signal, "SIGRTMAX", signal.SIGINT + 2) - 2 if hasattr(signal, "SIGRTMAX") else 2
+
+
+class _Running:
+    """One call under way. `open` while it may be interrupted."""
+
+    def __init__(self, call: Any) -> None:
+        self.call = call
+        self.ident = threading.get_ident()
+        self.main = self.ident == threading.main_thread().ident
+        self.open = False
+        self.pending = False
+        self.raised = False
+        self.sigint = False
+        self.saved: list[tuple[int, Any, Any]] = []
+
+    def begin(self) -> None:
+        if self.main:
+            self._handle(_SIGNAL, self._on_interrupt)
+            if _SIGNAL != signal.SIGINT:
+                self._handle(signal.SIGINT, self._on_sigint)
+        self.open = True
+        if self.call is not None:
+            _running[self.call] = self
+
+    def _handle(self, number: int, handler: Any) -> None:
+        previous = _signal.getsignal(number)
+        if previous is not None:  # else it was set in C, and could not be restored
+            _signal.signal(number, handler)
+            self.saved.append((number, previous, handler))
+
+    def _on_interrupt(self, number: int, frame: Any) -> None:
+        if not self.pending:
+            self.sigint = True  # one number for both, and this one was the program's
+            return
+        self.pending = False
+        if self.open:
+            raise Interrupted
+
+    def _on_sigint(self, number: int, frame: Any) -> None:
+        self.sigint = True
+
+    def interrupt(self) -> bool:
+        """Under the lock, from another thread. True if the call was still there."""
+        if not self.open:
+            return False
+        if not self.main:
+            self.raised = True
+            _raise_in(self.ident, Interrupted)
+        elif any(number == _SIGNAL for number, _, _ in self.saved):
+            self.pending = True
+            signal.pthread_kill(self.ident, _SIGNAL)
+        else:
+            return False
+        return True
+
+    def end(self) -> None:
+        """No interrupt reaches this thread after this. May itself be interrupted: repeat it."""
+        got = _lock.acquire(timeout=1)
+        try:
+            self.open = False
+            if _running.get(self.call) is self:
+                del _running[self.call]
+        finally:
+            if got:
+                _lock.release()
+        if self.raised:  # only then: on 3.11 it makes the thread miss its next step
+            _raise_in(self.ident, None)
+        deadline = time.monotonic() + 1
+        while self.pending and time.monotonic() < deadline:
+            time.sleep(0.0005)
+        while self.saved:
+            number, previous, handler = self.saved[-1]
+            if _signal.getsignal(number) == handler:  # the expression may have set its own
+                _signal.signal(number, previous)
+            self.saved.pop()
+        if self.sigint:
+            self.sigint = False
+            _redeliver_sigint()
+
+
+_running: dict[Any, _Running] = {}
+_lock = threading.Lock()
+
+
+def _raise_in(ident: int, error: Any) -> None:
+    """Make another thread raise at its next bytecode; None takes that back."""
+    import ctypes
+
+    target = ctypes.py_object(error) if error is not None else None
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), target)
+
+
+def _redeliver_sigint() -> None:
+    """A Ctrl-C that came during a call is the program's: hand it over when the program runs."""
+    main = threading.main_thread()
+    # asyncio has heard of it already, through its wakeup socket.
+    if getattr(_signal.getsignal(signal.SIGINT), "__name__", "") == "_sighandler_noop":
+        return
+
+    def deliver() -> None:
+        info = getattr(main, "additional_info", None)
+        while main.is_alive() and getattr(info, "pydev_state", 1) != 1:
+            time.sleep(0.02)
+        if main.is_alive():
+            os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=deliver, daemon=True)
+    thread.is_pydev_daemon_thread = thread.pydev_do_not_trace = True  # type: ignore[attr-defined]
+    thread.start()
+
+
+def interrupt(target: Any) -> dict[str, Any]:
+    """Interrupt the running call with this id, and nothing else. For pydevd's own thread.
+
+    A thread other than the main one notices when it next runs Python code: no Python can wake
+    it from a sleep or from C.
+    """
+    got = _lock.acquire(timeout=1)
+    try:
+        running = _running.get(target)
+        return {"interrupted": running is not None and running.interrupt()}
+    finally:
+        if got:
+            _lock.release()
+
+
+# --------------------------------------------------------------------------- settling in
+
+
+def release() -> dict[str, Any]:
+    """Forget every reference; call it before the program runs on."""
+    _references.release()
+    return {}
+
+
+def flush() -> dict[str, Any]:
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name, None)
+        if stream is not None:
+            attempt(lambda s=stream: s.flush())
+    return {}
+
+
+def install() -> dict[str, Any]:
+    """Mend what a debuggee started or attached by others lacks. Says what it could do."""
+    return {
+        "line_buffering": attempt(_buffer_lines, default=False),
+        "flush_on_suspend": attempt(_flush_on_suspend, default=False),
+        "fork": attempt(_free_forks, default=False),
+    }
+
+
+def _buffer_lines() -> bool:
+    done = False
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(line_buffering=True)
+            done = True
+    return done
+
+
+def _flush_on_suspend() -> bool:
+    py_db = debugger()
+    wait = py_db.do_wait_suspend
+    if getattr(wait, "debug_relay", False):
+        return True
+
+    def do_wait_suspend(*arguments: Any, **named: Any) -> Any:
+        flush()
+        return wait(*arguments, **named)
+
+    do_wait_suspend.debug_relay = True  # type: ignore[attr-defined]
+    py_db.do_wait_suspend = do_wait_suspend
+    return True
+
+
+_forks_freed: list[bool] = []
+
+
+def _free_forks() -> bool:
+    if not hasattr(os, "register_at_fork"):
+        return False
+    if not _forks_freed:
+        os.register_at_fork(after_in_child=_after_fork)
+        _forks_freed.append(True)
+    return True
+
+
+def _after_fork() -> None:
+    """A forked child has the debugger's hooks but none of its threads: a breakpoint would stop
+    it for good. pydevd debugs the child by itself, after this, where it was told to."""
+    attempt(_references.release)
+    attempt(_drop_debugger)
+
+
+def _drop_debugger() -> None:
+    py_db = debugger()
+    sys.settrace(None)
+    threading.settrace(None)
+    monitoring = getattr(sys, "monitoring", None)
+    if monitoring is not None and monitoring.get_tool(monitoring.DEBUGGER_ID) == "pydevd":
+        attempt(_stop_monitoring, monitoring)
+    if py_db is None:
+        return
+    for thread in (py_db.reader, py_db.writer):
+        # Closes this process's end only: the parent's connection lives on.
+        attempt(lambda t=thread: t.sock.close())
+    attempt(lambda: py_db.created_pydb_daemon_threads.clear())
+    attempt(lambda: sys.modules["_pydevd_bundle.pydevd_constants"].set_global_debugger(None))
+
+
+def _stop_monitoring(monitoring: Any) -> None:
+    tool = monitoring.DEBUGGER_ID
+    monitoring.set_events(tool, 0)
+    for name in ("PY_START", "PY_RESUME", "LINE", "JUMP", "PY_RETURN", "PY_UNWIND", "RAISE"):
+        monitoring.register_callback(tool, getattr(monitoring.events, name), None)
+    monitoring.free_tool_id(tool)
+
+
+class _Policy:
+    """Which of an exception's raise events is worth a stop.
+
+    pydevd reports an exception in each frame that it unwinds. Here it is reported once: in the
+    frame that raised, or, with `user_code_only`, in the innermost frame of the program's own.
+    """
+
+    user_code_only = False
+    first_raise_only = False
+    types: tuple[str, ...] = ()
+    original: Any = None
+
+    def excludes(self, exception_breakpoint: Any, trace: Any) -> Any:
+        if self.original(exception_breakpoint, trace):
+            return True
+        if trace is None or not _is_refined(exception_breakpoint):
+            return False
+        if self.user_code_only and not _is_user_code(trace.tb_frame):
+            return True
+        if not self.first_raise_only:
+            return False
+        deeper = trace.tb_next
+        while deeper is not None:
+            if not self.user_code_only or _is_user_code(deeper.tb_frame):
+                return True
+            deeper = deeper.tb_next
+        return False
+
+
+_policy = _Policy()
+
+
+def _is_refined(exception_breakpoint: Any) -> bool:
+    caught = debugger().break_on_caught_exceptions
+    # One pydevd object may serve "user unhandled" too, which has rules of its own.
+    shared = getattr(exception_breakpoint, "notify_on_user_unhandled_exceptions", False)
+    return not shared and any(found is exception_breakpoint for found in caught.values())
+
+
+def _is_user_code(frame: Any) -> bool:
+    return bool(debugger().in_project_scope(frame)) and not is_debugger_file(
+        frame.f_code.co_filename
+    )
+
+
+def refine_exceptions(user_code_only: bool = True, first_raise_only: bool = True) -> dict[str, Any]:
+    """Stop once per raised exception; say it again after each setExceptionBreakpoints."""
+    py_db = debugger()
+    _policy.user_code_only, _policy.first_raise_only = user_code_only, first_raise_only
+    caught = list(getattr(py_db, "break_on_caught_exceptions", {}).values())
+    if all(hasattr(py_db, name) for name in ("exclude_exception_by_filter", "in_project_scope")):
+        if _policy.original is None:
+            _policy.original = py_db.exclude_exception_by_filter
+        py_db.exclude_exception_by_filter = _policy.excludes
+        return {"refined": len(caught), "by": "probe"}
+    for found in caught:
+        found.ignore_libraries = user_code_only
+        found.notify_on_first_raise_only = first_raise_only
+    return {"refined": len(caught), "by": "pydevd"}
+
+
+# --------------------------------------------------------------------------- the way in
+
+_CALLS: dict[str, Callable[..., dict[str, Any]]] = {
+    function.__name__: function
+    for function in (
+        scopes,
+        variables,
+        evaluate,
+        set_variable,
+        snapshot,
+        exception,
+        return_values,
+        modules,
+        threads,
+        flush,
+        release,
+        install,
+        refine_exceptions,
+    )
+}
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+_decode = json.JSONDecoder().decode
+
+
+class _Answer(str):
+    """JSON that pydevd shows as it is: without quotes, and whole."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str.__str__(self)
+
+
+def call(text: str) -> _Answer:
+    """Answer one request: {"do": name, "call": id, "stop": number, …arguments} as JSON."""
+    try:
+        request = _decode(text)
+        name, stop = request.pop("do"), request.pop("stop", None)
+        running_id = request.pop("call", None)
+        if stop is not None:
+            _references.at_stop(stop)
+        if name == "interrupt":
+            return _Answer(_encode(dict(interrupt(**request), ok=True)))
+        return _guarded(_CALLS[name], request, running_id)
+    except Exception as error:
+        message = "the probe was asked wrongly: " + exception_line(error)
+        return _Answer(_encode({"error": {"kind": "request", "message": message}}))
+
+
+def _guarded(function: Callable[..., dict[str, Any]], arguments: Any, call_id: Any) -> _Answer:
+    running = _Running(call_id)
+    try:
+        running.begin()
+        answer = _Answer(_encode(_answer(function, arguments)))
+    except Interrupted:
+        answer = _interrupted()
+    while True:
+        try:
+            running.end()
+            return answer
+        except Interrupted:
+            answer = _interrupted()
+
+
+def _interrupted() -> _Answer:
+    return _Answer('{"error":{"kind":"interrupted","message":"the call was interrupted"}}')
+
+
+def _answer(function: Callable[..., dict[str, Any]], arguments: Any) -> dict[str, Any]:
+    try:
+        learn_array()
+        return dict(function(**arguments), ok=True)
+    except TroubleError as trouble:
+        return trouble.answer
+    except Interrupted:
+        raise
+    except BaseException as error:
+        return {"error": {"kind": "internal", "message": exception_line(error)[:2000]}}

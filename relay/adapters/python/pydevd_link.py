@@ -1,0 +1,458 @@
+"""pydevd in the debuggee, on one socket: found, checked, tamed.
+
+Knows pydevd's private names, and looks at each of them before it uses any (`unfit`). Mends what
+pydevd costs or changes: the sleep at its start and the polls at its end, events lost at exit,
+silence after an unknown request, what it leaves in the environment, forked children. Knows
+nothing of how a program is run, nor of the relay.
+
+Standard library only, Python 3.8 and newer; imports nothing of its own package.
+"""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import contextlib
+import gc
+import importlib.util
+import io
+import os
+import queue
+import re
+import signal
+import socket
+import sys
+import threading
+import types
+import warnings
+from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# Read by pydevd while it is imported; the program never sees them.
+SETTINGS = {
+    "PYDEVD_USE_FRAME_EVAL": "NO",
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    # At the default of 3 s, pydevd lets the other threads run when a repr is slow.
+    "PYDEVD_UNBLOCK_THREADS_ON_VARIABLES_TIMEOUT": "-1",
+    "PYDEVD_WARN_EVALUATION_TIMEOUT": "86400",
+    "PYDEVD_WARN_SLOW_RESOLVE_TIMEOUT": "86400",
+}
+
+# Every name of pydevd that this file uses: where it lives, and what must be there.
+USED_NAMES = {
+    "pydevd": "PyDB PyDevdAPI PyDevJsonCommandProcessor NetCommand ReaderThread WriterThread"
+    " process_net_command set_global_debugger settrace stoptrace get_current_thread_id"
+    " PYDEVD_USE_SYS_MONITORING",
+    "pydevd:PyDB": "block_until_configuration_done patch_threads enable_tracing do_wait_suspend"
+    " notify_thread_created add_dap_messages_listener _create_pydb_command_thread",
+    "pydevd:PyDevdAPI": "set_dont_trace_start_end_patterns",
+    "pydevd:ReaderThread": "_on_run _terminate_on_socket_close",
+    "pydevd:WriterThread": "_on_run add_command empty do_kill_pydev_thread",
+    "pydevd_tracing": "SetTrace restore_sys_set_trace_func",
+    "_pydev_bundle.pydev_monkey": "undo_patch_thread_modules",
+    "_pydevd_bundle.pydevd_comm_constants": "CMD_EXIT CMD_RETURN",
+    "_pydevd_sys_monitoring.pydevd_sys_monitoring": "stop_monitoring",
+}
+
+# pydevd finds "uncaught" by a frame named _exec in a file named pydevd, and reads `t` from it.
+EXEC_SOURCE = "def _exec(t, call, *args):\n    call(*args)\n"
+
+FIT_VERSIONS = ((1, 8), (1, 9))
+NO_SIGPIPE = getattr(socket, "MSG_NOSIGNAL", 0)
+BATCH_BYTES = 256 * 1024
+# The relay reads all the time; one that does not for this long is as good as dead.
+LAST_WORDS_SECONDS = 30.0
+
+
+class UnfitError(Exception):
+    """This interpreter's pydevd is not one that this file was written for."""
+
+
+# --- found and checked ------------------------------------------------------------------------
+
+
+def load_pydevd(fallback: str) -> types.ModuleType:
+    """The pydevd of the interpreter's own debugpy, or of the one in directory `fallback`.
+
+    Raises UnfitError when it lacks a name that this file uses.
+    """
+    with _untouched_process():
+        if not _has_fit_debugpy():
+            _import_package("debugpy", os.path.join(fallback, "debugpy"))
+        importlib.import_module("debugpy._vendored.force_pydevd")
+    reason = unfit()
+    if reason is not None:
+        raise UnfitError(reason)
+    return sys.modules["pydevd"]
+
+
+def unfit() -> str | None:
+    """Why the imported pydevd cannot be used, or None when every name is there."""
+    for place, names in USED_NAMES.items():
+        module, _, attribute = place.partition(":")
+        try:
+            holder: Any = importlib.import_module(module)
+            holder = getattr(holder, attribute) if attribute else holder
+        except (ImportError, AttributeError) as error:
+            return f"{place}: {error}"
+        for name in names.split():
+            if not hasattr(holder, name):
+                return f"{place} has no {name}"
+    return None
+
+
+def _has_fit_debugpy() -> bool:
+    try:
+        found = importlib.util.find_spec("debugpy")
+    except (ImportError, ValueError):
+        return False
+    if found is None or found.origin is None:
+        return False
+    version = installed_version(os.path.dirname(found.origin))
+    return version is not None and FIT_VERSIONS[0] <= version < FIT_VERSIONS[1]
+
+
+def installed_version(package: str) -> tuple[int, int] | None:
+    """(major, minor) of the debugpy in that directory, read without importing it."""
+    try:
+        with open(os.path.join(package, "_version.py"), encoding="utf-8") as file:
+            found = re.search(r'"version": "(\d+)\.(\d+)', file.read())
+    except OSError:
+        return None
+    return (int(found.group(1)), int(found.group(2))) if found else None
+
+
+def _import_package(name: str, directory: str) -> None:
+    # By its own path: sys.path must not gain a directory full of other packages.
+    spec = importlib.util.spec_from_file_location(
+        name, os.path.join(directory, "__init__.py"), submodule_search_locations=[directory]
+    )
+    if spec is None or spec.loader is None:
+        raise UnfitError(f"no {name} in {directory}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+
+
+@contextlib.contextmanager
+def _untouched_process() -> Iterator[None]:
+    """Environment, sys.path, builtins and warning filters leave as they came.
+
+    SETTINGS hold inside.
+    """
+    environment, path, names = dict(os.environ), list(sys.path), set(vars(builtins))
+    os.environ.update(SETTINGS)
+    gc.disable()  # hundreds of modules come and stay: nothing to collect
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        gc.enable()
+        sys.path[:] = path
+        _restore_environment(environment)
+        for name in set(vars(builtins)) - names:
+            delattr(builtins, name)
+
+
+def _restore_environment(environment: dict[str, str]) -> None:
+    for name in set(os.environ) - set(environment):
+        del os.environ[name]
+    for name, value in environment.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value
+
+
+# --- the link ---------------------------------------------------------------------------------
+
+
+class Link:
+    """The socket, and the PyDB that talks on it. One per process; a forked child drops it."""
+
+    def __init__(self, pydevd: types.ModuleType, sock: socket.socket) -> None:
+        self.pydevd = pydevd
+        self.sock = sock
+        self.detached = False  # the relay let go: the end of the socket is no reason to die
+        self.over = False  # the last event is queued, or this is a child: nothing more comes
+        self._exec = make_exec(pydevd)
+        with _untouched_process():
+            self.py_db = pydevd.PyDB()
+        self._connect()
+        # Registered before anything of the program's: runs after all of it.
+        atexit.unregister(pydevd.stoptrace)
+        atexit.register(self.finish)
+        os.register_at_fork(after_in_child=self.forget)
+
+    def _connect(self) -> None:
+        # What PyDB.initialize_network does, without its sleep of 0.1 s.
+        self.py_db.writer = writer_class(self.pydevd)(self.sock, self.py_db)
+        self.py_db.reader = reader_class(self.pydevd)(self)
+        self.py_db.writer.start()
+        self.py_db.reader.start()
+
+    def hide_files(self, files: tuple[str, ...]) -> None:
+        """Frames of these files, of this one and of debugpy are neither shown nor stepped into."""
+        debugpy = os.path.join(os.path.dirname(sys.modules["debugpy"].__file__ or ""), "")
+        hidden = (*files, __file__, debugpy)
+        self.pydevd.PyDevdAPI().set_dont_trace_start_end_patterns(self.py_db, hidden, ())
+
+    def wait_until_configured(self) -> None:
+        """Blocks until `configurationDone`; breakpoints work from then on, in every thread."""
+        make_streams_prompt()
+        flush_before_stops(self.py_db)
+        install_breakpointhook(self)
+        if sys.version_info >= (3, 12):
+            warnings.filters.insert(0, ("ignore", ForkWarning(), DeprecationWarning, None, 0))  # type: ignore[attr-defined]
+        self.py_db.block_until_configuration_done()
+        self.py_db.patch_threads()
+        self.py_db._create_pydb_command_thread()
+
+    def run(self, call: Any, *args: Any) -> None:
+        """Calls `call(*args)` as the program: what it raises is `uncaught`."""
+        thread = threading.current_thread()
+        self.py_db.notify_thread_created(self.pydevd.get_current_thread_id(thread), thread)
+        self.py_db.enable_tracing()
+        self._exec(thread, call, *args)
+
+    def own_code(self) -> set[types.CodeType]:
+        """The code of this file that can be at the root of an exception's traceback."""
+        return {Link.run.__code__, self._exec.__code__}
+
+    def answer_failure(self, request: dict[str, Any], message: str) -> None:
+        """Answers a request of which pydevd lost hold."""
+        constants = sys.modules["_pydevd_bundle.pydevd_comm_constants"]
+        response = {
+            "type": "response",
+            "request_seq": request.get("seq", 0),
+            "command": request.get("command", ""),
+            "success": False,
+            "message": message,
+        }
+        self.py_db.writer.add_command(
+            self.pydevd.NetCommand(constants.CMD_RETURN, 0, response, is_json=True)
+        )
+
+    def closed(self) -> None:
+        """The relay's end is gone. Called on pydevd's reader thread."""
+        if self.over:
+            return
+        if self.detached:
+            self.over = True
+            self.pydevd.stoptrace()
+        else:
+            kill_own_group()
+
+    def finish(self) -> None:
+        """Sends all that is queued, then `terminated`. Runs after the program's last line."""
+        if self.over:
+            return
+        self.over = True
+        self._stop_tracing()
+        writer = self.py_db.writer
+        writer.do_kill_pydev_thread()
+        writer.join(LAST_WORDS_SECONDS)
+
+    def forget(self) -> None:
+        """In a forked child: no debugger, no socket, nothing to wait for, nothing to kill."""
+        if self.over:
+            return
+        self.over = True
+        self._stop_tracing()
+        self.py_db.created_pydb_daemon_threads = {}
+        self.pydevd.set_global_debugger(None)
+        sys.modules["_pydev_bundle.pydev_monkey"].undo_patch_thread_modules()
+        atexit.unregister(self.finish)
+        self.sock.close()
+
+    def _stop_tracing(self) -> None:
+        self.py_db.pydb_disposed = True
+        if self.pydevd.PYDEVD_USE_SYS_MONITORING:
+            monitoring = sys.modules["_pydevd_sys_monitoring.pydevd_sys_monitoring"]
+            monitoring.stop_monitoring(all_threads=True)
+        else:
+            tracing = sys.modules["pydevd_tracing"]
+            tracing.SetTrace(None)
+            tracing.restore_sys_set_trace_func()
+            threading.settrace(None)  # type: ignore[arg-type,unused-ignore]
+
+
+def make_exec(pydevd: types.ModuleType) -> Any:
+    """A function with the name and the file by which pydevd knows the program's root."""
+    namespace: dict[str, Any] = {"__name__": "pydevd"}
+    exec(compile(EXEC_SOURCE, pydevd.__file__ or "pydevd.py", "exec"), namespace)
+    return namespace["_exec"]
+
+
+def kill_own_group() -> None:
+    """Ends this process and its children at once; other groups are none of its business."""
+    if os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+# --- the wire ---------------------------------------------------------------------------------
+
+
+class Listener:
+    """Sees each request (pydevd's public hook) before pydevd acts on it."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self.request: dict[str, Any] = {}
+
+    def before_send(self, message: dict[str, Any]) -> None:
+        pass
+
+    def after_receive(self, message: dict[str, Any]) -> None:
+        self.request = message
+        command = str(message.get("command", ""))
+        if command == "disconnect":
+            arguments = message.get("arguments") or {}
+            self._link.detached = not arguments.get("terminateDebuggee")
+        if not hasattr(
+            self._link.pydevd.PyDevJsonCommandProcessor, f"on_{command.lower()}_request"
+        ):
+            # pydevd would print into the program's stdout and never answer. Raised here, it
+            # becomes a failure response.
+            raise NotImplementedError(f"{command} is not supported")
+
+
+def reader_class(pydevd: types.ModuleType) -> Callable[[Link], Any]:
+    """pydevd's reader thread, made to die with the relay and to survive a bad request."""
+    base: Any = pydevd.ReaderThread
+
+    class Reader(base):  # type: ignore[misc]
+        def __init__(self, link: Link) -> None:
+            processor, commands = pydevd.PyDevJsonCommandProcessor, pydevd.process_net_command
+            base.__init__(self, link.sock, link.py_db, processor, commands)
+            self._link = link
+            self._listener = Listener(link)
+            link.py_db.add_dap_messages_listener(self._listener)
+            self._process: Any = self.process_net_command_json
+            self.process_net_command_json: Any = self._process_or_answer
+
+        def _process_or_answer(self, py_db: Any, contents: bytes) -> None:
+            try:
+                self._process(py_db, contents)
+            except Exception as error:  # noqa: BLE001
+                self._link.answer_failure(
+                    self._listener.request, f"{type(error).__name__}: {error}"
+                )
+
+        def _terminate_on_socket_close(self) -> None:
+            self._link.closed()
+
+    return Reader
+
+
+def writer_class(pydevd: types.ModuleType) -> Callable[[socket.socket, Any], Any]:
+    """pydevd's writer thread, which sends in batches, never polls, and ends with the last event."""
+    base: Any = pydevd.WriterThread
+    last: int = sys.modules["_pydevd_bundle.pydevd_comm_constants"].CMD_EXIT
+
+    class Writer(base):  # type: ignore[misc]
+        def __init__(self, sock: socket.socket, py_db: Any) -> None:
+            base.__init__(self, sock, py_db)
+            # Made in C: a KeyboardInterrupt cannot come between a put and its wake-up.
+            self._cmd_queue: Any = queue.SimpleQueue()
+
+        def _on_run(self) -> None:
+            try:
+                while self._send_batch():
+                    pass
+            except OSError:
+                self._kill_received = True  # nobody listens: take no more
+
+        def _send_batch(self) -> bool:
+            batch = Batch(self.sock)
+            command = self._cmd_queue.get()
+            while True:
+                command.send(batch)
+                if command.id == last or batch.is_full() or self._cmd_queue.empty():
+                    break
+                command = self._cmd_queue.get()
+            batch.flush()
+            return bool(command.id != last)
+
+    return Writer
+
+
+class Batch:
+    """Looks like a socket to NetCommand.send, and sends in one piece what it was given."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def sendall(self, data: bytes) -> None:
+        self._parts.append(data)
+        self._size += len(data)
+
+    def is_full(self) -> bool:
+        return self._size >= BATCH_BYTES
+
+    def flush(self) -> None:
+        self._sock.sendall(b"".join(self._parts), NO_SIGPIPE)
+
+
+# --- the program's streams and hooks ----------------------------------------------------------
+
+
+def make_streams_prompt() -> None:
+    """Each line reaches the pipe when it is printed, not when 8 KiB are full."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.write_through:
+            stream.reconfigure(line_buffering=True)
+
+
+def flush_streams() -> None:
+    """Empties stdout and stderr into their pipes; says nothing if it cannot."""
+    # Exact types only: a stream of the program's own would run its code inside the debugger.
+    for stream in (sys.stdout, sys.stderr):
+        if type(stream) is io.TextIOWrapper and type(stream.buffer) is io.BufferedWriter:
+            with contextlib.suppress(Exception):
+                stream.flush()
+
+
+def flush_before_stops(py_db: Any) -> None:
+    """What was printed before a stop is in the pipe before `stopped` is on the socket."""
+    wait = py_db.do_wait_suspend
+
+    def do_wait_suspend(*args: Any, **kwargs: Any) -> Any:
+        flush_streams()
+        return wait(*args, **kwargs)
+
+    py_db.do_wait_suspend = do_wait_suspend
+
+
+class ForkWarning:
+    """Stands for a pattern in warnings.filters: "multi-threaded, use of fork() may deadlock".
+
+    Matches while the only other threads are pydevd's, which the child stops to need.
+    """
+
+    def match(self, text: str) -> bool:
+        # pydevd's threads are missing from threading.enumerate().
+        return "is multi-threaded, use of fork" in text and len(threading.enumerate()) == 1
+
+
+def install_breakpointhook(link: Link) -> None:
+    """`breakpoint()` stops, unless PYTHONBREAKPOINT says otherwise; in a child it passes."""
+
+    def hook(*args: Any, **kwargs: Any) -> Any:
+        if os.environ.get("PYTHONBREAKPOINT"):
+            return sys.__breakpointhook__(*args, **kwargs)
+        if not link.over:
+            link.pydevd.settrace(
+                suspend=True,
+                trace_only_current_thread=True,
+                patch_multiprocessing=False,
+                stop_at_frame=sys._getframe(1),
+            )
+        return None
+
+    sys.breakpointhook = hook

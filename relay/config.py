@@ -1,0 +1,131 @@
+"""Settings of one relay: defaults < config.json < RELAY_* environment < command line.
+
+Knows names, bounds and where values come from. Opens no socket and no session.
+Source: contract, section 7.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+DEFAULT_STATE_DIR = "~/.opencode-debugger"
+
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
+class ConfigurationError(Exception):
+    """A setting has a value that cannot be used; the text names it and its source."""
+
+
+class Settings(BaseSettings):
+    """What `relay serve` and `open_relay()` can be told.
+
+    Each field `name` is the environment variable `RELAY_NAME` and the key `name`
+    in `config.json`.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="RELAY_", extra="forbid", frozen=True, validate_default=True
+    )
+
+    host: str = Field("127.0.0.1", min_length=1, description="Address to listen on")
+    port: int = Field(5679, ge=0, le=65535, description="TCP port; 0 takes a free one")
+    state_dir: Path = Field(
+        Path(DEFAULT_STATE_DIR), description="Directory of config.json and of what is kept"
+    )
+    project_root: Path = Field(
+        default_factory=Path.cwd, description="Default project root of new sessions"
+    )
+    python_path: str = Field(
+        sys.executable, min_length=1, description="Default interpreter of debuggees"
+    )
+    max_sessions: int = Field(10, ge=1, le=1000, description="Sessions that may live at once")
+    default_timeout_minutes: int = Field(
+        60, ge=1, le=1440, description="Idle time after which a session ends"
+    )
+    request_timeout_seconds: float = Field(
+        5.0, gt=0, le=300, description="Time limit of one question to a debuggee"
+    )
+    launch_timeout_seconds: float = Field(
+        30.0, gt=0, le=600, description="Time limit from spawn to a configured debuggee"
+    )
+    output_limit_bytes: int = Field(
+        10 * 1024 * 1024, ge=1024, le=2**32, description="Output kept per session"
+    )
+    event_limit: int = Field(10_000, ge=100, le=1_000_000, description="Events kept per session")
+    log_level: LogLevel = Field("info", description="What the relay logs to standard error")
+    token: str | None = Field(
+        None, min_length=8, max_length=512, description="Bearer token that every request needs"
+    )
+    allowed_hosts: tuple[str, ...] = Field(
+        (), description="Host names accepted besides the loopback ones"
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Later in precedence comes first here; a .env file of the project is not ours to read."""
+        return init_settings, env_settings, ConfigFile(settings_cls, init_settings, env_settings)
+
+
+class ConfigFile(PydanticBaseSettingsSource):
+    """`config.json` in the state directory that the stronger sources name."""
+
+    def __init__(
+        self, settings_cls: type[BaseSettings], *stronger: PydanticBaseSettingsSource
+    ) -> None:
+        super().__init__(settings_cls)
+        named = (source().get("state_dir") for source in stronger)
+        state_dir = next((value for value in named if value), DEFAULT_STATE_DIR)
+        self.path = Path(state_dir).expanduser() / "config.json"
+
+    def get_field_value(self, field: Any, field_name: str) -> tuple[Any, str, bool]:
+        """Unused: the file is taken whole."""
+        raise NotImplementedError
+
+    def __call__(self) -> dict[str, Any]:
+        try:
+            values = json.loads(self.path.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise ConfigurationError(f"cannot read {self.path}: {error}") from error
+        if not isinstance(values, dict):
+            raise ConfigurationError(f"{self.path} must hold a JSON object")
+        return values
+
+
+def load_settings(**command_line: Any) -> Settings:
+    """The settings in force; `None` on the command line means "not given".
+
+    Raises ConfigurationError with every bad value named.
+    """
+    given = {name: value for name, value in command_line.items() if value is not None}
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        raise ConfigurationError(_explain(error)) from None
+
+
+def _explain(error: ValidationError) -> str:
+    lines = [
+        f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']} (got {item['input']!r})"
+        for item in error.errors(include_url=False)
+    ]
+    return "bad configuration\n  " + "\n  ".join(lines)

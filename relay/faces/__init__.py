@@ -1,0 +1,1 @@
+"""Faces translate between the operations and one kind of client, and do nothing else."""

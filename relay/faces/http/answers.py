@@ -1,0 +1,59 @@
+"""Envelopes and streams as Quart responses, under the id of the request.
+
+Knows headers and media types. Knows no route.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+
+from pydantic import BaseModel
+from quart import Response
+
+from relay.errors import RelayError
+from relay.faces.http.asgi import JSON, REQUEST_ID, Scope, request_id_of
+from relay.faces.http.streams import Stream, holding
+from relay.models import envelope
+
+STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+"""A stream that somebody keeps or gathers up is no stream."""
+
+
+def success(scope: Scope, data: BaseModel, status: int = 200) -> Response:
+    """The envelope around a result."""
+    return _json(scope, envelope.success(data, request_id_of(scope)), status)
+
+
+def success_json(scope: Scope, data: bytes, headers: Mapping[str, str] | None = None) -> Response:
+    """The envelope around a result that is JSON already."""
+    return _json(scope, envelope.success_json(data, request_id_of(scope)), 200, headers)
+
+
+def failure(scope: Scope, error: RelayError, headers: Mapping[str, str] | None = None) -> Response:
+    """The envelope around an error, with the error's status."""
+    return _json(scope, envelope.failure(error, request_id_of(scope)), error.status, headers)
+
+
+def stream(scope: Scope, source: Stream, held: ExitStack) -> Response:
+    """A response that lasts as long as the stream; `held` is let go at its end."""
+    response = bare(scope, b"", source.media_type)
+    response.set_data(b"")
+    response.response = response.iterable_body_class(holding(held, source.pieces))
+    response.headers.remove("Content-Length")
+    response.headers.update(STREAM_HEADERS)
+    response.timeout = None
+    return response
+
+
+def bare(scope: Scope, body: bytes, media_type: str) -> Response:
+    """A document without the envelope."""
+    headers = {REQUEST_ID: request_id_of(scope)}
+    return Response(body, headers=headers, content_type=media_type)
+
+
+def _json(
+    scope: Scope, body: bytes, status: int, more: Mapping[str, str] | None = None
+) -> Response:
+    headers = {REQUEST_ID: request_id_of(scope), **(more or {})}
+    return Response(body, status, headers, content_type=JSON)

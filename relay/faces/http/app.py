@@ -1,0 +1,176 @@
+"""make_app(): hub, settings and a table of routes become one ASGI app.
+
+Knows how the parts stand in front of each other:
+
+    guard (Host, Origin, token) → body limit → disconnect gate → mounts, or Quart
+
+A pure factory: the app has no state and no hooks, and no session lives in it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
+
+from quart import Response
+from quart_trio import QuartTrio
+from werkzeug.exceptions import HTTPException, NotFound, RequestEntityTooLarge
+from werkzeug.exceptions import MethodNotAllowed as NoSuchMethod
+
+from relay.errors import (
+    InvalidRequest,
+    MethodNotAllowed,
+    PayloadTooLarge,
+    RelayError,
+    RouteNotFound,
+)
+from relay.faces.http import answers
+from relay.faces.http.asgi import App, Message, Receive, Scope, Send, refuse, request_id_of
+from relay.faces.http.body_limit import BODY_BYTES, limit_body
+from relay.faces.http.connection import Connection
+from relay.faces.http.disconnect_gate import gate_disconnect
+from relay.faces.http.failures import as_relay_error
+from relay.faces.http.pages import add_pages
+from relay.faces.http.security import SecuritySettings, guarded
+from relay.faces.http.table import API, HubLike, Route
+from relay.faces.http.views import current_scope, view
+from relay.models.envelope import dump_plain
+
+
+def make_app(
+    hub: HubLike,
+    settings: SecuritySettings,
+    routes: Sequence[Route],
+    *,
+    mounts: Mapping[str, App] | None = None,
+) -> App:
+    """The whole HTTP face as one ASGI app.
+
+    `mounts` maps path prefixes (`/mcp`) to other ASGI apps behind the same guard and
+    body limit; they see the path as the client sent it.
+    """
+    quart = make_quart(hub, routes)
+    dispatch = _dispatch(quart, mounts or {})  # type: ignore[arg-type]  # hypercorn's TypedDicts
+    return guarded(limit_body(gate_disconnect(_last_resort(dispatch))), settings)
+
+
+def make_quart(hub: HubLike, routes: Sequence[Route]) -> QuartTrio:
+    """The Quart-Trio app by itself: every route, the pages, and answers to what is neither."""
+    app = QuartTrio("relay", static_folder=None)
+    app.asgi_http_class = Connection
+    app.config.update(
+        # A response may be a stream or a long-poll: only the client or the drain ends it.
+        RESPONSE_TIMEOUT=None,
+        BODY_TIMEOUT=None,
+        MAX_CONTENT_LENGTH=BODY_BYTES,
+        PROVIDE_AUTOMATIC_OPTIONS=False,
+    )
+    app.url_map.strict_slashes = False
+    app.url_map.merge_slashes = False
+    for route in routes:
+        rule = route.full_path.replace("{", "<").replace("}", ">")
+        name = f"{route.method} {route.path}"
+        app.add_url_rule(rule, name, view(route, hub), methods=[route.method])
+    add_pages(app, routes)
+    app.register_error_handler(HTTPException, _Elsewhere(routes).answer)
+    return app
+
+
+class _Elsewhere:
+    """Answers for requests that no view serves."""
+
+    def __init__(self, routes: Sequence[Route]) -> None:
+        self._paths = sorted({route.path for route in routes})
+
+    async def answer(self, error: HTTPException) -> Response:
+        """The envelope for what Quart itself refuses."""
+        scope = current_scope()
+        if isinstance(error, NoSuchMethod):
+            return _other_method(scope, sorted(error.valid_methods or ()))
+        return answers.failure(scope, self._translate(scope, error))
+
+    def _translate(self, scope: Scope, error: HTTPException) -> RelayError:
+        if isinstance(error, NotFound):
+            return self._no_route(scope)
+        if isinstance(error, RequestEntityTooLarge):
+            return PayloadTooLarge(
+                f"the body is larger than {BODY_BYTES} bytes", max_bytes=BODY_BYTES
+            )
+        if error.code is not None and error.code < 500:
+            return InvalidRequest(error.description or error.name)
+        return as_relay_error(error, request_id_of(scope), f"{scope['method']} {scope['path']}")
+
+    def _no_route(self, scope: Scope) -> RouteNotFound:
+        method, path = scope["method"], scope["path"][:200]
+        near = difflib.get_close_matches(path.removeprefix(API), self._paths, n=1, cutoff=0.7)
+        hint = f"Did you mean {API}{near[0]}? " if near else ""
+        return RouteNotFound(
+            f"there is no route {method} {path}",
+            suggestion=f"{hint}GET {API}/docs lists every route",
+            method=method,
+            path=path,
+        )
+
+
+def _other_method(scope: Scope, allowed: list[str]) -> Response:
+    headers = {"Allow": ", ".join([*allowed, "OPTIONS"])}
+    if scope["method"] == "OPTIONS":
+        return answers.success_json(scope, dump_plain({"allowed": allowed}), headers)
+    method = scope["method"][:200]
+    error = MethodNotAllowed(
+        f"{method} is not allowed here", method=method, allowed=[*allowed, "OPTIONS"]
+    )
+    return answers.failure(scope, error, headers)
+
+
+def _dispatch(quart: App, mounts: Mapping[str, App]) -> App:
+    async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await quart(scope, receive, send)
+            return
+        scope["path"] = _path(scope["path"])
+        await _mounted(scope["path"], mounts, quart)(scope, receive, send)
+
+    return dispatch
+
+
+def _path(target: str) -> str:
+    """The path of the request's target, which may be a whole URL; raises InvalidRequest."""
+    try:
+        path = target if target.startswith("/") else urlsplit(target).path
+    except ValueError:
+        path = ""
+    if not path.startswith("/"):
+        raise InvalidRequest(f"the request target {target[:200]!r} is no path")
+    return path
+
+
+def _mounted(path: str, mounts: Mapping[str, App], quart: App) -> App:
+    for prefix, app in mounts.items():
+        if path == prefix or path.startswith(prefix + "/"):
+            return app
+    return quart
+
+
+def _last_resort(app: App) -> App:
+    """`app`, whose failures are answered if nothing was sent yet."""
+
+    async def safe(scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
+
+        async def send_and_note(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await app(scope, receive, send_and_note)
+        except (Exception, BaseExceptionGroup) as error:
+            if started or scope["type"] != "http":
+                raise
+            what = f"{scope['method']} {scope['path'][:200]}"
+            shown = as_relay_error(error, request_id_of(scope), what)
+            await refuse(scope, receive, send, shown)
+
+    return safe

@@ -1,0 +1,105 @@
+"""What the ASGI wrappers share: the types, and answers that do not come from Quart.
+
+Knows ASGI messages and the envelope. Knows no route.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Any, TypeAlias
+
+import trio
+
+from relay.errors import RelayError
+from relay.models import envelope
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+Headers: TypeAlias = list[tuple[bytes, bytes]]
+
+JSON = "application/json; charset=utf-8"
+REQUEST_ID = "X-Request-ID"
+
+LINGER_SECONDS = 2.0
+"""How long a refused upload may go on before the connection is cut."""
+
+
+def header(scope: Scope, name: bytes) -> bytes | None:
+    """The first header of that name, lower-case as ASGI has them."""
+    headers: Iterable[tuple[bytes, bytes]] = scope["headers"]
+    return next((value for key, value in headers if key == name), None)
+
+
+def request_id_of(scope: Scope) -> str:
+    """The id of this request, the same one for every wrapper and for Quart."""
+    if "relay.request_id" not in scope:
+        offered = header(scope, REQUEST_ID.lower().encode())
+        text = offered.decode("latin-1") if offered is not None else None
+        scope["relay.request_id"] = envelope.choose_request_id(text)
+    return str(scope["relay.request_id"])
+
+
+def has_body(scope: Scope) -> bool:
+    """Whether the client announced a body (HTTP/1.1: by one of two headers, or not at all)."""
+    if header(scope, b"transfer-encoding") is not None:
+        return True
+    return (header(scope, b"content-length") or b"0").strip() != b"0"
+
+
+async def refuse(
+    scope: Scope, receive: Receive, send: Send, error: RelayError, headers: Headers | None = None
+) -> None:
+    """Answer with the error, and read what the client is still sending before hanging up.
+
+    Closing on a client that is still writing resets the connection, and the answer is
+    lost before it is read.
+    """
+    body = envelope.failure(error, request_id_of(scope))
+    lingers = has_body(scope)
+    await send(
+        {
+            "type": "http.response.start",
+            "status": error.status,
+            "headers": _headers(scope, body, [*(headers or []), *_closing(lingers)]),
+        }
+    )
+    await send({"type": "http.response.body", "body": body, "more_body": lingers})
+    if lingers:
+        await _linger(receive, send)
+
+
+def _closing(lingers: bool) -> Headers:
+    return [(b"connection", b"close")] if lingers else []
+
+
+def _headers(scope: Scope, body: bytes, more: Headers) -> Headers:
+    return [
+        (b"content-type", JSON.encode()),
+        (b"content-length", str(len(body)).encode()),
+        (REQUEST_ID.lower().encode(), request_id_of(scope).encode()),
+        *more,
+    ]
+
+
+async def _linger(receive: Receive, send: Send) -> None:
+    ended = trio.Event()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_swallow, receive, ended)
+        with trio.move_on_after(LINGER_SECONDS):
+            await ended.wait()
+        # The swallower goes on meanwhile: the server waits for room in its queue
+        # before it can close.
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        nursery.cancel_scope.cancel()
+
+
+async def _swallow(receive: Receive, ended: trio.Event) -> None:
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect" or not message.get("more_body", False):
+            ended.set()
+        if message["type"] == "http.disconnect":
+            return

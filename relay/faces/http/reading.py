@@ -1,0 +1,190 @@
+"""Requests read into typed arguments, or refused with everything that is wrong with them.
+
+Knows bytes, query strings and the models' types. Knows no operation and no response.
+Source: contract, section 1.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NoReturn, TypeVar, get_origin
+from urllib.parse import parse_qsl
+
+from pydantic import BaseModel, ValidationError
+
+from relay.errors import InvalidParameter, InvalidRequest, MissingParameter, UnsupportedMediaType
+from relay.faces.http.complaints import Complaint, bounded, complaints, summary
+
+Model = TypeVar("Model", bound=BaseModel)
+
+MOST_PARAMETERS = 1000
+"""Query parameters looked at; no model has as many fields."""
+
+_INTEGER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+_NOT_JSON = re.compile(rb"NaN|Infinity")
+
+
+def read_body(model: type[Model], raw: bytes, content_type: str | None) -> Model:
+    """The body as a model; an absent one counts as `{}`.
+
+    Raises UnsupportedMediaType, or InvalidRequest with every complaint.
+    """
+    if raw:
+        _check_media_type(content_type)
+    raw = raw or b"{}"
+    try:
+        body = model.model_validate_json(raw)
+    except ValidationError as error:
+        _refuse_body(error, model, raw)
+    if _NOT_JSON.search(raw):
+        _check_numbers(raw)
+    return body
+
+
+def _check_media_type(content_type: str | None) -> None:
+    kind = (content_type or "").partition(";")[0].strip().lower()
+    if kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json")):
+        return
+    shown = f"not {bounded(kind)}" if kind else "and this one has none"
+    raise UnsupportedMediaType(
+        f"a body must have the content type application/json, {shown}", content_type=bounded(kind)
+    )
+
+
+def _check_numbers(raw: bytes) -> None:
+    """pydantic's parser lets NaN and Infinity through where any JSON may stand; JSON has none."""
+
+    def refuse(constant: str) -> NoReturn:
+        raise _not_json(f"JSON has no {constant}", raw)
+
+    json.loads(raw, parse_constant=refuse)
+
+
+def _refuse_body(error: ValidationError, model: type[BaseModel], raw: bytes) -> NoReturn:
+    first = error.errors(include_url=False)[0]
+    if first["type"] == "json_invalid":
+        raise _not_json(_parser_message(first["ctx"]["error"], raw), raw)
+    given = json.loads(raw)
+    if not isinstance(given, dict):
+        raise _bad_body("the body must be a JSON object", raw)
+    found = complaints(error, model, given)
+    raise InvalidRequest(summary(found), errors=found)
+
+
+def _parser_message(message: str, raw: bytes) -> str:
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        return f"it is not UTF-8 (byte {error.start})"
+    return message
+
+
+def _not_json(why: str, raw: bytes) -> InvalidRequest:
+    return _bad_body(f"the body is not valid JSON: {why}", raw)
+
+
+def _bad_body(message: str, raw: bytes) -> InvalidRequest:
+    return InvalidRequest(
+        message, errors=[Complaint(field="body", message=message, value=bounded(raw))]
+    )
+
+
+def read_query(model: type[Model], raw: bytes) -> Model:
+    """The query string as a model; lists are separated by commas or given again and again.
+
+    Raises InvalidParameter with every complaint, or MissingParameter if parameters are
+    absent and nothing else is wrong.
+    """
+    given, found = _parse_query(model, raw)
+    try:
+        values = model.model_validate(given, strict=False)
+    except ValidationError as error:
+        _refuse_query(found + complaints(error, model, given), absent=_only_absent(error, found))
+    if found:
+        _refuse_query(found)
+    return values
+
+
+class _Nothing(BaseModel, extra="forbid"):
+    pass
+
+
+def refuse_query(raw: bytes) -> None:
+    """Check the query string of a route that takes none; raises InvalidParameter."""
+    read_query(_Nothing, raw)
+
+
+def _parse_query(model: type[BaseModel], raw: bytes) -> tuple[dict[str, Any], list[Complaint]]:
+    given: dict[str, Any] = {}
+    repeated: dict[str, Complaint] = {}
+    for name, value in _pairs(raw):
+        if _takes_list(model, name):
+            given.setdefault(name, []).extend(value.split(",") if value else [])
+        elif name in given:
+            repeated[name] = Complaint(
+                field=name, message="is given more than once", value=bounded(value)
+            )
+        else:
+            given[name] = value
+    return given, list(repeated.values())
+
+
+def _pairs(raw: bytes) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(
+            raw.decode("ascii"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=MOST_PARAMETERS,
+        )
+    except UnicodeDecodeError:
+        raise _bad_parameter("query", "is not valid UTF-8", raw) from None
+    except ValueError:
+        raise _bad_parameter("query", f"has over {MOST_PARAMETERS} parameters", raw) from None
+
+
+def _takes_list(model: type[BaseModel], name: str) -> bool:
+    field = model.model_fields.get(name)
+    return field is not None and _is_list(field.annotation)
+
+
+def _is_list(annotation: Any) -> bool:
+    members = getattr(annotation, "__args__", ())
+    return get_origin(annotation) is list or any(get_origin(member) is list for member in members)
+
+
+def _only_absent(error: ValidationError, repeated: list[Complaint]) -> bool:
+    kinds = {item["type"] for item in error.errors(include_url=False)}
+    return not repeated and kinds == {"missing"}
+
+
+def _refuse_query(found: list[Complaint], *, absent: bool = False) -> NoReturn:
+    kind = MissingParameter if absent else InvalidParameter
+    raise kind(summary(found), errors=found)
+
+
+def read_path(types: Mapping[str, type], given: Mapping[str, str]) -> dict[str, str | int]:
+    """The path parameters; raises InvalidParameter for a number that is none."""
+    return {
+        name: _read_integer(name, given[name]) if kind is int else given[name]
+        for name, kind in types.items()
+    }
+
+
+def _read_integer(name: str, text: str) -> int:
+    if _INTEGER.fullmatch(text) is None:
+        fix = f"Put a whole number in the place of {{{name}}} in the path"
+        raise _bad_parameter(name, "must be a whole number", text, suggestion=fix)
+    return int(text)
+
+
+def _bad_parameter(
+    name: str, message: str, value: str | bytes, *, suggestion: str | None = None
+) -> InvalidParameter:
+    return InvalidParameter(
+        f"{name}: {message}",
+        suggestion=suggestion,
+        errors=[Complaint(field=name, message=message, value=bounded(value))],
+    )

@@ -1,0 +1,154 @@
+"""Who may call: Host, Origin and token, checked in front of everything.
+
+Knows names, ports and the token. Knows no route: what is mounted beside the API is
+guarded like it. A web page can make a browser call a loopback server; refusing foreign
+Host names stops DNS rebinding, refusing foreign origins stops the rest.
+Source: contract, section 7.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from functools import lru_cache
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from relay.errors import Forbidden, RelayError, Unauthorized
+from relay.faces.http.asgi import App, Headers, Receive, Scope, Send, header, refuse
+
+ANY_HOST = "*"
+"""In `allowed_hosts`: every name is accepted."""
+
+CHALLENGE: Headers = [(b"www-authenticate", b'Bearer realm="debug relay"')]
+
+
+class SecuritySettings(Protocol):
+    """What the guard needs of the settings."""
+
+    @property
+    def host(self) -> str:
+        """Address that is listened on; always an accepted name."""
+
+    @property
+    def token(self) -> str | None:
+        """Bearer token that every request needs, or None."""
+
+    @property
+    def allowed_hosts(self) -> tuple[str, ...]:
+        """Names accepted besides the loopback ones, with or without a port."""
+
+
+class Guard:
+    """The checks of one relay. `check` raises Forbidden or Unauthorized."""
+
+    def __init__(self, settings: SecuritySettings) -> None:
+        names = (host_name(name) for name in (settings.host, *settings.allowed_hosts))
+        self._names = frozenset(name for name in names if name is not None)
+        self._token = settings.token.encode() if settings.token is not None else None
+
+    def check(self, scope: Scope) -> None:
+        """Raise unless the request may be served."""
+        self._check_host(header(scope, b"host"))
+        self._check_origin(header(scope, b"origin"), _server_port(scope))
+        self._check_token(header(scope, b"authorization"))
+
+    def _check_host(self, host: bytes | None) -> None:
+        # HTTP/1.0 has no Host; a browser never speaks it.
+        if host is not None and not accepts_host(host, self._names):
+            shown = host.decode("latin-1")[:200]
+            raise Forbidden(f"the Host {shown!r} is no name of this relay", host=shown)
+
+    def _check_origin(self, origin: bytes | None, port: int | None) -> None:
+        if origin is not None and not accepts_origin(origin, port, self._names):
+            shown = origin.decode("latin-1")[:200]
+            raise Forbidden(f"requests from the origin {shown!r} are refused", origin=shown)
+
+    def _check_token(self, authorization: bytes | None) -> None:
+        if self._token is None:
+            return
+        scheme, _, offered = (authorization or b"").partition(b" ")
+        if scheme.lower() != b"bearer" or not hmac.compare_digest(offered.strip(), self._token):
+            raise Unauthorized("this relay asks for a bearer token")
+
+
+@lru_cache(maxsize=256)
+def accepts_host(host: bytes, names: frozenset[str]) -> bool:
+    """Whether a Host header, with any port, is a loopback name or one of `names`."""
+    name = host_name(host.decode("latin-1"))
+    return name is not None and (is_loopback(name) or name in names or ANY_HOST in names)
+
+
+def accepts_origin(origin: bytes, port: int | None, names: frozenset[str]) -> bool:
+    """Whether an Origin is loopback on the relay's own `port`, or one of `names` on any."""
+    try:
+        parts = urlsplit(origin.decode("latin-1"))
+        name, origin_port = parts.hostname or "", parts.port
+    except ValueError:
+        return False
+    if parts.scheme not in {"http", "https"} or parts.path or parts.query:
+        return False
+    if is_loopback(name):
+        return (origin_port or _DEFAULT_PORTS[parts.scheme]) == port
+    return name in names
+
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def host_name(host: str) -> str | None:
+    """The lower-case name of `name[:port]`, without brackets; None if it is not of that form."""
+    host = host.strip().lower()
+    if host.startswith("["):
+        name, bracket, port = host[1:].partition("]")
+        well_formed = bool(bracket) and (not port or port.startswith(":"))
+        return name if well_formed and _is_port(port[1:]) else None
+    if host.count(":") > 1:
+        return host if is_address(host) else None
+    name, _, port = host.partition(":")
+    return name.removesuffix(".") if name and _is_port(port) else None
+
+
+def _is_port(text: str) -> bool:
+    return text == "" or (text.isascii() and text.isdigit())
+
+
+def is_address(name: str) -> bool:
+    """Whether the name is an IP address."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def is_loopback(name: str) -> bool:
+    """Whether the name is `localhost`, in 127.0.0.0/8, or ::1."""
+    if name == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _server_port(scope: Scope) -> int | None:
+    server = scope.get("server")
+    return server[1] if server else None
+
+
+def guarded(app: App, settings: SecuritySettings) -> App:
+    """`app` behind the guard; what it refuses gets 401 or 403 with the envelope."""
+    guard = Guard(settings)
+
+    async def checked(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            try:
+                guard.check(scope)
+            except RelayError as error:
+                challenge = CHALLENGE if isinstance(error, Unauthorized) else None
+                await refuse(scope, receive, send, error, challenge)
+                return
+        await app(scope, receive, send)
+
+    return checked

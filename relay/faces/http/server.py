@@ -1,0 +1,175 @@
+"""serve(): the listener, Hypercorn, and an end that comes within seconds.
+
+Knows sockets, Hypercorn's settings and the order of the end. Knows no signal: the
+caller sets `shutdown`, after it has drained the hub.
+
+The end, from the moment `shutdown` is set: what is in flight has DRAIN_SECONDS to be
+answered while new requests are still taken (and get 503 from the drained hub); then no
+connection is accepted, idle ones close, and after CANCEL_SECONDS the rest is cancelled;
+after SEVER_SECONDS the connections whose clients do not read are cut.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol, cast
+
+import trio
+from hypercorn.trio import serve as hypercorn_serve
+
+from relay.faces.http.app import make_app
+from relay.faces.http.asgi import App, Receive, Scope, Send
+from relay.faces.http.listener import CannotListenError, bind, sever, url_of
+from relay.faces.http.protocol import RelayConfig, install
+from relay.faces.http.routes import ROUTES
+from relay.faces.http.security import SecuritySettings
+from relay.faces.http.table import HubLike, Route
+
+__all__ = ["CannotListenError", "ServerSettings", "serve"]
+
+DRAIN_SECONDS = 1.5
+CANCEL_SECONDS = 1.5
+SEVER_SECONDS = 3.5
+
+KEEP_ALIVE_SECONDS = 75.0
+HEADER_BYTES = 64 * 1024
+
+
+class ServerSettings(SecuritySettings, Protocol):
+    """What serving needs of the settings."""
+
+    @property
+    def port(self) -> int:
+        """TCP port; 0 takes a free one."""
+
+
+async def serve(
+    hub: HubLike,
+    settings: ServerSettings,
+    *,
+    routes: Sequence[Route] = ROUTES,
+    mounts: Mapping[str, App] | None = None,
+    shutdown: trio.Event | None = None,
+    task_status: trio.TaskStatus[str] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Serve the hub over HTTP until `shutdown` is set, or until cancelled.
+
+    Started with the URL that is really bound: `url = await nursery.start(partial(serve, …))`.
+    Returns at most about 4 seconds after either, whatever the clients do. Raises
+    CannotListenError if the address cannot be bound.
+    """
+    traffic = _Traffic(make_app(hub, settings, routes, mounts=mounts))
+    ending, served = trio.Event() if shutdown is None else shutdown, trio.Event()
+    listener = await bind(settings.host, settings.port)
+    url, port = url_of(listener), listener.getsockname()[1]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_sever_late, ending, served, port)
+        try:
+            await _run(traffic, ending, listener, _Started(task_status, url, listener.fileno()))
+        finally:
+            served.set()
+            nursery.cancel_scope.cancel()
+
+
+async def _run(
+    traffic: _Traffic, ending: trio.Event, listener: socket.socket, started: _Started
+) -> None:
+    install()
+    await hypercorn_serve(
+        cast(Any, traffic),
+        _config(listener),
+        shutdown_trigger=partial(_drained, ending, traffic),
+        task_status=cast(Any, started),
+        mode="asgi",
+    )
+
+
+def _config(listener: socket.socket) -> RelayConfig:
+    config = RelayConfig()
+    # Hypercorn owns the descriptor from here, and closes it.
+    config.bind = [f"fd://{listener.detach()}"]
+    config.accesslog = None
+    config.errorlog = logging.getLogger("relay.http")
+    config.graceful_timeout = CANCEL_SECONDS
+    config.keep_alive_timeout = KEEP_ALIVE_SECONDS
+    config.keep_alive_max_requests = sys.maxsize
+    config.h11_max_incomplete_size = HEADER_BYTES
+    config.include_server_header = False
+    return config
+
+
+class _Started:
+    """Tells the caller's task status, once Hypercorn listens, where it does."""
+
+    def __init__(self, task_status: trio.TaskStatus[str], url: str, descriptor: int) -> None:
+        self._task_status = task_status
+        self._url = url
+        self._descriptor = descriptor
+
+    def started(self, binds: Sequence[str]) -> None:
+        """Called by Hypercorn with what it believes to have bound."""
+        del binds
+        # Hypercorn makes the descriptor inheritable, for workers that there are none of;
+        # a debuggee that inherited it would keep the port.
+        os.set_inheritable(self._descriptor, False)
+        self._task_status.started(self._url)
+
+
+class _Traffic:
+    """`app`, and the count of requests that it has not answered yet."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._open = 0
+        self._quiet = trio.Event()
+        self._quiet.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        self._enter()
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._leave()
+
+    def _enter(self) -> None:
+        self._open += 1
+        if self._quiet.is_set():
+            self._quiet = trio.Event()
+
+    def _leave(self) -> None:
+        self._open -= 1
+        if self._open == 0:
+            self._quiet.set()
+
+    async def quiet(self) -> None:
+        """Wait until no request is open."""
+        while self._open:
+            await self._quiet.wait()
+
+
+async def _drained(ending: trio.Event, traffic: _Traffic) -> None:
+    await ending.wait()
+    with trio.move_on_after(DRAIN_SECONDS):
+        await traffic.quiet()
+
+
+async def _sever_late(ending: trio.Event, served: trio.Event, port: int) -> None:
+    """Cut what is left a while after the end began, by `ending` or by cancellation.
+
+    Hypercorn shields its sends, so a client that does not read outlives a cancellation.
+    """
+    try:
+        await ending.wait()
+    finally:
+        with trio.move_on_after(SEVER_SECONDS, shield=True) as waiting:
+            await served.wait()
+        if waiting.cancelled_caught:
+            sever(port)

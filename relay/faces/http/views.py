@@ -1,0 +1,82 @@
+"""One Quart view a route: request -> operation -> answer.
+
+Knows the order in which a request is checked: is the relay open, does the session
+exist, does the query fit, does the body. Knows no operation by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+from quart import Response
+from quart.globals import request_ctx
+
+from relay.faces.http import answers
+from relay.faces.http.asgi import Scope, request_id_of
+from relay.faces.http.failures import as_relay_error
+from relay.faces.http.reading import read_body, read_path, read_query, refuse_query
+from relay.faces.http.streams import Stream
+from relay.faces.http.table import HubLike, Route
+
+if TYPE_CHECKING:
+    from quart import Request
+
+View = Callable[..., Awaitable[Response]]
+
+
+def current_scope() -> Scope:
+    """The ASGI scope of the request that this task serves."""
+    return request_ctx.request.scope  # type: ignore[return-value]
+
+
+def view(route: Route, hub: HubLike) -> View:
+    """The Quart view of a route. It answers every error itself, with the envelope."""
+
+    async def serve(**path: str) -> Response:
+        request = request_ctx.request
+        scope: Scope = request.scope  # type: ignore[assignment]
+        try:
+            return await _answer(route, hub, request, scope, path)
+        except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001  whatever it is, the client gets an answer and the log the rest
+            what = f"{route.method} {route.full_path}"
+            return answers.failure(scope, as_relay_error(error, request_id_of(scope), what))
+
+    return serve
+
+
+async def _answer(
+    route: Route, hub: HubLike, request: Request, scope: Scope, path: dict[str, str]
+) -> Response:
+    hub.check_open()
+    with ExitStack() as held:
+        subject = hub
+        if route.signature.takes_session:
+            subject = held.enter_context(hub.use(path["session_id"]))
+        arguments = await _arguments(route, request, scope, path)
+        result = await route.operation(subject, **arguments)
+        if isinstance(result, Stream):
+            return answers.stream(scope, result, held.pop_all())
+        return answers.success(scope, result, route.status)
+
+
+async def _arguments(
+    route: Route, request: Request, scope: Scope, path: dict[str, str]
+) -> dict[str, Any]:
+    signature = route.signature
+    arguments: dict[str, Any] = dict(read_path(signature.path_parameters, path))
+    if signature.query is not None:
+        arguments["query"] = read_query(signature.query, scope["query_string"])
+    elif scope["query_string"]:
+        refuse_query(scope["query_string"])
+    if signature.body is not None:
+        arguments["body"] = await _read_body(signature.body, request)
+    return arguments
+
+
+async def _read_body(model: type[BaseModel], request: Request) -> BaseModel:
+    raw = await request.get_data()
+    assert isinstance(raw, bytes), "text only if asked for"
+    return read_body(model, raw, request.headers.get("Content-Type"))

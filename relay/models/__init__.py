@@ -1,0 +1,1 @@
+"""What travels: the requests and resources of the contract, one file a noun."""

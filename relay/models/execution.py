@@ -1,0 +1,120 @@
+"""Running and stopping: requests and results. Source: API section 3.5, contract section 4."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from relay.dap.lifecycle import Phase
+from relay.models.fields import StrictModel
+from relay.models.resource import Location, Resource
+
+Include = Literal["location", "source", "locals", "stack", "output", "watches", "exception"]
+
+DEFAULT_MAX_CHARS = 20_000
+
+
+class Waiting(StrictModel):
+    """How long to wait for the next stop, and what to bring along with it."""
+
+    wait: float | None = Field(
+        None, ge=0, le=300, description="Seconds to wait for the next stop or exit"
+    )
+    include: list[Include] = Field([], max_length=16, description="What to send along under `stop`")
+    max_chars: int = Field(
+        DEFAULT_MAX_CHARS, ge=200, le=1_000_000, description="Bound of the whole answer"
+    )
+
+
+class ContinueRequest(Waiting):
+    thread_id: int | None = Field(None, description="Accepted; any resume resumes all threads")
+
+
+class PauseRequest(ContinueRequest):
+    thread_id: int | None = Field(None, description="Thread to stop at; default: any")
+
+
+class StepRequest(Waiting):
+    thread_id: int | None = Field(None, description="Thread to step; default: the stopped one")
+    granularity: Literal["line", "statement"] = "line"
+
+
+class StepOutRequest(Waiting):
+    thread_id: int | None = Field(None, description="Thread to step; default: the stopped one")
+
+
+class ReturnValue(Resource):
+    """What the call that just returned gave back."""
+
+    type: str
+    value: str
+    function: str | None = None
+    variables_reference: int = 0
+    truncated: bool | None = None
+
+
+class SourceLine(Resource):
+    line: int
+    text: str
+
+
+class FrameLine(Resource):
+    """One frame of a stop report, in short."""
+
+    id: int
+    name: str
+    path: str | None
+    line: int
+
+
+class LocalVariable(Resource):
+    name: str
+    value: str
+    type: str
+    variables_reference: int = 0
+    truncated: bool | None = None
+
+
+class WatchValue(Resource):
+    id: str
+    expression: str
+    result: str | None = None
+    type: str | None = None
+    error: str | None = None
+
+
+class StopException(Resource):
+    type: str
+    message: str
+    traceback: str | None = None
+
+
+class StopReport(Resource):
+    """What a client would ask next, in the same answer. Cut parts are named in `truncated`."""
+
+    location: Location | None = None
+    source: list[SourceLine] | None = None
+    locals: list[LocalVariable] | None = None
+    stack: list[FrameLine] | None = None
+    output: str | None = Field(None, description="What the program printed since it was resumed")
+    watches: list[WatchValue] | None = None
+    exception: StopException | None = None
+    truncated: list[str] = Field([], description="Parts that max_chars cut; ask for them by route")
+
+
+class ExecutionResult(Resource):
+    """Where the program stands after an execution request."""
+
+    session_id: str
+    status: Phase
+    stop_reason: str | None = None
+    current_location: Location | None = None
+    thread_id: int | None = None
+    return_value: ReturnValue | None = None
+    exit_code: int | None = None
+    stop: StopReport | None = None
+
+
+class ContinueResult(ExecutionResult):
+    continued: Literal[True] = True

@@ -1,0 +1,90 @@
+"""Launch and attach: requests and results. Source: API section 3.3."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from relay.models.execution import ExecutionResult, Waiting
+from relay.models.fields import PathText, StrictModel, Text
+from relay.models.resource import Resource
+
+LaunchMode = Literal["fast", "plain", "adapter"]
+EnvironmentName = Annotated[str, StringConstraints(pattern=r"^[^=\x00]+$", max_length=4096)]
+
+
+class LaunchRequest(Waiting):
+    script: PathText | None = Field(None, description="Program file; give this or `module`")
+    module: Text | None = Field(
+        None, min_length=1, max_length=1024, description="Module to run, like `python -m`"
+    )
+    args: list[Text] = Field([], description="The program's arguments")
+    cwd: PathText | None = Field(None, description="Working directory; default project_root")
+    env: dict[EnvironmentName, Text] = Field(
+        {}, description="Environment variables laid over the relay's own"
+    )
+    stop_on_entry: bool | None = Field(
+        None, description="Pause at the program's first line; default: the session's"
+    )
+    stop_on_exception: bool | Literal["uncaught", "raised"] = Field(
+        "uncaught", description="true and raised: where it is raised, in user code"
+    )
+    console: Literal["internalConsole", "integratedTerminal", "externalTerminal"] = Field(
+        "internalConsole", description="internalConsole gives pipes, integratedTerminal a terminal"
+    )
+    python_args: list[Text] = Field([], description="Arguments of the interpreter itself")
+    launch_mode: LaunchMode | None = Field(
+        None, description="Force one way of starting the debuggee; default: the best that fits"
+    )
+
+    @model_validator(mode="after")
+    def _one_target(self) -> Self:
+        if (self.script is None) == (self.module is None):
+            raise ValueError("give either script or module, not both and not neither")
+        return self
+
+
+class Program(Resource):
+    """What was launched."""
+
+    script: str | None = None
+    module: str | None = None
+    args: list[str]
+    cwd: str
+    env: dict[str, str]
+
+
+class LaunchedProgram(Resource):
+    script: str | None = None
+    module: str | None = None
+    args: list[str]
+    cwd: str
+
+
+class LaunchResult(ExecutionResult):
+    pid: int
+    program: LaunchedProgram
+    launch_mode: str = Field(description="fast, plain or adapter")
+
+
+class AttachRequest(StrictModel):
+    pid: int | None = Field(None, ge=1, description="Process to attach to")
+    host: Text = Field("localhost", min_length=1, max_length=255, description="debugpy's host")
+    port: int | None = Field(None, ge=1, le=65535, description="Port of `debugpy --listen`")
+    connect_timeout: int = Field(10, ge=1, le=300, description="Seconds")
+
+    @model_validator(mode="after")
+    def _one_target(self) -> Self:
+        if (self.pid is None) == (self.port is None):
+            raise ValueError("give either pid or port, not both and not neither")
+        return self
+
+
+class AttachResult(Resource):
+    session_id: str
+    status: str
+    attached: Literal[True] = True
+    pid: int | None
+    host: str | None
+    port: int | None

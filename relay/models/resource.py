@@ -1,0 +1,42 @@
+"""What every answer is made of: the base of results, locations and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+
+
+def _milliseconds(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+
+
+Timestamp = Annotated[datetime, PlainSerializer(_milliseconds, return_type=str, when_used="json")]
+"""UTC with milliseconds and a `Z` on the wire."""
+
+
+class Resource(BaseModel):
+    """Base of every result. Frozen: an answer does not change on its way out."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def pick(cls, facts: Mapping[str, Any], /, **more: Any) -> Self:
+        """Of what a debuggee told, only what this resource shows."""
+        return cls(**{name: facts[name] for name in cls.model_fields if name in facts}, **more)
+
+
+class Location(Resource):
+    """Where a thread stands. Lines count from 1."""
+
+    path: str | None = Field(description="Absolute path of the source file")
+    line: int
+    column: int = 0
+    function: str = Field(description="Name of the function, or <module>")
+
+
+class SourceRef(Resource):
+    path: str
+    name: str | None = None

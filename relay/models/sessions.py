@@ -1,0 +1,112 @@
+"""Sessions: what creates one, and what is shown of it. Source: API section 3.2."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from relay.dap.lifecycle import Phase
+from relay.models.fields import PathText, StrictModel, Text
+from relay.models.launch import Program
+from relay.models.resource import Location, Resource, Timestamp
+
+STOP_REASONS = (
+    "breakpoint",
+    "step",
+    "exception",
+    "pause",
+    "entry",
+    "goto",
+    "function breakpoint",
+    "data breakpoint",
+)
+
+
+class CreateSession(StrictModel):
+    name: Text | None = Field(None, min_length=1, max_length=255, description="For people")
+    project_root: PathText | None = Field(
+        None, description="Directory that relative paths start from; default: the relay's own"
+    )
+    python_path: PathText | None = Field(
+        None, description="Interpreter of the debuggee; default: the relay's own"
+    )
+    adapter: Literal["python"] = Field("python", description="Which debugger drives the session")
+    timeout_minutes: int | None = Field(
+        None, ge=1, le=1440, description="Idle time after which the session ends; default 60"
+    )
+    stop_on_entry: bool = Field(False, description="Default of launch's field of that name")
+
+
+class SessionConfig(Resource):
+    project_root: str
+    python_path: str
+    stop_on_entry: bool
+    timeout_minutes: int
+
+
+class ExceptionView(Resource):
+    """An exception as the program raised it."""
+
+    type: str
+    message: str
+    traceback: str | None = Field(None, description="As plain Python would print it")
+    full_type: str | None = None
+
+
+class SessionView(Resource):
+    """A session and where its program stands."""
+
+    session_id: str
+    name: str
+    adapter: str
+    status: Phase
+    stop_reason: str | None = Field(None, description=", ".join(STOP_REASONS))
+    reason: str | None = Field(None, description="Why the session is in a final status")
+    created_at: Timestamp
+    expires_at: Timestamp | None = Field(
+        description="When it ends if nobody asks for it; null while a request is open"
+    )
+    config: SessionConfig
+    program: Program | None = None
+    launch_mode: str | None = Field(None, description="Rung that the program was started on")
+    pid: int | None = None
+    current_location: Location | None = None
+    stopped_thread_id: int | None = None
+    breakpoint_count: int = 0
+    exception: ExceptionView | None = None
+    exit_code: int | None = Field(None, description="Negative: ended by that signal")
+
+
+class SessionListQuery(StrictModel):
+    offset: int = Field(0, ge=0, description="Items to skip")
+    limit: int = Field(100, ge=1, le=1000, description="Items to return at most")
+    status: Phase | None = Field(None, description="Only sessions in this status")
+
+
+class SessionItem(Resource):
+    session_id: str
+    name: str
+    status: Phase
+    created_at: Timestamp
+    program: str | None = Field(description="Script or module, once launched")
+
+
+class SessionPage(Resource):
+    items: list[SessionItem]
+    total: int
+    offset: int
+    limit: int
+    has_more: bool
+
+
+class DeleteQuery(StrictModel):
+    force: bool = Field(False, description="Accepted; a debuggee is always ended surely")
+
+
+class DeletedSession(Resource):
+    session_id: str
+    deleted: Literal[True] = True
+    final_status: Phase
+    exit_code: int | None
+    runtime_seconds: float = Field(description="How long the program ran; 0 if never launched")

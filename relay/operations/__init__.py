@@ -1,0 +1,1 @@
+"""Every verb once, for every face: small typed functions, one DAP noun a file."""

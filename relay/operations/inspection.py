@@ -1,0 +1,133 @@
+"""Threads, stacks, scopes and variables. Source: API section 3.6, contract section 5."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from relay.dap.lifecycle import Phase
+from relay.errors import ThreadNotFound
+from relay.models.inspection import (
+    FrameView,
+    ScopeList,
+    ScopesQuery,
+    ScopeView,
+    StackQuery,
+    StackTrace,
+    ThreadList,
+    ThreadView,
+    VariableList,
+    VariablesQuery,
+    VariableView,
+)
+from relay.models.resource import SourceRef
+from relay.session.frames import frame_at, stack
+from relay.session.inspector import Inspector
+from relay.session.session import Session
+from relay.session.stop import Frame
+
+PAGE = 100
+"""Children of a value that one answer holds, unless `count` says otherwise."""
+
+
+def inspector_of(session: Session, verb: str) -> Inspector:
+    """The way to the values of a paused program."""
+    session.require_stop(verb)
+    inspector = session.require_debuggee(verb).inspector
+    assert inspector is not None
+    return inspector
+
+
+async def list_threads(session: Session) -> ThreadList:
+    """List the program's threads. Any stop stops all of them."""
+    body = await session.require_debuggee("list threads").request("threads")
+    current = session.stop.thread_id if session.stop else None
+    paused = session.phase is Phase.PAUSED
+    return ThreadList(
+        threads=[
+            ThreadView(
+                id=thread["id"],
+                name=str(thread.get("name", "")),
+                status="paused" if paused else "running",
+                is_current=thread["id"] == current,
+            )
+            for thread in body.get("threads") or []
+        ],
+        stopped_thread_id=current,
+    )
+
+
+async def get_stack_trace(session: Session, *, query: StackQuery) -> StackTrace:
+    """The call stack of the stopped thread or of another one, top first."""
+    stop = session.require_stop("get the stack trace")
+    debuggee = session.require_debuggee("get the stack trace")
+    thread_id = stop.thread_id if query.thread_id is None else query.thread_id
+    if thread_id != stop.thread_id:
+        await _require_thread(session, thread_id)
+    frames = await stack(debuggee, stop, thread_id)
+    end = query.start_frame + query.levels if query.levels else len(frames)
+    shown = range(len(frames))[query.start_frame : end]
+    modules = await inspector_of(session, "get the stack trace").modules([frames[i] for i in shown])
+    return StackTrace(
+        thread_id=thread_id,
+        frames=[_frame_view(i, frames[i], modules) for i in shown],
+        total_frames=len(frames),
+    )
+
+
+async def _require_thread(session: Session, thread_id: int) -> None:
+    threads = await list_threads(session)
+    known = [thread.id for thread in threads.threads]
+    if thread_id not in known:
+        raise ThreadNotFound(
+            f"thread {thread_id} does not exist", thread_id=thread_id, threads=known
+        )
+
+
+def _frame_view(index: int, frame: Frame, modules: dict[int, str]) -> FrameView:
+    return FrameView(
+        id=index,
+        name=frame.name,
+        source=_source(frame),
+        line=frame.line,
+        column=frame.column,
+        module_name=modules.get(frame.dap_id),
+        presentation_hint="subtle" if frame.subtle else "normal",
+    )
+
+
+def _source(frame: Frame) -> SourceRef | None:
+    if frame.path is None:
+        return None
+    return SourceRef(path=frame.path, name=PurePath(frame.path).name)
+
+
+async def get_scopes(session: Session, *, query: ScopesQuery) -> ScopeList:
+    """The scopes of a frame of the stopped thread: locals first, then globals."""
+    inspector = inspector_of(session, "get scopes")
+    frame = await _frame(session, query.frame_id)
+    scopes = await inspector.scopes(frame)
+    return ScopeList(frame_id=query.frame_id, scopes=[ScopeView.pick(scope) for scope in scopes])
+
+
+async def _frame(session: Session, index: int) -> Frame:
+    stop = session.require_stop("inspect a frame")
+    return await frame_at(session.require_debuggee("inspect a frame"), stop, index)
+
+
+async def get_variables(session: Session, *, query: VariablesQuery) -> VariableList:
+    """The variables of a scope, or the children of a value, a page at a time."""
+    inspector = inspector_of(session, "get variables")
+    page = await inspector.variables(
+        await _frame(session, 0),
+        query.variables_reference,
+        start=query.start,
+        count=PAGE if query.count is None else query.count,
+        kind=query.filter,
+    )
+    shown = [VariableView.pick(variable) for variable in page.variables]
+    return VariableList(
+        variables_reference=query.variables_reference,
+        variables=shown,
+        total=page.total,
+        has_more=query.start + len(shown) < page.total,
+    )

@@ -1,0 +1,177 @@
+"""Launch a program, attach to one. Source: API section 3.3, contract section 2."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from collections.abc import Sequence
+
+from relay.dap.lifecycle import Phase
+from relay.errors import (
+    InvalidRequest,
+    LaunchScriptNotFound,
+    LaunchSyntaxError,
+    NotSupported,
+)
+from relay.models.launch import (
+    AttachRequest,
+    AttachResult,
+    LaunchedProgram,
+    LaunchRequest,
+    LaunchResult,
+)
+from relay.operations.execution import settle
+from relay.operations.paths import resolve, similar_files
+from relay.session.attaching import attach_by_pid, attach_by_port
+from relay.session.launching import Request, launch_starters
+from relay.session.session import Session
+from relay.session.sources import analyse
+
+SECRETS = ("RELAY_TOKEN",)
+"""Variables of the relay that are none of a program's business."""
+
+TEST_RUNNERS = frozenset({"pytest", "py.test", "unittest", "nose2", "trial"})
+
+
+async def launch(session: Session, *, body: LaunchRequest) -> LaunchResult:
+    """Launch a Python script or module under the debugger.
+
+    Answers at once; with `wait`, at the first stop or exit. A script with a syntax
+    error is refused, and the session can be launched again once it is mended.
+    """
+    session.require("launch", Phase.CREATED)
+    request = await _request(session, body)
+    starters = await launch_starters(session, request)
+    session.require("launch", Phase.CREATED)
+    session.exception_filters = exception_filters(body)
+    cursor = session.events.last_seq
+    await session.start(starters)
+    result = await settle(session, body, cursor, default_wait=0.0)
+    assert session.launched is not None
+    return LaunchResult(
+        **dict(result),
+        pid=session.pid or 0,
+        program=LaunchedProgram(
+            script=request.script, module=request.module, args=list(request.args), cwd=request.cwd
+        ),
+        launch_mode=session.launched.rung,
+    )
+
+
+async def _request(session: Session, body: LaunchRequest) -> Request:
+    if body.console == "externalTerminal":
+        raise NotSupported(
+            "the relay cannot open a terminal window",
+            suggestion='Use console "integratedTerminal": it gives the program a pseudo-terminal',
+        )
+    cwd = _working_directory(session, body.cwd)
+    entry = session.config.stop_on_entry if body.stop_on_entry is None else body.stop_on_entry
+    return Request(
+        script=await _script(session, body.script, cwd) if body.script is not None else None,
+        module=body.module,
+        args=tuple(body.args),
+        cwd=cwd,
+        env={**_own_environment(), **body.env},
+        extra_env=dict(body.env),
+        python_args=tuple(body.python_args),
+        stop_on_entry=entry,
+        terminal=body.console == "integratedTerminal",
+        mode=body.launch_mode,
+    )
+
+
+def _own_environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in SECRETS}
+
+
+def _working_directory(session: Session, asked: str | None) -> str:
+    cwd = resolve(asked or ".", session.config.project_root)
+    if not os.path.isdir(cwd):
+        raise InvalidRequest(
+            f"cwd: no such directory: {cwd}",
+            errors=[{"field": "cwd", "message": "no such directory", "value": asked}],
+        )
+    return cwd
+
+
+async def _script(session: Session, asked: str, cwd: str) -> str:
+    """The script's absolute path, checked; relative ones are of cwd, else of the project."""
+    places = [resolve(asked, cwd), resolve(asked, session.config.project_root)]
+    path = next((place for place in places if os.path.exists(place)), None)
+    if path is None:
+        similar = similar_files(places[0])
+        raise LaunchScriptNotFound(
+            f"No such script: {places[0]}",
+            script=places[0],
+            similar=similar,
+            suggestion=f"Did you mean {similar[0]}?" if similar else None,
+        )
+    if os.path.isfile(path) and not path.endswith((".pyc", ".pyz", ".zip")):
+        await _check_syntax(session, path)
+    return path
+
+
+async def _check_syntax(session: Session, path: str) -> None:
+    try:
+        analysis = await analyse(path, session.config.python_path)
+    except OSError as error:
+        raise LaunchScriptNotFound(
+            f"Cannot read {path}: {error.strerror}",
+            script=path,
+            suggestion="Make the script readable for the relay's user",
+        ) from None
+    if (fault := analysis.syntax_error) is not None:
+        raise LaunchSyntaxError(
+            f"Python syntax error in script: {fault.message} (line {fault.line})",
+            file=path,
+            line=fault.line,
+            offset=fault.offset,
+            error_message=fault.message,
+            text=fault.text,
+        )
+
+
+def exception_filters(body: LaunchRequest) -> tuple[str, ...]:
+    """What the debugger is told for `stop_on_exception`.
+
+    Test runners catch everything, so `uncaught` alone would never stop under them.
+    """
+    if body.stop_on_exception is False:
+        return ()
+    if body.stop_on_exception is True or body.stop_on_exception == "raised":
+        return ("raised",)
+    if _runs_tests(body.script, body.module, body.args):
+        return ("uncaught", "userUnhandled")
+    return ("uncaught",)
+
+
+def _runs_tests(script: str | None, module: str | None, args: Sequence[str]) -> bool:
+    name = os.path.basename(script or "").removesuffix(".py") or (module or "").split(".")[0]
+    if name in TEST_RUNNERS:
+        return True
+    # `coverage run -m pytest` and its like.
+    wrapped = [after for flag, after in pairwise(args) if flag == "-m"]
+    return bool(TEST_RUNNERS.intersection(wrapped))
+
+
+async def attach(session: Session, *, body: AttachRequest) -> AttachResult:
+    """Attach to a running Python process.
+
+    By host and port of `python -m debugpy --listen`, or by process id.
+    """
+    session.require("attach", Phase.CREATED)
+    limit = body.connect_timeout
+    if body.pid is not None:
+        starter = attach_by_pid(session, body.pid, limit)
+    else:
+        assert body.port is not None
+        starter = attach_by_port(session, body.host, body.port, limit)
+    session.exception_filters = ("uncaught",)
+    await session.start([starter])
+    return AttachResult(
+        session_id=session.id,
+        status=session.phase.value,
+        pid=session.pid,
+        host=body.host if body.port else None,
+        port=body.port,
+    )

@@ -1,0 +1,102 @@
+"""Output, events and input of a program. Source: API section 3.7, contract section 6."""
+
+from __future__ import annotations
+
+import trio
+
+from relay.errors import InvalidParameter, InvalidRequest, StdinClosed
+from relay.models.output import (
+    EventPage,
+    EventsQuery,
+    EventView,
+    InputRequest,
+    InputResult,
+    OutputEntry,
+    OutputPage,
+    OutputQuery,
+)
+from relay.session.event_log import decode_cursor, encode_cursor
+from relay.session.session import Session
+
+
+async def get_output(session: Session, *, query: OutputQuery) -> OutputPage:
+    """Read what the program printed, from a cursor on.
+
+    stdout and stderr stay apart; `console` is the debugger's own, logpoints included.
+    """
+    after = _after("offset", query.cursor, query.since)
+    page = session.output.read(after, query.limit, query.category)
+    return OutputPage(
+        entries=[
+            OutputEntry(category=e.category, output=e.output, timestamp=e.timestamp)
+            for e in page.entries
+        ],
+        next_cursor=encode_cursor("offset", page.next_seq),
+        has_more=page.has_more,
+        dropped=page.dropped,
+    )
+
+
+async def get_events(session: Session, *, query: EventsQuery) -> EventPage:
+    """Poll for events, from a cursor on; with `timeout`, wait for the first one.
+
+    A wait ends at the first event of the asked types, at the timeout, or when
+    the relay shuts down.
+    """
+    after = _after("seq", query.cursor, query.since)
+    types = frozenset(query.types) if query.types else None
+    if query.timeout:
+        await session.events.wait(after, types=types, timeout=query.timeout)
+    page = session.events.read(after, query.limit, types)
+    return EventPage(
+        events=[
+            EventView(seq=e.seq, type=e.type, timestamp=e.timestamp, body=e.body)
+            for e in page.events
+        ],
+        next_cursor=encode_cursor("seq", page.next_seq),
+        has_more=page.has_more,
+        dropped=page.dropped,
+        session_status=session.phase.value,
+    )
+
+
+def _after(kind: str, cursor: str | None, since: str | None) -> int:
+    text = cursor if cursor is not None else since
+    if text is None:
+        return 0
+    try:
+        return decode_cursor(kind, text)
+    except ValueError as error:
+        raise InvalidParameter(
+            "the cursor is not one of ours",
+            suggestion="Pass next_cursor of an earlier answer of this route, or leave it out",
+            errors=[{"field": "cursor", "message": str(error), "value": text[:200]}],
+        ) from None
+
+
+async def send_input(session: Session, *, body: InputRequest) -> InputResult:
+    """Write to the program's standard input, or close it.
+
+    The text goes as it is: end a line with a newline.
+    """
+    if body.input is None and not body.eof:
+        raise InvalidRequest(
+            "give input, or eof: true",
+            errors=[{"field": "input", "message": "give input, or eof: true", "value": None}],
+        )
+    debuggee = session.require_debuggee("write input")
+    data = (body.input or "").encode()
+    if debuggee.process is None or debuggee.process.stdin is None:
+        raise StdinClosed("this program's standard input is not the relay's to write")
+    try:
+        await debuggee.process.stdin.send_all(data)
+        if body.eof:
+            await debuggee.process.stdin.aclose()
+    except (trio.BrokenResourceError, trio.ClosedResourceError):
+        raise StdinClosed("the program's standard input is closed") from None
+    return InputResult(written=len(data))
+
+
+async def send_stdin(session: Session, *, body: InputRequest) -> InputResult:
+    """The same as input, under its other name."""
+    return await send_input(session, body=body)

@@ -1,0 +1,25 @@
+"""Paths that clients give: relative ones start at the project root."""
+
+from __future__ import annotations
+
+import difflib
+import os
+
+
+def resolve(path: str, root: str) -> str:
+    """An absolute, normalised path. Symbolic links stay: the program sees them too."""
+    return os.path.normpath(os.path.join(root, os.path.expanduser(path)))
+
+
+def similar_files(path: str, limit: int = 3) -> list[str]:
+    """Existing files whose names are closest to the one that does not exist."""
+    directory, name = os.path.split(path)
+    while directory and not os.path.isdir(directory) and directory != os.path.dirname(directory):
+        directory = os.path.dirname(directory)
+    try:
+        with os.scandir(directory or ".") as entries:
+            names = [entry.name for entry in entries if entry.is_file()]
+    except OSError:
+        return []
+    close = difflib.get_close_matches(name, names, n=limit, cutoff=0.5)
+    return [os.path.join(directory, match) for match in close]

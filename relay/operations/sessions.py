@@ -1,0 +1,171 @@
+"""Sessions: create, list, show, delete. Source: API section 3.2."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from relay.errors import InvalidRequest
+from relay.hub import Hub
+from relay.models.launch import Program
+from relay.models.resource import Location
+from relay.models.sessions import (
+    CreateSession,
+    DeletedSession,
+    DeleteQuery,
+    ExceptionView,
+    SessionItem,
+    SessionListQuery,
+    SessionPage,
+    SessionView,
+)
+from relay.models.sessions import SessionConfig as SessionConfigView
+from relay.session.session import Launched, Session, SessionConfig
+from relay.session.stop import Stop
+
+
+async def create_session(hub: Hub, *, body: CreateSession) -> SessionView:
+    """Create a debug session.
+
+    It holds no process yet: set breakpoints, then launch or attach.
+    """
+    config = SessionConfig(
+        project_root=_project_root(hub, body.project_root),
+        python_path=_interpreter(hub, body.python_path),
+        timeout_minutes=body.timeout_minutes or hub.settings.default_timeout_minutes,
+        stop_on_entry=body.stop_on_entry,
+        adapter=body.adapter,
+    )
+    return view(await hub.create_session(config, name=body.name))
+
+
+def _project_root(hub: Hub, asked: str | None) -> str:
+    if asked is None:
+        return str(hub.settings.project_root.expanduser().absolute())
+    path = Path(asked).expanduser()
+    if not path.is_absolute():
+        path = hub.settings.project_root / path
+    if not path.is_dir():
+        raise _bad_field("project_root", "no such directory", asked)
+    return os.path.normpath(path)
+
+
+def _interpreter(hub: Hub, asked: str | None) -> str:
+    found = shutil.which(os.path.expanduser(asked or hub.settings.python_path))
+    if found is None:
+        raise _bad_field("python_path", "no such executable", asked or hub.settings.python_path)
+    return os.path.abspath(found)
+
+
+def _bad_field(field: str, message: str, value: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"{field}: {message}: {value}",
+        errors=[{"field": field, "message": message, "value": value}],
+    )
+
+
+async def list_sessions(hub: Hub, *, query: SessionListQuery) -> SessionPage:
+    """List the sessions, oldest first."""
+    found = [s for s in hub.sessions if query.status is None or s.phase is query.status]
+    page = found[query.offset : query.offset + query.limit]
+    return SessionPage(
+        items=[_item(session) for session in page],
+        total=len(found),
+        offset=query.offset,
+        limit=query.limit,
+        has_more=query.offset + len(page) < len(found),
+    )
+
+
+async def get_session(session: Session) -> SessionView:
+    """Show a session and where its program stands."""
+    return view(session)
+
+
+async def delete_session(session: Session, *, query: DeleteQuery) -> DeletedSession:
+    """End a session: its program, the debugger, and every process that they started.
+
+    Answers when they are gone.
+    """
+    session.end()
+    await session.closed.wait()
+    return DeletedSession(
+        session_id=session.id,
+        final_status=session.phase,
+        exit_code=session.exit_code,
+        runtime_seconds=session.runtime_seconds,
+    )
+
+
+def _item(session: Session) -> SessionItem:
+    return SessionItem(
+        session_id=session.id,
+        name=session.name,
+        status=session.phase,
+        created_at=session.created_at,
+        program=session.launched.label if session.launched else None,
+    )
+
+
+def view(session: Session) -> SessionView:
+    """The session as a resource."""
+    stop, config = session.stop, session.config
+    return SessionView(
+        session_id=session.id,
+        name=session.name,
+        adapter=config.adapter,
+        status=session.phase,
+        stop_reason=stop.reason if stop else None,
+        reason=session.reason,
+        created_at=session.created_at,
+        expires_at=session.expires_at,
+        config=SessionConfigView(
+            project_root=config.project_root,
+            python_path=config.python_path,
+            stop_on_entry=config.stop_on_entry,
+            timeout_minutes=config.timeout_minutes,
+        ),
+        program=program_view(session.launched),
+        launch_mode=session.launched.rung if session.launched else None,
+        pid=session.pid,
+        current_location=location_view(stop),
+        stopped_thread_id=stop.thread_id if stop else None,
+        breakpoint_count=len(session.breakpoints),
+        exception=exception_view(stop),
+        exit_code=session.exit_code,
+    )
+
+
+def program_view(launched: Launched | None) -> Program | None:
+    """The launched program, or None before a launch and for an attached one."""
+    if launched is None or not launched.label:
+        return None
+    return Program(
+        script=launched.script,
+        module=launched.module,
+        args=list(launched.args),
+        cwd=launched.cwd,
+        env=dict(launched.env),
+    )
+
+
+def location_view(stop: Stop | None) -> Location | None:
+    """Where the stopped thread stands."""
+    if stop is None or stop.top is None:
+        return None
+    top = stop.top
+    return Location(path=top.path, line=top.line, column=top.column, function=top.name)
+
+
+def exception_view(stop: Stop | None) -> ExceptionView | None:
+    """The exception of an exception stop."""
+    if stop is None or stop.exception is None:
+        return None
+    raised = stop.exception
+    return ExceptionView(
+        type=raised.type,
+        message=raised.message,
+        traceback=raised.traceback,
+        full_type=raised.full_type,
+    )

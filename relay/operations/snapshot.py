@@ -1,0 +1,140 @@
+"""A stop with everything that a client would ask next, in one answer, within a budget.
+
+Source: contract, section 4 (`include`, `max_chars`).
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Sequence
+from typing import Any
+
+from relay.errors import RelayError
+from relay.models.execution import (
+    FrameLine,
+    LocalVariable,
+    SourceLine,
+    StopException,
+    StopReport,
+    Waiting,
+)
+from relay.operations.sessions import location_view
+from relay.session.frames import stack
+from relay.session.session import Session
+from relay.session.stop import Frame, Stop
+
+CONTEXT_LINES = 3
+ENVELOPE = 600
+"""Characters that envelope and location take of the budget."""
+TRACEBACK_SHARE = 0.3
+STACK_FRAMES = 50
+
+
+class Budget:
+    """Characters left for the parts of a report; what did not fit is remembered."""
+
+    def __init__(self, chars: int) -> None:
+        self.left = max(0, chars - ENVELOPE)
+        self.cut: list[str] = []
+
+    def text(self, part: str, text: str, *, tail: bool = False, share: float = 1.0) -> str:
+        """`text` if it fits, else its beginning (or its end) with a mark where it was cut."""
+        room = int(self.left * share)
+        if len(text) > room:
+            self.cut.append(part)
+            room = max(0, room - 1)
+            text = "…" + text[len(text) - room :] if tail else text[:room] + "…"
+        self.left -= len(text)
+        return text
+
+    def items(self, part: str, items: Sequence[Any]) -> list[Any]:
+        """As many models from the front as fit."""
+        taken = []
+        for item in items:
+            size = len(item.model_dump_json())
+            if size > self.left:
+                self.cut.append(part)
+                break
+            self.left -= size
+            taken.append(item)
+        return taken
+
+
+async def stop_report(session: Session, body: Waiting, cursor: int) -> StopReport | None:
+    """What `include` asked for, at the present stop; after an exit only the output is left."""
+    wanted, stop = frozenset(body.include), session.stop
+    budget = Budget(body.max_chars)
+    parts: dict[str, Any] = {}
+    if stop is not None:
+        try:
+            parts = await _paused_parts(session, stop, wanted, budget)
+        except RelayError:
+            if session.stop is stop:
+                raise
+    if "output" in wanted:
+        printed = printed_since(session, cursor)
+        parts["output"] = budget.text("output", printed, tail=True)
+    return StopReport(**parts, truncated=budget.cut)
+
+
+async def _paused_parts(
+    session: Session, stop: Stop, wanted: frozenset[str], budget: Budget
+) -> dict[str, Any]:
+    parts: dict[str, Any] = {}
+    if "location" in wanted:
+        parts["location"] = location_view(stop)
+    if "source" in wanted:
+        parts["source"] = budget.items("source", source_lines(stop.top))
+    if "exception" in wanted and stop.exception is not None:
+        raised = stop.exception
+        parts["exception"] = StopException(
+            type=raised.type,
+            message=budget.text("exception", raised.message, share=TRACEBACK_SHARE),
+            traceback=budget.text("exception", raised.traceback, tail=True, share=TRACEBACK_SHARE),
+        )
+    if "stack" in wanted:
+        parts["stack"] = budget.items("stack", await _stack_lines(session, stop))
+    if "locals" in wanted:
+        parts["locals"] = await _locals(session, stop, budget)
+    if "watches" in wanted:
+        parts["watches"] = []
+    return parts
+
+
+def source_lines(frame: Frame | None) -> list[SourceLine]:
+    """A few lines around the frame's own, as they are on disk now."""
+    if frame is None or frame.path is None:
+        return []
+    linecache.checkcache(frame.path)
+    lines = linecache.getlines(frame.path)
+    first = max(1, frame.line - CONTEXT_LINES)
+    last = min(len(lines), frame.line + CONTEXT_LINES)
+    return [
+        SourceLine(line=number, text=lines[number - 1].rstrip("\n"))
+        for number in range(first, last + 1)
+    ]
+
+
+async def _stack_lines(session: Session, stop: Stop) -> list[FrameLine]:
+    frames = await stack(session.require_debuggee("include"), stop, stop.thread_id)
+    return [
+        FrameLine(id=index, name=frame.name, path=frame.path, line=frame.line)
+        for index, frame in enumerate(frames[:STACK_FRAMES])
+    ]
+
+
+async def _locals(session: Session, stop: Stop, budget: Budget) -> list[LocalVariable]:
+    inspector = session.require_debuggee("include").inspector
+    if inspector is None or stop.top is None:
+        return []
+    found = await inspector.locals(stop.top, max_chars=budget.left)
+    variables = [LocalVariable.pick(variable) for variable in found.variables]
+    if found.cut:
+        budget.cut.append("locals")
+    return budget.items("locals", variables)
+
+
+def printed_since(session: Session, cursor: int) -> str:
+    """What the program printed after event number `cursor`, as far as the log has it."""
+    page = session.events.read(cursor, limit=10_000, types=frozenset({"output"}))
+    return "".join(event.body["output"] for event in page.events)

@@ -1,0 +1,240 @@
+"""From DAP events to the session's own: what the debugger says, in the contract's words.
+
+A stop is announced only when everything printed before it is in the log and its
+location is known, so that a client never sees `paused` without a place.
+Source: API section 6, DAP events.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from relay.dap.conversation import Event
+from relay.dap.lifecycle import Phase
+from relay.errors import RelayError
+from relay.session.debuggee import Debuggee
+from relay.session.frames import top_frame
+from relay.session.stop import Frame, RaisedException, Stop
+
+log = logging.getLogger("relay.session")
+
+
+class Announcer:
+    """Handles the events of one debuggee, in the order in which they came."""
+
+    def __init__(self, debuggee: Debuggee) -> None:
+        self._debuggee = debuggee
+        self._session = debuggee.session
+        self._handlers = {
+            "initialized": self._initialized,
+            "stopped": self._stopped,
+            "continued": self._continued,
+            "output": self._output,
+            "thread": self._thread,
+            "module": self._module,
+            "process": self._process,
+            "exited": self._exited,
+            "terminated": self._terminated,
+            "relaySubprocess": self._subprocess,
+        }
+
+    def __call__(self, event: Event) -> None:
+        handler = self._handlers.get(event.event)
+        if handler is not None:
+            handler(event.body or {})
+
+    def _initialized(self, body: Mapping[str, Any]) -> None:
+        self._debuggee.initialized.set()
+
+    def _process(self, body: Mapping[str, Any]) -> None:
+        if isinstance(pid := body.get("systemProcessId"), int):
+            self._debuggee.pid = pid
+
+    def _exited(self, body: Mapping[str, Any]) -> None:
+        if isinstance(code := body.get("exitCode"), int):
+            self._debuggee.exit_code = code
+
+    def _terminated(self, body: Mapping[str, Any]) -> None:
+        self._debuggee.said_terminated = True
+
+    def _output(self, body: Mapping[str, Any]) -> None:
+        """Only the debugger's own words come this way: the program has its own pipes."""
+        if body.get("category") != "telemetry" and (text := body.get("output")):
+            self._session.print("console", str(text))
+
+    def _thread(self, body: Mapping[str, Any]) -> None:
+        self._session.events.append(
+            "thread", {"reason": body.get("reason"), "thread_id": body.get("threadId")}
+        )
+
+    def _module(self, body: Mapping[str, Any]) -> None:
+        module = body.get("module") or {}
+        self._session.events.append(
+            "module",
+            {
+                "reason": body.get("reason"),
+                "module": {
+                    "id": module.get("id"),
+                    "name": module.get("name"),
+                    "path": module.get("path"),
+                    "is_optimized": bool(module.get("isOptimized")),
+                    "is_user_code": bool(module.get("isUserCode", True)),
+                    "version": module.get("version"),
+                },
+            },
+        )
+
+    def _subprocess(self, body: Mapping[str, Any]) -> None:
+        self._session.announce_subprocess(int(body["pid"]), body.get("argv"))
+
+    def _continued(self, body: Mapping[str, Any]) -> None:
+        """Our own resumes are marked when they are sent; this one came from elsewhere."""
+        if self._session.phase is Phase.PAUSED:
+            self._session.announce_resume(body.get("threadId"))
+
+    # Stops ---------------------------------------------------------------------------
+
+    def _stopped(self, body: Mapping[str, Any]) -> None:
+        # The reader must go on while we ask for the location: its answer comes through it.
+        self._debuggee.nursery.start_soon(self._settle, body)
+
+    async def _settle(self, body: Mapping[str, Any]) -> None:
+        try:
+            stop = await self._describe(body)
+        except RelayError as error:
+            log.warning("session %s: stop not described: %s", self._session.id, error.message)
+            return
+        if stop is not None and not self._session.is_over:
+            self._session.announce_stop(stop, stopped_body(stop))
+
+    async def _describe(self, body: Mapping[str, Any]) -> Stop | None:
+        """The stop with its place; None if it was none of the client's business."""
+        debuggee, session = self._debuggee, self._session
+        reason = str(body.get("reason") or "pause")
+        thread_id = int(body.get("threadId") or 0)
+        if debuggee.inspector is not None:
+            debuggee.inspector.new_stop()
+        top = await top_frame(debuggee, thread_id)
+        stop = Stop(
+            id=0,
+            thread_id=thread_id,
+            reason=reason,
+            top=top,
+            description=body.get("description"),
+            text=body.get("text"),
+        )
+        if reason == "exception":
+            if not await self._examine_exception(stop):
+                return None
+        elif reason == "step" and debuggee.inspector is not None and top is not None:
+            stop.return_value = await debuggee.inspector.return_value(top)
+        self._count_hits(stop, body.get("hitBreakpointIds") or [])
+        debuggee.drain_output()
+        stop.output_seq = session.output.last_seq
+        return stop
+
+    async def _examine_exception(self, stop: Stop) -> bool:
+        """Fill in the exception; False if it is a test runner's signal and no failure."""
+        debuggee = self._debuggee
+        stop.exception = await self._exception_of(stop)
+        if stop.exception is None or stop.exception.full_type not in SIGNALS:
+            return True
+        assert debuggee.link is not None
+        await debuggee.request("continue", {"threadId": stop.thread_id})
+        return False
+
+    async def _exception_of(self, stop: Stop) -> RaisedException | None:
+        debuggee = self._debuggee
+        if debuggee.inspector is not None and stop.top is not None:
+            found = await debuggee.inspector.exception(stop.top)
+            if found is not None:
+                return found
+        body = await debuggee.request("exceptionInfo", {"threadId": stop.thread_id})
+        return exception_from_dap(body)
+
+    def _count_hits(self, stop: Stop, dap_ids: list[int]) -> None:
+        session = self._session
+        hits = [session.dap_breakpoint_ids.get(dap_id) for dap_id in dap_ids]
+        found = [b for b in map(session.breakpoints.get, filter(None, hits)) if b]
+        if not found and stop.top is not None and stop.reason in ("breakpoint", "step"):
+            # A step that lands on a breakpoint names no ids; the place decides.
+            here = session.breakpoints.at(stop.top.path or "", stop.top.line)
+            if here is not None and here.is_active and not (here.condition or here.hit_condition):
+                found = [here]
+        for breakpoint in found:
+            breakpoint.hit_count += 1
+        stop.hit_breakpoint_ids = [b.id for b in found]
+
+
+SIGNALS = frozenset(
+    {
+        "_pytest.outcomes.Skipped",
+        "_pytest.outcomes.XFailed",
+        "_pytest.outcomes.Exit",
+        "unittest.case.SkipTest",
+    }
+)
+"""Exceptions by which test runners steer themselves: not what stop_on_exception means."""
+
+
+def exception_from_dap(body: Mapping[str, Any]) -> RaisedException:
+    """An exceptionInfo answer, when nothing better is known."""
+    details = body.get("details") or {}
+    name = str(details.get("typeName") or body.get("exceptionId") or "Exception")
+    return RaisedException(
+        type=name.rpartition(".")[2],
+        full_type=str(details.get("fullTypeName") or name),
+        message=str(body.get("description") or details.get("message") or ""),
+        traceback=str(details.get("stackTrace") or ""),
+        break_mode=str(body.get("breakMode") or "always"),
+    )
+
+
+DESCRIPTIONS = {
+    "breakpoint": "Paused on breakpoint",
+    "step": "Paused after step",
+    "exception": "Paused on exception",
+    "pause": "Paused on request",
+    "entry": "Paused on entry",
+}
+
+
+def stopped_body(stop: Stop) -> dict[str, Any]:
+    """The body of a `stopped` event."""
+    body: dict[str, Any] = {
+        "reason": stop.reason,
+        "description": DESCRIPTIONS.get(stop.reason, stop.description),
+        "thread_id": stop.thread_id,
+        "preserve_focus_hint": False,
+        "text": stop.text,
+        "all_threads_stopped": True,
+        "hit_breakpoint_ids": stop.hit_breakpoint_ids,
+        "location": _place(stop.top),
+    }
+    if (raised := stop.exception) is not None:
+        body["text"] = f"{raised.type}: {raised.message}" if raised.message else raised.type
+        body["exception_info"] = {
+            "exception_id": raised.type,
+            "description": raised.message,
+            "break_mode": raised.break_mode,
+            "details": {
+                "type_name": raised.type,
+                "full_type_name": raised.full_type,
+                "message": raised.message,
+                "stack_trace": raised.traceback,
+            },
+        }
+    return body
+
+
+def _place(frame: Frame | None) -> dict[str, Any] | None:
+    if frame is None:
+        return None
+    return {
+        "path": frame.path,
+        "line": frame.line,
+        "column": frame.column,
+        "function": frame.name,
+    }

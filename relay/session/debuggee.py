@@ -1,0 +1,266 @@
+"""Debuggee: one program under the debugger, from its spawn to its last byte.
+
+Owns the processes, the DAP link and the tasks that read them, all in one
+nursery; its `finally` is the only place that kills. A starter (see
+`launching.py`) fills it; the session is told of what happens.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import trio
+
+from relay.dap.conversation import Event
+from relay.errors import DebugpyError, DebugpyTimeout, LaunchFailed, RelayError
+from relay.session.failure import RungUnfit
+from relay.session.link import (
+    ByteStream,
+    Link,
+    LinkClosed,
+    RequestFailed,
+    RequestHandler,
+    RequestTimedOut,
+)
+from relay.session.output import OutputPipe
+from relay.session.process import GuardedProcess
+
+if TYPE_CHECKING:
+    from relay.session.inspector import Inspector
+    from relay.session.session import Session
+
+log = logging.getLogger("relay.session")
+
+HANG_UP_GRACE = 2.0
+"""Seconds between the end of the link and the end of the process, or the other way round."""
+
+
+class Debuggee:
+    """The program of a session while it lives."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.link: Link | None = None
+        self.process: GuardedProcess | None = None
+        self.helpers: list[GuardedProcess] = []
+        self.inspector: Inspector | None = None
+        self.pid: int | None = None
+        self.attached = False
+        self.exit_code: int | None = None
+        self.exit_code_of: Callable[[int], int] = int
+        self.started = False
+        self.initialized = trio.Event()
+        self.said_terminated = False
+        self.gone = trio.Event()
+        self._pipes: dict[str, OutputPipe] = {}
+        self._pumping = 0
+        self._pumped = trio.Event()
+        self._command_line = b""
+
+    # Life ------------------------------------------------------------------------
+
+    async def run(
+        self, starter: Callable[[Debuggee], Awaitable[None]], on_started: Callable[[], None]
+    ) -> None:
+        """Start the program and stay with it to the end.
+
+        Raises RungUnfit or RelayError if it cannot be started; nothing is left then.
+        """
+        failure: Exception | None = None
+        try:
+            async with trio.open_nursery() as nursery:
+                self.nursery = nursery
+                try:
+                    failure = await self._try(starter)
+                    if failure is None:
+                        self.started = True
+                        on_started()
+                        await self._watch()
+                finally:
+                    await self._part()
+                nursery.cancel_scope.cancel()
+        finally:
+            with trio.CancelScope(shield=True):
+                await self._tear_down()
+            self.gone.set()
+        if failure is not None:
+            raise failure
+
+    async def _try(self, starter: Callable[[Debuggee], Awaitable[None]]) -> Exception | None:
+        limit = self.session.settings.launch_timeout_seconds
+        try:
+            with trio.fail_after(limit):
+                await starter(self)
+        except (RelayError, RungUnfit) as error:
+            return error
+        except trio.TooSlowError:
+            return LaunchFailed(
+                f"the debuggee was not ready within {limit:g} s", timeout_seconds=limit
+            )
+        return None
+
+    async def _watch(self) -> None:
+        """Until the program has ended, or the debugger has broken off."""
+        await self._until_first_end()
+        crash = await self._settle_ends()
+        await self._end_processes()
+        with trio.move_on_after(HANG_UP_GRACE):
+            await self._pumped.wait() if self._pumping else None
+        self.drain_output()
+        if crash is not None:
+            self.session.crash(crash)
+        else:
+            self._tell_exit()
+
+    def _tell_exit(self) -> None:
+        if self.process is not None and self.process.returncode is not None:
+            self.exit_code = self.exit_code_of(self.process.returncode)
+        if not self.session.is_over:
+            self.session.announce_exit(self.exit_code)
+
+    async def _until_first_end(self) -> None:
+        assert self.link is not None
+        async with trio.open_nursery() as nursery:
+
+            async def ends(wait: Callable[[], Awaitable[object]]) -> None:
+                await wait()
+                nursery.cancel_scope.cancel()
+
+            nursery.start_soon(ends, self.link.closed.wait)
+            if self.process is not None:
+                nursery.start_soon(ends, self.process.wait)
+
+    async def _settle_ends(self) -> str | None:
+        """Wait for the other of link and process; returns why if the debugger crashed."""
+        assert self.link is not None
+        process = self.process
+        if process is None:
+            return None
+        if process.returncode is not None:
+            with trio.move_on_after(HANG_UP_GRACE):
+                await self.link.closed.wait()
+            return None
+        if self.link.violation is not None:
+            return f"the adapter broke the protocol: {self.link.violation}"
+        if not self.said_terminated:
+            with trio.move_on_after(HANG_UP_GRACE):
+                await process.wait()
+            if process.returncode is None and not self._has_become_another_program():
+                return "the debugger hung up while the program lived"
+        await process.wait()
+        return None
+
+    def _has_become_another_program(self) -> bool:
+        """Whether the process called exec: the debugger ends there, the program does not."""
+        return self._command_line != b"" and _command_line(self.pid) != self._command_line
+
+    async def _part(self) -> None:
+        """Let go of what is not ours to end, and close the link."""
+        link = self.link
+        if link is None:
+            return
+        if self.attached and not link.closed.is_set():
+            with (
+                trio.CancelScope(deadline=trio.current_time() + 1, shield=True),
+                contextlib.suppress(LinkClosed, RequestFailed),
+            ):
+                await link.request("disconnect", {"terminateDebuggee": False})
+        link.hang_up()
+
+    async def _end_processes(self) -> None:
+        for process in [self.process, *self.helpers]:
+            if process is not None and not self.attached:
+                await process.end()
+
+    async def _tear_down(self) -> None:
+        for process in [self.process, *self.helpers]:
+            if process is not None:
+                await process.end()
+                process.close()
+        if self.process is not None and self.session.exit_code is None and self.started:
+            self.session.exit_code = self.process.returncode
+
+    # Parts -------------------------------------------------------------------------
+
+    def adopt(self, process: GuardedProcess) -> None:
+        """Make `process` the program: its output is read, its end is the program's end."""
+        self.process = process
+        self.pid = process.pid
+        self._command_line = _command_line(process.pid)
+        self._read("stdout", process.stdout)
+        if process.stderr is not None:
+            self._read("stderr", process.stderr)
+
+    def _read(self, category: str, pipe: OutputPipe | None) -> None:
+        if pipe is None:
+            return
+        self._pipes[category] = pipe
+        self._pumping += 1
+        self.nursery.start_soon(self._pump, category, pipe)
+
+    async def _pump(self, category: str, pipe: OutputPipe) -> None:
+        await pipe.pump(lambda text: self.session.print(category, text))
+        self._pumping -= 1
+        if not self._pumping:
+            self._pumped.set()
+
+    def drain_output(self) -> None:
+        """Take what the program has printed so far out of its pipes, now."""
+        for pipe in self._pipes.values():
+            pipe.drain_now()
+
+    def connect(
+        self,
+        stream: ByteStream,
+        on_event: Callable[[Event], None],
+        on_request: RequestHandler | None = None,
+    ) -> Link:
+        """Speak DAP over `stream` from now on."""
+        self.link = Link(stream, on_event, on_request)
+        self.nursery.start_soon(self.link.run)
+        return self.link
+
+    # Requests ------------------------------------------------------------------------
+
+    async def request(
+        self,
+        command: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """One DAP request; the adapter's failures come out as errors of the catalog.
+
+        Raises DebugpyTimeout, DebugpyError, or what `Session.program_lost` says.
+        """
+        limit = self.session.settings.request_timeout_seconds if timeout is None else timeout
+        assert self.link is not None
+        try:
+            return await self.link.request(command, arguments, timeout=limit)
+        except RequestTimedOut:
+            raise DebugpyTimeout(
+                f"the debugger did not answer {command} within {limit:g} s",
+                operation=command,
+                timeout_seconds=limit,
+            ) from None
+        except RequestFailed as error:
+            raise DebugpyError(
+                f"the debugger refused {command}: {error.message}",
+                operation=command,
+                adapter_message=error.message,
+            ) from None
+        except LinkClosed:
+            if not self.started:
+                raise LaunchFailed(f"the debugger hung up during {command}") from None
+            raise await self.session.program_lost(command) from None
+
+
+def _command_line(pid: int | None) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,44 @@
+"""The handshake: initialize, launch or attach, breakpoints, configurationDone.
+
+Adapters answer `launch` before or after `configurationDone`; both run side by side.
+Source: DAP, "Launching and attaching".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import trio
+
+from relay.session.configuration import send_all
+from relay.session.debuggee import Debuggee
+from relay.session.inspector import Inspector
+
+
+async def shake_hands(
+    debuggee: Debuggee,
+    initialize: Mapping[str, Any],
+    start: tuple[str, Mapping[str, Any]],
+    *,
+    has_probe: bool,
+) -> None:
+    """From a fresh link to a program that runs with everything set. Raises RelayError."""
+    limit = debuggee.session.settings.launch_timeout_seconds
+    await debuggee.request("initialize", initialize, timeout=limit)
+    async with trio.open_nursery() as nursery:
+        command, arguments = start
+        nursery.start_soon(_request, debuggee, command, arguments, limit)
+        await debuggee.initialized.wait()
+        inspector = Inspector(debuggee)
+        if not has_probe:
+            await inspector.inject()
+        debuggee.inspector = inspector
+        await send_all(debuggee)
+        await debuggee.request("configurationDone", timeout=limit)
+
+
+async def _request(
+    debuggee: Debuggee, command: str, arguments: Mapping[str, Any], limit: float
+) -> None:
+    await debuggee.request(command, arguments, timeout=limit)

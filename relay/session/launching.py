@@ -1,0 +1,253 @@
+"""Starting a Python program on a rung, and attaching to one. The IO behind `adapters.python`.
+
+fast     DAP on an inherited socket pair; no port, so nobody else can connect
+plain    the debuggee connects to our listener and proves itself by a token
+adapter  the stock adapter on its standard streams; it has us spawn its launcher
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import trio
+
+from relay.adapters.python import launch
+from relay.adapters.python.interpreter import Interpreter
+from relay.adapters.python.launch import Program, Rung, Spawn
+from relay.dap.conversation import IncomingRequest
+from relay.errors import LaunchFailed, RelayError
+from relay.session.announcer import Announcer
+from relay.session.debuggee import Debuggee
+from relay.session.failure import RungUnfit, leaves
+from relay.session.handshake import shake_hands
+from relay.session.link import (
+    LinkClosed,
+    RequestFailed,
+    RequestTimedOut,
+    SocketByteStream,
+    StdioByteStream,
+)
+from relay.session.process import GuardedProcess, SpawnError, spawn
+from relay.session.session import Launched, Session, Starter
+from relay.session.sources import interpreter_of
+
+log = logging.getLogger("relay.session")
+
+AUTHORIZE_SECONDS = 10.0
+
+LAST_WORDS = 2000
+"""Characters of the program's standard error that a failed launch shows."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A launch, resolved: absolute paths, complete environment."""
+
+    script: str | None
+    module: str | None
+    cwd: str
+    env: Mapping[str, str]
+    args: tuple[str, ...] = ()
+    extra_env: Mapping[str, str] = field(default_factory=dict)
+    python_args: tuple[str, ...] = ()
+    stop_on_entry: bool = False
+    terminal: bool = False
+    mode: str | None = None
+
+    def program(self) -> Program:
+        return Program(
+            kind="script" if self.script is not None else "module",
+            target=self.script if self.script is not None else self.module or "",
+            cwd=self.cwd,
+            env=self.env,
+            args=self.args,
+            python_args=self.python_args,
+        )
+
+
+async def launch_starters(session: Session, request: Request) -> list[tuple[Launched, Starter]]:
+    """The ways to try, best first; one only if the client forces it.
+
+    Raises LaunchFailed for an interpreter that is none, InvalidRequest for
+    python_args that cannot be honoured.
+    """
+    interpreter = await interpreter_of(session.config.python_path)
+    chosen = launch.choose(interpreter, request.program())
+    rungs = [Rung(request.mode)] if request.mode else [chosen, *launch.rungs_after(chosen)]
+    return [(_launched(request, rung), _starter(request, interpreter, rung)) for rung in rungs]
+
+
+def _launched(request: Request, rung: Rung) -> Launched:
+    return Launched(
+        script=request.script,
+        module=request.module,
+        args=request.args,
+        cwd=request.cwd,
+        env=request.extra_env,
+        rung=rung.value,
+    )
+
+
+def _starter(request: Request, interpreter: Interpreter, rung: Rung) -> Starter:
+    start = _Start(request, interpreter, rung)
+    return {Rung.FAST: start.fast, Rung.PLAIN: start.plain, Rung.ADAPTER: start.adapter}[rung]
+
+
+class _Start:
+    """One start of one program on one rung."""
+
+    def __init__(self, request: Request, interpreter: Interpreter, rung: Rung) -> None:
+        self._request = request
+        self._program = request.program()
+        self._interpreter = interpreter
+        self._rung = rung
+
+    async def fast(self, debuggee: Debuggee) -> None:
+        """The debuggee speaks DAP on an inherited socket."""
+        ours, theirs = socket.socketpair()
+        stream = SocketByteStream(trio.socket.from_stdlib_socket(ours))
+        try:
+            with theirs:
+                plan = launch.fast_spawn(self._interpreter, self._program, fd=theirs.fileno())
+                process = await self._spawn(plan, theirs.fileno())
+        except BaseException:
+            ours.close()
+            raise
+        debuggee.adopt(process)
+        debuggee.connect(stream, Announcer(debuggee))
+        await self._shake_hands(debuggee, has_probe=True)
+
+    async def plain(self, debuggee: Debuggee) -> None:
+        """The debuggee connects to us; a peer that does not know the token is hung up on."""
+        token = secrets.token_urlsafe(24)
+        with trio.socket.socket() as listener:
+            await listener.bind(("127.0.0.1", 0))
+            listener.listen(4)
+            port = listener.getsockname()[1]
+            plan = launch.plain_spawn(self._interpreter, self._program, port=port, token=token)
+            debuggee.adopt(await self._spawn(plan))
+            await self._accept(debuggee, listener, token)
+        await self._shake_hands(debuggee, has_probe=False)
+
+    async def _accept(
+        self, debuggee: Debuggee, listener: trio.socket.SocketType, token: str
+    ) -> None:
+        """Until the debuggee has proved itself, or has ended before it came."""
+        assert debuggee.process is not None
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_cancel_after, debuggee.process.wait, nursery.cancel_scope)
+            while not await self._is_debuggee(debuggee, (await listener.accept())[0], token):
+                pass
+            nursery.cancel_scope.cancel()
+        if debuggee.link is None:
+            raise await self._why(debuggee, LaunchFailed("the debuggee did not connect"))
+
+    async def _is_debuggee(
+        self, debuggee: Debuggee, peer: trio.socket.SocketType, token: str
+    ) -> bool:
+        link = debuggee.connect(SocketByteStream(peer), Announcer(debuggee))
+        try:
+            body = await link.request(
+                "pydevdAuthorize", launch.authorize_arguments(), timeout=AUTHORIZE_SECONDS
+            )
+        except (LinkClosed, RequestFailed, RequestTimedOut):
+            body = {}
+        if launch.is_debuggee(body, token):
+            return True
+        log.warning("a stranger connected to the debuggee's port and was hung up on")
+        debuggee.link = None
+        link.hang_up()
+        return False
+
+    async def adapter(self, debuggee: Debuggee) -> None:
+        """The stock adapter, which has us spawn launcher and debuggee with our own pipes."""
+        plan = launch.adapter_spawn(self._program.env)
+        adapter = await self._spawn(plan, terminal=False)
+        debuggee.helpers.append(adapter)
+        assert adapter.stderr is not None
+        debuggee.nursery.start_soon(adapter.stderr.pump, lambda text: None)
+        debuggee.connect(
+            StdioByteStream(adapter.stdin, adapter.stdout),
+            Announcer(debuggee),
+            partial(self._run_in_terminal, debuggee),
+        )
+        await self._shake_hands(debuggee, has_probe=False)
+
+    async def _run_in_terminal(
+        self, debuggee: Debuggee, request: IncomingRequest
+    ) -> Mapping[str, Any]:
+        if request.command != "runInTerminal":
+            raise ValueError(f"{request.command} is not supported")
+        plan = launch.terminal_spawn(request.arguments, self._program)
+        process = await self._spawn(plan)
+        debuggee.adopt(process)
+        debuggee.exit_code_of = launch.exit_code_of_launcher
+        return {"processId": process.pid}
+
+    async def _spawn(self, plan: Spawn, *fds: int, terminal: bool | None = None) -> GuardedProcess:
+        request = self._request
+        try:
+            return await spawn(
+                plan.argv,
+                cwd=request.cwd,
+                env=plan.env,
+                pass_fds=fds,
+                terminal=request.terminal if terminal is None else terminal,
+            )
+        except SpawnError as error:
+            raise LaunchFailed(
+                f"cannot start {error.filename}: {error.strerror}",
+                errno=error.errno,
+                reason=error.reason,
+            ) from None
+
+    async def _shake_hands(self, debuggee: Debuggee, *, has_probe: bool) -> None:
+        try:
+            await shake_hands(
+                debuggee,
+                launch.initialize_arguments(self._rung),
+                launch.launch_arguments(
+                    self._rung,
+                    self._interpreter,
+                    self._program,
+                    stop_on_entry=self._request.stop_on_entry,
+                ),
+                has_probe=has_probe,
+            )
+        except (RelayError, ExceptionGroup) as error:
+            raise await self._why(debuggee, error) from None
+
+    async def _why(self, debuggee: Debuggee, error: Exception) -> Exception:
+        """The error of a start that came to nothing: often the process itself knows."""
+        process = debuggee.process
+        if process is not None:
+            with trio.move_on_after(2):
+                await process.wait()
+            if process.returncode == launch.UNFIT_EXIT_CODE and self._rung is Rung.FAST:
+                return RungUnfit("the debugger's version is unknown to the fast start")
+            if process.returncode is not None:
+                return _ended_early(debuggee, process.returncode)
+        known = [leaf for leaf in leaves(error) if isinstance(leaf, RelayError)]
+        return known[0] if known else LaunchFailed(str(error))
+
+
+def _ended_early(debuggee: Debuggee, returncode: int) -> LaunchFailed:
+    debuggee.drain_output()
+    log = debuggee.session.output
+    entries = log.read(max(0, log.last_seq - 50), 50, "stderr").entries
+    return LaunchFailed(
+        f"the interpreter ended with code {returncode} before the program began",
+        exit_code=returncode,
+        stderr="".join(entry.output for entry in entries)[-LAST_WORDS:],
+    )
+
+
+async def _cancel_after(wait: Callable[[], Awaitable[object]], scope: trio.CancelScope) -> None:
+    await wait()
+    scope.cancel()

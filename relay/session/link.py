@@ -1,0 +1,267 @@
+"""The DAP connection of one debuggee: reader, writer, and requests that always end.
+
+Knows streams and waiting. What a message means is `relay.dap`'s business; what
+follows from an event is the session's. Only the writer task writes, so a
+cancelled request never leaves half a frame behind; when the reader ends, every
+waiter is told, so nobody waits for ever.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import socket
+import sys
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import trio
+
+from relay.dap.conversation import Conversation, Event, IncomingRequest, Response
+from relay.dap.framing import BrokenStream
+from relay.errors import ProtocolViolation
+
+log = logging.getLogger("relay.dap")
+
+RECEIVE_SIZE = 64 * 1024
+
+EventHandler = Callable[[Event], None]
+RequestHandler = Callable[[IncomingRequest], Awaitable[Mapping[str, Any]]]
+
+
+class LinkClosed(Exception):
+    """The adapter hung up; no request can be answered any more."""
+
+
+class RequestFailed(Exception):
+    """The adapter answered `success: false`; `message` is its own text."""
+
+    def __init__(self, command: str, message: str, body: Mapping[str, Any]) -> None:
+        super().__init__(f"{command}: {message}")
+        self.command = command
+        self.message = message
+        self.body = body
+
+
+class RequestTimedOut(Exception):
+    """The adapter did not answer in time; a later answer will be dropped."""
+
+
+class Sender(Protocol):
+    """The adapter's standard input."""
+
+    async def send_all(self, data: bytes) -> None: ...
+    async def aclose(self) -> None: ...
+
+
+class Receiver(Protocol):
+    """The adapter's standard output."""
+
+    async def receive_some(self, max_bytes: int) -> bytes: ...
+    async def aclose(self) -> None: ...
+
+
+class ByteStream(Protocol):
+    """What a link needs of a transport."""
+
+    async def send_all(self, data: bytes) -> None: ...
+    async def receive_some(self, max_bytes: int) -> bytes: ...
+    async def aclose(self) -> None: ...
+
+
+class SocketByteStream:
+    """A connected socket, TCP or Unix.
+
+    pydevd sends header and body apart without TCP_NODELAY, and the delayed ACK
+    then stalls each message by 40 ms. TCP_QUICKACK is not sticky: it is set anew
+    after each receive and each send.
+    """
+
+    def __init__(self, sock: trio.socket.SocketType) -> None:
+        self._stream = trio.SocketStream(sock)
+        self._socket = sock
+        self._quick = sock.family != socket.AF_UNIX and sys.platform == "linux"
+        self._acknowledge_quickly()
+
+    def _acknowledge_quickly(self) -> None:
+        if self._quick:
+            with contextlib.suppress(OSError):
+                self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+
+    async def send_all(self, data: bytes) -> None:
+        await self._stream.send_all(data)
+        self._acknowledge_quickly()
+
+    async def receive_some(self, max_bytes: int) -> bytes:
+        data = await self._stream.receive_some(max_bytes)
+        self._acknowledge_quickly()
+        return bytes(data)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class StdioByteStream:
+    """The standard input and output of an adapter process."""
+
+    def __init__(self, send: Sender, receive: Receiver) -> None:
+        self._send = send
+        self._receive = receive
+
+    async def send_all(self, data: bytes) -> None:
+        await self._send.send_all(data)
+
+    async def receive_some(self, max_bytes: int) -> bytes:
+        return bytes(await self._receive.receive_some(max_bytes))
+
+    async def aclose(self) -> None:
+        await self._send.aclose()
+        await self._receive.aclose()
+
+
+@dataclass(slots=True)
+class _Pending:
+    done: trio.Event = field(default_factory=trio.Event)
+    response: Response | None = None
+
+
+class Link:
+    """One conversation over one stream. `run()` owns the stream and closes it."""
+
+    def __init__(
+        self, stream: ByteStream, on_event: EventHandler, on_request: RequestHandler | None = None
+    ) -> None:
+        self._stream = stream
+        self._on_event = on_event
+        self._on_request = on_request
+        self._conversation = Conversation()
+        self._pending: dict[int, _Pending] = {}
+        self._outbox: deque[bytes] = deque()
+        self._outgoing = trio.Event()
+        self.closed = trio.Event()
+        # Only `hang_up` ends a link: its owner may have a last word to say when cancelled.
+        self._scope = trio.CancelScope(shield=True)
+        self.violation: ProtocolViolation | None = None
+
+    async def run(self) -> None:
+        """Read and write until either side hangs up; returns normally, whatever the reason."""
+        try:
+            with self._scope:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(self._write)
+                    await self._read(nursery)
+                    nursery.cancel_scope.cancel()
+        finally:
+            self._close()
+            with trio.CancelScope(deadline=trio.current_time() + 1, shield=True):
+                await self._stream.aclose()
+
+    def hang_up(self) -> None:
+        """End the conversation from our side; `run()` returns soon."""
+        self._scope.cancel()
+
+    def _close(self) -> None:
+        self.closed.set()
+        for pending in self._pending.values():
+            pending.done.set()
+        self._pending.clear()
+
+    async def request(
+        self, command: str, arguments: Mapping[str, Any] | None = None, *, timeout: float = math.inf
+    ) -> dict[str, Any]:
+        """Send one DAP request and return the body of its answer.
+
+        Raises RequestFailed, RequestTimedOut (after `timeout` seconds) or LinkClosed.
+        """
+        seq, pending = self._post(command, arguments)
+        try:
+            with trio.move_on_after(timeout):
+                await pending.done.wait()
+        finally:
+            if pending.response is None:
+                self._abandon(seq)
+        if pending.response is None:
+            if self.closed.is_set():
+                raise LinkClosed(command)
+            raise RequestTimedOut(command)
+        return _body(pending.response)
+
+    def _post(self, command: str, arguments: Mapping[str, Any] | None) -> tuple[int, _Pending]:
+        if self.closed.is_set():
+            raise LinkClosed(command)
+        seq, data = self._conversation.request(command, arguments)
+        pending = self._pending[seq] = _Pending()
+        self._send(data)
+        return seq, pending
+
+    def _abandon(self, seq: int) -> None:
+        if self._pending.pop(seq, None) is not None:
+            self._conversation.forget(seq)
+
+    def _send(self, data: bytes) -> None:
+        self._outbox.append(data)
+        self._outgoing.set()
+
+    async def _write(self) -> None:
+        with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+            while True:
+                while self._outbox:
+                    data = b"".join(self._outbox)
+                    self._outbox.clear()
+                    await self._stream.send_all(data)
+                self._outgoing = trio.Event()
+                await self._outgoing.wait()
+
+    async def _read(self, nursery: trio.Nursery) -> None:
+        try:
+            while data := await self._stream.receive_some(RECEIVE_SIZE):
+                for message in self._conversation.receive(data):
+                    self._dispatch(message, nursery)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass
+        except BrokenStream as error:
+            # What came whole before the fault still counts: it may be the program's exit.
+            for message in self._conversation.salvage(error):
+                self._dispatch(message, nursery)
+            self._blame(error)
+        except ProtocolViolation as error:
+            self._blame(error)
+
+    def _blame(self, error: ProtocolViolation) -> None:
+        self.violation = error
+        log.error("the adapter broke the protocol: %s", error)
+
+    def _dispatch(self, message: Response | Event | IncomingRequest, nursery: trio.Nursery) -> None:
+        if isinstance(message, Event):
+            self._on_event(message)
+        elif isinstance(message, Response):
+            self._settle(message)
+        else:
+            nursery.start_soon(self._answer, message)
+
+    def _settle(self, response: Response) -> None:
+        if pending := self._pending.pop(response.request_seq, None):
+            pending.response = response
+            pending.done.set()
+
+    async def _answer(self, request: IncomingRequest) -> None:
+        if self._on_request is None:
+            self._send(self._conversation.respond(request, error="not supported by this client"))
+            return
+        try:
+            body = await self._on_request(request)
+        except Exception as error:  # noqa: BLE001 - the adapter must get an answer, or it waits for ever
+            log.warning("reverse request %s failed: %s", request.command, error)
+            self._send(self._conversation.respond(request, error=str(error)))
+        else:
+            self._send(self._conversation.respond(request, body=body))
+
+
+def _body(response: Response) -> dict[str, Any]:
+    body = dict(response.body or {})
+    if not response.success:
+        raise RequestFailed(response.command, response.message or "no reason given", body)
+    return body

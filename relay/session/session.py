@@ -1,0 +1,376 @@
+"""Session: one trio nursery, the phase, the logs. Has no verbs; those are in `relay.operations`.
+
+Leaving the nursery, for whatever reason, is the only way in which a session
+ends: DELETE, the idle deadline, shutdown or a cancelled embedder all cancel one
+scope. A debuggee is a child task of that nursery (see `debuggee.py`).
+Source: contract, sections 2 and 4.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+import signal
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import trio
+
+from relay.config import Settings
+from relay.dap.lifecycle import Happening, Lifecycle, Phase
+from relay.errors import InvalidSessionState, RelayError, SessionCrashed
+from relay.session.breakpoints import BreakpointTable
+from relay.session.clock import utc_now
+from relay.session.debuggee import Debuggee
+from relay.session.event_log import EventLog
+from relay.session.failure import RungUnfit, leading_error
+from relay.session.output import OutputLog
+from relay.session.stop import Stop
+
+log = logging.getLogger("relay.session")
+
+OVER = frozenset({Phase.TERMINATED, Phase.FAILED})
+Starter = Callable[[Debuggee], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionConfig:
+    """What a session is created with; paths are absolute."""
+
+    project_root: str
+    python_path: str
+    timeout_minutes: int = 60
+    stop_on_entry: bool = False
+    adapter: str = "python"
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """The program that was started: what the client asked for, resolved."""
+
+    script: str | None
+    module: str | None
+    args: Sequence[str]
+    cwd: str
+    env: Mapping[str, str]
+    rung: str
+
+    @property
+    def label(self) -> str:
+        return self.script or self.module or ""
+
+
+class Session:
+    """State of one debug session. Operations change it; faces read it."""
+
+    def __init__(
+        self, session_id: str, name: str | None, config: SessionConfig, settings: Settings
+    ) -> None:
+        self.id = session_id
+        self.name = name or f"session-{session_id.removeprefix('sess_')}"
+        self.config = config
+        self.settings = settings
+        self.created_at: datetime = utc_now()
+        self.lifecycle = Lifecycle()
+        self.events = EventLog(settings.event_limit)
+        self.output = OutputLog(settings.output_limit_bytes)
+        self.breakpoints = BreakpointTable()
+        self.dap_breakpoint_ids: dict[int, str] = {}
+        self.exception_filters: tuple[str, ...] = ()
+        self.launched: Launched | None = None
+        self.debuggee: Debuggee | None = None
+        self.stop: Stop | None = None
+        self.exit_code: int | None = None
+        self.reason: str | None = None
+        self.opened = trio.Event()
+        self.closed = trio.Event()
+        self.is_ending = False
+        self.expired = False
+        self._scope = trio.CancelScope()
+        self._users = 0
+        self._started_at: float | None = None
+        self._ended_at: float | None = None
+        self._last_pid: int | None = None
+
+    # Invariants: `stop` is set exactly in PAUSED; `debuggee` is set from the
+    # start of a launch until its teardown is over.
+
+    @property
+    def phase(self) -> Phase:
+        return self.lifecycle.phase
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the program has ended, for good or ill."""
+        return self.phase in OVER
+
+    @property
+    def pid(self) -> int | None:
+        """The program's process id, also after its end."""
+        return self.debuggee.pid if self.debuggee is not None else self._last_pid
+
+    @property
+    def timeout_seconds(self) -> float:
+        return self.config.timeout_minutes * 60.0
+
+    @property
+    def expires_at(self) -> datetime:
+        """When the session ends if nobody asks for it from now on."""
+        left = self.timeout_seconds
+        if not self._users:
+            left = max(0.0, self._scope.deadline - trio.current_time())
+        return utc_now() + timedelta(seconds=left)
+
+    @property
+    def runtime_seconds(self) -> float:
+        """How long the program has run; 0 before it was started."""
+        if self._started_at is None:
+            return 0.0
+        end = trio.current_time() if self._ended_at is None else self._ended_at
+        return round(end - self._started_at, 3)
+
+    # The nursery ---------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Hold the session open until it is ended, expires, or its opener is cancelled."""
+        try:
+            with self._scope:
+                async with trio.open_nursery() as nursery:
+                    self._nursery = nursery
+                    self._rest()
+                    self.opened.set()
+                    await trio.sleep_forever()
+            self.expired = not self.is_ending
+        except Exception:
+            log.exception("session %s failed", self.id)
+            self.reason = "internal error"
+        finally:
+            self._conclude()
+
+    def _conclude(self) -> None:
+        self.is_ending = True
+        if self.expired:
+            self.reason = "timeout"
+        if not self.is_over:
+            self.lifecycle.apply(Happening.ENDED)
+        self.stop = None
+        self.events.close()
+        self.opened.set()
+        self.closed.set()
+
+    def end(self) -> None:
+        """Cancel the session; `closed` is set once nothing of it runs any more."""
+        self.is_ending = True
+        self._scope.cancel()
+
+    @contextmanager
+    def activity(self) -> Iterator[None]:
+        """While open, the idle timer rests; on leaving it starts anew."""
+        self._users += 1
+        self._scope.deadline = float("inf")
+        try:
+            yield
+        finally:
+            self._users -= 1
+            self._rest()
+
+    def _rest(self) -> None:
+        if not self._users:
+            self._scope.deadline = trio.current_time() + self.timeout_seconds
+
+    # Legality ------------------------------------------------------------------
+
+    def require(self, verb: str, *phases: Phase) -> None:
+        """Raise InvalidSessionState unless the session is in one of `phases`."""
+        if self.phase in phases:
+            return
+        wanted = " or ".join(phases)
+        raise InvalidSessionState(
+            f"Cannot {verb}: session is not {wanted}",
+            current_state=self.phase.value,
+            required_state=wanted,
+            suggestion=_way_out(self.phase, phases),
+            **({} if self.exit_code is None else {"exit_code": self.exit_code}),
+        )
+
+    def require_stop(self, verb: str) -> Stop:
+        """The present stop; raises InvalidSessionState unless paused."""
+        self.require(verb, Phase.PAUSED)
+        assert self.stop is not None
+        return self.stop
+
+    def require_debuggee(self, verb: str) -> Debuggee:
+        """The live debuggee; raises InvalidSessionState unless running or paused."""
+        self.require(verb, Phase.RUNNING, Phase.PAUSED)
+        assert self.debuggee is not None
+        return self.debuggee
+
+    async def program_lost(self, verb: str) -> RelayError:
+        """The error to raise after the debuggee hung up in the middle of `verb`."""
+        with trio.move_on_after(5):
+            if self.debuggee is not None:
+                await self.debuggee.gone.wait()
+        if self.phase is Phase.FAILED:
+            return SessionCrashed(f"the debugger broke off during {verb}", reason=self.reason)
+        return InvalidSessionState(
+            f"The program ended during {verb}",
+            current_state=self.phase.value,
+            exit_code=self.exit_code,
+            suggestion="Read GET /sessions/{id}/output for its last words",
+        )
+
+    # The debuggee ----------------------------------------------------------------
+
+    async def start(self, starters: Sequence[tuple[Launched, Starter]]) -> None:
+        """Start a debuggee on the first rung that fits; raises RelayError, then as before.
+
+        The work goes on in the session's own nursery when the asker is cancelled.
+        """
+        happening = Happening.RELAUNCH_REQUESTED if self.is_over else Happening.LAUNCH_REQUESTED
+        self.lifecycle.apply(happening)
+        self.exit_code = self.reason = None
+        outcome = _Outcome()
+        contextvars.Context().run(self._nursery.start_soon, self._climb, starters, outcome)
+        await outcome.known.wait()
+        if outcome.error is not None:
+            raise outcome.error
+
+    async def _climb(self, starters: Sequence[tuple[Launched, Starter]], outcome: _Outcome) -> None:
+        for launched, starter in starters:
+            try:
+                await self._host(launched, starter, outcome)
+            except RungUnfit as unfit:
+                log.info("session %s: rung %s is unfit: %s", self.id, launched.rung, unfit)
+                outcome.unfit = unfit
+                continue
+            return
+        self.lifecycle.apply(Happening.START_FAILED)
+        outcome.settle(outcome.unfit.as_error() if outcome.unfit else None)
+
+    async def _host(self, launched: Launched, starter: Starter, outcome: _Outcome) -> None:
+        """One debuggee, from spawn to the last byte. Its failures are data."""
+        debuggee = Debuggee(self)
+        self.debuggee = debuggee
+        try:
+            await debuggee.run(starter, lambda: self._started(launched, outcome))
+        except RungUnfit:
+            raise
+        except Exception as error:  # noqa: BLE001 - one bad session must not end the others
+            self._start_failed(leading_error(error), outcome)
+        finally:
+            self._last_pid, self.debuggee = debuggee.pid, None
+            outcome.known.set()
+
+    def _started(self, launched: Launched, outcome: _Outcome) -> None:
+        self.launched = launched
+        self._started_at, self._ended_at = trio.current_time(), None
+        if self.phase is Phase.LAUNCHING:
+            self.lifecycle.apply(Happening.STARTED)
+        outcome.settle(None)
+
+    def _start_failed(self, error: RelayError, outcome: _Outcome) -> None:
+        if outcome.known.is_set():
+            log.error("session %s: %s", self.id, error.message)
+            self.crash(error.message)
+            return
+        self.lifecycle.apply(Happening.START_FAILED)
+        outcome.settle(error)
+
+    # What happens to the program ---------------------------------------------------
+
+    def announce_stop(self, stop: Stop, body: Mapping[str, Any]) -> None:
+        """The program has stopped: `stop` is in force, and every waiter is told."""
+        self.lifecycle.apply(Happening.STOPPED)
+        stop.id = self.lifecycle.stop_id
+        self.stop = stop
+        self.events.append("stopped", dict(body))
+
+    def announce_resume(self, thread_id: int | None) -> None:
+        """The program runs: the stop and everything that belongs to it are dead."""
+        self.lifecycle.apply(Happening.RESUMED)
+        self.stop = None
+        self.events.append("continued", {"thread_id": thread_id, "all_threads_continued": True})
+
+    def announce_exit(self, exit_code: int | None, reason: str = "target_exited") -> None:
+        """The program has ended, and all it printed is in the log."""
+        self.lifecycle.apply(Happening.EXITED)
+        self._over(exit_code, reason)
+        body: dict[str, Any] = {"exit_code": exit_code, "restart": False}
+        if exit_code:
+            body["error"] = describe_exit(exit_code)
+        self.events.append("terminated", body)
+
+    def crash(self, reason: str) -> None:
+        """The debugger broke off: the session cannot go on."""
+        if self.is_over:
+            return
+        self.lifecycle.apply(Happening.CRASHED)
+        self._over(self.exit_code, reason)
+        self.events.append("terminated", {"exit_code": None, "restart": False, "error": reason})
+
+    def announce_subprocess(self, pid: int, argv: Sequence[str] | None) -> None:
+        """A child was started; it runs free, the debugger has nothing to do with it."""
+        self.events.append(
+            "subprocess",
+            {
+                "pid": pid,
+                "command": list(argv) if argv is not None else None,
+                "debuggable": False,
+                "message": "The child process runs on its own, without the debugger.",
+            },
+        )
+
+    def _over(self, exit_code: int | None, reason: str) -> None:
+        self.stop = None
+        self.exit_code = exit_code
+        self.reason = reason
+        self._ended_at = trio.current_time()
+
+    def print(self, category: str, text: str) -> None:
+        """Text of the program, or of the debugger (`console`), as output and event."""
+        self.output.append(category, text)
+        self.events.append(
+            "output",
+            {"category": category, "output": text, "source": None, "line": None, "column": None},
+        )
+
+
+class _Outcome:
+    """How a start went; settled once."""
+
+    def __init__(self) -> None:
+        self.known = trio.Event()
+        self.error: RelayError | None = None
+        self.unfit: RungUnfit | None = None
+
+    def settle(self, error: RelayError | None) -> None:
+        self.error = error
+        self.known.set()
+
+
+def describe_exit(exit_code: int) -> str:
+    """An exit code in words; negative codes are signals."""
+    if exit_code >= 0:
+        return f"Process exited with code {exit_code}"
+    try:
+        name = signal.Signals(-exit_code).name
+    except ValueError:
+        name = f"signal {-exit_code}"
+    return f"Process was ended by {name}"
+
+
+def _way_out(phase: Phase, wanted: Sequence[Phase]) -> str:
+    if phase is Phase.CREATED:
+        return "Start a program first: POST /sessions/{id}/launch or /attach"
+    if phase in OVER:
+        return "The program has ended: create a new session with POST /api/v1/sessions"
+    if phase is Phase.LAUNCHING:
+        return "Wait for the start to end: GET /sessions/{id}/events?timeout=30"
+    if Phase.PAUSED in wanted:
+        return "Call POST /sessions/{id}/pause first or wait for a breakpoint"
+    if phase is Phase.PAUSED:
+        return "Resume the program first: POST /sessions/{id}/continue"
+    return "Create a new session with POST /api/v1/sessions"

@@ -1,0 +1,113 @@
+"""What the debuggee's own Python makes of a source file; asked once per version of the file.
+
+The relay's compiler answers when it has the debuggee's minor version; otherwise
+the debuggee's interpreter is asked, in a process of its own. Nothing is ever run.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+from collections import OrderedDict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from relay.adapters.python import source_lines
+from relay.adapters.python.interpreter import Interpreter, parse, query_argv
+from relay.adapters.python.source_lines import Analysis, ExpressionFault
+from relay.errors import LaunchFailed
+
+ANSWER_SECONDS = 20.0
+REMEMBERED = 256
+IN_THREAD_BYTES = 64 * 1024
+"""Sources above this are compiled off the event loop."""
+
+_analyses: OrderedDict[tuple[Any, ...], Analysis] = OrderedDict()
+_interpreters: dict[tuple[Any, ...], Interpreter] = {}
+
+
+async def interpreter_of(python_path: str) -> Interpreter:
+    """What lies behind `python_path`; raises LaunchFailed if it is no usable Python."""
+    key = _identity(python_path)
+    if key not in _interpreters:
+        _interpreters[key] = await _ask_interpreter(python_path)
+    return _interpreters[key]
+
+
+async def _ask_interpreter(python_path: str) -> Interpreter:
+    output = await _run(query_argv(python_path), b"", python_path)
+    try:
+        return parse(output)
+    except ValueError as error:
+        raise LaunchFailed(
+            f"{python_path} is no Python that can be debugged: {error}", python_path=python_path
+        ) from None
+
+
+async def analyse(path: str, python_path: str) -> Analysis:
+    """Lines, code and syntax error of the file. Raises OSError if it cannot be read."""
+    interpreter = await interpreter_of(python_path)
+    key = (*_identity(path), interpreter.version[:2])
+    if key not in _analyses:
+        source = await trio.Path(path).read_bytes()
+        _analyses[key] = await _compile(source, path, interpreter)
+        while len(_analyses) > REMEMBERED:
+            _analyses.popitem(last=False)
+    return _analyses[key]
+
+
+async def _compile(source: bytes, path: str, interpreter: Interpreter) -> Analysis:
+    if interpreter.version[:2] != sys.version_info[:2]:
+        question = {"source": base64.b64encode(source).decode(), "filename": path}
+        return Analysis.from_json((await _ask(interpreter, question))["analysis"])
+    if len(source) <= IN_THREAD_BYTES:
+        return source_lines.analyse(source, path)
+    return await trio.to_thread.run_sync(source_lines.analyse, source, path)
+
+
+async def check_expression(text: str, python_path: str) -> ExpressionFault | None:
+    """Why `text` is no expression of the debuggee's Python, or None."""
+    interpreter = await interpreter_of(python_path)
+    if interpreter.version[:2] == sys.version_info[:2]:
+        return source_lines.check_expression(text)
+    (fault,) = (await _ask(interpreter, {"expressions": [text]}))["expressions"]
+    return ExpressionFault(**fault) if fault else None
+
+
+async def _ask(interpreter: Interpreter, question: Mapping[str, Any]) -> dict[str, Any]:
+    script = str(Path(source_lines.__file__))
+    argv = [interpreter.executable, "-I", "-S", script]
+    answer = json.loads(await _run(argv, json.dumps(question).encode(), interpreter.executable))
+    assert isinstance(answer, dict)
+    return answer
+
+
+async def _run(argv: list[str], stdin: bytes, python_path: str) -> bytes:
+    try:
+        with trio.fail_after(ANSWER_SECONDS):
+            done = await trio.run_process(
+                argv, stdin=stdin, capture_stdout=True, capture_stderr=True
+            )
+    except (OSError, subprocess.CalledProcessError, trio.TooSlowError) as error:
+        raise LaunchFailed(
+            f"{python_path} does not answer as a Python interpreter: {error}",
+            python_path=python_path,
+            stderr=_tail(getattr(error, "stderr", None)),
+        ) from None
+    return bytes(done.stdout)
+
+
+def _tail(stderr: bytes | None) -> str | None:
+    return stderr.decode(errors="backslashreplace")[-2000:] if stderr else None
+
+
+def _identity(path: str) -> tuple[str, int, int]:
+    """The file as it is now: another content has another identity."""
+    stat = os.stat(path)
+    return path, stat.st_mtime_ns, stat.st_size

@@ -1,0 +1,1 @@
+"""Whole sessions over HTTP, on real debuggees."""

@@ -1,0 +1,50 @@
+"""A real relay on a real port, in the test's own nursery, and programs to debug."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+import trio
+
+from relay import Settings, open_relay
+from relay.faces.http.routes import ROUTES
+from relay.faces.http.server import serve
+from tests.e2e.api import Api
+from tests.programs import Program
+
+
+@asynccontextmanager
+async def running_relay(settings: Settings) -> AsyncIterator[Api]:
+    """Hub and HTTP face, as `relay serve` starts them."""
+    shutdown = trio.Event()
+    async with open_relay(settings) as hub, trio.open_nursery() as nursery:
+        url = await nursery.start(partial(serve, hub, settings, routes=ROUTES, shutdown=shutdown))
+        async with Api.connect(url) as api:
+            yield api
+        hub.drain()
+        shutdown.set()
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(port=0, state_dir=tmp_path / "state", project_root=tmp_path)
+
+
+@pytest.fixture
+async def api(settings: Settings) -> AsyncIterator[Api]:
+    async with running_relay(settings) as api:
+        yield api
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Callable[..., Program]:
+    """program(source, name="main.py") writes a program; its lines are found by `# @mark`."""
+
+    def write(source: str, name: str = "main.py") -> Program:
+        return Program.write(tmp_path / name, source)
+
+    return write

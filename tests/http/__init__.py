@@ -1,0 +1,1 @@
+"""The HTTP face over real sockets, with a small hub behind it."""
