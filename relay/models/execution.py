@@ -8,7 +8,7 @@ from pydantic import Field
 
 from relay.dap.lifecycle import Phase
 from relay.models.fields import StrictModel
-from relay.models.resource import Location, Resource
+from relay.models.resource import Location, Resource, left_out
 
 Include = Literal["location", "source", "locals", "stack", "output", "watches", "exception"]
 
@@ -49,9 +49,9 @@ class ReturnValue(Resource):
 
     type: str
     value: str
-    function: str | None = None
+    function: str | None = left_out()
     variables_reference: int = 0
-    truncated: bool | None = None
+    truncated: bool | None = left_out()
 
 
 class SourceLine(Resource):
@@ -73,7 +73,7 @@ class LocalVariable(Resource):
     value: str
     type: str
     variables_reference: int = 0
-    truncated: bool | None = None
+    truncated: bool | None = left_out()
 
 
 class WatchValue(Resource):
@@ -93,13 +93,13 @@ class StopException(Resource):
 class StopReport(Resource):
     """What a client would ask next, in the same answer. Cut parts are named in `truncated`."""
 
-    location: Location | None = None
-    source: list[SourceLine] | None = None
-    locals: list[LocalVariable] | None = None
-    stack: list[FrameLine] | None = None
-    output: str | None = Field(None, description="What the program printed since it was resumed")
-    watches: list[WatchValue] | None = None
-    exception: StopException | None = None
+    location: Location | None = left_out()
+    source: list[SourceLine] | None = left_out()
+    locals: list[LocalVariable] | None = left_out()
+    stack: list[FrameLine] | None = left_out()
+    output: str | None = left_out("What the program printed since it was resumed")
+    watches: list[WatchValue] | None = left_out()
+    exception: StopException | None = left_out()
     truncated: list[str] = Field([], description="Parts that max_chars cut; ask for them by route")
 
 
@@ -110,10 +110,10 @@ class ExecutionResult(Resource):
     status: Phase
     stop_reason: str | None = None
     current_location: Location | None = None
-    thread_id: int | None = None
-    return_value: ReturnValue | None = None
-    exit_code: int | None = None
-    stop: StopReport | None = None
+    thread_id: int | None = left_out()
+    return_value: ReturnValue | None = left_out()
+    exit_code: int | None = left_out()
+    stop: StopReport | None = left_out()
 
 
 class ContinueResult(ExecutionResult):

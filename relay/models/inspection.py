@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from relay.models.fields import StrictModel, Text
-from relay.models.resource import Resource, SourceRef
+from relay.models.resource import Resource, SourceRef, left_out
 
 
 class ThreadView(Resource):
@@ -76,12 +76,12 @@ class VariableView(Resource):
     variables_reference: int = 0
     named_variables: int = 0
     indexed_variables: int = 0
-    length: int | None = None
-    truncated: bool | None = None
-    circular: bool | None = None
-    base64: str | None = Field(None, description="Content of a bytes value, cut like value")
-    evaluate_name: str | None = None
-    presentation_hint: dict[str, Any] | None = None
+    length: int | None = left_out()
+    truncated: bool | None = left_out()
+    circular: bool | None = left_out()
+    base64: str | None = left_out("Content of a bytes value, cut like value")
+    evaluate_name: str | None = left_out()
+    presentation_hint: dict[str, Any] | None = left_out()
 
 
 class VariableList(Resource):
@@ -105,9 +105,9 @@ class Evaluation(Resource):
     variables_reference: int = 0
     named_variables: int = 0
     indexed_variables: int = 0
-    length: int | None = None
-    truncated: bool | None = None
-    circular: bool | None = None
-    base64: str | None = None
+    length: int | None = left_out()
+    truncated: bool | None = left_out()
+    circular: bool | None = left_out()
+    base64: str | None = left_out()
     presentation_hint: dict[str, Any] | None = None
-    error: str | None = Field(None, description="The exception that the expression raised")
+    error: str | None = left_out("The exception that the expression raised")

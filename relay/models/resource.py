@@ -13,6 +13,15 @@ def _milliseconds(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+def left_out(description: str | None = None) -> Any:
+    """A field that is not there at all when it has nothing to say: answers stay short."""
+    return Field(default=None, exclude_if=_is_none, description=description)
+
+
 Timestamp = Annotated[datetime, PlainSerializer(_milliseconds, return_type=str, when_used="json")]
 """UTC with milliseconds and a `Z` on the wire."""
 

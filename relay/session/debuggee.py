@@ -140,7 +140,7 @@ class Debuggee:
         process = self.process
         if process is None:
             return None
-        if process.returncode is not None:
+        if not _lives(process):
             with trio.move_on_after(HANG_UP_GRACE):
                 await self.link.closed.wait()
             return None
@@ -149,7 +149,7 @@ class Debuggee:
         if not self.said_terminated:
             with trio.move_on_after(HANG_UP_GRACE):
                 await process.wait()
-            if process.returncode is None and not self._has_become_another_program():
+            if _lives(process) and not self._has_become_another_program():
                 return "the debugger hung up while the program lived"
         await process.wait()
         return None
@@ -257,6 +257,10 @@ class Debuggee:
             if not self.started:
                 raise LaunchFailed(f"the debugger hung up during {command}") from None
             raise await self.session.program_lost(command) from None
+
+
+def _lives(process: GuardedProcess) -> bool:
+    return process.returncode is None
 
 
 def _command_line(pid: int | None) -> bytes:

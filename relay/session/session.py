@@ -262,7 +262,8 @@ class Session:
             self._start_failed(leading_error(error), outcome)
         finally:
             self._last_pid, self.debuggee = debuggee.pid, None
-            outcome.known.set()
+            if not outcome.known.is_set():
+                outcome.settle(self._ended_while_starting())
 
     def _started(self, launched: Launched, outcome: _Outcome) -> None:
         self.launched = launched
@@ -270,6 +271,13 @@ class Session:
         if self.phase is Phase.LAUNCHING:
             self.lifecycle.apply(Happening.STARTED)
         outcome.settle(None)
+
+    def _ended_while_starting(self) -> RelayError:
+        return InvalidSessionState(
+            "The session ended while its program was being started",
+            current_state=Phase.TERMINATED.value,
+            suggestion="Create a new session with POST /api/v1/sessions",
+        )
 
     def _start_failed(self, error: RelayError, outcome: _Outcome) -> None:
         if outcome.known.is_set():

@@ -7,6 +7,7 @@ the debuggee's interpreter is asked, in a process of its own. Nothing is ever ru
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import os
 import subprocess
@@ -25,6 +26,8 @@ from relay.errors import LaunchFailed
 
 ANSWER_SECONDS = 20.0
 REMEMBERED = 256
+LARGEST_SOURCE = 16 * 1024 * 1024
+"""Bytes; what is larger is hardly a source that anyone wants to stop in."""
 IN_THREAD_BYTES = 64 * 1024
 """Sources above this are compiled off the event loop."""
 
@@ -34,7 +37,12 @@ _interpreters: dict[tuple[Any, ...], Interpreter] = {}
 
 async def interpreter_of(python_path: str) -> Interpreter:
     """What lies behind `python_path`; raises LaunchFailed if it is no usable Python."""
-    key = _identity(python_path)
+    try:
+        key = _identity(python_path)
+    except OSError as error:
+        raise LaunchFailed(
+            f"cannot use {python_path}: {error.strerror}", python_path=python_path
+        ) from None
     if key not in _interpreters:
         _interpreters[key] = await _ask_interpreter(python_path)
     return _interpreters[key]
@@ -54,6 +62,8 @@ async def analyse(path: str, python_path: str) -> Analysis:
     """Lines, code and syntax error of the file. Raises OSError if it cannot be read."""
     interpreter = await interpreter_of(python_path)
     key = (*_identity(path), interpreter.version[:2])
+    if key[2] > LARGEST_SOURCE:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
     if key not in _analyses:
         source = await trio.Path(path).read_bytes()
         _analyses[key] = await _compile(source, path, interpreter)

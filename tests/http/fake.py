@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal
@@ -176,11 +176,21 @@ async def stream_events(session: FakeSession) -> Stream:
     return Stream(_pieces(session))
 
 
-async def _pieces(session: FakeSession) -> AsyncIterator[bytes]:
+async def _pieces(session: FakeSession) -> AsyncGenerator[bytes, None]:
     yield b"data: 1\n\n"
     session.waiting.set()
     await session.woken.wait()
     yield b"data: 2\n\n"
+
+
+async def stay_silent(session: FakeSession) -> Stream:
+    """Follow what never happens."""
+    return Stream(_silence(session))
+
+
+async def _silence(session: FakeSession) -> AsyncGenerator[bytes, None]:
+    await session.woken.wait()
+    yield b""
 
 
 ROUTES = (
@@ -193,6 +203,7 @@ ROUTES = (
     Route("GET", "/sessions/{session_id}/frames/{frame_id}/{name}", show_frame, "Sessions"),
     Route("GET", "/sessions/{session_id}/events", wait_for_events, "Sessions"),
     Route("GET", "/sessions/{session_id}/stream", stream_events, "Sessions"),
+    Route("GET", "/sessions/{session_id}/silence", stay_silent, "Sessions"),
     Route("GET", "/refuse", refuse, "Errors", errors=(InvalidSessionState,)),
     Route("GET", "/refuse-in-group", refuse_in_group, "Errors", errors=(InvalidSessionState,)),
     Route("GET", "/fail", fail, "Errors"),

@@ -21,7 +21,7 @@ from relay.models.resource import Timestamp
 class Data(BaseModel):
     text: str
     value: Any = None
-    moment: Timestamp = datetime(2026, 1, 13, 10, 30, 0, 123_456)  # noqa: DTZ001
+    moment: Timestamp = datetime(2026, 1, 13, 10, 30, 0, 123_456)
 
 
 @given(st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), min_size=1, max_size=128))

@@ -16,7 +16,6 @@ globals before the rest of it. The relay sends all three to a debuggee that cann
 
 from __future__ import annotations
 
-import _signal
 import binascii
 import itertools
 import json
@@ -497,9 +496,12 @@ def _assign(handle: _Handle, child: Child, value: Any) -> None:
 
 # --------------------------------------------------------------------------- interrupting
 
+# The C functions: the wrappers in `signal` look up enumerations, ten times as slow.
+_c_signal: Any = sys.modules["_signal"]
+_get_handler, _set_handler = _c_signal.getsignal, _c_signal.signal
 # A realtime signal is the program's neither by custom nor by default, and wakes a blocked
 # main thread just as well as SIGINT: an interrupted call can then not be taken for Ctrl-C.
-_SIGNAL = getattr(signal, "SIGRTMAX", signal.SIGINT + 2) - 2 if hasattr(signal, "SIGRTMAX") else 2
+_SIGNAL = int(signal.SIGRTMAX) - 2 if hasattr(signal, "SIGRTMAX") else int(signal.SIGINT)
 
 
 class _Running:
@@ -511,7 +513,6 @@ class _Running:
         self.main = self.ident == threading.main_thread().ident
         self.open = False
         self.pending = False
-        self.raised = False
         self.sigint = False
         self.saved: list[tuple[int, Any, Any]] = []
 
@@ -525,9 +526,9 @@ class _Running:
             _running[self.call] = self
 
     def _handle(self, number: int, handler: Any) -> None:
-        previous = _signal.getsignal(number)
+        previous = _get_handler(number)
         if previous is not None:  # else it was set in C, and could not be restored
-            _signal.signal(number, handler)
+            _set_handler(number, handler)
             self.saved.append((number, previous, handler))
 
     def _on_interrupt(self, number: int, frame: Any) -> None:
@@ -546,7 +547,7 @@ class _Running:
         if not self.open:
             return False
         if not self.main:
-            self.raised = True
+            self.pending = True
             _raise_in(self.ident, Interrupted)
         elif any(number == _SIGNAL for number, _, _ in self.saved):
             self.pending = True
@@ -554,6 +555,10 @@ class _Running:
         else:
             return False
         return True
+
+    def interrupted(self) -> _Answer:
+        self.pending = False
+        return _Answer('{"error":{"kind":"interrupted","message":"the call was interrupted"}}')
 
     def end(self) -> None:
         """No interrupt reaches this thread after this. May itself be interrupted: repeat it."""
@@ -565,15 +570,15 @@ class _Running:
         finally:
             if got:
                 _lock.release()
-        if self.raised:  # only then: on 3.11 it makes the thread miss its next step
-            _raise_in(self.ident, None)
+        # What is still under way must land here, not in the program. It cannot be taken back: a
+        # thread of 3.11 whose pending exception was cleared misses its next step, or spins.
         deadline = time.monotonic() + 1
         while self.pending and time.monotonic() < deadline:
             time.sleep(0.0005)
         while self.saved:
             number, previous, handler = self.saved[-1]
-            if _signal.getsignal(number) == handler:  # the expression may have set its own
-                _signal.signal(number, previous)
+            if _get_handler(number) == handler:  # the expression may have set its own
+                _set_handler(number, previous)
             self.saved.pop()
         if self.sigint:
             self.sigint = False
@@ -584,19 +589,19 @@ _running: dict[Any, _Running] = {}
 _lock = threading.Lock()
 
 
-def _raise_in(ident: int, error: Any) -> None:
-    """Make another thread raise at its next bytecode; None takes that back."""
+def _raise_in(ident: int, error: type[BaseException]) -> None:
+    """Make another thread raise at its next bytecode."""
     import ctypes
 
-    target = ctypes.py_object(error) if error is not None else None
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), target)
+    raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    raise_in(ctypes.c_ulong(ident), ctypes.py_object(error))
 
 
 def _redeliver_sigint() -> None:
     """A Ctrl-C that came during a call is the program's: hand it over when the program runs."""
     main = threading.main_thread()
     # asyncio has heard of it already, through its wakeup socket.
-    if getattr(_signal.getsignal(signal.SIGINT), "__name__", "") == "_sighandler_noop":
+    if getattr(_get_handler(signal.SIGINT), "__name__", "") == "_sighandler_noop":
         return
 
     def deliver() -> None:
@@ -835,17 +840,13 @@ def _guarded(function: Callable[..., dict[str, Any]], arguments: Any, call_id: A
         running.begin()
         answer = _Answer(_encode(_answer(function, arguments)))
     except Interrupted:
-        answer = _interrupted()
+        answer = running.interrupted()
     while True:
         try:
             running.end()
             return answer
         except Interrupted:
-            answer = _interrupted()
-
-
-def _interrupted() -> _Answer:
-    return _Answer('{"error":{"kind":"interrupted","message":"the call was interrupted"}}')
+            answer = running.interrupted()
 
 
 def _answer(function: Callable[..., dict[str, Any]], arguments: Any) -> dict[str, Any]:

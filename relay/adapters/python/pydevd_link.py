@@ -53,6 +53,7 @@ USED_NAMES = {
     "pydevd:WriterThread": "_on_run add_command empty do_kill_pydev_thread",
     "pydevd_tracing": "SetTrace restore_sys_set_trace_func",
     "_pydev_bundle.pydev_monkey": "undo_patch_thread_modules",
+    "_pydev_bundle.pydev_log:_LoggingGlobals": "_debug_stream _debug_stream_initialized",
     "_pydevd_bundle.pydevd_comm_constants": "CMD_EXIT CMD_RETURN",
     "_pydevd_sys_monitoring.pydevd_sys_monitoring": "stop_monitoring",
 }
@@ -181,6 +182,7 @@ class Link:
         with _untouched_process():
             self.py_db = pydevd.PyDB()
         self._connect()
+        redirect_log(self)
         # Registered before anything of the program's: runs after all of it.
         atexit.unregister(pydevd.stoptrace)
         atexit.register(self.finish)
@@ -223,7 +225,6 @@ class Link:
 
     def answer_failure(self, request: dict[str, Any], message: str) -> None:
         """Answers a request of which pydevd lost hold."""
-        constants = sys.modules["_pydevd_bundle.pydevd_comm_constants"]
         response = {
             "type": "response",
             "request_seq": request.get("seq", 0),
@@ -231,9 +232,12 @@ class Link:
             "success": False,
             "message": message,
         }
-        self.py_db.writer.add_command(
-            self.pydevd.NetCommand(constants.CMD_RETURN, 0, response, is_json=True)
-        )
+        self.send(response)
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Queues a DAP message; pydevd numbers it."""
+        kind = sys.modules["_pydevd_bundle.pydevd_comm_constants"].CMD_RETURN
+        self.py_db.writer.add_command(self.pydevd.NetCommand(kind, 0, message, is_json=True))
 
     def closed(self) -> None:
         """The relay's end is gone. Called on pydevd's reader thread."""
@@ -378,6 +382,29 @@ def writer_class(pydevd: types.ModuleType) -> Callable[[socket.socket, Any], Any
             return bool(command.id != last)
 
     return Writer
+
+
+class Log:
+    """Where pydevd complains to: DAP's `telemetry`, so that the program's stderr stays its own."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    def write(self, text: str) -> None:
+        if not self._link.over:
+            body = {"category": "telemetry", "output": text}
+            self._link.send({"type": "event", "event": "output", "body": body})
+
+    def flush(self) -> None:
+        pass
+
+
+def redirect_log(link: Link) -> None:
+    """Sends pydevd's log to the relay, unless the environment asked for a log of its own."""
+    log = sys.modules["_pydev_bundle.pydev_log"]._LoggingGlobals
+    if not any(name.startswith(("PYDEVD_DEBUG", "DEBUGPY_LOG")) for name in os.environ):
+        log._debug_stream = Log(link)
+        log._debug_stream_initialized = True
 
 
 class Batch:

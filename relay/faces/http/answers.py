@@ -5,15 +5,16 @@ Knows headers and media types. Knows no route.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import ExitStack
 
 from pydantic import BaseModel
 from quart import Response
+from quart.wrappers.response import ResponseBody
 
 from relay.errors import RelayError
 from relay.faces.http.asgi import JSON, REQUEST_ID, Scope, request_id_of
-from relay.faces.http.streams import Stream, holding
+from relay.faces.http.streams import Stream
 from relay.models import envelope
 
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -35,14 +36,31 @@ def failure(scope: Scope, error: RelayError, headers: Mapping[str, str] | None =
     return _json(scope, envelope.failure(error, request_id_of(scope)), error.status, headers)
 
 
+class StreamBody(ResponseBody):
+    """The pieces of a stream, and what is to be let go when it ends, however it does."""
+
+    def __init__(self, source: Stream, held: ExitStack) -> None:
+        self._pieces = source.pieces
+        self._held = held
+
+    async def __aenter__(self) -> AsyncGenerator[bytes, None]:
+        return self._pieces
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        with self._held:
+            await self._pieces.aclose()
+
+    async def convert_to_sequence(self) -> bytes:
+        """Asked for by nobody: a stream has no end to wait for."""
+        raise NotImplementedError
+
+
 def stream(scope: Scope, source: Stream, held: ExitStack) -> Response:
     """A response that lasts as long as the stream; `held` is let go at its end."""
-    response = bare(scope, b"", source.media_type)
-    response.set_data(b"")
-    response.response = response.iterable_body_class(holding(held, source.pieces))
-    response.headers.remove("Content-Length")
-    response.headers.update(STREAM_HEADERS)
-    response.timeout = None
+    headers = {REQUEST_ID: request_id_of(scope), **STREAM_HEADERS}
+    response = Response(None, headers=headers, content_type=source.media_type)
+    response.headers.pop("Content-Length", None)
+    response.response = StreamBody(source, held)
     return response
 
 

@@ -71,7 +71,7 @@ class _Schemas:
     def __init__(self, routes: Iterable[Route]) -> None:
         models: dict[tuple[type[BaseModel], Mode], None] = dict.fromkeys(_models(routes))
         refs, definitions = models_json_schema(list(models), ref_template=REF)
-        self._refs: Mapping[tuple[type[BaseModel], Mode], Schema] = refs
+        self._refs: Mapping[Any, Schema] = refs
         self.all: dict[str, Schema] = definitions.get("$defs", {})
         queries = {self._name(route.signature.query) for route in routes if route.signature.query}
         self.queries = {name: self.all.pop(name) for name in queries}
@@ -85,7 +85,8 @@ class _Schemas:
 
     def query(self, model: type[BaseModel]) -> Schema:
         """The schema of a query model."""
-        return self.queries[self._name(model)]
+        schema: Schema = self.queries[self._name(model)]
+        return schema
 
 
 def _models(routes: Iterable[Route]) -> Iterable[tuple[type[BaseModel], Mode]]:
