@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import secrets
 import signal
 import sys
 from collections.abc import AsyncIterator
-from functools import partial
 
 import trio
 
@@ -33,7 +33,7 @@ def run_server(settings: Settings) -> int:
     """Serve until a signal; returns the exit code."""
     _configure_logging(settings)
     try:
-        trio.run(_main, settings)
+        trio.run(_main, _guarded(settings))
     except BaseExceptionGroup as group:
         refused = [leaf for leaf in leaves(group) if isinstance(leaf, CannotListenError)]
         if not refused:
@@ -41,6 +41,15 @@ def run_server(settings: Settings) -> int:
         print(f"relay: {refused[0]}", file=sys.stderr)
         return 1
     return 0
+
+
+def _guarded(settings: Settings) -> Settings:
+    """An address that others can reach needs a token; without one it gets one."""
+    if settings.token is not None or _is_loopback(settings.host):
+        return settings
+    token = secrets.token_urlsafe(24)
+    print(f"every request needs the header  Authorization: Bearer {token}", flush=True)
+    return settings.model_copy(update={"token": token})
 
 
 def _configure_logging(settings: Settings) -> None:
@@ -52,16 +61,23 @@ def _configure_logging(settings: Settings) -> None:
 
 
 async def _main(settings: Settings) -> None:
-    shutdown = trio.Event()
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with open_relay(settings) as hub, trio.open_nursery() as nursery:
+            shutdown = trio.Event()
             nursery.start_soon(_obey, signals, hub, shutdown, nursery.cancel_scope)
-            url = await nursery.start(
-                partial(serve, hub, settings, routes=ROUTES, shutdown=shutdown)
-            )
+            url = await nursery.start(_serve, hub, settings, shutdown, nursery.cancel_scope)
             _announce(url, settings)
-            await shutdown.wait()
-            nursery.cancel_scope.deadline = trio.current_time() + SHUTDOWN_SECONDS
+
+
+async def _serve(
+    hub: Hub,
+    settings: Settings,
+    shutdown: trio.Event,
+    scope: trio.CancelScope,
+    task_status: trio.TaskStatus[str],
+) -> None:
+    await serve(hub, settings, routes=ROUTES, shutdown=shutdown, task_status=task_status)
+    scope.cancel()
 
 
 async def _obey(
@@ -75,6 +91,7 @@ async def _obey(
         log.info("%s: shutting down", signal.Signals(number).name)
         hub.drain()
         shutdown.set()
+        scope.deadline = trio.current_time() + SHUTDOWN_SECONDS
 
 
 def _announce(url: str, settings: Settings) -> None:

@@ -4,9 +4,10 @@ Run as `python [options] bootstrap.py '<json>'`. The JSON names the descriptor o
 stream socket, the program, the probe, and where a debugpy lies in case the interpreter has none.
 From then on pydevd speaks DAP on that socket: no port, no listener, no adapter process.
 
-Knows the order of things. How pydevd is tamed is `pydevd_link.py`'s business, how plain Python
-runs a program is `plain_program.py`'s; both are loaded beside sys.modules, so that the program
-finds nothing of them. Knows nothing of the relay beyond the socket.
+Knows the order of things. How pydevd is found and tamed is the business of `pydevd_load.py` and
+`pydevd_link.py`, how plain Python runs a program that of `plain_program.py`; they are loaded
+beside sys.modules, so that the program finds nothing of them. Knows nothing of the relay beyond
+the socket.
 
 Standard library only, Python 3.8 and newer; imports nothing of its own package.
 """
@@ -40,15 +41,16 @@ def connect(spec: dict[str, Any]) -> Any:
     """The Link of `pydevd_link`, its threads running. Leaves the process if pydevd is unfit."""
     os.set_inheritable(spec["fd"], False)
     sock = socket.socket(fileno=spec["fd"])
-    wire = load("_debug_relay_pydevd_link", os.path.join(HERE, "pydevd_link.py"))
+    loading = load("_debug_relay_pydevd_load", os.path.join(HERE, "pydevd_load.py"))
     try:
-        pydevd = wire.load_pydevd(spec["debugpy"])
+        pydevd, py_db = loading.load_pydevd(spec["debugpy"])
         pydevd._debug_relay_probe = load("_debug_relay_probe", spec["probe"])
-    except (wire.UnfitError, ImportError, OSError, SyntaxError) as error:
+    except (loading.UnfitError, ImportError, OSError, SyntaxError) as error:
         reason = f"{type(error).__name__}: {error}"
         sock.sendall(json.dumps({"relay": "unfit", "reason": reason}).encode() + b"\n")
         sys.exit(UNFIT_EXIT)
-    return wire.Link(pydevd, sock)
+    link = load("_debug_relay_pydevd_link", os.path.join(HERE, "pydevd_link.py"))
+    return link.Link(pydevd, py_db, sock)
 
 
 def main() -> None:

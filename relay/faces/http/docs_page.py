@@ -178,7 +178,7 @@ class _Page:
         if "requestBody" not in operation:
             return f"{command} '{url}'"
         sample = self._sample_object(_json_schema(operation["requestBody"]))
-        body = json.dumps(sample).replace("'", "'\\''")
+        body = json.dumps(sample, ensure_ascii=False).replace("'", "'\\''")
         return f"{command} '{url}' \\\n  -H 'Content-Type: application/json' \\\n  -d '{body}'"
 
     def _sample_object(self, schema: Schema) -> dict[str, Any]:
@@ -241,6 +241,8 @@ def _bounds(schema: Schema) -> str:
 
 def _sample(schema: Schema) -> Any:
     """A value that fits a plain schema."""
+    if schema.get("examples"):
+        return schema["examples"][0]
     for key in ("default", "const"):
         if schema.get(key) is not None:
             return schema[key]

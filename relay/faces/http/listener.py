@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
 from contextlib import suppress
 
 import trio
@@ -78,10 +79,13 @@ def sever(port: int) -> int:
 
 def _shut(descriptor: int, port: int) -> bool:
     # Most descriptors are no sockets, or not connected: each of these calls may say so.
-    with suppress(OSError), socket.socket(fileno=os.dup(descriptor)) as connection:
-        if _accepted_on(connection, port):
-            connection.shutdown(socket.SHUT_RDWR)
-            return True
+    with suppress(OSError):
+        if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+            return False
+        with socket.socket(fileno=os.dup(descriptor)) as connection:
+            if _accepted_on(connection, port):
+                connection.shutdown(socket.SHUT_RDWR)
+                return True
     return False
 
 
