@@ -229,8 +229,10 @@ def test_the_plain_rung(tmp_path: Path, script: Path, kind: str, has_debugpy: bo
         listener.settimeout(DEADLINE)
         port = listener.getsockname()[1]
         spawn = launch.plain_spawn(interpreter, prog, port=port, token=token)
-        with spawned(spawn, tmp_path) as process:
-            peer = Peer(listener.accept()[0])
+        with (
+            spawned(spawn, tmp_path) as process,
+            contextlib.closing(Peer(listener.accept()[0])) as peer,
+        ):
             answer = peer.request("pydevdAuthorize", launch.authorize_arguments())["body"]
             assert launch.is_debuggee(answer, token)
             assert not launch.is_debuggee(answer, "another")
@@ -239,11 +241,12 @@ def test_the_plain_rung(tmp_path: Path, script: Path, kind: str, has_debugpy: bo
             # The probe can be brought in this early.
             early = {"expression": "6 * 7", "context": "clipboard"}
             assert peer.request("evaluate", early)["body"]["result"] == "42"
+            ready = {"expression": launch.PLAIN_PREPARATION, "context": "clipboard"}
+            assert peer.request("evaluate", ready)["success"]
             start(peer, Rung.PLAIN, prog, script, entry=True)
             walk(peer, script, process.stdin, entry=True)
             out, err = process.communicate(timeout=DEADLINE)
             assert (process.returncode, out, err) == (3, b"typed ['a b']\n", b"")
-            peer.close()
 
 
 @pytest.mark.parametrize("kind", ["script", "module"])

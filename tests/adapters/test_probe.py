@@ -406,7 +406,7 @@ def test_lying_subclasses_of_builtins() -> None:
 
 def test_class_that_claims_to_be_another() -> None:
     class Proxy:
-        @property
+        @property  # type: ignore[misc]
         def __class__(self) -> Any:
             raise AssertionError("asked for its class")
 
@@ -567,7 +567,7 @@ def test_mocks_proxies_and_dead_things() -> None:
     assert mock.mock_calls == []
     local = Local()
     assert show(local("missing"))["type"] == "LocalProxy"
-    alive = Slots.__new__(type("Weak", (), {}))
+    alive: Any = type("Weak", (), {})()
     reference = weakref.ref(alive)
     assert pairs(children(show(reference)))["referent"] == repr(alive)
     del alive
@@ -816,7 +816,8 @@ def test_set_variable() -> None:
     assert change("table", "'a'", "10")["value"] == "10"
     assert change("table", repr(Color.RED), "20")["value"] == "20"
     assert change("point", "a", "[5]")["indexed_variables"] == 1
-    assert (number, items, table, point.a) == (41, [1, "x"], {"a": 10, Color.RED: 20}, [5])
+    changed: Any = (number, items, table, point.a)
+    assert changed == (41, [1, "x"], {"a": 10, Color.RED: 20}, [5])
     assert change("items", "7", "1")["error"]["kind"] == "not_found"
     assert change("items", "0", "1/0")["exception"].startswith("ZeroDivisionError")
     assert change("items", "0", "x = 1")["error"]["kind"] == "syntax"

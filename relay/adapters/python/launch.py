@@ -39,6 +39,15 @@ QUIET_ENVIRONMENT = {
 }
 """What the stock rungs need in the debuggee's environment; the fast rung hides it by itself."""
 
+PLAIN_PREPARATION = (
+    "setattr(__import__('sys').modules['debugpy.common.log'], 'describe_environment', len)"
+)
+"""To be evaluated on the plain rung (without frameId, before `configurationDone`).
+
+Between `configurationDone` and the program, debugpy describes the environment to a log that
+nobody keeps: with stopOnEntry, the stepping makes that take seconds on 3.12 and newer.
+"""
+
 _OPTIONS_WITH_VALUE = frozenset("WX")
 _REFUSED_OPTIONS = {
     "c": "runs code",

@@ -8,8 +8,9 @@ Python 3.8 and later, asks types and never objects (`type(x)`, descriptors of th
 base, never `x.__class__`, `len(x)` or `isinstance(x, …)`), calls a `__repr__` once and
 guarded, runs no property, and leaves no name and no module behind.
 
-Three files, one namespace: `probe_values.py` and `probe_frames.py` are run in this module's
-globals before the rest of it. The relay sends all three to a debuggee that cannot read them.
+Five files, one namespace: `probe_values.py`, `probe_frames.py`, `probe_children.py` and
+`probe_steps.py` are run in this module's globals before the rest of it. The relay sends all of
+them to a debuggee that cannot read them.
 """
 # ruff: noqa: BLE001
 # Broad excepts are the trade here: whatever the program's objects raise is an answer.
@@ -17,6 +18,7 @@ globals before the rest of it. The relay sends all three to a debuggee that cann
 from __future__ import annotations
 
 import binascii
+import collections
 import itertools
 import json
 import os
@@ -29,6 +31,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from relay.adapters.python.probe_children import announce_children
     from relay.adapters.python.probe_frames import (
         compile_source,
         current_exception,
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
         traceback_text,
         write_locals,
     )
+    from relay.adapters.python.probe_steps import mend_steps, stop_watching
     from relay.adapters.python.probe_values import (
         HINT_KINDS,
         READ_ONLY,
@@ -76,7 +80,7 @@ def _load_parts() -> None:
     """Run the other files here, from their .pyc files if there are any."""
     import importlib.machinery
 
-    for part in ("probe_values.py", "probe_frames.py"):
+    for part in ("probe_values.py", "probe_frames.py", "probe_children.py", "probe_steps.py"):
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), part)
         code = importlib.machinery.SourceFileLoader(part, path).get_code(part)
         if code is None:
@@ -143,9 +147,11 @@ _references = _References()
 def _describe(child: Child, parent: _Handle | None, frame: Any, room: int) -> dict[str, Any]:
     value = child.value
     plan = plan_of(value)
-    named, indexed = content_size(value, plan)
-    size = named + indexed
-    named += attribute_count(value, plan)
+    named = indexed = size = 0
+    if not plan.quick:
+        named, indexed = content_size(value, plan)
+        size = named + indexed
+        named += attribute_count(value, plan)
     path = _join(parent, child.path)
     answer: dict[str, Any] = {
         "name": exact(child.name),
@@ -166,7 +172,8 @@ def _describe(child: Child, parent: _Handle | None, frame: Any, room: int) -> di
         answer["value"], cut = text_of(value, plan, room)
         if cut:
             answer["truncated"] = True
-    _add_length(answer, value, plan, size, room)
+    if not plan.quick:
+        _add_length(answer, value, plan, size, room)
     if path is not None:
         answer["evaluate_name"] = path
     return answer
@@ -187,6 +194,8 @@ def _add_length(answer: dict[str, Any], value: Any, plan: Plan, size: int, room:
         answer["base64"] = binascii.b2a_base64(head, newline=False).decode("ascii")
     elif plan.family == "text":
         answer["length"] = str.__len__(value)
+    elif plan.family == "dataframe":  # its children are columns, its length is rows
+        answer["length"] = attempt(len, value, default=0)
     elif size or plan.family in ("sequence", "iterable", "mapping"):
         answer["length"] = size
 
@@ -582,7 +591,7 @@ class _Running:
             self.saved.pop()
         if self.sigint:
             self.sigint = False
-            _redeliver_sigint()
+            _hold_sigint()
 
 
 _running: dict[Any, _Running] = {}
@@ -597,23 +606,30 @@ def _raise_in(ident: int, error: type[BaseException]) -> None:
     raise_in(ctypes.c_ulong(ident), ctypes.py_object(error))
 
 
-def _redeliver_sigint() -> None:
-    """A Ctrl-C that came during a call is the program's: hand it over when the program runs."""
-    main = threading.main_thread()
+_held_sigints: list[bool] = []
+
+
+def _hold_sigint() -> None:
+    """A Ctrl-C that came during a call is the program's: kept until it runs on."""
     # asyncio has heard of it already, through its wakeup socket.
-    if getattr(_get_handler(signal.SIGINT), "__name__", "") == "_sighandler_noop":
+    if getattr(_get_handler(signal.SIGINT), "__name__", "") != "_sighandler_noop":
+        _held_sigints[:] = [True]
+
+
+def _hand_over_sigint() -> None:
+    """Send the program its Ctrl-C a moment after it has been resumed.
+
+    By a thread that runs C functions only: one that ran Python would be known to the debugger
+    and to `threading`, and late ones leave an error message at the end on 3.13.
+    """
+    if not _held_sigints:
         return
-
-    def deliver() -> None:
-        info = getattr(main, "additional_info", None)
-        while main.is_alive() and getattr(info, "pydev_state", 1) != 1:
-            time.sleep(0.02)
-        if main.is_alive():
-            os.kill(os.getpid(), signal.SIGINT)
-
-    thread = threading.Thread(target=deliver, daemon=True)
-    thread.is_pydev_daemon_thread = thread.pydev_do_not_trace = True  # type: ignore[attr-defined]
-    thread.start()
+    _held_sigints.clear()
+    module: Any = sys.modules["_thread"]
+    start = getattr(module, "_original_start_new_thread", module.start_new_thread)
+    nap = itertools.starmap(time.sleep, [(0.1,)])
+    send = itertools.starmap(os.kill, [(os.getpid(), signal.SIGINT)])
+    start(collections.deque, (itertools.chain(nap, send), 0))
 
 
 def interrupt(target: Any) -> dict[str, Any]:
@@ -637,6 +653,7 @@ def interrupt(target: Any) -> dict[str, Any]:
 def release() -> dict[str, Any]:
     """Forget every reference; call it before the program runs on."""
     _references.release()
+    _hand_over_sigint()
     return {}
 
 
@@ -654,6 +671,9 @@ def install() -> dict[str, Any]:
         "line_buffering": attempt(_buffer_lines, default=False),
         "flush_on_suspend": attempt(_flush_on_suspend, default=False),
         "fork": attempt(_free_forks, default=False),
+        "children": attempt(announce_children, default=False),
+        "last_words": attempt(_send_all_at_end, default=False),
+        "steps": attempt(mend_steps, default=False),
     }
 
 
@@ -681,6 +701,67 @@ def _flush_on_suspend() -> bool:
     return True
 
 
+# The relay reads all the time; one that does not for this long is as good as dead.
+_LAST_WORDS_SECONDS = 30.0
+
+
+class _LastWord:
+    """A command for pydevd's writer: an event that the relay answers with a `threads` request.
+
+    Only an answer proves that all was heard: the stock adapter throws away what it has not
+    passed on when the program ends.
+    """
+
+    as_dict = None
+
+    def __init__(self) -> None:
+        self.id = sys.modules["_pydevd_bundle.pydevd_comm_constants"].CMD_RETURN
+        self.heard = threading.Event()
+
+    def send(self, sock: Any) -> None:
+        event = {"type": "event", "event": "relayEnding", "body": {}}
+        sys.modules["pydevd"].NetCommand(self.id, 0, event, is_json=True).send(sock)
+
+    # As a listener of pydevd's.
+
+    def before_send(self, message: Any) -> None:
+        pass
+
+    def after_receive(self, message: Any) -> None:
+        if message.get("command") == "threads":
+            self.heard.set()
+
+
+def _send_all_at_end() -> bool:
+    """At the end pydevd gives its writer half a second, and then throws away what is queued:
+    logpoints of a busy program are thousands."""
+    py_db = debugger()
+    dispose = py_db.dispose_and_kill_all_pydevd_threads
+    if getattr(dispose, "sends_all", False):
+        return True
+
+    def dispose_and_kill_all_pydevd_threads(*arguments: Any, **named: Any) -> Any:
+        attempt(_await_relay, py_db)
+        return dispose(*arguments, **named)
+
+    dispose_and_kill_all_pydevd_threads.sends_all = True  # type: ignore[attr-defined]
+    py_db.dispose_and_kill_all_pydevd_threads = dispose_and_kill_all_pydevd_threads
+    return True
+
+
+def _await_relay(py_db: Any) -> None:
+    talkers = (py_db.writer, py_db.reader)
+    if threading.get_ident() in [thread.ident for thread in talkers]:
+        return  # the connection is at its end
+    word = _LastWord()
+    py_db.add_dap_messages_listener(word)
+    py_db.writer.add_command(word)
+    deadline = time.monotonic() + _LAST_WORDS_SECONDS
+    while all(t.is_alive() for t in talkers) and time.monotonic() < deadline:
+        if word.heard.wait(0.1):
+            return
+
+
 _forks_freed: list[bool] = []
 
 
@@ -697,16 +778,13 @@ def _after_fork() -> None:
     """A forked child has the debugger's hooks but none of its threads: a breakpoint would stop
     it for good. pydevd debugs the child by itself, after this, where it was told to."""
     attempt(_references.release)
+    attempt(stop_watching)
     attempt(_drop_debugger)
 
 
 def _drop_debugger() -> None:
     py_db = debugger()
-    sys.settrace(None)
-    threading.settrace(None)
-    monitoring = getattr(sys, "monitoring", None)
-    if monitoring is not None and monitoring.get_tool(monitoring.DEBUGGER_ID) == "pydevd":
-        attempt(_stop_monitoring, monitoring)
+    attempt(_stop_tracing)
     if py_db is None:
         return
     for thread in (py_db.reader, py_db.writer):
@@ -714,6 +792,18 @@ def _drop_debugger() -> None:
         attempt(lambda t=thread: t.sock.close())
     attempt(lambda: py_db.created_pydb_daemon_threads.clear())
     attempt(lambda: sys.modules["_pydevd_bundle.pydevd_constants"].set_global_debugger(None))
+
+
+def _stop_tracing() -> None:
+    monitoring = getattr(sys, "monitoring", None)
+    if monitoring is not None and monitoring.get_tool(monitoring.DEBUGGER_ID) == "pydevd":
+        _stop_monitoring(monitoring)
+        return
+    # pydevd has put a function that warns in the place of sys.settrace; its own refuses to be
+    # called where pydevd uses sys.monitoring.
+    settrace = getattr(sys.modules.get("pydevd_tracing"), "SetTrace", sys.settrace)
+    settrace(None)
+    threading.settrace(None)
 
 
 def _stop_monitoring(monitoring: Any) -> None:

@@ -22,7 +22,13 @@ from typing import Any
 CONTEXT = "clipboard"
 """The one `evaluate` context in which pydevd hands over a result whole."""
 
-PARTS = ("probe_values.py", "probe_frames.py", "probe.py")
+PARTS = (
+    "probe_values.py",
+    "probe_frames.py",
+    "probe_children.py",
+    "probe_steps.py",
+    "probe.py",
+)
 """The probe's files, in the order in which they are run in one namespace."""
 
 _PROBE = "__import__('sys').modules['pydevd']._debug_relay_probe"

@@ -240,12 +240,14 @@ def raised_answer(error: BaseException) -> dict[str, Any]:
     tb = error.__traceback__
     while tb is not None and is_debugger_file(tb.tb_frame.f_code.co_filename):
         tb = tb.tb_next
-    answer = {"exception": exception_line(error)[:4000], "exception_type": name_of(type(error))}
-    try:
-        lines = traceback.format_exception(type(error), error, tb, limit=-20)
-        answer["traceback"] = "".join(lines)[-20_000:]
-    except Exception:
-        answer["traceback"] = answer["exception"]
+    line = exception_line(error)
+    # Not format_exception: from 3.13 on that imports a module to guess at misspelt names.
+    entries = attempt(traceback.format_tb, tb, -20, default=[])
+    answer = {
+        "exception": line[:4000],
+        "exception_type": name_of(type(error)),
+        "traceback": "".join(["Traceback (most recent call last):\n", *entries, line])[-20_000:],
+    }
     # The traceback holds the evaluated frame's namespaces: do not let the error keep them.
     error.__traceback__ = None
     return answer

@@ -491,8 +491,10 @@ def _write_view(text: Text, value: Any, plan: Plan, room: int) -> str:
 
 
 def _write_proxy(text: Text, value: Any, plan: Plan, room: int) -> str:
-    items = attempt(lambda: list(value.items()), default=[])
-    return plan.name + text.row("({})", value, len(items), text.pairs(items), room)
+    items = attempt(lambda: iter(value.items()), default=())
+    return plan.name + text.row(
+        "({})", value, attempt(len, value, default=0), text.pairs(items), room
+    )
 
 
 def _write_simple(text: Text, value: Any, plan: Plan, room: int) -> str:
@@ -560,8 +562,6 @@ def _dict_items(value: Any) -> Any:
 
 def content_size(value: Any, plan: Plan) -> tuple[int, int]:
     """(named, indexed) children that are content, not attributes."""
-    if plan.quick:
-        return 0, 0
     family = plan.family
     if family in ("sequence", "iterable"):
         return 0, attempt(_length, value, plan, default=0)
@@ -721,8 +721,6 @@ def _dunder_last(items: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
 
 
 def attribute_count(value: Any, plan: Plan) -> int:
-    if plan.quick:
-        return 0
     if plan.family in ("scalar", "text", "bytes") and not plan.members and plan.dictionary is None:
         return 0
     if plan.family != "object" or plan.members:

@@ -84,7 +84,9 @@ class Link:
         """Calls `call(*args)` as the program: what it raises is `uncaught`."""
         thread = threading.current_thread()
         self.py_db.notify_thread_created(self.pydevd.get_current_thread_id(thread), thread)
-        self.py_db.enable_tracing()
+        self.py_db.enable_tracing()  # on some versions this itself runs `uname`
+        self.pydevd._debug_relay_probe.announce_children()
+        self.pydevd._debug_relay_probe.mend_steps()
         self._exec(thread, call, *args)
 
     def own_code(self) -> set[types.CodeType]:
@@ -132,6 +134,7 @@ class Link:
         if self.over:
             return
         self.over = True
+        self.pydevd._debug_relay_probe.stop_watching()
         self._stop_tracing()
         self.py_db.created_pydb_daemon_threads = {}
         self.pydevd.set_global_debugger(None)

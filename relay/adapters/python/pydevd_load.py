@@ -1,0 +1,150 @@
+"""pydevd for the debuggee: found, imported without a trace, checked name by name.
+
+Knows where a debugpy may lie, what its import changes in the process, and every private name
+that `pydevd_link.py` uses. Starts nothing, and knows nothing of sockets and programs.
+
+Standard library only, Python 3.8 and newer; imports nothing of its own package.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import gc
+import importlib.util
+import os
+import re
+import sys
+import types
+import warnings
+from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Read by pydevd while it is imported; the program never sees them.
+SETTINGS = {
+    "PYDEVD_USE_FRAME_EVAL": "NO",
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    # At the default of 3 s, pydevd lets the other threads run when a repr is slow.
+    "PYDEVD_UNBLOCK_THREADS_ON_VARIABLES_TIMEOUT": "-1",
+    "PYDEVD_WARN_EVALUATION_TIMEOUT": "86400",
+    "PYDEVD_WARN_SLOW_RESOLVE_TIMEOUT": "86400",
+}
+
+# Every name of pydevd that the bootstrap uses: where it lives, and what must be there.
+USED_NAMES = {
+    "pydevd": "PyDB PyDevdAPI PyDevJsonCommandProcessor NetCommand ReaderThread WriterThread"
+    " process_net_command set_global_debugger settrace stoptrace get_current_thread_id"
+    " PYDEVD_USE_SYS_MONITORING",
+    "pydevd:PyDB": "block_until_configuration_done patch_threads enable_tracing do_wait_suspend"
+    " notify_thread_created add_dap_messages_listener _create_pydb_command_thread",
+    "pydevd:PyDevdAPI": "set_dont_trace_start_end_patterns",
+    "pydevd:ReaderThread": "_on_run _terminate_on_socket_close",
+    "pydevd:WriterThread": "_on_run add_command empty do_kill_pydev_thread",
+    "pydevd_tracing": "SetTrace restore_sys_set_trace_func",
+    "_pydev_bundle.pydev_monkey": "undo_patch_thread_modules",
+    "_pydev_bundle.pydev_log:_LoggingGlobals": "_debug_stream _debug_stream_initialized",
+    "_pydevd_bundle.pydevd_comm_constants": "CMD_EXIT CMD_RETURN",
+    "_pydevd_sys_monitoring.pydevd_sys_monitoring": "stop_monitoring",
+}
+
+FIT_VERSIONS = ((1, 8), (1, 9))
+
+
+class UnfitError(Exception):
+    """This interpreter's pydevd is not one that the bootstrap was written for."""
+
+
+def load_pydevd(fallback: str) -> tuple[types.ModuleType, Any]:
+    """pydevd of the interpreter's own debugpy, or of the one in directory `fallback`, and a PyDB.
+
+    Raises UnfitError when pydevd lacks a name that the bootstrap uses.
+    """
+    with _untouched_process():
+        if not _has_fit_debugpy():
+            _import_package("debugpy", os.path.join(fallback, "debugpy"))
+        importlib.import_module("debugpy._vendored.force_pydevd")
+        reason = unfit()
+        if reason is not None:
+            raise UnfitError(reason)
+        pydevd = sys.modules["pydevd"]
+        return pydevd, pydevd.PyDB()
+
+
+def unfit() -> str | None:
+    """Why the imported pydevd cannot be used, or None when every name is there."""
+    for place, names in USED_NAMES.items():
+        module, _, attribute = place.partition(":")
+        try:
+            holder: Any = importlib.import_module(module)
+            holder = getattr(holder, attribute) if attribute else holder
+        except (ImportError, AttributeError) as error:
+            return f"{place}: {error}"
+        for name in names.split():
+            if not hasattr(holder, name):
+                return f"{place} has no {name}"
+    return None
+
+
+def _has_fit_debugpy() -> bool:
+    try:
+        found = importlib.util.find_spec("debugpy")
+    except (ImportError, ValueError):
+        return False
+    if found is None or found.origin is None:
+        return False
+    version = installed_version(os.path.dirname(found.origin))
+    return version is not None and FIT_VERSIONS[0] <= version < FIT_VERSIONS[1]
+
+
+def installed_version(package: str) -> tuple[int, int] | None:
+    """(major, minor) of the debugpy in that directory, read without importing it."""
+    try:
+        with open(os.path.join(package, "_version.py"), encoding="utf-8") as file:
+            found = re.search(r'"version": "(\d+)\.(\d+)', file.read())
+    except OSError:
+        return None
+    return (int(found.group(1)), int(found.group(2))) if found else None
+
+
+def _import_package(name: str, directory: str) -> None:
+    # By its own path: sys.path must not gain a directory full of other packages.
+    spec = importlib.util.spec_from_file_location(
+        name, os.path.join(directory, "__init__.py"), submodule_search_locations=[directory]
+    )
+    if spec is None or spec.loader is None:
+        raise UnfitError(f"no {name} in {directory}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+
+
+@contextlib.contextmanager
+def _untouched_process() -> Iterator[None]:
+    """Environment, sys.path, builtins and warning filters leave as they came.
+
+    SETTINGS hold inside.
+    """
+    environment, path, names = dict(os.environ), list(sys.path), set(vars(builtins))
+    os.environ.update(SETTINGS)
+    gc.disable()  # hundreds of modules come and stay: nothing to collect
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        gc.enable()
+        sys.path[:] = path
+        _restore_environment(environment)
+        for name in set(vars(builtins)) - names:
+            delattr(builtins, name)
+
+
+def _restore_environment(environment: dict[str, str]) -> None:
+    for name in set(os.environ) - set(environment):
+        del os.environ[name]
+    for name, value in environment.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value
