@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from relay.models.execution import ExecutionResult, Waiting
 from relay.models.fields import PathText, StrictModel, Text
-from relay.models.resource import Resource
+from relay.models.resource import Resource, left_out
 
 LaunchMode = Literal["fast", "plain", "adapter"]
 EnvironmentName = Annotated[str, StringConstraints(pattern=r"^[^=\x00]+$", max_length=4096)]
@@ -46,18 +46,18 @@ class LaunchRequest(Waiting):
 
 
 class Program(Resource):
-    """What was launched."""
+    """What was launched: `script` or `module` is there, not both."""
 
-    script: str | None = None
-    module: str | None = None
+    script: str | None = left_out()
+    module: str | None = left_out()
     args: list[str]
     cwd: str
     env: dict[str, str]
 
 
 class LaunchedProgram(Resource):
-    script: str | None = None
-    module: str | None = None
+    script: str | None = left_out()
+    module: str | None = left_out()
     args: list[str]
     cwd: str
 
@@ -69,7 +69,7 @@ class LaunchResult(ExecutionResult):
 
 
 class AttachRequest(StrictModel):
-    pid: int | None = Field(None, ge=1, description="Process to attach to")
+    pid: int | None = Field(None, ge=1, le=2**31 - 1, description="Process to attach to")
     host: Text = Field("localhost", min_length=1, max_length=255, description="debugpy's host")
     port: int | None = Field(None, ge=1, le=65535, description="Port of `debugpy --listen`")
     connect_timeout: int = Field(10, ge=1, le=300, description="Seconds")

@@ -48,4 +48,4 @@ class Location(Resource):
 
 class SourceRef(Resource):
     path: str
-    name: str | None = None
+    name: str | None = left_out("The file's name without its directory")

@@ -70,7 +70,7 @@ class Place(StrictModel):
 class Body(StrictModel):
     name: Text | None = Field(None, max_length=10)
     breakpoints: list[Place] = Field([])
-    mode: bool | Literal["raised", "uncaught"] = True
+    mode: bool | Literal["always", "never"] = True
     wait: float = Field(0, ge=0, le=300)
     env: dict[str, Text] = Field({})
     anything: dict[str, Any] = Field({})

@@ -76,7 +76,7 @@ def test_other_media_types(content_type: str | None) -> None:
         ),
         (b'{"breakpoints": [{"path": "x"}]}', {"breakpoints[0].line": "is required"}),
         (b'{"env": {"A": 1}}', {"env.A": "must be a string"}),
-        (b'{"mode": 1}', {"mode": "must be true or false, or 'raised' or 'uncaught'"}),
+        (b'{"mode": 1}', {"mode": "must be true or false, or 'always' or 'never'"}),
         (
             b'{"nmae": 1}',
             {

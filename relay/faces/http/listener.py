@@ -5,6 +5,7 @@ Knows socket options and descriptors. Knows no HTTP.
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import stat
@@ -54,11 +55,16 @@ def _listen(family: socket.AddressFamily, address: tuple[object, ...]) -> socket
 
 def _explain(host: str, port: int, error: Exception) -> CannotListenError:
     why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return CannotListenError(
-        getattr(error, "errno", None),
-        f"cannot listen on {host}:{port}: {why}; is another relay running there? "
-        "Choose another port, or 0 for a free one",
-    )
+    number = getattr(error, "errno", None)
+    return CannotListenError(number, f"cannot listen on {host}:{port}: {why}; {_way_out(number)}")
+
+
+def _way_out(number: int | None) -> str:
+    if number == errno.EADDRINUSE:
+        return "is another relay running there? Choose another port, or 0 for a free one"
+    if number == errno.EACCES:
+        return "ports below 1024 may be reserved: choose another port, or 0 for a free one"
+    return "choose an address of this machine, such as 127.0.0.1"
 
 
 def url_of(listener: socket.socket) -> str:

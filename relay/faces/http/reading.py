@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NoReturn, TypeVar, get_origin
 from urllib.parse import parse_qsl
@@ -23,7 +24,6 @@ MOST_PARAMETERS = 1000
 """Query parameters looked at; no model has as many fields."""
 
 _INTEGER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
-_NOT_JSON = re.compile(rb"NaN|Infinity")
 
 
 def read_body(model: type[Model], raw: bytes, content_type: str | None) -> Model:
@@ -38,8 +38,7 @@ def read_body(model: type[Model], raw: bytes, content_type: str | None) -> Model
         body = model.model_validate_json(raw)
     except ValidationError as error:
         _refuse_body(error, model, raw)
-    if _NOT_JSON.search(raw):
-        _check_numbers(raw)
+    _check_json(raw)
     return body
 
 
@@ -53,13 +52,39 @@ def _check_media_type(content_type: str | None) -> None:
     )
 
 
-def _check_numbers(raw: bytes) -> None:
-    """pydantic's parser lets NaN and Infinity through where any JSON may stand; JSON has none."""
+def _check_json(raw: bytes) -> None:
+    """Refuse what pydantic's parser lets through: NaN, Infinity, and a name given twice.
 
-    def refuse(constant: str) -> NoReturn:
-        raise _not_json(f"JSON has no {constant}", raw)
+    JSON has no such numbers, and of two values nobody knows which one was meant.
+    """
+    try:
+        _STRICT.decode(raw.decode())
+    except _NoNumberError as error:
+        raise _not_json(f"JSON has no {error}", raw) from None
 
-    json.loads(raw, parse_constant=refuse)
+
+class _NoNumberError(Exception):
+    """The text is a number of JavaScript, but none of JSON."""
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise _NoNumberError(constant)
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    unique = dict(pairs)
+    if len(unique) == len(pairs):
+        return unique
+    counts = Counter(name for name, _ in pairs)
+    twice = [
+        Complaint(field=name, message="is given more than once", value=bounded(unique[name]))
+        for name, count in counts.items()
+        if count > 1
+    ]
+    raise InvalidRequest(summary(twice), errors=twice)
+
+
+_STRICT = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=_unambiguous)
 
 
 def _refuse_body(error: ValidationError, model: type[BaseModel], raw: bytes) -> NoReturn:

@@ -72,11 +72,12 @@ ROUTES: tuple[Route, ...] = (
         launching.launch,
         "Program Control",
         errors=(
-            InvalidSessionState,
             LaunchScriptNotFound,
             LaunchSyntaxError,
             LaunchFailed,
             NotSupported,
+            # `include` asks for the values of the first stop.
+            *_ASKS_DEBUGGER,
         ),
     ),
     Route(
@@ -106,7 +107,7 @@ ROUTES: tuple[Route, ...] = (
         "/sessions/{session_id}/continue",
         execution.continue_execution,
         "Execution",
-        errors=_ASKS_DEBUGGER,
+        errors=(ThreadNotFound, *_ASKS_DEBUGGER),
     ),
     Route(
         "POST",

@@ -32,9 +32,9 @@ from relay.faces.http.table import HubLike, Route
 
 __all__ = ["CannotListenError", "ServerSettings", "serve"]
 
-DRAIN_SECONDS = 1.5
-CANCEL_SECONDS = 1.5
-SEVER_SECONDS = 3.5
+DRAIN_SECONDS = 1.0
+CANCEL_SECONDS = 1.0
+SEVER_SECONDS = 2.5
 
 KEEP_ALIVE_SECONDS = 75.0
 HEADER_BYTES = 64 * 1024
@@ -60,7 +60,7 @@ async def serve(
     """Serve the hub over HTTP until `shutdown` is set, or until cancelled.
 
     Started with the URL that is really bound: `url = await nursery.start(partial(serve, …))`.
-    Returns at most about 4 seconds after either, whatever the clients do. Raises
+    Returns at most about 3 seconds after either, whatever the clients do. Raises
     CannotListenError if the address cannot be bound.
     """
     traffic = _Traffic(make_app(hub, settings, routes, mounts=mounts))
