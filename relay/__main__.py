@@ -30,7 +30,7 @@ def cli() -> None:
     """
 
 
-@cli.command()
+@cli.command(short_help="Hold debug sessions and answer over HTTP.")
 @click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
 @click.option("--port", type=int, help="TCP port; 0 takes a free one.  [default: 5679]")
 @click.option(
@@ -52,12 +52,31 @@ def cli() -> None:
     type=int,
     help="Idle time after which a session ends.  [default: 60]",
 )
-@click.option("--token", help="Bearer token that every request must carry.")
+@click.option(
+    "--request-timeout-seconds",
+    type=float,
+    help="Time limit of one question to a debuggee.  [default: 5]",
+)
+@click.option(
+    "--launch-timeout-seconds",
+    type=float,
+    help="Time limit from the start of a program to its first line.  [default: 30]",
+)
+@click.option(
+    "--output-limit-bytes", type=int, help="Output kept per session.  [default: 10485760]"
+)
+@click.option("--event-limit", type=int, help="Events kept per session.  [default: 10000]")
+@click.option(
+    "--token",
+    help="Bearer token that every request must carry. Others on this machine can read "
+    "a command line: RELAY_TOKEN keeps it private.",
+)
 @click.option(
     "--allowed-host",
     "allowed_hosts",
     multiple=True,
-    help="Host name to accept besides the loopback ones; may be repeated.",
+    help="Host name to accept besides the loopback ones; may be repeated. "
+    "RELAY_ALLOWED_HOSTS takes them separated by commas.",
 )
 @click.option(
     "--log-level",
@@ -67,14 +86,22 @@ def cli() -> None:
 def serve(**options: Any) -> None:
     """Serve debug sessions over HTTP until SIGINT or SIGTERM.
 
-    Every option NAME can also be set as RELAY_NAME in the environment, or as a
-    key of config.json in the state directory; the command line wins.
+    Prints where it listens. Every option can also be set in the environment
+    (--max-sessions is RELAY_MAX_SESSIONS) or as a key of config.json in the state
+    directory ("max_sessions"). The command line wins over the environment, and the
+    environment over the file.
 
     \b
     Examples:
       relay serve
       relay serve --port 0 --log-level debug
       RELAY_MAX_SESSIONS=20 relay serve
+
+    \b
+    A first session:
+      curl http://127.0.0.1:5679/api/v1/health
+      curl -X POST http://127.0.0.1:5679/api/v1/sessions
+      http://127.0.0.1:5679/api/v1/docs shows every route
     """
     options["allowed_hosts"] = options["allowed_hosts"] or None
     settings = _settings(options)
@@ -90,13 +117,16 @@ def _settings(options: dict[str, Any]) -> Settings:
         raise click.ClickException(str(error)) from None
 
 
-@cli.command()
-@click.option("--keep-program", is_flag=True, help="Leave the buggy program on disk, to play with.")
+@cli.command(short_help="Find a bug in a bundled program, call by call.")
+@click.option(
+    "--keep-program", is_flag=True, help="Leave the buggy program on disk, and say where."
+)
 def demo(keep_program: bool) -> None:
-    """Debug a bundled buggy program through HTTP, each call shown with its answer.
+    """Debug a small buggy program, and show each HTTP call with its answer.
 
-    Starts a server on a free port, finds the bug in a few calls, ends clean.
-    Needs nothing but this installation.
+    Starts a server on a free port, finds the bug in a few calls, and leaves
+    nothing behind. Needs nothing but this installation; ignores your settings.
+    Each call is shown as the curl command that makes it.
     """
     from relay.demo import run_demo
 

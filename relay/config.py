@@ -7,13 +7,16 @@ Source: contract, section 7.
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
@@ -21,6 +24,20 @@ from pydantic_settings import (
 DEFAULT_STATE_DIR = "~/.opencode-debugger"
 
 LogLevel = Literal["debug", "info", "warning", "error"]
+
+
+SECRETS = frozenset({"token"})
+"""Settings whose value no message shows."""
+
+
+def _separated(value: Any) -> Any:
+    """`a,b` as a tuple: an environment variable has no other way to hold several."""
+    if not isinstance(value, str):
+        return value
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_separated)]
 
 
 class ConfigurationError(Exception):
@@ -67,8 +84,8 @@ class Settings(BaseSettings):
     token: str | None = Field(
         None, min_length=8, max_length=512, description="Bearer token that every request needs"
     )
-    allowed_hosts: tuple[str, ...] = Field(
-        (), description="Host names accepted besides the loopback ones"
+    allowed_hosts: Names = Field(
+        (), description="Host names accepted besides the loopback ones; `*` accepts any"
     )
 
     @classmethod
@@ -108,6 +125,11 @@ class ConfigFile(PydanticBaseSettingsSource):
             raise ConfigurationError(f"cannot read {self.path}: {error}") from error
         if not isinstance(values, dict):
             raise ConfigurationError(f"{self.path} must hold a JSON object")
+        if "state_dir" in values:
+            raise ConfigurationError(
+                f"{self.path} cannot set state_dir: it is found there already; "
+                "use RELAY_STATE_DIR or --state-dir"
+            )
         return values
 
 
@@ -120,12 +142,27 @@ def load_settings(**command_line: Any) -> Settings:
     try:
         return Settings(**given)
     except ValidationError as error:
-        raise ConfigurationError(_explain(error)) from None
+        raise ConfigurationError(_explain(error, given)) from None
 
 
-def _explain(error: ValidationError) -> str:
-    lines = [
-        f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']} (got {item['input']!r})"
-        for item in error.errors(include_url=False)
-    ]
+def _explain(error: ValidationError, command_line: Mapping[str, Any]) -> str:
+    lines = [_complaint(item, command_line) for item in error.errors(include_url=False)]
     return "bad configuration\n  " + "\n  ".join(lines)
+
+
+def _complaint(item: Mapping[str, Any], command_line: Mapping[str, Any]) -> str:
+    name = str(item["loc"][0])
+    place = ".".join(str(part) for part in item["loc"])
+    got = "" if name in SECRETS else f" (got {item['input']!r})"
+    what = "there is no such setting" if item["type"] == "extra_forbidden" else item["msg"]
+    return f"{place}, from {_source(name, command_line)}: {what}{got}"
+
+
+def _source(name: str, command_line: Mapping[str, Any]) -> str:
+    """Where the value in force came from."""
+    if name in command_line:
+        return "the command line"
+    variable = f"RELAY_{name.upper()}"
+    if variable in {present.upper() for present in os.environ}:
+        return variable
+    return "config.json"

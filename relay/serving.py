@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import os
 import secrets
+import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -32,24 +34,35 @@ SHUTDOWN_SECONDS = 5.0
 def run_server(settings: Settings) -> int:
     """Serve until a signal; returns the exit code."""
     _configure_logging(settings)
+    if (fault := _fault(settings)) is not None:
+        return _refuse(fault)
     try:
-        trio.run(_main, _guarded(settings))
+        trio.run(_main, settings)
     except BaseExceptionGroup as group:
         refused = [leaf for leaf in leaves(group) if isinstance(leaf, CannotListenError)]
         if not refused:
             raise
-        print(f"relay: {refused[0]}", file=sys.stderr)
-        return 1
+        return _refuse(refused[0].strerror or str(refused[0]))
     return 0
 
 
-def _guarded(settings: Settings) -> Settings:
-    """An address that others can reach needs a token; without one it gets one."""
-    if settings.token is not None or _is_loopback(settings.host):
-        return settings
-    token = secrets.token_urlsafe(24)
-    print(f"every request needs the header  Authorization: Bearer {token}", flush=True)
-    return settings.model_copy(update={"token": token})
+def _refuse(why: str) -> int:
+    print(f"relay: {why}", file=sys.stderr)
+    return 1
+
+
+def _fault(settings: Settings) -> str | None:
+    """What would make every session fail, told now and not by the first request."""
+    if not settings.project_root.expanduser().is_dir():
+        return f"project_root: no such directory: {settings.project_root}"
+    if shutil.which(os.path.expanduser(settings.python_path)) is None:
+        return f"python_path: no such executable: {settings.python_path}"
+    return None
+
+
+def _needs_token(settings: Settings) -> bool:
+    """Whether others can reach the address, and no token keeps them out."""
+    return settings.token is None and not _is_loopback(settings.host)
 
 
 def _configure_logging(settings: Settings) -> None:
@@ -58,15 +71,21 @@ def _configure_logging(settings: Settings) -> None:
         level=settings.log_level.upper(),
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
+    if settings.log_level == "info":
+        # Where it listens is told on standard output; Hypercorn would tell it again.
+        logging.getLogger("relay.http").setLevel(logging.WARNING)
 
 
 async def _main(settings: Settings) -> None:
+    generated = secrets.token_urlsafe(24) if _needs_token(settings) else None
+    if generated is not None:
+        settings = settings.model_copy(update={"token": generated})
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with open_relay(settings) as hub, trio.open_nursery() as nursery:
             shutdown = trio.Event()
             nursery.start_soon(_obey, signals, hub, shutdown, nursery.cancel_scope)
             url = await nursery.start(_serve, hub, settings, shutdown, nursery.cancel_scope)
-            _announce(url, settings)
+            _announce(url, settings, generated)
 
 
 async def _serve(
@@ -94,12 +113,17 @@ async def _obey(
         scope.deadline = trio.current_time() + SHUTDOWN_SECONDS
 
 
-def _announce(url: str, settings: Settings) -> None:
+def _announce(url: str, settings: Settings, generated_token: str | None) -> None:
     print(f"relay listens on {url}/api/v1", flush=True)
     print(f"the API page is  {url}/api/v1/docs", flush=True)
+    if generated_token is not None:
+        header = f"Authorization: Bearer {generated_token}"
+        print(f"every request needs the header  {header}", flush=True)
     if not _is_loopback(settings.host):
         log.warning(
-            "listening on %s: whoever reaches this port and has the token runs code as you",
+            "listening on %s: whoever reaches this port and has the token runs code as you; "
+            "the token travels unencrypted. Other machines call the relay by a name or "
+            "address that --allowed-host names",
             settings.host,
         )
 
