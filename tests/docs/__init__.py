@@ -1,0 +1,1 @@
+"""The documentation is complete, its links lead somewhere, and its commands do what it says."""

@@ -1,0 +1,236 @@
+"""The rooms of the house: imports point downwards only, and some rooms import next to nothing.
+
+Reads the imports, those under TYPE_CHECKING and inside functions too; runs nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import relay
+
+ROOT = Path(relay.__file__).parent
+STANDARD = sys.stdlib_module_names
+
+LAYERS = (
+    {"relay.errors"},
+    {"relay.dap"},
+    {"relay.adapters"},
+    {"relay.models", "relay.config"},
+    {"relay.session"},
+    {"relay.hub"},
+    {"relay"},
+    {"relay.operations"},
+    {"relay.faces"},
+    {"relay.serving", "relay.demo", "relay.demo_program", "relay.__main__"},
+)
+"""Lowest first, as in docs/architecture.md. `relay` itself is the map: hub and settings."""
+
+IN_OTHER_INTERPRETERS = (
+    "adapters/python/bootstrap.py",
+    "adapters/python/plain_program.py",
+    "adapters/python/probe*.py",
+    "adapters/python/pydevd*.py",
+    "adapters/python/source_lines.py",
+    "session/guardian.py",
+)
+"""Files that run where the relay is not installed: in the debuggee, or in its interpreter."""
+
+PURE_CALLERS = frozenset({"adapters/python/probe_calls.py"})
+"""Matches a pattern above by its name, but runs in the relay: it asks the probe."""
+
+DEBUGGER = frozenset({"pydevd", "debugpy", "_pydevd_bundle", "_pydev_bundle", "_pydevd_frame_eval"})
+"""What the debuggee has besides its standard library, once the debugger is in it."""
+
+
+class Import(NamedTuple):
+    """One imported module. `typing_only`: under TYPE_CHECKING."""
+
+    module: str
+    line: int
+    typing_only: bool
+
+
+def files(*patterns: str) -> list[Path]:
+    found = {path for pattern in patterns for path in ROOT.glob(pattern)}
+    return sorted(found)
+
+
+EVERY = files("**/*.py")
+FOREIGN = [p for p in files(*IN_OTHER_INTERPRETERS) if str(p.relative_to(ROOT)) not in PURE_CALLERS]
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def module_of(path: Path) -> str:
+    parts = ["relay", *path.relative_to(ROOT).with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(path: Path) -> list[Import]:
+    """Every import of a file, wherever it stands; `from a import b` may be the module `a.b`."""
+    return list(_imports(ast.parse(path.read_text()), typing_only=False))
+
+
+def _imports(node: ast.AST, *, typing_only: bool) -> Iterator[Import]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield Import(alias.name, node.lineno, typing_only)
+    elif isinstance(node, ast.ImportFrom):
+        assert node.level == 0, "relative imports hide where they lead"
+        for alias in node.names:
+            yield Import(f"{node.module}.{alias.name}", node.lineno, typing_only)
+    elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        for guarded in node.body:
+            yield from _imports(guarded, typing_only=True)
+        for other in node.orelse:
+            yield from _imports(other, typing_only=typing_only)
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from _imports(child, typing_only=typing_only)
+
+
+def layer_of(module: str) -> int:
+    """The number of the layer that owns a module of the relay; the longest name decides."""
+    parts = module.split(".")
+    for end in range(len(parts), 0, -1):
+        name = ".".join(parts[:end])
+        for number, layer in enumerate(LAYERS):
+            if name in layer:
+                return number
+    raise AssertionError(f"{module} is in no layer")
+
+
+def is_ours(module: str) -> bool:
+    return module.split(".")[0] == "relay"
+
+
+def outside(path: Path, allowed: frozenset[str] | set[str]) -> list[str]:
+    """The imports of a file whose top-level package is not among `allowed`."""
+    return [
+        f"line {one.line}: {one.module}"
+        for one in imports(path)
+        if one.module.split(".")[0] not in allowed
+    ]
+
+
+@pytest.mark.parametrize("path", EVERY, ids=name_of)
+def test_imports_point_downwards(path: Path) -> None:
+    here = layer_of(module_of(path))
+    upward = [
+        f"line {one.line}: {one.module}"
+        for one in imports(path)
+        if is_ours(one.module) and layer_of(one.module) > here
+    ]
+    assert upward == []
+
+
+@pytest.mark.parametrize("path", EVERY, ids=name_of)
+def test_every_module_says_what_it_is(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text())), f"{name_of(path)} has no docstring"
+
+
+@pytest.mark.parametrize("path", files("dap/*.py", "errors.py"), ids=name_of)
+def test_protocol_and_errors_need_the_standard_library_only(path: Path) -> None:
+    ours = {"relay.dap", "relay.errors"}
+    foreign = [
+        f"line {one.line}: {one.module}"
+        for one in imports(path)
+        if one.module.split(".")[0] not in STANDARD
+        and not any(one.module.startswith(name) for name in ours)
+    ]
+    assert foreign == []
+
+
+def test_errors_import_nothing_of_the_relay() -> None:
+    assert [one for one in imports(ROOT / "errors.py") if is_ours(one.module)] == []
+
+
+@pytest.mark.parametrize("path", files("adapters/**/*.py"), ids=name_of)
+def test_adapters_do_no_io(path: Path) -> None:
+    """What is special about a debugger is pure: nothing there runs an event loop."""
+    assert [one.module for one in imports(path) if one.module.split(".")[0] == "trio"] == []
+
+
+@pytest.mark.parametrize("path", FOREIGN, ids=name_of)
+def test_what_runs_in_other_interpreters_needs_their_standard_library_only(path: Path) -> None:
+    # For the type checker they may name each other, which never runs.
+    running = [one for one in imports(path) if not one.typing_only]
+    foreign = [
+        f"line {one.line}: {one.module}"
+        for one in running
+        if one.module.split(".")[0] not in STANDARD | DEBUGGER
+    ]
+    assert foreign == []
+
+
+@pytest.mark.parametrize("path", FOREIGN, ids=name_of)
+def test_what_runs_in_other_interpreters_is_python_3_8(path: Path) -> None:
+    ast.parse(path.read_text(), feature_version=(3, 8))
+
+
+def test_the_debuggee_side_files_are_found() -> None:
+    names = {path.name for path in FOREIGN}
+    expected = {"bootstrap.py", "pydevd_link.py", "plain_program.py", "probe.py"}
+    assert expected | {"probe_values.py", "source_lines.py", "guardian.py"} <= names
+
+
+@pytest.mark.parametrize("path", files("operations/*.py", "session/*.py", "hub.py"), ids=name_of)
+def test_the_verbs_know_no_face(path: Path) -> None:
+    web = {"quart", "quart_trio", "hypercorn", "werkzeug", "click"}
+    assert [one.module for one in imports(path) if one.module.split(".")[0] in web] == []
+
+
+@pytest.mark.parametrize("path", files("faces/**/*.py"), ids=name_of)
+def test_faces_build_no_dap_messages(path: Path) -> None:
+    below = ("relay.dap", "relay.adapters", "relay.session")
+    assert [one.module for one in imports(path) if one.module.startswith(below)] == []
+
+
+def test_the_version_is_told_without_importing_the_server() -> None:
+    """`relay --version` must not pay for Quart: the command imports the server lazily."""
+    top = ast.parse((ROOT / "__main__.py").read_text()).body
+    names = [alias.name for node in top if isinstance(node, ast.Import) for alias in node.names]
+    names += [str(node.module) for node in top if isinstance(node, ast.ImportFrom)]
+    assert {name for name in names if is_ours(name)} == {"relay.config"}
+
+
+# The check itself -------------------------------------------------------------------------
+
+
+def parsed(source: str) -> list[Import]:
+    return list(_imports(ast.parse(source), typing_only=False))
+
+
+def test_an_upward_import_is_noticed_wherever_it_stands() -> None:
+    for source in (
+        "import relay.hub",
+        "from relay import hub",
+        "from relay.hub import Hub",
+        "def f():\n    from relay.hub import Hub",
+        "if TYPE_CHECKING:\n    from relay.hub import Hub",
+    ):
+        (found,) = parsed(source)
+        assert layer_of(found.module) > layer_of("relay.session.session")
+
+
+def test_typing_only_imports_are_told_apart() -> None:
+    found = parsed("if TYPE_CHECKING:\n    import a\nelse:\n    import b\nimport c")
+    assert [(one.module, one.typing_only) for one in found] == [
+        ("a", True),
+        ("b", False),
+        ("c", False),
+    ]
+
+
+def test_every_layer_exists() -> None:
+    known = {module_of(path) for path in EVERY}
+    assert set().union(*LAYERS) <= known

@@ -1,0 +1,387 @@
+"""Writes the generated parts of `docs/reference/`: what the code knows, in Markdown.
+
+    python -m tools.generate_reference            # write
+    python -m tools.generate_reference --check    # exit 1 if a page is stale
+
+A generated part stands between `<!-- generated: NAME -->` and `<!-- end: NAME -->`; the
+rest of a page is written by hand. Knows the table of routes, the catalog of errors, the
+settings, the command line and the lifecycle. Says nothing that they do not.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias, get_args
+
+import click
+from pydantic_core import PydanticUndefined
+
+from relay.__main__ import cli
+from relay.config import Settings
+from relay.dap import lifecycle
+from relay.errors import RelayError, catalog
+from relay.faces.http.openapi import Document, Schema, openapi
+from relay.faces.http.routes import ROUTES
+from relay.models.output import EventType
+from relay.models.sessions import STOP_REASONS
+
+PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
+PART = re.compile(r"<!-- generated: (?P<name>[\w-]+) -->\n.*?<!-- end: (?P=name) -->", re.DOTALL)
+LONGEST_DEFAULT = 40
+
+Cells: TypeAlias = Sequence[str]
+
+
+def table(head: Cells, rows: Iterable[Cells]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(map(_cell, line)) + " |" for line in lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def anchor(heading: str) -> str:
+    """The anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+# Routes -------------------------------------------------------------------------------
+
+
+def routes() -> str:
+    """Every route with its parameters, fields and errors, then the models that they use."""
+    document = openapi(ROUTES)
+    return "\n".join(
+        [*_contents(document), *_everywhere(), *_operations(document), *_models(document)]
+    )
+
+
+def _common_errors() -> set[str]:
+    """The codes that any route can answer."""
+    return set.intersection(*({error.code for error in route.all_errors} for route in ROUTES))
+
+
+def _everywhere() -> Iterator[str]:
+    codes = ", ".join(_linked(sorted(_common_errors())))
+    yield f"Any route can answer {codes}. The entries below name what comes on top.\n"
+
+
+def _each(document: Document) -> Iterator[tuple[str, Document]]:
+    """(heading, operation) in the order of the table."""
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield f"{method.upper()} {path}", operation
+
+
+def _contents(document: Document) -> Iterator[str]:
+    rows = [
+        [f"[`{heading}`](#{anchor(heading)})", operation["summary"]]
+        for heading, operation in _each(document)
+    ]
+    yield table(["route", "what it does"], rows)
+
+
+def _operations(document: Document) -> Iterator[str]:
+    tag = ""
+    for heading, operation in _each(document):
+        if operation["tags"][0] != tag:
+            tag = operation["tags"][0]
+            yield f"## {tag[0].upper()}{tag[1:]}\n"
+        yield f"### {heading}\n"
+        yield from _operation(operation)
+
+
+def _operation(operation: Document) -> Iterator[str]:
+    yield f"{operation['summary']}.\n"
+    if "description" in operation:
+        yield f"{operation['description']}\n"
+    parameters = [p for p in operation["parameters"] if "$ref" not in p]
+    if parameters:
+        yield table(
+            ["parameter", "in", "type", "default", "meaning"],
+            [_parameter_row(parameter) for parameter in parameters],
+        )
+    if "requestBody" in operation:
+        schema = operation["requestBody"]["content"]["application/json"]["schema"]
+        yield f"Body: {type_of(schema)}\n"
+    for status, response in operation["responses"].items():
+        if status.startswith("2"):
+            yield f"Answer: `{status}`, {_answer(response)}\n"
+    if errors := _errors(operation):
+        yield f"Errors: {', '.join(errors)}\n"
+
+
+def _parameter_row(parameter: Document) -> Cells:
+    schema = parameter["schema"]
+    default = "required" if parameter["required"] else _default(schema, required=False)
+    return [
+        f"`{parameter['name']}`",
+        parameter["in"],
+        type_of(schema),
+        default,
+        parameter.get("description", ""),
+    ]
+
+
+def _answer(response: Document) -> str:
+    (media_type, content), *_ = response["content"].items()
+    data = content["schema"].get("properties", {}).get("data")
+    return f"`data`: {type_of(data)}" if data else f"`{media_type}`"
+
+
+def _errors(operation: Document) -> list[str]:
+    found: list[str] = []
+    for status, response in operation["responses"].items():
+        if not status.startswith("2"):
+            found += response["description"].split(", ")
+    common = _common_errors()
+    return _linked([code for code in found if code not in common])
+
+
+def _linked(codes: Iterable[str]) -> list[str]:
+    return [f"[`{code}`](errors.md#{anchor(code)})" for code in codes]
+
+
+def _models(document: Document) -> Iterator[str]:
+    yield "## Models\n"
+    for name, schema in document["components"]["schemas"].items():
+        yield f"### {name}\n"
+        if "description" in schema:
+            yield f"{' '.join(schema['description'].split())}\n"
+        if "enum" in schema:
+            yield f"One of {_values(schema['enum'])}.\n"
+        else:
+            yield table(["field", "type", "default", "meaning"], _field_rows(schema))
+
+
+def _field_rows(schema: Schema) -> Iterator[Cells]:
+    required = schema.get("required", [])
+    for name, field in schema.get("properties", {}).items():
+        default = _default(field, required=name in required)
+        yield [f"`{name}`", type_of(field), default, field.get("description", "")]
+
+
+def _default(field: Schema, *, required: bool) -> str:
+    if required:
+        return "required"
+    default = json.dumps(field.get("default"))
+    return f"`{default}`" if len(default) <= LONGEST_DEFAULT else ""
+
+
+def type_of(schema: Schema) -> str:
+    """A schema in a few words."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{anchor(name)})"
+    if "const" in schema:
+        return _values([schema["const"]])
+    if "enum" in schema:
+        return _values(schema["enum"])
+    for combination in ("anyOf", "oneOf", "allOf"):
+        if combination in schema:
+            return " or ".join(dict.fromkeys(map(type_of, schema[combination])))
+    return _plain_type(schema)
+
+
+def _plain_type(schema: Schema) -> str:
+    kind = schema.get("type", "any")
+    if kind == "array":
+        return f"list of {type_of(schema.get('items', {}))}"
+    if kind == "string" and "format" in schema:
+        return str(schema["format"])
+    return f"{kind}{_bounds(schema)}"
+
+
+def _bounds(schema: Schema) -> str:
+    low, above = schema.get("minimum"), schema.get("exclusiveMinimum")
+    high = schema.get("maximum")
+    parts = [
+        "" if low is None else f" from {low}",
+        "" if above is None else f" above {above}",
+        "" if high is None else f" up to {high}",
+    ]
+    return "".join(parts)
+
+
+def _values(values: Iterable[Any]) -> str:
+    return ", ".join(f"`{json.dumps(value)}`" for value in values)
+
+
+# Errors -------------------------------------------------------------------------------
+
+
+def errors() -> str:
+    """Every code: what it means, what to do, which routes answer it."""
+    known = sorted(catalog().items(), key=lambda item: (item[1].status, item[0]))
+    overview = [
+        [f"[`{code}`](#{anchor(code)})", str(cls.status), _first_line(cls)] for code, cls in known
+    ]
+    sections = [_error(code, cls) for code, cls in known]
+    return "\n".join([table(["code", "status", "meaning"], overview), *sections])
+
+
+def _error(code: str, cls: type[RelayError]) -> str:
+    return (
+        f"### {code}\n\nStatus {cls.status}. {_first_line(cls)}\n\n"
+        f"Way out: {cls.suggestion}.\n\n{_raised_by(cls)}\n"
+    )
+
+
+def _first_line(thing: object) -> str:
+    text = inspect.getdoc(thing)
+    assert text, f"{thing} has no docstring"
+    return text.partition("\n")[0]
+
+
+def _raised_by(cls: type[RelayError]) -> str:
+    own = [f"{route.method} {route.path}" for route in ROUTES if cls in route.errors]
+    general = [route for route in ROUTES if cls in route.all_errors and cls not in route.errors]
+    if len(general) + len(own) == len(ROUTES):
+        return "Any route can answer it."
+    if general:
+        return f"{len(general) + len(own)} routes can answer it; each says so in its entry."
+    if not own:
+        return "It belongs to no single route."
+    return "Answered by " + ", ".join(f"[`{h}`](routes.md#{anchor(h)})" for h in own) + "."
+
+
+# Settings and the command line -----------------------------------------------------------
+
+
+def settings() -> str:
+    """Every setting with its names, default and bounds."""
+    return table(
+        ["key in `config.json`", "environment", "option", "type", "default", "meaning"],
+        [_setting_row(name, field) for name, field in _setting_schemas().items()],
+    )
+
+
+def _setting_schemas() -> Mapping[str, Schema]:
+    properties: Mapping[str, Schema] = Settings.model_json_schema()["properties"]
+    return properties
+
+
+def _setting_row(name: str, schema: Schema) -> Cells:
+    key = "" if name == "state_dir" else f"`{name}`"
+    option = f"`{option_of(name)}`"
+    return [
+        key,
+        f"`RELAY_{name.upper()}`",
+        option,
+        type_of(schema),
+        _setting_default(name),
+        schema.get("description", ""),
+    ]
+
+
+def _setting_default(name: str) -> str:
+    """Two defaults are of the machine: they are described, not shown."""
+    described = {"project_root": "the current directory", "python_path": "the relay's own"}
+    default = Settings.model_fields[name].get_default()
+    if name in described or default is PydanticUndefined:
+        return described[name]
+    return f"`{json.dumps(default, default=str)}`"
+
+
+def option_of(setting: str) -> str:
+    """The command line's word for a setting."""
+    return {"allowed_hosts": "--allowed-host"}.get(setting, "--" + setting.replace("_", "-"))
+
+
+def command_line() -> str:
+    """Every command with its help and its options."""
+    sections = [_command(name, command) for name, command in sorted(cli.commands.items())]
+    return "\n".join([_options(cli), *sections])
+
+
+def _command(name: str, command: click.Command) -> str:
+    text = inspect.cleandoc(command.help or "").replace("\b\n", "")
+    return f"## relay {name}\n\n```text\n{text}\n```\n\n{_options(command)}"
+
+
+def _options(command: click.Command) -> str:
+    context = click.Context(command, info_name="relay")
+    rows = [
+        parameter.get_help_record(context)
+        for parameter in command.get_params(context)
+        if isinstance(parameter, click.Option)
+    ]
+    found = [(f"`{row[0]}`", row[1]) for row in rows if row is not None]
+    return table(["option", "meaning"], found)
+
+
+# Statuses and events ------------------------------------------------------------------
+
+
+def statuses() -> str:
+    """The table of what a session may go through."""
+    return lifecycle.as_markdown()
+
+
+def happenings() -> str:
+    """What each row of the table means, from the comments under the members."""
+    source = inspect.getsource(lifecycle.Happening)
+    meanings = re.findall(r'= "(\w+)"\n\s+"""(.*?)"""', source)
+    assert len(meanings) == len(lifecycle.Happening)
+    return table(["happening", "meaning"], [[f"`{name}`", text] for name, text in meanings])
+
+
+def stop_reasons() -> str:
+    """The words that `stop_reason` can have."""
+    return ", ".join(f"`{reason}`" for reason in STOP_REASONS) + "\n"
+
+
+def event_types() -> str:
+    """The words that `types` takes."""
+    return ", ".join(f"[`{name}`](#{anchor(name)})" for name in get_args(EventType)) + "\n"
+
+
+PARTS: Mapping[str, Callable[[], str]] = {
+    "routes": routes,
+    "errors": errors,
+    "settings": settings,
+    "command-line": command_line,
+    "statuses": statuses,
+    "happenings": happenings,
+    "stop-reasons": stop_reasons,
+    "event-types": event_types,
+}
+
+
+def refresh(text: str) -> str:
+    """A page with its generated parts made anew."""
+
+    def part(match: re.Match[str]) -> str:
+        name = match["name"]
+        return f"<!-- generated: {name} -->\n\n{PARTS[name]().strip()}\n\n<!-- end: {name} -->"
+
+    return PART.sub(part, text)
+
+
+def stale() -> dict[Path, str]:
+    """The pages that are not as they should be, with what they should be."""
+    pages = {path: path.read_text(encoding="utf-8") for path in sorted(PAGES.glob("*.md"))}
+    return {path: fresh for path, text in pages.items() if (fresh := refresh(text)) != text}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write, or with --check only tell."""
+    found = stale()
+    if "--check" in arguments:
+        for path in found:
+            print(f"{path.name} is stale: run python -m tools.generate_reference", file=sys.stderr)
+        return 1 if found else 0
+    for path, text in found.items():
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
