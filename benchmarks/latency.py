@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.failure import BenchmarkError
 from benchmarks.measure import Samples, measure
-from benchmarks.processes import no_survivors, tail
+from benchmarks.processes import Contention, no_survivors, tail
 from benchmarks.program import Programs
 from benchmarks.relay_side import running_relay
 from benchmarks.report import Result, circumstances, rows, version_of
@@ -81,9 +81,11 @@ def plan(arguments: Sequence[str]) -> Plan:
 def measure_one(python: str, work: Plan) -> Result:
     """One interpreter, with a relay of its own. Raises BenchmarkError."""
     version = version_of(python)
+    contention = Contention()
     with tempfile.TemporaryDirectory(prefix="relay-benchmark-") as name:
         samples = _measure_in(Path(name), python, work)
-    return Result(python, version, sorted(samples.launch_modes), rows(samples))
+    modes = sorted(samples.launch_modes)
+    return Result(python, version, modes, contention.percent(), contention.loop(), rows(samples))
 
 
 def _measure_in(directory: Path, python: str, work: Plan) -> Samples:

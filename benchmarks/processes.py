@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -121,6 +122,56 @@ def _end(process: subprocess.Popen[bytes], ending: signal.Signals) -> None:
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             pipe.close()
+
+
+def loop_milliseconds() -> float:
+    """How long a million additions take now: best of three, so that one interruption is no matter.
+
+    A machine that other guests slow down shows it here, and nowhere else.
+    """
+    return 1000 * min(_loop() for _ in range(3))
+
+
+def _loop() -> float:
+    start, total = time.perf_counter(), 0
+    for number in range(1_000_000):
+        total += number
+    return time.perf_counter() - start
+
+
+class Contention:
+    """How much of the time since it was made some process waited for a CPU.
+
+    Anything much above what the benchmark itself causes says that the machine
+    had other work, and that the numbers are too high.
+    """
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._waited = _waited()
+        self._loops = [loop_milliseconds()]
+
+    def loop(self) -> float:
+        """A million additions: the mean of now and of the start, in ms."""
+        self._loops.append(loop_milliseconds())
+        return sum(self._loops) / len(self._loops)
+
+    def percent(self) -> float | None:
+        """0 to 100; None where the system does not tell."""
+        now = _waited()
+        if now is None or self._waited is None:
+            return None
+        return 100 * (now - self._waited) / (time.monotonic() - self._start)
+
+
+def _waited() -> float | None:
+    """Seconds in which some process of the machine waited for a CPU."""
+    try:
+        text = Path("/proc/pressure/cpu").read_text()
+    except OSError:
+        return None
+    found = re.search(r"some .*total=(\d+)", text)
+    return int(found[1]) / 1e6 if found else None
 
 
 def pipe_of(pipe: IO[bytes] | None) -> int:

@@ -53,20 +53,24 @@ _NONE = "–"
 
 @dataclass(frozen=True)
 class Cell:
-    """One side of one operation, in milliseconds."""
+    """One side of one operation, in milliseconds.
 
+    p5 is what the machine could do when it had nothing else to do.
+    """
+
+    p5: float
     median: float
     p95: float
     samples: int
 
     @classmethod
     def of(cls, seconds: list[float]) -> Cell | None:
-        """None without samples. p95 is a sample: 95 % are not above it."""
+        """None without samples. p5 and p95 are samples: so many percent are not above them."""
         if not seconds:
             return None
         ordered = sorted(value * 1000 for value in seconds)
-        p95 = ordered[math.ceil(0.95 * len(ordered)) - 1]
-        return cls(statistics.median(ordered), p95, len(ordered))
+        p5, p95 = (ordered[math.ceil(part * len(ordered)) - 1] for part in (0.05, 0.95))
+        return cls(p5, statistics.median(ordered), p95, len(ordered))
 
 
 @dataclass(frozen=True)
@@ -148,14 +152,23 @@ class Result:
     python: str
     python_version: str
     launch_modes: list[str]
+    contention: float | None
+    loop: float
     rows: list[Row]
 
     def markdown(self) -> str:
-        """A heading and the table; times in milliseconds."""
+        """A heading, what it was measured in, and the table."""
         modes = ", ".join(self.launch_modes)
         lines = [HEADER, ["---", *["---:"] * (len(HEADER) - 1)], *(r.columns() for r in self.rows)]
         table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-        return f"### Debuggee: Python {self.python_version}, launch mode {modes}\n\n{table}\n"
+        title = f"### Debuggee: Python {self.python_version}, launch mode {modes}"
+        return f"{title}\n\nMilliseconds. {self._machine()}\n\n{table}\n"
+
+    def _machine(self) -> str:
+        loop = f"A million additions in a loop took {self.loop:.0f} ms."
+        if self.contention is None:
+            return loop
+        return f"{loop} Some process waited for a CPU in {self.contention:.0f} % of the time."
 
     def as_json(self) -> dict[str, object]:
         """The same as data."""
@@ -163,6 +176,8 @@ class Result:
             "python": self.python,
             "python_version": self.python_version,
             "launch_modes": self.launch_modes,
+            "contention_percent": self.contention,
+            "million_additions_ms": self.loop,
             "unit": "ms",
             "operations": [{**asdict(row), "ratio": row.ratio} for row in self.rows],
         }

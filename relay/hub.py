@@ -129,10 +129,15 @@ class Hub:
         await session.closed.wait()
 
     def drain(self) -> None:
-        """Refuse new work and answer every waiter; the sessions end with the hub."""
+        """Refuse new work, answer every waiter, and let every session end.
+
+        Not only the polls: a launch or an evaluation under way has nothing to wait for
+        once its program is gone, and so is answered, too.
+        """
         self._draining = True
         for session in self.sessions:
             session.events.close()
+            session.end()
 
 
 @asynccontextmanager

@@ -1,0 +1,1 @@
+"""The suite: what the relay promises, shown on real debuggees."""

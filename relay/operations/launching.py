@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from itertools import pairwise
 from collections.abc import Sequence
+from itertools import pairwise
 
 from relay.dap.lifecycle import Phase
 from relay.errors import (

@@ -61,16 +61,16 @@ async def get_events(session: Session, *, query: EventsQuery) -> EventPage:
 
 
 def _after(kind: str, cursor: str | None, since: str | None) -> int:
-    text = cursor if cursor is not None else since
+    name, text = ("since", since) if cursor is None else ("cursor", cursor)
     if text is None:
         return 0
     try:
         return decode_cursor(kind, text)
     except ValueError as error:
         raise InvalidParameter(
-            "the cursor is not one of ours",
+            f"{name}: the cursor is not one of this listing's",
             suggestion="Pass next_cursor of an earlier answer of this route, or leave it out",
-            errors=[{"field": "cursor", "message": str(error), "value": text[:200]}],
+            errors=[{"field": name, "message": str(error), "value": text[:200]}],
         ) from None
 
 

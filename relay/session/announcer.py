@@ -7,6 +7,7 @@ Source: API section 6, DAP events.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -38,6 +39,7 @@ class Announcer:
             "exited": self._exited,
             "terminated": self._terminated,
             "relaySubprocess": self._subprocess,
+            "relayEnding": self._ending,
         }
 
     def __call__(self, event: Event) -> None:
@@ -87,7 +89,15 @@ class Announcer:
         )
 
     def _subprocess(self, body: Mapping[str, Any]) -> None:
-        self._session.announce_subprocess(int(body["pid"]), body.get("argv"))
+        self._debuggee.children.announced(body.get("pid"), body.get("argv"))
+
+    def _ending(self, body: Mapping[str, Any]) -> None:
+        """The debuggee waits until we have heard all of it; any `threads` request says so."""
+        self._debuggee.nursery.start_soon(self._confirm)
+
+    async def _confirm(self) -> None:
+        with contextlib.suppress(RelayError):
+            await self._debuggee.request("threads")
 
     def _continued(self, body: Mapping[str, Any]) -> None:
         """Our own resumes are marked when they are sent; this one came from elsewhere."""
@@ -97,6 +107,7 @@ class Announcer:
     # Stops ---------------------------------------------------------------------------
 
     def _stopped(self, body: Mapping[str, Any]) -> None:
+        self._debuggee.children.look_soon()
         # The reader must go on while we ask for the location: its answer comes through it.
         self._debuggee.nursery.start_soon(self._settle, body)
 
@@ -128,12 +139,25 @@ class Announcer:
         if reason == "exception":
             if not await self._examine_exception(stop):
                 return None
-        elif reason == "step" and debuggee.inspector is not None and top is not None:
-            stop.return_value = await debuggee.inspector.return_value(top)
+        elif reason == "step":
+            if top is None:
+                # Out of the program's last frame: below are the debugger's own.
+                await debuggee.request("continue", {"threadId": thread_id})
+                return None
+            stop.return_value = await self._return_value(top)
         self._count_hits(stop, body.get("hitBreakpointIds") or [])
         debuggee.drain_output()
         stop.output_seq = session.output.last_seq
         return stop
+
+    async def _return_value(self, top: Frame) -> dict[str, Any] | None:
+        """What a call gave back. A stop without it is worth more than none: a repr may hang."""
+        inspector = self._debuggee.inspector
+        try:
+            return None if inspector is None else await inspector.return_value(top)
+        except RelayError as error:
+            log.warning("session %s: no return value: %s", self._session.id, error.message)
+            return None
 
     async def _examine_exception(self, stop: Stop) -> bool:
         """Fill in the exception; False if it is a test runner's signal and no failure."""
@@ -148,7 +172,11 @@ class Announcer:
     async def _exception_of(self, stop: Stop) -> RaisedException | None:
         debuggee = self._debuggee
         if debuggee.inspector is not None and stop.top is not None:
-            found = await debuggee.inspector.exception(stop.top)
+            try:
+                found = await debuggee.inspector.exception(stop.top)
+            except RelayError as error:  # its __str__ hangs, say: the debugger knows the rest
+                log.warning("session %s: exception: %s", self._session.id, error.message)
+                found = None
             if found is not None:
                 return found
         body = await debuggee.request("exceptionInfo", {"threadId": stop.thread_id})
@@ -158,10 +186,11 @@ class Announcer:
         session = self._session
         hits = [session.dap_breakpoint_ids.get(dap_id) for dap_id in dap_ids]
         found = [b for b in map(session.breakpoints.get, filter(None, hits)) if b]
-        if not found and stop.top is not None and stop.reason in ("breakpoint", "step"):
-            # A step that lands on a breakpoint names no ids; the place decides.
+        if not found and stop.top is not None and stop.reason == "breakpoint":
+            # A step that lands on a breakpoint stops for it, but names no ids; the place
+            # decides. One that comes back to its line from a call has not hit it again.
             here = session.breakpoints.at(stop.top.path or "", stop.top.line)
-            if here is not None and here.is_active and not (here.condition or here.hit_condition):
+            if here is not None and here.is_active:
                 found = [here]
         for breakpoint in found:
             breakpoint.hit_count += 1

@@ -6,6 +6,7 @@ Source: API section 3.3, DAP attach.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import sys
@@ -16,7 +17,14 @@ import trio
 
 from relay.adapters.python import launch
 from relay.adapters.python.launch import Rung
-from relay.errors import AttachFailed, AttachRefused, AttachTimeout, RelayError
+from relay.errors import (
+    AttachFailed,
+    AttachRefused,
+    AttachTimeout,
+    DebugpyError,
+    DebugpyTimeout,
+    RelayError,
+)
 from relay.session.announcer import Announcer
 from relay.session.debuggee import Debuggee
 from relay.session.failure import leaves
@@ -38,6 +46,7 @@ def attach_by_port(
             stream = await _dial(host, port)
             debuggee.connect(SocketByteStream(stream.socket), Announcer(debuggee))
             await _shake_hands(debuggee, limit)
+            await _learn_pid(debuggee)
 
     return _nothing_launched(session), start
 
@@ -86,10 +95,22 @@ class _time_limit:  # noqa: N801 - reads as the statement it is
 async def _dial(host: str, port: int) -> trio.SocketStream:
     try:
         return await trio.open_tcp_stream(host, port)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # UnicodeError: the name can be no host's
         raise AttachRefused(
             f"nothing accepts connections on {host}:{port}", host=host, port=port, reason=str(error)
         ) from None
+
+
+async def _learn_pid(debuggee: Debuggee) -> None:
+    """Ask for the process id: debugpy's adapter tells it only some time after the attach."""
+    if debuggee.pid is not None:
+        return
+    with contextlib.suppress(
+        DebugpyError, DebugpyTimeout
+    ):  # another server at that port need not know it
+        body = await debuggee.request("pydevdSystemInfo")
+        pid = (body.get("process") or {}).get("pid")
+        debuggee.pid = pid if isinstance(pid, int) else debuggee.pid
 
 
 async def _shake_hands(debuggee: Debuggee, limit: float) -> None:

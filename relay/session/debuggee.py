@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ import trio
 
 from relay.dap.conversation import Event
 from relay.errors import DebugpyError, DebugpyTimeout, LaunchFailed, RelayError
+from relay.session.children import Children
 from relay.session.failure import RungUnfit
 from relay.session.link import (
     ByteStream,
@@ -27,7 +29,7 @@ from relay.session.link import (
     RequestTimedOut,
 )
 from relay.session.output import OutputPipe
-from relay.session.process import GuardedProcess
+from relay.session.process import Child, GuardedProcess
 
 if TYPE_CHECKING:
     from relay.session.inspector import Inspector
@@ -48,6 +50,7 @@ class Debuggee:
         self.process: GuardedProcess | None = None
         self.helpers: list[GuardedProcess] = []
         self.inspector: Inspector | None = None
+        self.children = Children(session.announce_subprocess)
         self.pid: int | None = None
         self.attached = False
         self.exit_code: int | None = None
@@ -107,6 +110,7 @@ class Debuggee:
         """Until the program has ended, or the debugger has broken off."""
         await self._until_first_end()
         crash = await self._settle_ends()
+        await self._look_for_orphans()
         await self._end_processes()
         with trio.move_on_after(HANG_UP_GRACE):
             await self._pumped.wait() if self._pumping else None
@@ -115,6 +119,22 @@ class Debuggee:
             self.session.crash(crash)
         else:
             self._tell_exit()
+
+    async def _look_for_orphans(self) -> None:
+        """The last chance to see what the program leaves behind: it ends with the program."""
+        with trio.move_on_after(HANG_UP_GRACE):
+            if self.process is not None:
+                await self.children.look(self._below, last=True)
+
+    async def _below(self) -> list[Child]:
+        """What lives below the program. A fork of it has its arguments, which are ours."""
+        assert self.process is not None
+        own = _command_line(self.pid) or self._command_line
+        return [
+            child if _joined(child.argv) != own else child._replace(argv=())
+            for child in await self.process.children()
+            if child.pid != self.pid
+        ]
 
     def _tell_exit(self) -> None:
         if self.process is not None and self.process.returncode is not None:
@@ -141,8 +161,10 @@ class Debuggee:
         if process is None:
             return None
         if not _lives(process):
-            with trio.move_on_after(HANG_UP_GRACE):
-                await self.link.closed.wait()
+            await self._hear_out(self.link)
+        if self._adapter_broke_off(self.link):
+            return "the debug adapter ended without a word"
+        if not _lives(process):
             return None
         if self.link.violation is not None:
             return f"the adapter broke the protocol: {self.link.violation}"
@@ -153,6 +175,21 @@ class Debuggee:
                 return "the debugger hung up while the program lived"
         await process.wait()
         return None
+
+    async def _hear_out(self, link: Link) -> None:
+        """Until the link has ended, or has been silent for the grace.
+
+        What a dead program has said may fill the socket: thousands of logpoints.
+        """
+        heard = -1
+        while heard != link.received and not link.closed.is_set():
+            heard = link.received
+            with trio.move_on_after(HANG_UP_GRACE):
+                await link.closed.wait()
+
+    def _adapter_broke_off(self, link: Link) -> bool:
+        """Whether an adapter of its own died; the program, if it died too, did so with it."""
+        return bool(self.helpers) and link.closed.is_set() and not self.said_terminated
 
     def _has_become_another_program(self) -> bool:
         """Whether the process called exec: the debugger ends there, the program does not."""
@@ -191,6 +228,7 @@ class Debuggee:
         self.process = process
         self.pid = process.pid
         self._command_line = _command_line(process.pid)
+        self.nursery.start_soon(self.children.keep_looking, self._below)
         self._read("stdout", process.stdout)
         if process.stderr is not None:
             self._read("stderr", process.stderr)
@@ -261,6 +299,10 @@ class Debuggee:
 
 def _lives(process: GuardedProcess) -> bool:
     return process.returncode is None
+
+
+def _joined(argv: Sequence[str]) -> bytes:
+    return b"".join(os.fsencode(word) + b"\0" for word in argv)
 
 
 def _command_line(pid: int | None) -> bytes:

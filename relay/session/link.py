@@ -145,6 +145,7 @@ class Link:
         # Only `hang_up` ends a link: its owner may have a last word to say when cancelled.
         self._scope = trio.CancelScope(shield=True)
         self.violation: ProtocolViolation | None = None
+        self.received = 0  # bytes so far: whether it still has something to say
 
     async def run(self) -> None:
         """Read and write until either side hangs up; returns normally, whatever the reason."""
@@ -218,6 +219,7 @@ class Link:
     async def _read(self, nursery: trio.Nursery) -> None:
         try:
             while data := await self._stream.receive_some(RECEIVE_SIZE):
+                self.received += len(data)
                 for message in self._conversation.receive(data):
                     self._dispatch(message, nursery)
         except (trio.BrokenResourceError, trio.ClosedResourceError):

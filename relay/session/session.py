@@ -239,6 +239,16 @@ class Session:
             raise outcome.error
 
     async def _climb(self, starters: Sequence[tuple[Launched, Starter]], outcome: _Outcome) -> None:
+        try:
+            await self._try_each(starters, outcome)
+        finally:
+            # Only here: a rung that does not fit leaves the outcome to the next one.
+            if not outcome.known.is_set():
+                outcome.settle(self._ended_while_starting())
+
+    async def _try_each(
+        self, starters: Sequence[tuple[Launched, Starter]], outcome: _Outcome
+    ) -> None:
         for launched, starter in starters:
             try:
                 await self._host(launched, starter, outcome)
@@ -261,9 +271,9 @@ class Session:
         except Exception as error:  # noqa: BLE001 - one bad session must not end the others
             self._start_failed(leading_error(error), outcome)
         finally:
-            self._last_pid, self.debuggee = debuggee.pid, None
-            if not outcome.known.is_set():
-                outcome.settle(self._ended_while_starting())
+            self.debuggee = None
+            if outcome.started:
+                self._last_pid = debuggee.pid
 
     def _started(self, launched: Launched, outcome: _Outcome) -> None:
         self.launched = launched
@@ -353,6 +363,11 @@ class _Outcome:
         self.known = trio.Event()
         self.error: RelayError | None = None
         self.unfit: RungUnfit | None = None
+
+    @property
+    def started(self) -> bool:
+        """Whether the program runs or ran."""
+        return self.known.is_set() and self.error is None
 
     def settle(self, error: RelayError | None) -> None:
         self.error = error

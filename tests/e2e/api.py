@@ -112,3 +112,16 @@ class Session:
             cursor = page["next_cursor"]
             if not page["has_more"]:
                 return text
+
+    async def events(self, *types: str) -> list[dict[str, Any]]:
+        """Every event so far, of these types if given."""
+        found: list[dict[str, Any]] = []
+        params: dict[str, Any] = {"limit": 1000}
+        if types:
+            params["types"] = ",".join(types)
+        while True:
+            page = await self.get("/events", **params)
+            found += page["events"]
+            params["cursor"] = page["next_cursor"]
+            if not page["has_more"]:
+                return found
