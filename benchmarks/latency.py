@@ -40,6 +40,7 @@ class Plan:
     pythons: list[str]
     rounds: int
     launches: int
+    launch_mode: str | None
     json_file: Path | None
 
 
@@ -68,12 +69,18 @@ def plan(arguments: Sequence[str]) -> Plan:
         "--launches", type=_positive, help=f"samples of create and launch (default {LAUNCHES})"
     )
     parser.add_argument("--quick", action="store_true", help="few samples: does it work at all?")
+    parser.add_argument(
+        "--launch-mode",
+        choices=["fast", "plain", "adapter"],
+        help="force the relay's way of starting the debuggee (default: the best that fits)",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there too")
     given = parser.parse_args(arguments)
     return Plan(
         pythons=given.python or [sys.executable],
         rounds=given.rounds or (QUICK_ROUNDS if given.quick else ROUNDS),
         launches=given.launches or (QUICK_LAUNCHES if given.quick else LAUNCHES),
+        launch_mode=given.launch_mode,
         json_file=given.json,
     )
 
@@ -92,7 +99,7 @@ def _measure_in(directory: Path, python: str, work: Plan) -> Samples:
     programs = Programs.write(directory)
     stock = Stock(python, directory)
     try:
-        with running_relay(python, directory) as relay:
+        with running_relay(python, directory, work.launch_mode) as relay:
             return measure(stock, relay, programs, rounds=work.rounds, launches=work.launches)
     except BenchmarkError as error:
         logs = "\n".join(filter(None, map(tail, sorted(directory.glob("*.log")))))

@@ -104,8 +104,9 @@ class Http:
 class RelaySession:
     """One session of the relay."""
 
-    def __init__(self, http: Http, session_id: str) -> None:
+    def __init__(self, http: Http, session_id: str, forced_mode: str | None) -> None:
         self._http = http
+        self._forced = {} if forced_mode is None else {"launch_mode": forced_mode}
         self._path = f"/sessions/{session_id}"
         self._placed: list[str] = []
         self.launch_mode = ""
@@ -114,7 +115,10 @@ class RelaySession:
         """The breakpoint, then the program, answered at its first stop."""
         self.place(programs.main, [programs.stop])
         data = self._http.post(
-            f"{self._path}/launch", script=str(programs.main), wait=_STOP_SECONDS
+            f"{self._path}/launch",
+            script=str(programs.main),
+            wait=_STOP_SECONDS,
+            **self._forced,
         )
         self.launch_mode = data["launch_mode"]
         _expect_stop(data, "breakpoint")
@@ -195,8 +199,9 @@ class Relay:
 
     name = "relay"
 
-    def __init__(self, http: Http, python: str, directory: Path) -> None:
+    def __init__(self, http: Http, python: str, directory: Path, launch_mode: str | None) -> None:
         self._http = http
+        self._launch_mode = launch_mode
         self._python = python
         self._directory = directory
 
@@ -206,14 +211,16 @@ class Relay:
         data = self._http.post(
             "/sessions", python_path=self._python, project_root=str(self._directory)
         )
-        session = RelaySession(self._http, data["session_id"])
+        session = RelaySession(self._http, data["session_id"], self._launch_mode)
         yield session
         session.delete()
 
 
 @contextmanager
-def running_relay(python: str, directory: Path) -> Iterator[Relay]:
+def running_relay(python: str, directory: Path, launch_mode: str | None = None) -> Iterator[Relay]:
     """`relay serve --port 0` of this source tree, and one connection to it.
+
+    Its sessions launch in the given mode, or in the one that the relay chooses.
 
     Its standard error goes to `relay.log` in the directory, which is shown if
     the relay fails to start.
@@ -224,7 +231,7 @@ def running_relay(python: str, directory: Path) -> Iterator[Relay]:
     with started(argv, cwd=_ROOT, log=log, ending=signal.SIGTERM) as process:
         http = Http(*_address(process, log))
         try:
-            yield Relay(http, python, directory)
+            yield Relay(http, python, directory, launch_mode)
         finally:
             http.close()
 

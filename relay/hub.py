@@ -146,11 +146,18 @@ async def open_relay(settings: Settings | None = None) -> AsyncIterator[Hub]:
 
     async with open_relay() as hub:
         session = await hub.create_session(config)
+
+    What the block raises comes out as it is, and not in a group.
     """
+    failure: Exception | None = None
     async with trio.open_nursery() as nursery:
         hub = Hub(settings or Settings(), nursery)
         try:
             yield hub
+        except Exception as error:  # noqa: BLE001  raised again, outside of the nursery
+            failure = error
         finally:
             hub.drain()
             nursery.cancel_scope.cancel()
+    if failure is not None:
+        raise failure

@@ -97,7 +97,7 @@ def _working_directory(session: Session, asked: str | None) -> str:
 async def _script(session: Session, asked: str, cwd: str) -> str:
     """The script's absolute path, checked; relative ones are of cwd, else of the project."""
     places = [resolve(asked, cwd), resolve(asked, session.config.project_root)]
-    path = next((place for place in places if os.path.exists(place)), None)
+    path = _first_existing(places)
     if path is None:
         similar = similar_files(places[0])
         raise LaunchScriptNotFound(
@@ -106,9 +106,17 @@ async def _script(session: Session, asked: str, cwd: str) -> str:
             similar=similar,
             suggestion=f"Did you mean {similar[0]}?" if similar else None,
         )
-    if os.path.isfile(path) and not path.endswith((".pyc", ".pyz", ".zip")):
+    if _is_source_file(path):
         await _check_syntax(session, path)
     return path
+
+
+def _first_existing(places: Sequence[str]) -> str | None:
+    return next((place for place in places if os.path.exists(place)), None)
+
+
+def _is_source_file(path: str) -> bool:
+    return os.path.isfile(path) and not path.endswith((".pyc", ".pyz", ".zip"))
 
 
 async def _check_syntax(session: Session, path: str) -> None:

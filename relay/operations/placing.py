@@ -50,12 +50,7 @@ async def place(session: Session, spec: BreakpointSpec) -> Breakpoint:
 
 
 async def _analyse(path: str, python_path: str) -> Analysis:
-    if not os.path.isfile(path):
-        similar = similar_files(path)
-        hint = f"Did you mean {similar[0]}?" if similar else None
-        raise BreakpointFileNotFound(
-            f"No such source file: {path}", file=path, similar=similar, suggestion=hint
-        )
+    _require_file(path)
     try:
         return await analyse(path, python_path)
     except OSError as error:
@@ -64,6 +59,16 @@ async def _analyse(path: str, python_path: str) -> Analysis:
             file=path,
             suggestion="Make the file readable for the relay's user",
         ) from None
+
+
+def _require_file(path: str) -> None:
+    if os.path.isfile(path):
+        return
+    similar = similar_files(path)
+    hint = f"Did you mean {similar[0]}?" if similar else None
+    raise BreakpointFileNotFound(
+        f"No such source file: {path}", file=path, similar=similar, suggestion=hint
+    )
 
 
 def _why_not(analysis: Analysis, line: int) -> str:

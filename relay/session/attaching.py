@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import sys
 from pathlib import Path
 from typing import Any
@@ -27,9 +26,10 @@ from relay.errors import (
 )
 from relay.session.announcer import Announcer
 from relay.session.debuggee import Debuggee
+from relay.session.doorkeeper import Doorkeeper
 from relay.session.failure import leaves
 from relay.session.handshake import shake_hands
-from relay.session.link import LinkClosed, RequestFailed, RequestTimedOut, SocketByteStream
+from relay.session.link import SocketByteStream
 from relay.session.session import Launched, Session, Starter
 
 PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
@@ -165,18 +165,12 @@ def _is_python(pid: int) -> bool:
 
 async def _inject(debuggee: Debuggee, pid: int) -> None:
     """Have debugpy inject itself; the target then connects to us and proves itself."""
-    token = secrets.token_urlsafe(24)
-    with trio.socket.socket() as listener:
-        await listener.bind(("127.0.0.1", 0))
-        listener.listen(4)
-        port = listener.getsockname()[1]
-        command = [sys.executable, "-m", "debugpy", "--connect", f"127.0.0.1:{port}"]
-        command += ["--configure-subProcess", "false", "--adapter-access-token", token]
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(_run_injector, [*command, "--pid", str(pid)], pid)
-            while not await _is_target(debuggee, (await listener.accept())[0], token):
-                pass
-            nursery.cancel_scope.cancel()
+    async with Doorkeeper() as door, trio.open_nursery() as nursery:
+        command = [sys.executable, "-m", "debugpy", "--connect", f"127.0.0.1:{door.port}"]
+        command += ["--configure-subProcess", "false", "--adapter-access-token", door.token]
+        nursery.start_soon(_run_injector, [*command, "--pid", str(pid)], pid)
+        await door.admit(debuggee)
+        nursery.cancel_scope.cancel()
 
 
 async def _run_injector(command: list[str], pid: int) -> None:
@@ -202,16 +196,3 @@ def _injection_advice() -> str:
             "`python -m debugpy --listen PORT` and attach by port"
         )
     return "Install gdb, or start the target with `python -m debugpy --listen PORT`"
-
-
-async def _is_target(debuggee: Debuggee, peer: trio.socket.SocketType, token: str) -> bool:
-    link = debuggee.connect(SocketByteStream(peer), Announcer(debuggee))
-    try:
-        body = await link.request("pydevdAuthorize", launch.authorize_arguments(), timeout=10)
-    except (LinkClosed, RequestFailed, RequestTimedOut):
-        body = {}
-    if launch.is_debuggee(body, token):
-        return True
-    debuggee.link = None
-    link.hang_up()
-    return False

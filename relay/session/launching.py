@@ -8,7 +8,6 @@ adapter  the stock adapter on its standard streams; it has us spawn its launcher
 from __future__ import annotations
 
 import logging
-import secrets
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -24,12 +23,10 @@ from relay.dap.conversation import IncomingRequest
 from relay.errors import LaunchFailed, RelayError
 from relay.session.announcer import Announcer
 from relay.session.debuggee import Debuggee
+from relay.session.doorkeeper import Doorkeeper
 from relay.session.failure import RungUnfit, leaves
 from relay.session.handshake import shake_hands
 from relay.session.link import (
-    LinkClosed,
-    RequestFailed,
-    RequestTimedOut,
     SocketByteStream,
     StdioByteStream,
 )
@@ -38,8 +35,6 @@ from relay.session.session import Launched, Session, Starter
 from relay.session.sources import interpreter_of
 
 log = logging.getLogger("relay.session")
-
-AUTHORIZE_SECONDS = 10.0
 
 LAST_WORDS = 2000
 """Characters of the program's standard error that a failed launch shows."""
@@ -125,45 +120,25 @@ class _Start:
 
     async def plain(self, debuggee: Debuggee) -> None:
         """The debuggee connects to us; a peer that does not know the token is hung up on."""
-        token = secrets.token_urlsafe(24)
-        with trio.socket.socket() as listener:
-            await listener.bind(("127.0.0.1", 0))
-            listener.listen(4)
-            port = listener.getsockname()[1]
-            plan = launch.plain_spawn(self._interpreter, self._program, port=port, token=token)
+        async with Doorkeeper() as door:
+            plan = launch.plain_spawn(
+                self._interpreter, self._program, port=door.port, token=door.token
+            )
             debuggee.adopt(await self._spawn(plan))
-            await self._accept(debuggee, listener, token)
+            await self._admit(debuggee, door)
+        assert debuggee.link is not None
+        await debuggee.request("evaluate", {"expression": launch.PLAIN_PREPARATION})
         await self._shake_hands(debuggee, has_probe=False)
 
-    async def _accept(
-        self, debuggee: Debuggee, listener: trio.socket.SocketType, token: str
-    ) -> None:
+    async def _admit(self, debuggee: Debuggee, door: Doorkeeper) -> None:
         """Until the debuggee has proved itself, or has ended before it came."""
         assert debuggee.process is not None
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_cancel_after, debuggee.process.wait, nursery.cancel_scope)
-            while not await self._is_debuggee(debuggee, (await listener.accept())[0], token):
-                pass
+            await door.admit(debuggee)
             nursery.cancel_scope.cancel()
-        if debuggee.link is None:
+        if debuggee.process.returncode is not None:
             raise await self._why(debuggee, LaunchFailed("the debuggee did not connect"))
-
-    async def _is_debuggee(
-        self, debuggee: Debuggee, peer: trio.socket.SocketType, token: str
-    ) -> bool:
-        link = debuggee.connect(SocketByteStream(peer), Announcer(debuggee))
-        try:
-            body = await link.request(
-                "pydevdAuthorize", launch.authorize_arguments(), timeout=AUTHORIZE_SECONDS
-            )
-        except (LinkClosed, RequestFailed, RequestTimedOut):
-            body = {}
-        if launch.is_debuggee(body, token):
-            return True
-        log.warning("a stranger connected to the debuggee's port and was hung up on")
-        debuggee.link = None
-        link.hang_up()
-        return False
 
     async def adapter(self, debuggee: Debuggee) -> None:
         """The stock adapter, which has us spawn launcher and debuggee with our own pipes."""

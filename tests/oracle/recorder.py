@@ -91,9 +91,9 @@ def _place(frame: FrameType) -> tuple[str, int, str]:
 
 @functools.cache
 def _loop_heads(code: CodeType) -> frozenset[int]:
-    """Offsets to which a loop jumps back."""
+    """Offsets of a frame that jumps back: from 3.13 on the jump's own, before its target."""
     jumps = [i for i in dis.get_instructions(code) if i.opname.startswith("JUMP_BACKWARD")]
-    return frozenset(jump.argval for jump in jumps)
+    return frozenset(offset for jump in jumps for offset in (jump.offset, jump.argval))
 
 
 def _is_fresh(code: CodeType, offset: int) -> bool:

@@ -31,15 +31,12 @@ _own_tool: list[int] = []
 
 def mend_steps() -> bool:
     """Stop where a step or a breakpoint says, and once. True where there was need."""
-    if not _uses_monitoring():
+    constants = sys.modules["_pydevd_bundle.pydevd_constants"]
+    if not getattr(constants, "PYDEVD_USE_SYS_MONITORING", False):
         return False
     attempt(_mend_events)
     attempt(_follow_from_first_step)
     return True
-
-
-def _uses_monitoring() -> bool:
-    return _monitoring is not None and _monitoring.get_tool(_monitoring.DEBUGGER_ID) == "pydevd"
 
 
 def _events_module() -> Any:
@@ -58,8 +55,8 @@ def _mend_events() -> None:
 
     def update_monitor_events(*arguments: Any, **named: Any) -> None:
         update(*arguments, **named)
-        if _uses_monitoring():
-            tool, events = _monitoring.DEBUGGER_ID, _monitoring.events
+        tool, events = _monitoring.DEBUGGER_ID, _monitoring.events
+        if _monitoring.get_tool(tool) == "pydevd":  # not before the first thread is traced
             _monitoring.register_callback(tool, events.JUMP, None)
             _monitoring.register_callback(tool, events.PY_RESUME, _on_resume)
 
