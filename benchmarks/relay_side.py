@@ -1,8 +1,7 @@
 """The relay's side: a real `relay serve` process, asked over one keep-alive connection.
 
-The client is a socket and one `sendall` a request: of everything at hand it
-adds the least to what is measured (some 30 microseconds; http.client takes
-five times that, httpx twenty times).
+The client is a bare socket and one `sendall` a request: an HTTP library would
+add its own time to what is measured.
 """
 
 from __future__ import annotations

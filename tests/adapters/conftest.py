@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from relay.adapters.python.launch import PROBE
 from tests.adapters.bootstrap_runner import VERSIONS, Runner, find_python
 
 
@@ -28,10 +29,9 @@ def tracing(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def probe(tmp_path: Path) -> Path:
-    path = tmp_path / "probe_stand_in.py"
-    path.write_text("ANSWER = 42\n\ndef announce_children():\n    pass\n")
-    return path
+def probe() -> Path:
+    """The real one: the bootstrap has it mend the debuggee before the program begins."""
+    return PROBE
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from relay.adapters.python.probe import _LAST_WORDS_SECONDS as LAST_WORDS_SECONDS
 from tests.e2e.api import Api, Refused
 from tests.programs import Program
 
@@ -103,6 +104,32 @@ async def test_attach_by_process_id(api: Api, program: Callable[..., Program]) -
     with target(loop.text) as process:
         await stop_in_work(api, loop, pid=process.pid)
         assert await lives_on(process)
+
+
+ENDS = """
+    import pathlib
+    import sys
+    import time
+
+    print("up", flush=True)
+    while not pathlib.Path(sys.argv[1]).exists():
+        time.sleep(0.01)
+"""
+
+
+async def test_a_target_that_was_let_go_ends_without_waiting_for_us(
+    api: Api, program: Callable[..., Program], tmp_path: Path
+) -> None:
+    port, signal = free_port(), tmp_path / "end"
+    listen = ["-m", "debugpy", "--listen", f"127.0.0.1:{port}"]
+    with target("-X", "frozen_modules=off", *listen, program(ENDS).text, str(signal)) as process:
+        session = await api.session()
+        await session.post("/attach", port=port, host="127.0.0.1")
+        await session.delete()
+        signal.touch()
+        # The debugger in it waits for its client's ear twice as long.
+        with trio.fail_after(LAST_WORDS_SECONDS / 2):
+            assert await trio.to_thread.run_sync(process.wait, abandon_on_cancel=True) == 0
 
 
 async def test_nobody_listens(api: Api) -> None:

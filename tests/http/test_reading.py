@@ -126,6 +126,21 @@ def test_bodies_that_are_no_json_object(raw: bytes, says: str) -> None:
     assert says in found["body"]
 
 
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (b'{"name": "x", "name": "x"}', {"name": "is given more than once"}),
+        (b'{"env": {"A": "x", "A": "y"}}', {"A": "is given more than once"}),
+        (
+            b'{"anything": {"a": 1, "b": 2, "a": 3, "b": 4, "c": 5}}',
+            {"a": "is given more than once", "b": "is given more than once"},
+        ),
+    ],
+)
+def test_names_given_twice(raw: bytes, expected: dict[str, str]) -> None:
+    assert refused_body(raw) == expected
+
+
 def test_constants_inside_texts_are_texts() -> None:
     assert read_body(Body, b'{"anything": {"x": "NaN Infinity"}}', JSON).anything == {
         "x": "NaN Infinity"

@@ -8,9 +8,9 @@ Python 3.8 and later, asks types and never objects (`type(x)`, descriptors of th
 base, never `x.__class__`, `len(x)` or `isinstance(x, …)`), calls a `__repr__` once and
 guarded, runs no property, and leaves no name and no module behind.
 
-Five files, one namespace: `probe_values.py`, `probe_frames.py`, `probe_children.py` and
-`probe_steps.py` are run in this module's globals before the rest of it. The relay sends all of
-them to a debuggee that cannot read them.
+Six files, one namespace: `probe_values.py`, `probe_frames.py`, `probe_children.py`,
+`probe_steps.py` and `probe_conditions.py` are run in this module's globals before the rest of it.
+The relay sends all of them to a debuggee that cannot read them.
 """
 # ruff: noqa: BLE001
 # Broad excepts are the trade here: whatever the program's objects raise is an answer.
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.adapters.python.probe_children import announce_children
+    from relay.adapters.python.probe_conditions import mend_conditions
     from relay.adapters.python.probe_frames import (
         compile_source,
         current_exception,
@@ -80,7 +81,8 @@ def _load_parts() -> None:
     """Run the other files here, from their .pyc files if there are any."""
     import importlib.machinery
 
-    for part in ("probe_values.py", "probe_frames.py", "probe_children.py", "probe_steps.py"):
+    for name in ("values", "frames", "children", "steps", "conditions"):
+        part = f"probe_{name}.py"
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), part)
         code = importlib.machinery.SourceFileLoader(part, path).get_code(part)
         if code is None:
@@ -674,6 +676,7 @@ def install() -> dict[str, Any]:
         "children": attempt(announce_children, default=False),
         "last_words": attempt(_send_all_at_end, default=False),
         "steps": attempt(mend_steps, default=False),
+        "conditions": attempt(mend_conditions, default=False),
     }
 
 
@@ -732,6 +735,24 @@ class _LastWord:
             self.heard.set()
 
 
+class _Presence:
+    """Whether a client is attached; a listener of pydevd's.
+
+    A process that was attached to keeps its connection with the stock adapter after the
+    client has gone: at its end nobody would answer, and it must not wait.
+    """
+
+    def __init__(self) -> None:
+        self.is_here = True
+
+    def before_send(self, message: Any) -> None:
+        pass
+
+    def after_receive(self, message: Any) -> None:
+        if message.get("command") in ("attach", "launch", "disconnect"):
+            self.is_here = message["command"] != "disconnect"
+
+
 def _send_all_at_end() -> bool:
     """At the end pydevd gives its writer half a second, and then throws away what is queued:
     logpoints of a busy program are thousands."""
@@ -739,9 +760,12 @@ def _send_all_at_end() -> bool:
     dispose = py_db.dispose_and_kill_all_pydevd_threads
     if getattr(dispose, "sends_all", False):
         return True
+    relay = _Presence()
+    py_db.add_dap_messages_listener(relay)
 
     def dispose_and_kill_all_pydevd_threads(*arguments: Any, **named: Any) -> Any:
-        attempt(_await_relay, py_db)
+        if relay.is_here:
+            attempt(_await_relay, py_db)
         return dispose(*arguments, **named)
 
     dispose_and_kill_all_pydevd_threads.sends_all = True  # type: ignore[attr-defined]

@@ -27,6 +27,7 @@ PARTS = (
     "probe_frames.py",
     "probe_children.py",
     "probe_steps.py",
+    "probe_conditions.py",
     "probe.py",
 )
 """The probe's files, in the order in which they are run in one namespace."""

@@ -87,6 +87,7 @@ class Link:
         self.py_db.enable_tracing()  # on some versions this itself runs `uname`
         self.pydevd._debug_relay_probe.announce_children()
         self.pydevd._debug_relay_probe.mend_steps()
+        self.pydevd._debug_relay_probe.mend_conditions()
         self._exec(thread, call, *args)
 
     def own_code(self) -> set[types.CodeType]:
