@@ -16,7 +16,7 @@ from relay.dap.conversation import Event
 from relay.dap.lifecycle import Phase
 from relay.errors import RelayError
 from relay.session.debuggee import Debuggee
-from relay.session.frames import top_frame
+from relay.session.frames import told_frame, top_frame
 from relay.session.stop import Frame, RaisedException, Stop
 
 log = logging.getLogger("relay.session")
@@ -39,8 +39,11 @@ class Announcer:
             "exited": self._exited,
             "terminated": self._terminated,
             "relaySubprocess": self._subprocess,
+            "relayStop": self._place_told,
             "relayEnding": self._ending,
         }
+
+        self._places: dict[int, Mapping[str, Any]] = {}
 
     def __call__(self, event: Event) -> None:
         handler = self._handlers.get(event.event)
@@ -104,6 +107,10 @@ class Announcer:
         if self._session.phase is Phase.PAUSED:
             self._session.announce_resume(body.get("threadId"))
 
+    def _place_told(self, body: Mapping[str, Any]) -> None:
+        """The stopping thread says where it is, ahead of `stopped`: nobody need ask."""
+        self._places[int(body["threadId"])] = body
+
     # Stops ---------------------------------------------------------------------------
 
     def _stopped(self, body: Mapping[str, Any]) -> None:
@@ -127,7 +134,10 @@ class Announcer:
         thread_id = int(body.get("threadId") or 0)
         if debuggee.inspector is not None:
             debuggee.inspector.new_stop()
-        top = await top_frame(debuggee, thread_id)
+        told = self._places.pop(thread_id, None)
+        top = told_frame(told) if told is not None and reason != "exception" else None
+        if top is None:
+            told, top = None, await top_frame(debuggee, thread_id)
         stop = Stop(
             id=0,
             thread_id=thread_id,
@@ -144,14 +154,18 @@ class Announcer:
                 # Out of the program's last frame: below are the debugger's own.
                 await debuggee.request("continue", {"threadId": thread_id})
                 return None
-            stop.return_value = await self._return_value(top)
+            stop.return_value = await self._return_value(top, told)
         self._count_hits(stop, body.get("hitBreakpointIds") or [])
         debuggee.drain_output()
         stop.output_seq = session.output.last_seq
         return stop
 
-    async def _return_value(self, top: Frame) -> dict[str, Any] | None:
+    async def _return_value(
+        self, top: Frame, told: Mapping[str, Any] | None
+    ) -> dict[str, Any] | None:
         """What a call gave back. A stop without it is worth more than none: a repr may hang."""
+        if told is not None and not told["more"]:
+            return told["returns"][-1] if told["returns"] else None
         inspector = self._debuggee.inspector
         try:
             return None if inspector is None else await inspector.return_value(top)

@@ -26,6 +26,16 @@ async def top_frame(debuggee: Debuggee, thread_id: int) -> Frame | None:
     return frames[0] if frames else None
 
 
+def told_frame(told: Mapping[str, Any]) -> Frame | None:
+    """The frame that the probe told of a stop; None for one that only started the program."""
+    frame = told["frame"]
+    if is_launcher_frame(frame["path"], frame["name"]):
+        return None
+    return Frame(
+        dap_id=frame["id"], name=frame["name"], path=frame["path"], line=frame["line"], column=1
+    )
+
+
 async def stack(debuggee: Debuggee, stop: Stop, thread_id: int) -> list[Frame]:
     """The whole visible stack of a thread, top first; asked for once a stop."""
     known = stop.stacks.get(thread_id)

@@ -154,11 +154,11 @@ def test_the_probe_is_there_and_out_of_sight(traced: Runner) -> None:
     with traced.debug("script", str(script)) as debuggee:
         debuggee.handshake(breakpoints={str(script): [1]})
         stopped = debuggee.peer.event("stopped")
-        expression = "__import__('sys').modules['pydevd']._debug_relay_probe.__name__"
+        expression = "hasattr(__import__('sys').modules['pydevd']._debug_relay_probe, 'call')"
         frame = debuggee.frames(stopped)[0]["id"]
         for extra in ({}, {"frameId": frame}):
             arguments = {"expression": expression, "context": "clipboard", **extra}
-            assert debuggee.peer.request("evaluate", arguments)["body"]["result"] == "_debug_relay_probe"
+            assert debuggee.peer.request("evaluate", arguments)["body"]["result"] == "True"
         debuggee.go_on(stopped)
         debuggee.finish()
 

@@ -8,8 +8,8 @@ Python 3.8 and later, asks types and never objects (`type(x)`, descriptors of th
 base, never `x.__class__`, `len(x)` or `isinstance(x, …)`), calls a `__repr__` once and
 guarded, runs no property, and leaves no name and no module behind.
 
-Six files, one namespace: `probe_values.py`, `probe_frames.py`, `probe_children.py`,
-`probe_steps.py` and `probe_conditions.py` are run in this module's globals before the rest of it.
+Seven files, one namespace: `probe_values.py`, `probe_frames.py`, `probe_children.py`,
+`probe_steps.py`, `probe_conditions.py` and `probe_stops.py` are run in this module's globals before the rest of it.
 The relay sends all of them to a debuggee that cannot read them.
 """
 # ruff: noqa: BLE001
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         write_locals,
     )
     from relay.adapters.python.probe_steps import mend_steps, stop_watching
+    from relay.adapters.python.probe_stops import announce_stops
     from relay.adapters.python.probe_values import (
         HINT_KINDS,
         READ_ONLY,
@@ -81,7 +82,7 @@ def _load_parts() -> None:
     """Run the other files here, from their .pyc files if there are any."""
     import importlib.machinery
 
-    for name in ("values", "frames", "children", "steps", "conditions"):
+    for name in ("values", "frames", "children", "steps", "conditions", "stops"):
         part = f"probe_{name}.py"
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), part)
         code = importlib.machinery.SourceFileLoader(part, path).get_code(part)
@@ -677,6 +678,7 @@ def install() -> dict[str, Any]:
         "last_words": attempt(_send_all_at_end, default=False),
         "steps": attempt(mend_steps, default=False),
         "conditions": attempt(mend_conditions, default=False),
+        "stops": attempt(announce_stops, default=False),
     }
 
 

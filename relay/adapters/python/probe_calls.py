@@ -28,6 +28,7 @@ PARTS = (
     "probe_children.py",
     "probe_steps.py",
     "probe_conditions.py",
+    "probe_stops.py",
     "probe.py",
 )
 """The probe's files, in the order in which they are run in one namespace."""

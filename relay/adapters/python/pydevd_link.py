@@ -64,9 +64,10 @@ class Link:
         self.py_db.reader.start()
 
     def hide_files(self, files: tuple[str, ...]) -> None:
-        """Frames of these files, of this one and of debugpy are neither shown nor stepped into."""
+        """Frames of these files, of ours and of debugpy are neither shown nor stepped into."""
         debugpy = os.path.join(os.path.dirname(sys.modules["debugpy"].__file__ or ""), "")
-        hidden = (*files, __file__, debugpy)
+        probe = os.path.join(os.path.dirname(__file__), "probe")  # and its siblings
+        hidden = (*files, __file__, probe, debugpy)
         self.pydevd.PyDevdAPI().set_dont_trace_start_end_patterns(self.py_db, hidden, ())
 
     def wait_until_configured(self) -> None:
@@ -88,6 +89,7 @@ class Link:
         self.pydevd._debug_relay_probe.announce_children()
         self.pydevd._debug_relay_probe.mend_steps()
         self.pydevd._debug_relay_probe.mend_conditions()
+        self.pydevd._debug_relay_probe.announce_stops()
         self._exec(thread, call, *args)
 
     def own_code(self) -> set[types.CodeType]:
