@@ -17,6 +17,7 @@ from relay.operations.placing import place
 from relay.session.breakpoints import Breakpoint, BreakpointTable
 from relay.session.configuration import send_breakpoints
 from relay.session.session import Session
+from relay.session.sources import check_expressions
 
 
 async def set_breakpoints(session: Session, *, body: SetBreakpoints) -> BreakpointBatch:
@@ -26,6 +27,9 @@ async def set_breakpoints(session: Session, *, body: SetBreakpoints) -> Breakpoi
     code is kept unverified and says where the nearest code is. One bad breakpoint
     refuses the whole batch. The same place again updates that breakpoint.
     """
+    # One question to another interpreter for the whole batch; `place` then knows the answers.
+    conditions = [spec.condition for spec in body.specs if spec.condition is not None]
+    await check_expressions(conditions, session.config.python_path)
     checked = [await place(session, spec) for spec in body.specs]
     before = session.breakpoints.copy()
     stored = [session.breakpoints.put(breakpoint) for breakpoint in checked]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import version
 
 import trio
@@ -16,7 +17,7 @@ from relay.models.server import Capabilities, Health, Info
 async def get_health(hub: Hub) -> Health:
     """Check that the relay answers."""
     return Health(
-        version=version("debug-relay"),
+        version=_version(),
         uptime_seconds=round(trio.current_time() - hub.started_at, 3),
         active_sessions=len(hub.sessions),
         debugpy_available=python_adapter.debugger_version() is not None,
@@ -27,13 +28,18 @@ async def get_info(hub: Hub, *, endpoints: Sequence[str] = ()) -> Info:
     """Name, versions and capabilities of the relay."""
     return Info(
         name="OpenCode Debug Relay Server",
-        version=version("debug-relay"),
+        version=_version(),
         api_version="v1",
         python_version=platform.python_version(),
         debugpy_version=python_adapter.debugger_version(),
         capabilities=_capabilities(hub),
         endpoints=list(endpoints),
     )
+
+
+@cache
+def _version() -> str:
+    return version("debug-relay")
 
 
 def _capabilities(hub: Hub) -> Capabilities:

@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from relay.errors import LaunchFailed
 
 ANSWER_SECONDS = 20.0
 REMEMBERED = 256
+REMEMBERED_EXPRESSIONS = 4096
 LARGEST_SOURCE = 16 * 1024 * 1024
 """Bytes; what is larger is hardly a source that anyone wants to stop in."""
 IN_THREAD_BYTES = 64 * 1024
@@ -33,6 +34,7 @@ IN_THREAD_BYTES = 64 * 1024
 
 _analyses: OrderedDict[tuple[Any, ...], Analysis] = OrderedDict()
 _interpreters: dict[tuple[Any, ...], Interpreter] = {}
+_faults: OrderedDict[tuple[tuple[int, int], str], ExpressionFault | None] = OrderedDict()
 
 
 async def interpreter_of(python_path: str) -> Interpreter:
@@ -83,11 +85,24 @@ async def _compile(source: bytes, path: str, interpreter: Interpreter) -> Analys
 
 async def check_expression(text: str, python_path: str) -> ExpressionFault | None:
     """Why `text` is no expression of the debuggee's Python, or None."""
+    return (await check_expressions([text], python_path))[0]
+
+
+async def check_expressions(texts: Sequence[str], python_path: str) -> list[ExpressionFault | None]:
+    """The same for many: another interpreter is asked once, and only what is not known yet."""
     interpreter = await interpreter_of(python_path)
     if interpreter.version[:2] == sys.version_info[:2]:
-        return source_lines.check_expression(text)
-    (fault,) = (await _ask(interpreter, {"expressions": [text]}))["expressions"]
-    return ExpressionFault(**fault) if fault else None
+        return [source_lines.check_expression(text) for text in texts]
+    keys = [(interpreter.version[:2], text) for text in texts]
+    found = {key: _faults[key] for key in keys if key in _faults}
+    unknown = [key for key in dict.fromkeys(keys) if key not in found]
+    if unknown:
+        answer = await _ask(interpreter, {"expressions": [text for _, text in unknown]})
+        for key, fault in zip(unknown, answer["expressions"], strict=True):
+            found[key] = _faults[key] = ExpressionFault(**fault) if fault else None
+    while len(_faults) > REMEMBERED_EXPRESSIONS:
+        _faults.popitem(last=False)
+    return [found[key] for key in keys]
 
 
 async def _ask(interpreter: Interpreter, question: Mapping[str, Any]) -> dict[str, Any]:
