@@ -177,11 +177,16 @@ class Announcer:
         """Fill in the exception; False if it is a test runner's signal and no failure."""
         debuggee = self._debuggee
         stop.exception = await self._exception_of(stop)
-        if stop.exception is None or stop.exception.full_type not in SIGNALS:
+        if stop.exception is None or not self._is_signal(stop.exception):
             return True
         assert debuggee.link is not None
         await debuggee.request("continue", {"threadId": stop.thread_id})
         return False
+
+    def _is_signal(self, raised: RaisedException) -> bool:
+        """Under a test runner: what it skips by, and what a test waits for, are no failures."""
+        under_tests = "userUnhandled" in self._session.exception_filters
+        return raised.full_type in SIGNALS or (under_tests and raised.expected)
 
     async def _exception_of(self, stop: Stop) -> RaisedException | None:
         debuggee = self._debuggee
@@ -213,7 +218,7 @@ class Announcer:
 
 SIGNALS = frozenset(
     {
-        "_pytest.outcomes.Skipped",
+        "Skipped",  # pytest says that it is a builtin
         "_pytest.outcomes.XFailed",
         "_pytest.outcomes.Exit",
         "unittest.case.SkipTest",

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from relay.session.debuggee import Debuggee
 
 
+SECONDS_EACH = 0.02
+"""What one breakpoint may add to the time limit: some debuggers take milliseconds for each."""
+
+
 async def send_all(debuggee: Debuggee) -> None:
     """Everything that the session knows, in DAP's order: breakpoints, then exceptions."""
     for path in debuggee.session.breakpoints.paths():
@@ -33,6 +37,7 @@ async def send_breakpoints(debuggee: Debuggee, path: str) -> None:
     body = await debuggee.request(
         "setBreakpoints",
         {"source": {"path": path}, "breakpoints": [_source_breakpoint(b) for b in active]},
+        timeout=session.settings.request_timeout_seconds + SECONDS_EACH * len(active),
     )
     for breakpoint, answer in zip(active, body.get("breakpoints") or [], strict=False):
         if isinstance(dap_id := answer.get("id"), int):

@@ -110,6 +110,7 @@ class Inspector:
             full_type=found["full_type"],
             message=found["message"],
             traceback=found["traceback"],
+            expected=bool(found.get("expected")),
         )
 
     async def modules(self, frames: Sequence[Frame]) -> dict[int, str]:

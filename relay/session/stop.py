@@ -28,6 +28,8 @@ class RaisedException:
     message: str
     traceback: str
     break_mode: str = "always"
+    expected: bool = False
+    """Whether a `with` statement, such as `pytest.raises`, waits for it."""
 
 
 @dataclass(slots=True)

@@ -8,8 +8,8 @@ Python 3.8 and later, asks types and never objects (`type(x)`, descriptors of th
 base, never `x.__class__`, `len(x)` or `isinstance(x, …)`), calls a `__repr__` once and
 guarded, runs no property, and leaves no name and no module behind.
 
-Seven files, one namespace: `probe_values.py`, `probe_frames.py`, `probe_children.py`,
-`probe_steps.py`, `probe_conditions.py` and `probe_stops.py` are run in this module's globals before the rest of it.
+Eight files, one namespace: `probe_values.py`, `probe_frames.py`, `probe_children.py`,
+`probe_steps.py`, `probe_conditions.py`, `probe_stops.py` and `probe_expected.py` are run in this module's globals before the rest of it.
 The relay sends all of them to a debuggee that cannot read them.
 """
 # ruff: noqa: BLE001
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from relay.adapters.python.probe_children import announce_children
     from relay.adapters.python.probe_conditions import mend_conditions
+    from relay.adapters.python.probe_expected import is_expected
     from relay.adapters.python.probe_frames import (
         compile_source,
         current_exception,
@@ -82,7 +83,7 @@ def _load_parts() -> None:
     """Run the other files here, from their .pyc files if there are any."""
     import importlib.machinery
 
-    for name in ("values", "frames", "children", "steps", "conditions", "stops"):
+    for name in ("values", "frames", "children", "steps", "conditions", "stops", "expected"):
         part = f"probe_{name}.py"
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), part)
         code = importlib.machinery.SourceFileLoader(part, path).get_code(part)
@@ -411,6 +412,7 @@ def _exception_answer(frame: Any, room: int) -> dict[str, Any] | None:
     answer = exception_head(value, room)
     answer["traceback"] = traceback_text(value, tb)
     answer["identity"] = id(value)
+    answer["expected"] = attempt(is_expected, value, tb, default=False)
     answer["raised_here"] = innermost is not None and innermost.tb_frame is frame
     answer["line"] = None if innermost is None else innermost.tb_lineno
     answer["chain"] = exception_chain(value, room)

@@ -29,6 +29,7 @@ PARTS = (
     "probe_steps.py",
     "probe_conditions.py",
     "probe_stops.py",
+    "probe_expected.py",
     "probe.py",
 )
 """The probe's files, in the order in which they are run in one namespace."""

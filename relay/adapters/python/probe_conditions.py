@@ -1,8 +1,11 @@
-"""Conditions of breakpoints, evaluated in the program's frames.
+"""Breakpoints, as the relay means them: their lines, and their conditions in the program's frames.
 
 pydevd counts hits anew whenever a breakpoint is set in the same file, compiles the condition at
 each hit, and takes a condition that raises for one that is false, without a word. Here counts go
 on, conditions are compiled once, and one that raises stops the program and says why.
+
+It also compiles the whole file for each breakpoint in it, to move it to a line with code: ten
+seconds for a thousand. The relay has done so before, once, and moves none.
 Part of `probe.py`, which says what holds for the whole probe.
 """
 # ruff: noqa: BLE001
@@ -15,6 +18,7 @@ import itertools
 import operator
 import os
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,7 +43,8 @@ _hits: dict[tuple[str, int, str], Iterator[int]] = {}
 
 
 def mend_conditions() -> bool:
-    """Evaluate the conditions of line breakpoints here from now on."""
+    """Evaluate the conditions of line breakpoints here from now on, and leave lines as they are."""
+    attempt(_move_no_lines)
     py_db = debugger()
     original = py_db.handle_breakpoint_condition
     if getattr(original, "mended", False):
@@ -53,6 +58,14 @@ def mend_conditions() -> bool:
     handle_breakpoint_condition.mended = True  # type: ignore[attr-defined]
     py_db.handle_breakpoint_condition = handle_breakpoint_condition
     return True
+
+
+def _move_no_lines() -> None:
+    def no_lines(path: Any) -> Any:
+        raise NotImplementedError  # what pydevd itself says where it cannot know: it goes on
+
+    api: Any = sys.modules["_pydevd_bundle.pydevd_api"]
+    api._get_code_lines = no_lines
 
 
 def _holds(breakpoint: Any, frame: Any) -> bool:

@@ -1,0 +1,174 @@
+"""stop_on_exception: what stops, once, and with the exception as Python itself would show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.e2e.api import Api, Session
+from tests.programs import Program
+
+MODES = ["fast", "plain"]
+
+CRASH = """
+    def divide(a, b):
+        return a / b  # @raise
+
+    def main():
+        try:
+            divide(1, 0)
+        except ZeroDivisionError as error:
+            handled = error
+        return divide(2, 0)  # @again
+
+    main()
+"""
+
+LIBRARY = """
+    import argparse
+    import json
+
+    def parse(text):
+        return json.loads(text)  # @parse
+
+    argparse.ArgumentParser().parse_args([])
+    try:
+        parse("{broken")
+    except ValueError:
+        pass
+    print("done")
+"""
+
+SUITE = """
+    import pytest
+
+    def half(n):
+        rest = n % 2
+        if rest:
+            raise ValueError(f"{n} is odd")  # @raise
+        return n // 2
+
+    def test_skipped():
+        pytest.skip("not today")
+
+    def test_expected():
+        with pytest.raises(ValueError):
+            half(1)
+
+    def test_expected_by_name():
+        expected = (KeyError, ValueError)
+        with pytest.raises(expected_exception=ValueError), open(__file__):
+            half(5)
+
+    def test_wrong():
+        assert half(3) == 1
+"""
+
+
+async def stops(session: Session, **launch: Any) -> list[dict[str, Any]]:
+    """Launch, and continue to the end; the session as it was at each stop."""
+    seen = []
+    answer = await session.post("/launch", wait=60, **launch)
+    while answer["status"] == "paused":
+        seen.append(await session.get())
+        answer = await session.resume(wait=60)
+    assert answer["status"] == "terminated"
+    return seen
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_uncaught_stops_once_where_it_was_raised(
+    api: Api, program: Callable[..., Program], mode: str
+) -> None:
+    crash = program(CRASH)
+    session = await api.session()
+    (stop,) = await stops(session, script=crash.text, launch_mode=mode)
+    assert stop["stop_reason"] == "exception"
+    assert stop["current_location"]["line"] == crash.line("raise")
+    raised = stop["exception"]
+    assert (raised["type"], raised["message"]) == ("ZeroDivisionError", "division by zero")
+    assert raised["traceback"].startswith("Traceback (most recent call last):\n")
+    assert raised["traceback"].rstrip().endswith("ZeroDivisionError: division by zero")
+    assert "debugpy" not in raised["traceback"]
+    assert (await session.get())["exit_code"] == 1
+    if mode == "fast":  # the stock command line shows frames of its own there
+        assert (await session.printed("stderr")).rstrip() == raised["traceback"].rstrip()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("wish", [True, "raised"])
+async def test_raised_stops_once_for_each_exception(
+    api: Api, program: Callable[..., Program], wish: bool | str, mode: str
+) -> None:
+    crash = program(CRASH)
+    session = await api.session()
+    seen = await stops(session, script=crash.text, stop_on_exception=wish, launch_mode=mode)
+    assert [s["current_location"]["line"] for s in seen] == [crash.line("raise")] * 2
+    assert {s["exception"]["type"] for s in seen} == {"ZeroDivisionError"}
+
+
+async def test_false_never_stops(api: Api, program: Callable[..., Program]) -> None:
+    session = await api.session()
+    assert await stops(session, script=program(CRASH).text, stop_on_exception=False) == []
+    assert (await session.get())["exit_code"] == 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_what_libraries_handle_themselves_is_no_stop(
+    api: Api, program: Callable[..., Program], mode: str
+) -> None:
+    library = program(LIBRARY)
+    session = await api.session()
+    seen = await stops(session, script=library.text, stop_on_exception=True, launch_mode=mode)
+    assert [s["current_location"]["line"] for s in seen] == [library.line("parse")]
+    assert seen[0]["exception"]["type"] == "JSONDecodeError"
+    assert await session.printed() == "done\n"
+
+
+async def test_system_exit_is_an_end_and_no_error(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    session = await api.session()
+    leaver = program("import sys\nsys.exit(7)\n")
+    assert await stops(session, script=leaver.text, stop_on_exception=True) == []
+    assert (await session.get())["exit_code"] == 7
+
+
+async def test_pytest_stops_in_the_function_that_raised(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    suite = program(SUITE, "test_half.py")
+    session = await api.session()
+    answer = await session.post(
+        "/launch",
+        module="pytest",
+        args=["-q", "-p", "no:cacheprovider", suite.text],
+        wait=120,
+        include=["location", "exception", "locals"],
+    )
+    assert answer["stop_reason"] == "exception"
+    assert answer["current_location"]["line"] == suite.line("raise")
+    assert answer["stop"]["exception"]["message"] == "3 is odd"
+    assert {v["name"]: v["value"] for v in answer["stop"]["locals"]} == {"n": "3", "rest": "1"}
+    ended = await session.resume(wait=120)
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 1)
+    assert "1 failed, 2 passed, 1 skipped" in await session.printed()
+
+
+async def test_an_exception_in_a_thread(api: Api, program: Callable[..., Program]) -> None:
+    threaded = program("""
+        import threading
+
+        def work():
+            raise LookupError("in a thread")  # @raise
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    """)
+    session = await api.session()
+    (stop,) = await stops(session, script=threaded.text)
+    assert stop["current_location"]["line"] == threaded.line("raise")
+    assert stop["exception"]["message"] == "in a thread"
