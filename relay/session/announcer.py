@@ -115,57 +115,52 @@ class Announcer:
 
     def _stopped(self, body: Mapping[str, Any]) -> None:
         self._debuggee.children.look_soon()
-        # The reader must go on while we ask for the location: its answer comes through it.
-        self._debuggee.nursery.start_soon(self._settle, body)
+        if self._debuggee.inspector is not None:
+            self._debuggee.inspector.new_stop()
+        told = self._places.pop(_thread_of(body), None)
+        top = told_frame(told) if told is not None and _reason_of(body) != "exception" else None
+        if told is None or top is None or (told["more"] and _reason_of(body) == "step"):
+            # The reader must go on while we ask for the rest: its answer comes through it.
+            self._debuggee.nursery.start_soon(self._settle, body, top)
+            return
+        stop = _stop_at(body, top)
+        if stop.reason == "step" and told["returns"]:
+            stop.return_value = told["returns"][-1]
+        self._announce(stop, body)
 
-    async def _settle(self, body: Mapping[str, Any]) -> None:
+    async def _settle(self, body: Mapping[str, Any], top: Frame | None) -> None:
         try:
-            stop = await self._describe(body)
+            stop = await self._describe(body, top)
         except RelayError as error:
             log.warning("session %s: stop not described: %s", self._session.id, error.message)
             return
-        if stop is not None and not self._session.is_over:
-            self._session.announce_stop(stop, stopped_body(stop))
+        if stop is not None:
+            self._announce(stop, body)
 
-    async def _describe(self, body: Mapping[str, Any]) -> Stop | None:
-        """The stop with its place; None if it was none of the client's business."""
-        debuggee, session = self._debuggee, self._session
-        reason = str(body.get("reason") or "pause")
-        thread_id = int(body.get("threadId") or 0)
-        if debuggee.inspector is not None:
-            debuggee.inspector.new_stop()
-        told = self._places.pop(thread_id, None)
-        top = told_frame(told) if told is not None and reason != "exception" else None
-        if top is None:
-            told, top = None, await top_frame(debuggee, thread_id)
-        stop = Stop(
-            id=0,
-            thread_id=thread_id,
-            reason=reason,
-            top=top,
-            description=body.get("description"),
-            text=body.get("text"),
-        )
-        if reason == "exception":
-            if not await self._examine_exception(stop):
-                return None
-        elif reason == "step":
-            if top is None:
-                # Out of the program's last frame: below are the debugger's own.
-                await debuggee.request("continue", {"threadId": thread_id})
-                return None
-            stop.return_value = await self._return_value(top, told)
+    def _announce(self, stop: Stop, body: Mapping[str, Any]) -> None:
+        if self._session.is_over:
+            return
         self._count_hits(stop, body.get("hitBreakpointIds") or [])
-        debuggee.drain_output()
-        stop.output_seq = session.output.last_seq
+        self._debuggee.drain_output()
+        stop.output_seq = self._session.output.last_seq
+        self._session.announce_stop(stop, stopped_body(stop))
+
+    async def _describe(self, body: Mapping[str, Any], top: Frame | None) -> Stop | None:
+        """The stop with its place; None if it was none of the client's business."""
+        debuggee = self._debuggee
+        stop = _stop_at(body, top or await top_frame(debuggee, _thread_of(body)))
+        if stop.reason == "exception":
+            return stop if await self._examine_exception(stop) else None
+        if stop.reason == "step":
+            if stop.top is None:
+                # Out of the program's last frame: below are the debugger's own.
+                await debuggee.request("continue", {"threadId": stop.thread_id})
+                return None
+            stop.return_value = await self._return_value(stop.top)
         return stop
 
-    async def _return_value(
-        self, top: Frame, told: Mapping[str, Any] | None
-    ) -> dict[str, Any] | None:
+    async def _return_value(self, top: Frame) -> dict[str, Any] | None:
         """What a call gave back. A stop without it is worth more than none: a repr may hang."""
-        if told is not None and not told["more"]:
-            return told["returns"][-1] if told["returns"] else None
         inspector = self._debuggee.inspector
         try:
             return None if inspector is None else await inspector.return_value(top)
@@ -237,6 +232,25 @@ def exception_from_dap(body: Mapping[str, Any]) -> RaisedException:
         message=str(body.get("description") or details.get("message") or ""),
         traceback=str(details.get("stackTrace") or ""),
         break_mode=str(body.get("breakMode") or "always"),
+    )
+
+
+def _thread_of(body: Mapping[str, Any]) -> int:
+    return int(body.get("threadId") or 0)
+
+
+def _reason_of(body: Mapping[str, Any]) -> str:
+    return str(body.get("reason") or "pause")
+
+
+def _stop_at(body: Mapping[str, Any], top: Frame | None) -> Stop:
+    return Stop(
+        id=0,
+        thread_id=_thread_of(body),
+        reason=_reason_of(body),
+        top=top,
+        description=body.get("description"),
+        text=body.get("text"),
     )
 
 
