@@ -101,6 +101,7 @@ async def test_a_running_program_has_no_unknown_threads_to_pause(api: Api, progr
 @pytest.mark.parametrize("frame", [2, 999, 2**31, 10**30])
 async def test_unknown_frames(api: Api, program: Write, frame: int) -> None:
     session = await paused(api, program)
+    await session.get("/stacktrace")  # the debugger tells of modules when it first shows a stack
     before = await state_of(session)
     where, query = f"{session.path}/scopes", {"frame_id": frame}
     assert (await refused(api, "FRAME_NOT_FOUND", "GET", where, params=query)).details[
