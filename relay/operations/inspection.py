@@ -66,7 +66,8 @@ async def get_stack_trace(session: Session, *, query: StackQuery) -> StackTrace:
     frames = await stack(debuggee, stop, thread_id)
     end = query.start_frame + query.levels if query.levels else len(frames)
     shown = range(len(frames))[query.start_frame : end]
-    modules = await inspector_of(session, "get the stack trace").modules([frames[i] for i in shown])
+    inspector = inspector_of(session, "get the stack trace")
+    modules = await inspector.modules([frames[i] for i in shown], stop.top)
     return StackTrace(
         thread_id=thread_id,
         frames=[_frame_view(i, frames[i], modules) for i in shown],

@@ -40,6 +40,9 @@ log = logging.getLogger("relay.session")
 HANG_UP_GRACE = 2.0
 """Seconds between the end of the link and the end of the process, or the other way round."""
 
+LOST_DEBUGGEE = "No more messages"
+"""What the stock adapter says of a request when the program died over it."""
+
 
 class Debuggee:
     """The program of a session while it lives."""
@@ -286,6 +289,8 @@ class Debuggee:
                 timeout_seconds=limit,
             ) from None
         except RequestFailed as error:
+            if error.message == LOST_DEBUGGEE:
+                raise await self.session.program_lost(command) from None
             raise DebugpyError(
                 f"the debugger refused {command}: {error.message}",
                 operation=command,

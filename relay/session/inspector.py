@@ -113,11 +113,14 @@ class Inspector:
             expected=bool(found.get("expected")),
         )
 
-    async def modules(self, frames: Sequence[Frame]) -> dict[int, str]:
-        """Module names of frames, by the adapter's frame ids."""
+    async def modules(self, frames: Sequence[Frame], at: Frame | None) -> dict[int, str]:
+        """Module names of frames, by the adapter's frame ids; asked at a frame that stands.
+
+        Before Python 3.12 a thread that blocks in C does not stand, though all are stopped.
+        """
         if not frames:
             return {}
-        answer = await self._ask("modules", frames[0], frames=[f.dap_id for f in frames])
+        answer = await self._ask("modules", at, frames=[f.dap_id for f in frames])
         return {int(key): name for key, name in answer["modules"].items()}
 
     # Housekeeping ---------------------------------------------------------------------

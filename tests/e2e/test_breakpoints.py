@@ -79,7 +79,7 @@ NO_CODE = '''
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("    goes on", "docstring"),
+        ('goes on."""  # @docstring_end', "docstring"),
         ("# only a comment", "comment"),
         ("", "blank"),
         ("        else:", "else"),
@@ -104,7 +104,7 @@ async def test_a_line_without_code_is_unverified_and_names_the_nearest(
 
 async def test_an_unverified_breakpoint_never_stops(api: Api, program: Write) -> None:
     written = program("""
-        # nothing here  @ @nothing
+        # @nothing
         print(1)
     """)
     session = await api.session()

@@ -9,8 +9,9 @@ base, never `x.__class__`, `len(x)` or `isinstance(x, …)`), calls a `__repr__`
 guarded, runs no property, and leaves no name and no module behind.
 
 Eight files, one namespace: `probe_values.py`, `probe_frames.py`, `probe_children.py`,
-`probe_steps.py`, `probe_conditions.py`, `probe_stops.py` and `probe_expected.py` are run in this module's globals before the rest of it.
-The relay sends all of them to a debuggee that cannot read them.
+`probe_steps.py`, `probe_breakpoints.py`, `probe_stops.py` and `probe_expected.py` are run in this
+module's globals before the rest of it. The relay sends all of them to a debuggee that cannot read
+them.
 """
 # ruff: noqa: BLE001
 # Broad excepts are the trade here: whatever the program's objects raise is an answer.
@@ -31,8 +32,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from relay.adapters.python.probe_breakpoints import mend_breakpoints
     from relay.adapters.python.probe_children import announce_children
-    from relay.adapters.python.probe_conditions import mend_conditions
     from relay.adapters.python.probe_expected import is_expected
     from relay.adapters.python.probe_frames import (
         compile_source,
@@ -83,7 +84,7 @@ def _load_parts() -> None:
     """Run the other files here, from their .pyc files if there are any."""
     import importlib.machinery
 
-    for name in ("values", "frames", "children", "steps", "conditions", "stops", "expected"):
+    for name in ("values", "frames", "children", "steps", "breakpoints", "stops", "expected"):
         part = f"probe_{name}.py"
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), part)
         code = importlib.machinery.SourceFileLoader(part, path).get_code(part)
@@ -679,7 +680,7 @@ def install() -> dict[str, Any]:
         "children": attempt(announce_children, default=False),
         "last_words": attempt(_send_all_at_end, default=False),
         "steps": attempt(mend_steps, default=False),
-        "conditions": attempt(mend_conditions, default=False),
+        "breakpoints": attempt(mend_breakpoints, default=False),
         "stops": attempt(announce_stops, default=False),
     }
 

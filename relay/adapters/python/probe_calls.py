@@ -27,7 +27,7 @@ PARTS = (
     "probe_frames.py",
     "probe_children.py",
     "probe_steps.py",
-    "probe_conditions.py",
+    "probe_breakpoints.py",
     "probe_stops.py",
     "probe_expected.py",
     "probe.py",

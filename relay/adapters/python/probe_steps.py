@@ -9,6 +9,9 @@
   it, and from line 257 on stops again for the line: the first line of the loop stops twice, and
   counts two hits. Here it hears of no jumps, as on 3.13.
 
+And, on every version, where debugpy itself runs the program: a step from `sys.exit()` leads into
+the log that debugpy keeps. Here it ends with the program.
+
 Knows pydevd's names for steps, and where it takes its events. Part of `probe.py`, which says what
 holds for the whole probe.
 """
@@ -31,12 +34,29 @@ _own_tool: list[int] = []
 
 def mend_steps() -> bool:
     """Stop where a step or a breakpoint says, and once. True where there was need."""
+    attempt(_end_steps_at_exit)
     constants = sys.modules["_pydevd_bundle.pydevd_constants"]
     if not getattr(constants, "PYDEVD_USE_SYS_MONITORING", False):
         return False
     attempt(_mend_events)
     attempt(_follow_from_first_step)
     return True
+
+
+def _end_steps_at_exit() -> None:
+    """debugpy's command line passes a SystemExit on through its log, in Python code."""
+    log: Any = sys.modules.get("debugpy.common.log")
+    if log is None:
+        return
+
+    def reraise_exception(*arguments: Any, **named: Any) -> None:
+        info = getattr(_current_thread(), "additional_info", None)
+        if info is not None:
+            info.pydev_step_cmd, info.pydev_step_stop = -1, None
+            info.update_stepping_info()
+        raise
+
+    log.reraise_exception = reraise_exception
 
 
 def _events_module() -> Any:

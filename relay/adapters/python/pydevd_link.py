@@ -49,6 +49,7 @@ class Link:
         self.detached = False  # the relay let go: the end of the socket is no reason to die
         self.over = False  # the last event is queued, or this is a child: nothing more comes
         self._exec = make_exec(pydevd)
+        pydevd._debug_relay_probe.mend_breakpoints()  # before the first breakpoint comes
         self._connect()
         redirect_log(self)
         # Registered before anything of the program's: runs after all of it.
@@ -88,7 +89,6 @@ class Link:
         self.py_db.enable_tracing()  # on some versions this itself runs `uname`
         self.pydevd._debug_relay_probe.announce_children()
         self.pydevd._debug_relay_probe.mend_steps()
-        self.pydevd._debug_relay_probe.mend_conditions()
         self.pydevd._debug_relay_probe.announce_stops()
         self._exec(thread, call, *args)
 

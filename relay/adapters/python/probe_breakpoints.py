@@ -4,8 +4,9 @@ pydevd counts hits anew whenever a breakpoint is set in the same file, compiles 
 each hit, and takes a condition that raises for one that is false, without a word. Here counts go
 on, conditions are compiled once, and one that raises stops the program and says why.
 
-It also compiles the whole file for each breakpoint in it, to move it to a line with code: ten
-seconds for a thousand. The relay has done so before, once, and moves none.
+It also compiles the whole file for each breakpoint in it, to move it to a line with code, and
+looks through all running code after each: seconds for a thousand. The relay has compiled before,
+once, and moves none; and looking once a request is enough.
 Part of `probe.py`, which says what holds for the whole probe.
 """
 # ruff: noqa: BLE001
@@ -42,13 +43,18 @@ _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
 _hits: dict[tuple[str, int, str], Iterator[int]] = {}
 
 
-def mend_conditions() -> bool:
-    """Evaluate the conditions of line breakpoints here from now on, and leave lines as they are."""
-    attempt(_move_no_lines)
+def mend_breakpoints() -> bool:
+    """From now on. Before the first breakpoint is set, if it is to be one of these."""
     py_db = debugger()
+    if not getattr(py_db.handle_breakpoint_condition, "mended", False):
+        _evaluate_here(py_db)
+        attempt(_move_no_lines)
+        attempt(_look_once_a_request, py_db)
+    return True
+
+
+def _evaluate_here(py_db: Any) -> None:
     original = py_db.handle_breakpoint_condition
-    if getattr(original, "mended", False):
-        return True
 
     def handle_breakpoint_condition(info: Any, breakpoint: Any, frame: Any) -> bool:
         if type(breakpoint).__name__ != "LineBreakpoint":
@@ -57,7 +63,6 @@ def mend_conditions() -> bool:
 
     handle_breakpoint_condition.mended = True  # type: ignore[attr-defined]
     py_db.handle_breakpoint_condition = handle_breakpoint_condition
-    return True
 
 
 def _move_no_lines() -> None:
@@ -66,6 +71,27 @@ def _move_no_lines() -> None:
 
     api: Any = sys.modules["_pydevd_bundle.pydevd_api"]
     api._get_code_lines = no_lines
+
+
+def _look_once_a_request(py_db: Any) -> None:
+    processor = sys.modules["pydevd"].PyDevJsonCommandProcessor
+    set_breakpoints, changed = processor.on_setbreakpoints_request, py_db.on_breakpoints_changed
+    waiting: list[bool] = []  # by whether breakpoints were only removed
+
+    def on_breakpoints_changed(removed: bool = False) -> None:
+        waiting.append(removed)
+
+    def on_setbreakpoints_request(self: Any, py_db: Any, request: Any) -> Any:
+        py_db.on_breakpoints_changed = on_breakpoints_changed
+        try:
+            return set_breakpoints(self, py_db, request)
+        finally:
+            py_db.on_breakpoints_changed = changed
+            if waiting:
+                changed(removed=all(waiting))
+                waiting.clear()
+
+    processor.on_setbreakpoints_request = on_setbreakpoints_request
 
 
 def _holds(breakpoint: Any, frame: Any) -> bool:
