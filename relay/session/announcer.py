@@ -169,7 +169,7 @@ class Announcer:
             return None
 
     async def _examine_exception(self, stop: Stop) -> bool:
-        """Fill in the exception; False if it is a test runner's signal and no failure."""
+        """Fill in the exception; False if it is a signal and no failure."""
         debuggee = self._debuggee
         stop.exception = await self._exception_of(stop)
         if stop.exception is None or not self._is_signal(stop.exception):
@@ -213,13 +213,15 @@ class Announcer:
 
 SIGNALS = frozenset(
     {
+        "SystemExit",  # the debugger leaves out those with a number only
+        "SystemExit",  # with a text for a code, pydevd stops whatever it was told
         "Skipped",  # pytest says that it is a builtin
         "_pytest.outcomes.XFailed",
         "_pytest.outcomes.Exit",
         "unittest.case.SkipTest",
     }
 )
-"""Exceptions by which test runners steer themselves: not what stop_on_exception means."""
+"""Exceptions by which programs and test runners steer themselves: not what stop_on_exception means."""
 
 
 def exception_from_dap(body: Mapping[str, Any]) -> RaisedException:
