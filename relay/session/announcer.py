@@ -214,7 +214,6 @@ class Announcer:
 SIGNALS = frozenset(
     {
         "SystemExit",  # the debugger leaves out those with a number only
-        "SystemExit",  # with a text for a code, pydevd stops whatever it was told
         "Skipped",  # pytest says that it is a builtin
         "_pytest.outcomes.XFailed",
         "_pytest.outcomes.Exit",
