@@ -226,10 +226,12 @@ SIGNALS = frozenset(
 def exception_from_dap(body: Mapping[str, Any]) -> RaisedException:
     """An exceptionInfo answer, when nothing better is known."""
     details = body.get("details") or {}
-    name = str(details.get("typeName") or body.get("exceptionId") or "Exception")
+    # pydevd adds a remark in brackets where it does not pause in the raising frame.
+    name = str(details.get("typeName") or body.get("exceptionId") or "Exception").split("(")[0]
+    name = name.strip()
     return RaisedException(
         type=name.rpartition(".")[2],
-        full_type=str(details.get("fullTypeName") or name),
+        full_type=str(details.get("fullTypeName") or name).split("(")[0].strip(),
         message=str(body.get("description") or details.get("message") or ""),
         traceback=str(details.get("stackTrace") or ""),
         break_mode=str(body.get("breakMode") or "always"),

@@ -20,7 +20,7 @@ from typing import Any
 import trio
 
 from relay.adapters.python import source_lines
-from relay.adapters.python.interpreter import Interpreter, parse, query_argv
+from relay.adapters.python.interpreter import OLDEST, Interpreter, parse, query_argv
 from relay.adapters.python.source_lines import Analysis, ExpressionFault
 from relay.errors import LaunchFailed
 
@@ -51,13 +51,16 @@ async def interpreter_of(python_path: str) -> Interpreter:
 
 
 async def _ask_interpreter(python_path: str) -> Interpreter:
-    output = await _run(query_argv(python_path), b"", python_path)
-    try:
-        return parse(output)
-    except ValueError as error:
+    interpreter = parse(await _run(query_argv(python_path), b"", python_path), python_path)
+    if interpreter.version[:2] < OLDEST:
+        version = ".".join(map(str, interpreter.version))
         raise LaunchFailed(
-            f"{python_path} is no Python that can be debugged: {error}", python_path=python_path
-        ) from None
+            f"{python_path} is Python {version}, which is too old to be debugged",
+            suggestion="Give python_path an interpreter of Python {}.{} or newer".format(*OLDEST),
+            python_path=python_path,
+            version=version,
+        )
+    return interpreter
 
 
 async def analyse(path: str, python_path: str) -> Analysis:

@@ -14,6 +14,8 @@ from typing import Any
 from relay.errors import LaunchFailed
 
 MARK = "debug-relay-interpreter:"
+OLDEST = (3, 8)
+"""What the debugger supports at all, whatever the rung."""
 
 # Runs on any Python from 2.7 on, and imports as little as it can: 20 ms instead of 50.
 # Not under -I: the debuggee will see the user's site-packages, PYTHONPATH and .pth files, so the
@@ -71,7 +73,7 @@ def query_argv(python_path: str, python_args: Sequence[str] = ()) -> list[str]:
     return [python_path, *python_args, "-c", QUERY]
 
 
-def parse(stdout: str | bytes) -> Interpreter:
+def parse(stdout: str | bytes, python_path: str = "") -> Interpreter:
     """The answer in `stdout`; what site hooks printed around it does not matter.
 
     Raises LaunchFailed when there is none.
@@ -93,5 +95,6 @@ def parse(stdout: str | bytes) -> Interpreter:
         raise LaunchFailed(
             "python_path does not behave like a Python interpreter",
             suggestion="Give python_path an interpreter that runs `-c 'print(1)'`",
+            python_path=python_path,
             answer=text[-400:],
         ) from None

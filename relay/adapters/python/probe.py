@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         exception_chain,
         exception_head,
         find_frame,
+        find_live_frame,
         is_debugger_file,
         is_path,
         pull_locals,
@@ -370,7 +371,8 @@ def _frame_locals(frame: Any, room: int, budget: int, most: int) -> dict[str, An
 
 def modules(frames: list[int]) -> dict[str, Any]:
     """The name of the module of each frame, by frame id; a frame without one is left out."""
-    names = ((frame_id, find_frame(frame_id).f_globals.get("__name__")) for frame_id in frames)
+    found = ((frame_id, find_live_frame(frame_id)) for frame_id in frames)
+    names = [(key, frame.f_globals.get("__name__")) for key, frame in found if frame is not None]
     return {"modules": {str(key): exact(name) for key, name in names if _is_text(name)}}
 
 

@@ -66,6 +66,14 @@ def find_frame(frame_id: Any) -> Any:
     return frame
 
 
+def find_live_frame(frame_id: int) -> Any:
+    """The frame, also of a thread that blocks in C: before 3.12 the debugger keeps none of it."""
+    known = attempt(find_frame, frame_id, default=None)
+    if known is not None:
+        return known
+    return next((f for f in _live_frames() if id(f) == _object_id(frame_id)), None)
+
+
 def _live_frames() -> Iterator[Any]:
     """Every frame on a stack, and those that only a traceback keeps (post-mortem stops)."""
     for top in list(sys._current_frames().values()):
