@@ -3,7 +3,8 @@
 Knows streams and waiting. What a message means is `relay.dap`'s business; what
 follows from an event is the session's. Only the writer task writes, so a
 cancelled request never leaves half a frame behind; when the reader ends, every
-waiter is told, so nobody waits for ever.
+waiter is told, so nobody waits for ever. What the transport takes at once does not
+wait for the writer's turn.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
+import os
 import socket
 import sys
 from collections import deque
@@ -67,6 +69,7 @@ class Receiver(Protocol):
 class ByteStream(Protocol):
     """What a link needs of a transport."""
 
+    def send_now(self, data: bytes) -> int: ...
     async def send_all(self, data: bytes) -> None: ...
     async def receive_some(self, max_bytes: int) -> bytes: ...
     async def aclose(self) -> None: ...
@@ -91,6 +94,13 @@ class SocketByteStream:
             with contextlib.suppress(OSError):
                 self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
+    def send_now(self, data: bytes) -> int:
+        """Send what the socket takes without waiting, and say how many bytes that was."""
+        try:
+            return os.write(self._socket.fileno(), data)
+        except OSError:  # full, or broken: whoever waits for it will hear
+            return 0
+
     async def send_all(self, data: bytes) -> None:
         await self._stream.send_all(data)
         self._acknowledge_quickly()
@@ -110,6 +120,10 @@ class StdioByteStream:
     def __init__(self, send: Sender, receive: Receiver) -> None:
         self._send = send
         self._receive = receive
+
+    def send_now(self, data: bytes) -> int:
+        """Nothing: a pipe's stream can only wait."""
+        return 0
 
     async def send_all(self, data: bytes) -> None:
         await self._send.send_all(data)
@@ -141,6 +155,7 @@ class Link:
         self._pending: dict[int, _Pending] = {}
         self._outbox: deque[bytes] = deque()
         self._outgoing = trio.Event()
+        self._writer_rests = False
         self.closed = trio.Event()
         # Only `hang_up` ends a link: its owner may have a last word to say when cancelled.
         self._scope = trio.CancelScope(shield=True)
@@ -203,8 +218,11 @@ class Link:
             self._conversation.forget(seq)
 
     def _send(self, data: bytes) -> None:
-        self._outbox.append(data)
-        self._outgoing.set()
+        if self._writer_rests and not self._outbox:
+            data = data[self._stream.send_now(data) :]
+        if data:
+            self._outbox.append(data)
+            self._outgoing.set()
 
     async def _write(self) -> None:
         with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
@@ -214,7 +232,9 @@ class Link:
                     self._outbox.clear()
                     await self._stream.send_all(data)
                 self._outgoing = trio.Event()
+                self._writer_rests = True
                 await self._outgoing.wait()
+                self._writer_rests = False
 
     async def _read(self, nursery: trio.Nursery) -> None:
         try:

@@ -106,14 +106,19 @@ async def test_lines_and_syntax_are_those_of_the_debuggees_python(
         assert (await session.launch(matching.text))["status"] == "paused"
 
 
+async def created_and_launched(api: Api, python_path: str, script: Program) -> None:
+    """An interpreter may be refused at either."""
+    session = await api.session(python_path=python_path)
+    await session.launch(script.text)
+
+
 @pytest.mark.parametrize("version", TOO_OLD)
 async def test_an_interpreter_that_is_too_old_is_refused_in_words(
     api: Api, program: Write, version: str
 ) -> None:
     script = program("print(1)\n")
     with pytest.raises(Refused) as refused:
-        session = await api.session(python_path=bare(version))
-        await session.launch(script.text)
+        await created_and_launched(api, bare(version), script)
     assert refused.value.code in ("LAUNCH_FAILED", "INVALID_REQUEST")
     assert version in refused.value.message
 
@@ -130,8 +135,7 @@ async def test_what_is_no_interpreter_is_refused_in_words(
         "not executable": script.path,
     }[kind]
     with pytest.raises(Refused) as refused:
-        session = await api.session(python_path=str(path))
-        await session.launch(script.text)
+        await created_and_launched(api, str(path), script)
     assert refused.value.code in ("LAUNCH_FAILED", "INVALID_REQUEST")
     assert str(path) in refused.value.message + str(refused.value.details)
 

@@ -6,22 +6,28 @@ subclass; on servers that are not ours that behaves like the original. On ours
 - the answer to bytes that are no request has a body: the envelope;
 - requests to change to HTTP/2 or WebSocket are ignored, as HTTP allows: nothing here
   speaks them;
-- a head goes out together with its body: half the system calls of a small answer.
+- a head goes out together with its body: half the system calls of a small answer;
+- a request costs few rounds of the event loop: see `Exchange` and `Idleness`.
 
 Hypercorn's version is pinned, and the tests read these answers from a socket.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import h11
 import hypercorn.protocol
 from hypercorn.config import Config
-from hypercorn.events import RawData
-from hypercorn.protocol.h11 import H11Protocol
+from hypercorn.events import Closed, Event, RawData, Updated
+from hypercorn.protocol import events
+from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
 from hypercorn.typing import H11SendableEvent
 
 from relay.errors import InternalError, InvalidRequest, NotSupported, PayloadTooLarge, RelayError
 from relay.faces.http.asgi import JSON, REQUEST_ID
+from relay.faces.http.exchange import Exchange
+from relay.faces.http.idleness import Idleness
 from relay.models import envelope
 
 
@@ -33,6 +39,35 @@ class EnvelopedH11(H11Protocol):
     """HTTP/1.1 whose every answer has the envelope, on servers with a RelayConfig."""
 
     _held = b""
+    _idleness: Idleness | None = None
+
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self._send_to_server = self.send
+        if isinstance(self.config, RelayConfig):
+            self.send = self._pass_on
+
+    async def handle(self, event: Event) -> None:
+        """Take bytes from the socket, or its end."""
+        if self._idleness is not None and (isinstance(event, Closed) or _is_end(event)):
+            self._idleness.leave()
+        await super().handle(event)
+
+    async def _pass_on(self, event: Event) -> None:
+        """Tell the server, but keep the time between requests ourselves."""
+        if not isinstance(event, Updated):
+            await self._send_to_server(event)
+        elif self._idleness is None:
+            self._idleness = Idleness(self.config.keep_alive_timeout, self._close_idle)
+            await self._send_to_server(Updated(idle=False))  # the last of Hypercorn's own timer
+            self.task_group.spawn(self._idleness.watch, self.context.terminated.wait)
+        elif event.idle:
+            self._idleness.rest()
+        else:
+            self._idleness.wake()
+
+    async def _close_idle(self) -> None:
+        await self._send_to_server(Closed())
 
     async def _send_h11_event(self, event: H11SendableEvent) -> None:
         if not isinstance(self.config, RelayConfig):
@@ -89,9 +124,31 @@ class EnvelopedH11(H11Protocol):
             await super()._check_protocol(event)
 
     async def _create_stream(self, request: h11.Request) -> None:
-        if isinstance(self.config, RelayConfig):
-            request = _without_upgrade(request)
-        await super()._create_stream(request)
+        if not isinstance(self.config, RelayConfig):
+            await super()._create_stream(request)
+            return
+        self.stream = Exchange(
+            self.app,
+            self.config,
+            self.context,
+            self.task_group,
+            self.ssl,
+            self.client,
+            self.server,
+            self.stream_send,
+            STREAM_ID,
+        )
+        await self.stream.handle(
+            events.Request(
+                stream_id=STREAM_ID,
+                headers=[header for header in request.headers if header[0] != b"upgrade"],
+                http_version=request.http_version.decode(),
+                method=request.method.decode("ascii").upper(),
+                raw_path=request.target,
+                state=self.connection_state,
+            )
+        )
+        self.keep_alive_requests += 1
 
 
 def _body_follows(event: H11SendableEvent) -> bool:
@@ -104,18 +161,10 @@ def _body_follows(event: H11SendableEvent) -> bool:
     )
 
 
-def _without_upgrade(request: h11.Request) -> h11.Request:
-    kept = [(name, value) for name, value in request.headers if name != b"upgrade"]
-    if len(kept) == len(request.headers):
-        return request
-    return h11.Request(
-        method=request.method,
-        target=request.target,
-        headers=kept,
-        http_version=request.http_version,
-    )
+def _is_end(event: Event) -> bool:
+    return isinstance(event, RawData) and not event.data
 
 
 def install() -> None:
     """Let servers with a RelayConfig answer so."""
-    hypercorn.protocol.H11Protocol = EnvelopedH11  # type: ignore[attr-defined]
+    hypercorn.protocol.H11Protocol = EnvelopedH11  # type: ignore[attr-defined,assignment]

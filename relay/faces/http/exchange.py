@@ -1,0 +1,133 @@
+"""One request and its answer between Hypercorn and the app, in few steps.
+
+Knows Hypercorn's HTTP stream, whose scope and order of an answer it keeps. The original
+hands each piece of a body through a channel, and each hand-over costs a round of the event
+loop; here they lie on a list. And the app hears at once, without a task that listens, when
+the client hangs up: see `ON_HANG_UP`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from time import time
+from typing import cast
+from urllib.parse import unquote
+
+import trio
+from hypercorn.protocol.events import Body, EndBody, Event, Request, StreamClosed
+from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
+from hypercorn.trio.task_group import _handle
+from hypercorn.typing import HTTPScope
+
+from relay.faces.http.asgi import Message
+
+ON_HANG_UP = "relay.on_hang_up"
+"""In the scope: takes a function, to be called if the client leaves before its answer is there."""
+
+ROOM = 16
+"""Pieces of a body, of up to 64 KiB, that are taken from the socket before the app asks."""
+
+
+class Inbox:
+    """What the client sends of one request, for the app to receive."""
+
+    def __init__(self) -> None:
+        self._messages: deque[Message] = deque()
+        self._changed = trio.Event()
+
+    async def put(self, message: Message) -> None:
+        """Add a piece; waits while there is no room, so that a flood stays in the socket."""
+        while len(self._messages) >= ROOM:
+            await self._changed.wait()
+        self.put_now(message)
+
+    def put_now(self, message: Message) -> None:
+        """Add a message whatever there is already."""
+        self._messages.append(message)
+        self._tell()
+
+    async def receive(self) -> Message:
+        """The next message, as ASGI has them."""
+        while not self._messages:
+            await self._changed.wait()
+        message = self._messages.popleft()
+        self._tell()
+        return message
+
+    def _tell(self) -> None:
+        if self._changed.statistics().tasks_waiting:
+            self._changed.set()
+            self._changed = trio.Event()
+
+
+class Exchange(HTTPStream):
+    """A stream whose app receives from an inbox."""
+
+    _hung_up: Callable[[], object] | None = None
+
+    async def handle(self, event: Event) -> None:
+        """Take what the protocol has read, or that the exchange is over."""
+        if self.closed:
+            return
+        if isinstance(event, Request):
+            self._begin(event)
+        elif isinstance(event, Body):
+            await self._inbox.put(_piece(bytes(event.data), more=True))
+        elif isinstance(event, EndBody):
+            await self._inbox.put(_piece(b"", more=False))
+        elif isinstance(event, StreamClosed):
+            self._end()
+
+    def _begin(self, request: Request) -> None:
+        self.start_time = time()
+        self._inbox = Inbox()
+        self.scope = self._scope_of(request)
+        serve = partial(
+            _handle,
+            self.app,
+            self.config,
+            self.scope,
+            self._inbox.receive,  # type: ignore[arg-type]  # Hypercorn's TypedDicts
+            self.app_send,
+            trio.to_thread.run_sync,
+            trio.from_thread.run,
+        )
+        self.task_group.spawn(serve)
+
+    def _scope_of(self, request: Request) -> HTTPScope:
+        path, _, query = request.raw_path.partition(b"?")
+        scope = {
+            "type": "http",
+            "http_version": request.http_version,
+            "asgi": {"spec_version": "2.1", "version": "3.0"},
+            "method": request.method,
+            "scheme": self.scheme,
+            "path": unquote(path.decode("ascii")),
+            "raw_path": path,
+            "query_string": query,
+            "root_path": self.config.root_path,
+            "headers": request.headers,
+            "client": self.client,
+            "server": self.server,
+            "state": request.state.copy(),
+            "extensions": {},
+            ON_HANG_UP: self._set_hang_up,
+        }
+        return cast(HTTPScope, scope)
+
+    def _set_hang_up(self, hung_up: Callable[[], object]) -> None:
+        self._hung_up = hung_up
+        if self.closed:
+            hung_up()
+
+    def _end(self) -> None:
+        self.closed = True
+        self._inbox.put_now({"type": "http.disconnect"})
+        if self.state is not ASGIHTTPState.CLOSED and self._hung_up is not None:
+            self._hung_up()
+
+
+def _piece(body: bytes, *, more: bool) -> Message:
+    return {"type": "http.request", "body": body, "more_body": more}

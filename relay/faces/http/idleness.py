@@ -1,0 +1,48 @@
+"""When a connection that nobody uses is closed: one task for its whole life.
+
+Knows the clock and the server's end. Hypercorn starts and cancels a task for each request
+instead, and keeps the socket of a client that has left until that task's time is over.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+
+import trio
+
+
+class Idleness:
+    """Calls `close` after `seconds` without a request, or at the server's end between two."""
+
+    def __init__(self, seconds: float, close: Callable[[], Awaitable[None]]) -> None:
+        self._seconds = seconds
+        self._close = close
+        self._scope = trio.CancelScope()
+        self._left = False
+
+    async def watch(self, server_ends: Callable[[], Awaitable[None]]) -> None:
+        """Run until the connection is closed, by us or by the client."""
+        with self._scope:
+            await server_ends()
+        if self._left or (self._busy and not self._scope.cancelled_caught):
+            return  # the end of a request that is under way closes its connection itself
+        with trio.CancelScope(shield=True):
+            await self._close()
+
+    @property
+    def _busy(self) -> bool:
+        return self._scope.deadline == math.inf
+
+    def rest(self) -> None:
+        """A request has been answered: the time runs."""
+        self._scope.deadline = trio.current_time() + self._seconds
+
+    def wake(self) -> None:
+        """A request has come: the time stands still."""
+        self._scope.deadline = math.inf
+
+    def leave(self) -> None:
+        """The client has left, and the connection is closed by its reader."""
+        self._left = True
+        self._scope.cancel()
