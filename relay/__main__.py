@@ -34,6 +34,12 @@ def cli() -> None:
 @click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
 @click.option("--port", type=int, help="TCP port; 0 takes a free one.  [default: 5679]")
 @click.option(
+    "--uds",
+    metavar="PATH",
+    type=click.Path(dir_okay=False),
+    help="Unix socket to listen on instead of a port; only you can connect to it.",
+)
+@click.option(
     "--state-dir",
     type=click.Path(file_okay=False),
     help="Directory of config.json.  [default: ~/.opencode-debugger]",
@@ -79,6 +85,13 @@ def cli() -> None:
     "RELAY_ALLOWED_HOSTS takes them separated by commas.",
 )
 @click.option(
+    "--redact-pattern",
+    "redact_patterns",
+    multiple=True,
+    help="Name whose values are masked, in place of the default ones; may be repeated. "
+    "RELAY_REDACT_PATTERNS takes them separated by commas.",
+)
+@click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
     help="What is logged to standard error.  [default: info]",
@@ -104,6 +117,7 @@ def serve(**options: Any) -> None:
       http://127.0.0.1:5679/api/v1/docs shows every route
     """
     options["allowed_hosts"] = options["allowed_hosts"] or None
+    options["redact_patterns"] = options["redact_patterns"] or None
     settings = _settings(options)
     from relay.serving import run_server
 

@@ -7,19 +7,23 @@ Source: contract, section 7.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
+
+from relay.adapters.python.probe_secrets import DEFAULT_PATTERNS, is_pattern
+from relay.state_files import write_whole
 
 DEFAULT_STATE_DIR = "~/.opencode-debugger"
 
@@ -40,6 +44,16 @@ def _separated(value: Any) -> Any:
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_separated)]
 
 
+def _patterns(values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        if not is_pattern(value):
+            raise ValueError(f"{value!r} names nothing: a pattern needs letters or digits")
+    return values
+
+
+Patterns = Annotated[Names, AfterValidator(_patterns)]
+
+
 class ConfigurationError(Exception):
     """A setting has a value that cannot be used; the text names it and its source."""
 
@@ -57,6 +71,9 @@ class Settings(BaseSettings):
 
     host: str = Field("127.0.0.1", min_length=1, description="Address to listen on")
     port: int = Field(5679, ge=0, le=65535, description="TCP port; 0 takes a free one")
+    uds: Path | None = Field(
+        None, description="Path of a Unix socket to listen on, instead of a TCP port"
+    )
     state_dir: Path = Field(
         Path(DEFAULT_STATE_DIR), description="Directory of config.json and of what is kept"
     )
@@ -84,6 +101,10 @@ class Settings(BaseSettings):
     token: str | None = Field(
         None, min_length=8, max_length=512, description="Bearer token that every request needs"
     )
+    redact_patterns: Patterns = Field(
+        DEFAULT_PATTERNS,
+        description="Names whose values are masked, in whole words; `*` stands for any part of one",
+    )
     allowed_hosts: Names = Field(
         (), description="Host names accepted besides the loopback ones; `*` accepts any"
     )
@@ -99,6 +120,18 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Later in precedence comes first here; a .env file of the project is not ours to read."""
         return init_settings, env_settings, ConfigFile(settings_cls, init_settings, env_settings)
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        values = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"cannot read {path}: {error}") from error
+    if not isinstance(values, dict):
+        raise ConfigurationError(f"{path} must hold a JSON object")
+    return values
 
 
 class ConfigFile(PydanticBaseSettingsSource):
@@ -117,20 +150,41 @@ class ConfigFile(PydanticBaseSettingsSource):
         raise NotImplementedError
 
     def __call__(self) -> dict[str, Any]:
-        try:
-            values = json.loads(self.path.read_bytes())
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError) as error:
-            raise ConfigurationError(f"cannot read {self.path}: {error}") from error
-        if not isinstance(values, dict):
-            raise ConfigurationError(f"{self.path} must hold a JSON object")
+        values = _read_file(self.path)
         if "state_dir" in values:
             raise ConfigurationError(
                 f"{self.path} cannot set state_dir: it is found there already; "
                 "use RELAY_STATE_DIR or --state-dir"
             )
         return values
+
+
+def apply_log_level(level: LogLevel) -> None:
+    """Have the relay's own loggers log from `level` on; those of an embedder are not ours."""
+    logging.getLogger("relay").setLevel(level.upper())
+    # Where it listens is told on standard output; at `info` Hypercorn would tell it again.
+    quiet = logging.WARNING if level == "info" else logging.NOTSET
+    logging.getLogger("relay.http").setLevel(quiet)
+
+
+def save_changes(state_dir: Path, changes: Mapping[str, Any]) -> Path:
+    """Lay `changes` over `config.json` in the state directory, whole or not at all. Blocks.
+
+    What else is in the file stays. Raises ConfigurationError if it cannot be read or
+    written; it is as it was then.
+    """
+    path = config_file(state_dir)
+    try:
+        values = {**_read_file(path), **changes}
+        write_whole(path, json.dumps(values, indent=2).encode() + b"\n")
+    except OSError as error:
+        raise ConfigurationError(f"cannot write {path}: {error.strerror or error}") from error
+    return path
+
+
+def config_file(state_dir: Path) -> Path:
+    """Where the file of a state directory is."""
+    return state_dir.expanduser().absolute() / "config.json"
 
 
 def load_settings(**command_line: Any) -> Settings:

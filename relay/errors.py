@@ -98,6 +98,13 @@ class BreakpointFileNotFound(RelayError):
     suggestion = "Check the path; relative paths start at the session's project_root"
 
 
+class ProfileNotFound(RelayError):
+    """There is no breakpoint profile of this name."""
+
+    code, status = "PROFILE_NOT_FOUND", 404
+    suggestion = "Use GET /api/v1/breakpoint-profiles to list the names"
+
+
 class ThreadNotFound(RelayError):
     """The program has no thread of this id now."""
 
@@ -126,8 +133,15 @@ class SourceNotFound(RelayError):
     suggestion = "Give the path of a readable text file on the relay's machine"
 
 
+class WatchNotFound(RelayError):
+    """The session has no watch of this id."""
+
+    code, status = "WATCH_NOT_FOUND", 404
+    suggestion = "Use GET /sessions/{id}/watch to list the ids"
+
+
 class EvaluateError(RelayError):
-    """The expression does not parse."""
+    """The expression does not parse, or its value could not be set: nothing was changed."""
 
     code, status = "EVALUATE_ERROR", 400
     suggestion = "Mend the expression's syntax"
@@ -225,7 +239,7 @@ class MethodNotAllowed(RelayError):
 
 
 class PayloadTooLarge(RelayError):
-    """The body is larger than 10 MB."""
+    """The body is larger than 10 MB, or more input waits for the program than may."""
 
     code, status = "PAYLOAD_TOO_LARGE", 413
     suggestion = "Send a body of at most 10 MB; split large batches"

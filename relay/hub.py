@@ -10,15 +10,20 @@ from __future__ import annotations
 import contextvars
 import logging
 import uuid
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 
 import trio
 
-from relay.config import Settings
+from relay.config import Settings, apply_log_level
+from relay.dap.lifecycle import Phase
 from relay.errors import SessionExpired, SessionLimitReached, SessionNotFound, ShuttingDown
+from relay.metrics import Metrics
+from relay.session.definition import adopt, config_of
 from relay.session.session import Session, SessionConfig
+from relay.store import Kept, Store, open_store
 
 log = logging.getLogger("relay.hub")
 
@@ -29,9 +34,15 @@ TOMBSTONES = 1000
 class Hub:
     """The live sessions, in the order in which they were created."""
 
-    def __init__(self, settings: Settings, nursery: trio.Nursery) -> None:
+    def __init__(
+        self, settings: Settings, nursery: trio.Nursery, store: Store | None = None
+    ) -> None:
         self.settings = settings
+        self._store = store
         self.started_at = trio.current_time()
+        self.metrics = Metrics()
+        self.shutdown_requested = trio.Event()
+        self.changing = trio.Lock()  # one change of the settings at a time
         self._nursery = nursery
         self._sessions: dict[str, Session] = {}
         self._expired: OrderedDict[str, float] = OrderedDict()
@@ -41,8 +52,27 @@ class Hub:
 
     @property
     def sessions(self) -> list[Session]:
-        """Every live session, oldest first."""
-        return list(self._sessions.values())
+        """Every live session, oldest first; one whose time is over is none, though it may yet end."""
+        return [session for session in self._sessions.values() if not session.timed_out]
+
+    def statuses(self) -> Counter[str]:
+        """How many sessions live in each status."""
+        found = Counter({phase.value: 0 for phase in Phase})
+        found.update(session.phase.value for session in self.sessions)
+        return found
+
+    def change_settings(self, changes: Mapping[str, Any]) -> None:
+        """Put new values in force, also for the sessions that live.
+
+        An idle timeout is a session's own: the default is for those that come.
+        """
+        self.settings = self.settings.model_copy(update=dict(changes))
+        for session in self.sessions:
+            session.settings = self.settings
+            session.output.set_limit(self.settings.output_limit_bytes)
+            session.events.set_limit(self.settings.event_limit)
+        if "log_level" in changes:
+            apply_log_level(self.settings.log_level)
 
     def check_open(self) -> None:
         """Raise ShuttingDown once the relay has begun to end."""
@@ -54,18 +84,47 @@ class Hub:
         self.check_open()
         self._check_limit()
         session = Session(self._new_id(), name, config, self.settings)
+        await self._admit(session)
+        await session.keep()
+        return session
+
+    async def _admit(self, session: Session) -> None:
+        session.keeper = self._store
+        session.metrics = self.metrics
+        self.metrics.sessions_created += 1
         self._sessions[session.id] = session
         # A task started from a request would carry that request's context for ever.
         contextvars.Context().run(self._nursery.start_soon, self._hold, session)
         await session.opened.wait()
+
+    async def restore(self, kept: Kept) -> Session:
+        """A session of an earlier relay: in `created`, with its id and its breakpoints."""
+        config = config_of(kept.definition, self.default_config())
+        session = Session(kept.id, kept.definition.name, config, self.settings)
+        session.created_at = kept.created_at
+        session.breakpoints.load(kept.breakpoints)
+        adopt(session, kept.definition)
+        await self._admit(session)
         return session
+
+    def default_config(self) -> SessionConfig:
+        """What a session has that was told nothing."""
+        return SessionConfig(
+            project_root=str(self.settings.project_root.expanduser().absolute()),
+            python_path=self.settings.python_path,
+            timeout_minutes=self.settings.default_timeout_minutes,
+        )
 
     async def _hold(self, session: Session) -> None:
         try:
             await session.run()
         finally:
             self._sessions.pop(session.id, None)
+            self.metrics.dropped.update(
+                output=session.output.dropped, events=session.events.dropped
+            )
             if session.expired:
+                self.metrics.sessions_expired += 1
                 self._remember_expired(session.id)
 
     def _check_limit(self) -> None:
@@ -96,18 +155,21 @@ class Hub:
     def get(self, session_id: str) -> Session:
         """The live session; raises SessionExpired (for 24 h) or SessionNotFound."""
         session = self._sessions.get(session_id)
-        if session is not None and not session.is_ending:
+        if session is not None and not session.is_ending and not session.timed_out:
             return session
         if self._has_expired(session_id):
             raise SessionExpired(
-                f"Session '{session_id}' ended after its idle timeout", session_id=session_id
+                f"Session '{session_id}' ended after its idle timeout",
+                session_id=session_id,
+                status="terminated",
+                reason="timeout",
             )
         raise SessionNotFound(f"Session with ID '{session_id}' not found", session_id=session_id)
 
     def _has_expired(self, session_id: str) -> bool:
         session = self._sessions.get(session_id)
         if session is not None:
-            return session.expired
+            return session.timed_out or session.expired
         died_at = self._expired.get(session_id)
         if died_at is None:
             return False
@@ -124,8 +186,8 @@ class Hub:
             yield session
 
     async def end_session(self, session: Session) -> None:
-        """End the session; returns when nothing of it runs any more."""
-        session.end()
+        """End and forget the session; returns when nothing of it runs any more."""
+        session.end(discard=True)
         await session.closed.wait()
 
     def drain(self) -> None:
@@ -141,18 +203,39 @@ class Hub:
 
 
 @asynccontextmanager
-async def open_relay(settings: Settings | None = None) -> AsyncIterator[Hub]:
+async def _opened_store(settings: Settings, persist: bool) -> AsyncIterator[Store | None]:
+    """The state directory while it is ours, or None; what is unwritten is written at the end."""
+    store = await trio.to_thread.run_sync(open_store, settings.state_dir) if persist else None
+    try:
+        yield store
+    finally:
+        if store is not None:
+            with trio.CancelScope(shield=True):
+                await store.flush()
+            store.close()
+
+
+@asynccontextmanager
+async def open_relay(
+    settings: Settings | None = None, *, persist: bool = False
+) -> AsyncIterator[Hub]:
     """A hub in the caller's own nursery; leaving the block ends every session.
 
     async with open_relay() as hub:
         session = await hub.create_session(config)
 
+    With `persist` the sessions' definitions and breakpoints are kept in the state
+    directory, and those that are there already come back, in `created`.
     What the block raises comes out as it is, and not in a group.
     """
+    settings = settings or Settings()
     failure: Exception | None = None
-    async with trio.open_nursery() as nursery:
-        hub = Hub(settings or Settings(), nursery)
+    async with _opened_store(settings, persist) as store, trio.open_nursery() as nursery:
+        hub = Hub(settings, nursery, store)
         try:
+            if store is not None:
+                for kept in await trio.to_thread.run_sync(store.load):
+                    await hub.restore(kept)
             yield hub
         except Exception as error:  # noqa: BLE001  raised again, outside of the nursery
             failure = error

@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator
 
 import trio
 
-from relay.config import Settings
+from relay.config import Settings, apply_log_level
 from relay.faces.http.listener import CannotListenError
 from relay.faces.http.routes import ROUTES
 from relay.faces.http.server import serve
@@ -62,7 +62,7 @@ def _fault(settings: Settings) -> str | None:
 
 def _needs_token(settings: Settings) -> bool:
     """Whether others can reach the address, and no token keeps them out."""
-    return settings.token is None and not _is_loopback(settings.host)
+    return settings.token is None and settings.uds is None and not _is_loopback(settings.host)
 
 
 def _configure_logging(settings: Settings) -> None:
@@ -71,9 +71,7 @@ def _configure_logging(settings: Settings) -> None:
         level=settings.log_level.upper(),
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    if settings.log_level == "info":
-        # Where it listens is told on standard output; Hypercorn would tell it again.
-        logging.getLogger("relay.http").setLevel(logging.WARNING)
+    apply_log_level(settings.log_level)
 
 
 async def _main(settings: Settings) -> None:
@@ -81,9 +79,10 @@ async def _main(settings: Settings) -> None:
     if generated is not None:
         settings = settings.model_copy(update={"token": generated})
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        async with open_relay(settings) as hub, trio.open_nursery() as nursery:
+        async with open_relay(settings, persist=True) as hub, trio.open_nursery() as nursery:
             shutdown = trio.Event()
             nursery.start_soon(_obey, signals, hub, shutdown, nursery.cancel_scope)
+            nursery.start_soon(_hurry, shutdown, nursery.cancel_scope)
             url = await nursery.start(_serve, hub, settings, shutdown, nursery.cancel_scope)
             _announce(url, settings, generated)
 
@@ -110,10 +109,20 @@ async def _obey(
         log.info("%s: shutting down", signal.Signals(number).name)
         hub.drain()
         shutdown.set()
-        scope.deadline = trio.current_time() + SHUTDOWN_SECONDS
+
+
+async def _hurry(shutdown: trio.Event, scope: trio.CancelScope) -> None:
+    """However the end began, it is over within SHUTDOWN_SECONDS."""
+    await shutdown.wait()
+    scope.deadline = trio.current_time() + SHUTDOWN_SECONDS
 
 
 def _announce(url: str, settings: Settings, generated_token: str | None) -> None:
+    if settings.uds is not None:
+        path = url.removeprefix("unix:")
+        print(f"relay listens on {url}", flush=True)
+        print(f"try  curl --unix-socket {path} http://localhost/api/v1/health", flush=True)
+        return
     print(f"relay listens on {url}/api/v1", flush=True)
     print(f"the API page is  {url}/api/v1/docs", flush=True)
     if generated_token is not None:

@@ -22,9 +22,9 @@ LAYERS = (
     {"relay.errors"},
     {"relay.dap"},
     {"relay.adapters"},
-    {"relay.models", "relay.config"},
+    {"relay.models", "relay.config", "relay.metrics", "relay.profiles", "relay.state_files"},
     {"relay.session"},
-    {"relay.hub"},
+    {"relay.hub", "relay.store"},
     {"relay"},
     {"relay.operations"},
     {"relay.faces"},
@@ -34,6 +34,7 @@ LAYERS = (
 
 IN_OTHER_INTERPRETERS = (
     "adapters/python/bootstrap.py",
+    "adapters/python/children_site/*.py",
     "adapters/python/plain_program.py",
     "adapters/python/probe*.py",
     "adapters/python/pydevd*.py",

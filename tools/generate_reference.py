@@ -292,7 +292,8 @@ def _setting_default(name: str) -> str:
 
 def option_of(setting: str) -> str:
     """The command line's word for a setting."""
-    return {"allowed_hosts": "--allowed-host"}.get(setting, "--" + setting.replace("_", "-"))
+    repeated = {"allowed_hosts": "--allowed-host", "redact_patterns": "--redact-pattern"}
+    return repeated.get(setting, "--" + setting.replace("_", "-"))
 
 
 def command_line() -> str:

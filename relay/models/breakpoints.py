@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from relay.models.fields import PathText, StrictModel, Text
-from relay.models.resource import Resource, SourceRef
+from relay.models.resource import Resource, SourceRef, left_out
+
+DOTTED_NAME = r"^[^\W\d]\w*(\.[^\W\d]\w*)*$"
+"""Identifiers with dots between them, of any alphabet."""
+
+FunctionName = Annotated[str, StringConstraints(pattern=DOTTED_NAME, max_length=1000)]
+"""`total`, `Cart.total` or `shop.cart.Cart.total`."""
 
 
 class SourceSpec(StrictModel):
     path: PathText = Field(description="Absolute, or relative to project_root")
 
 
-class BreakpointSpec(StrictModel):
-    """One breakpoint as asked for: `source.path` or `file`, and a line."""
+class BreakpointFields(StrictModel):
+    """A place, `source.path` or `file` with `line`, or `function`; and when to stop there."""
 
     source: SourceSpec | None = None
     file: PathText | None = Field(None, description="The same as source.path")
-    line: int = Field(ge=1, le=2**31 - 1, description="Line, counted from 1")
+    line: int | None = Field(None, ge=1, le=2**31 - 1, description="Line, counted from 1")
+    function: FunctionName | None = Field(
+        None, description="Stop where it is called: name, Class.name or module.Class.name"
+    )
     condition: Text | None = Field(None, description="Stop only when this expression is true")
     hit_condition: Text | None = Field(
         None, description="Stop by the count of hits: N, ==N, >N, >=N, <N, <=N, %N"
@@ -27,44 +36,52 @@ class BreakpointSpec(StrictModel):
     log_message: Text | None = Field(
         None, description="Log this instead of stopping; {expression} is filled in"
     )
-    enabled: bool = True
-
-    @model_validator(mode="after")
-    def _one_source(self) -> Self:
-        if (self.source is None) == (self.file is None):
-            raise ValueError("give either source.path or file, not both and not neither")
-        return self
+    enabled: bool = Field(True, description="false keeps it without effect")
+    pending: bool = Field(
+        False, description="The file need not exist yet: the breakpoint waits for it"
+    )
 
     @property
     def path(self) -> str:
-        """The source file, as the client wrote it."""
+        """The source file, as the client wrote it; empty for a function."""
         return self.source.path if self.source else self.file or ""
 
+    def _check_place(self) -> None:
+        if self.function is not None:
+            if {"source", "file", "line", "pending"} & self.model_fields_set:
+                raise ValueError("give either function or a file and a line, not both")
+            return
+        if self.line is None:
+            raise ValueError("give source.path and line, or function")
+        if (self.source is None) == (self.file is None):
+            raise ValueError("give either source.path or file, not both and not neither")
 
-class SetBreakpoints(StrictModel):
+
+class BreakpointSpec(BreakpointFields):
+    """One breakpoint as asked for."""
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        self._check_place()
+        return self
+
+
+class SetBreakpoints(BreakpointFields):
     """A batch under `breakpoints`, or the fields of one breakpoint."""
 
     breakpoints: list[BreakpointSpec] | None = Field(None, min_length=1, max_length=10_000)
-    source: SourceSpec | None = None
-    file: PathText | None = Field(None, description="The same as source.path")
-    line: int | None = Field(None, ge=1, le=2**31 - 1)
-    condition: Text | None = None
-    hit_condition: Text | None = None
-    log_message: Text | None = None
-    enabled: bool = True
 
     @model_validator(mode="after")
     def _batch_or_single(self) -> Self:
         single = self.model_fields_set - {"breakpoints"}
-        if self.breakpoints is not None and single:
+        if self.breakpoints is None:
+            if not single:
+                raise ValueError("give breakpoints, or source.path and line, or function")
+            self._check_place()
+        elif single:
             raise ValueError(
                 f"give either breakpoints or one breakpoint's fields, not {sorted(single)} too"
             )
-        if self.breakpoints is None:
-            if self.line is None:
-                raise ValueError("give breakpoints, or source.path and line")
-            if (self.source is None) == (self.file is None):
-                raise ValueError("give either source.path or file, not both and not neither")
         return self
 
     @property
@@ -75,27 +92,57 @@ class SetBreakpoints(StrictModel):
         return [BreakpointSpec(**{name: getattr(self, name) for name in self.model_fields_set})]
 
 
+class ChangeBreakpoint(StrictModel):
+    """What is given changes; null takes a condition or log message away."""
+
+    line: int | None = Field(
+        None, ge=1, le=2**31 - 1, description="New line in the same file, counted from 1"
+    )
+    condition: Text | None = Field(None, description="Stop only when this expression is true")
+    hit_condition: Text | None = Field(
+        None, description="Stop by the count of hits, which starts anew"
+    )
+    log_message: Text | None = Field(None, description="Log this instead of stopping")
+    enabled: bool | None = Field(None, description="false keeps it without effect")
+
+    @field_validator("line", "enabled")
+    @classmethod
+    def _not_null(cls, value: int | None) -> int:
+        if value is None:
+            raise ValueError("cannot be null")
+        return value
+
+
 class BreakpointView(Resource):
     id: str
     verified: bool
-    source: SourceRef
-    line: int
+    source: SourceRef | None = Field(description="null while the place of a function is unknown")
+    line: int | None = Field(description="null while the place of a function is unknown")
+    function: str | None = left_out("The function, as asked for")
     condition: str | None = None
     hit_condition: str | None = None
     log_message: str | None = None
     enabled: bool = True
-    hit_count: int = Field(0, description="How often it stopped the program")
+    pending: bool | None = left_out("true while its file does not exist")
+    hit_count: int = Field(
+        0,
+        description="How often it was hit in this run: its condition was true, or, with a hit "
+        "condition, the program came by",
+    )
     message: str | None = Field(None, description="Why it is not verified")
     suggestion: str | None = Field(None, description="The nearest line with code")
+    warning: str | None = left_out("Its file was changed after the program was started")
 
 
 class BreakpointBatch(Resource):
     breakpoints: list[BreakpointView]
+    warning: str | None = left_out("Files were changed after the program was started")
 
 
 class BreakpointList(Resource):
     breakpoints: list[BreakpointView]
     total: int
+    warning: str | None = left_out("Files were changed after the program was started")
 
 
 class BreakpointListQuery(StrictModel):
@@ -106,3 +153,12 @@ class BreakpointListQuery(StrictModel):
 class DeletedBreakpoint(Resource):
     id: str
     deleted: Literal[True] = True
+
+
+class DeleteBreakpointsQuery(StrictModel):
+    file: PathText | None = Field(None, description="Only those of this file")
+
+
+class DeletedBreakpoints(Resource):
+    deleted: list[str] = Field(description="Ids of the breakpoints that are gone")
+    total: int

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from relay.dap.lifecycle import Phase
 from relay.models.fields import StrictModel
-from relay.models.resource import Location, Resource, left_out
+from relay.models.resource import REDACTED, Location, Resource, left_out
 
 Include = Literal["location", "source", "locals", "stack", "output", "watches", "exception"]
 
@@ -22,6 +22,7 @@ class Waiting(StrictModel):
         None, ge=0, le=300, description="Seconds to wait for the next stop or exit"
     )
     include: list[Include] = Field([], max_length=16, description="What to send along under `stop`")
+    reveal: bool = Field(False, description="Show what is masked by its name, too")
     max_chars: int = Field(
         DEFAULT_MAX_CHARS, ge=200, le=1_000_000, description="Bound of the whole answer"
     )
@@ -52,6 +53,7 @@ class ReturnValue(Resource):
     function: str | None = left_out()
     variables_reference: int = 0
     truncated: bool | None = left_out()
+    redacted: bool | None = left_out(REDACTED)
 
 
 class SourceLine(Resource):
@@ -74,14 +76,18 @@ class LocalVariable(Resource):
     type: str
     variables_reference: int = 0
     truncated: bool | None = left_out()
+    redacted: bool | None = left_out(REDACTED)
 
 
 class WatchValue(Resource):
     id: str
     expression: str
-    result: str | None = None
+    result: str | None = Field(None, description="null while the program is not paused")
     type: str | None = None
-    error: str | None = None
+    error: str | None = Field(None, description="Why there is no result")
+    variables_reference: int = 0
+    truncated: bool | None = left_out()
+    redacted: bool | None = left_out(REDACTED)
 
 
 class StopException(Resource):
@@ -114,6 +120,19 @@ class ExecutionResult(Resource):
     return_value: ReturnValue | None = left_out()
     exit_code: int | None = left_out()
     stop: StopReport | None = left_out()
+
+
+class BlockedThread(Resource):
+    """A thread that has not stopped, and the line of Python that it is at."""
+
+    thread_id: int
+    name: str
+    location: Location | None
+
+
+class PauseResult(ExecutionResult):
+    message: str | None = left_out("Why nothing has stopped yet")
+    blocked: list[BlockedThread] | None = left_out("The threads that have not stopped, and where")
 
 
 class ContinueResult(ExecutionResult):

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from relay.models.fields import StrictModel, Text
-from relay.models.resource import Resource, SourceRef, left_out
+from relay.models.resource import REDACTED, ProcessRef, Resource, SourceRef, left_out
 
 
 class ThreadView(Resource):
@@ -15,6 +15,7 @@ class ThreadView(Resource):
     name: str
     status: Literal["running", "paused"]
     is_current: bool
+    process: ProcessRef | None = left_out("Whose thread it is, where several are debugged")
 
 
 class ThreadList(Resource):
@@ -67,6 +68,7 @@ class VariablesQuery(StrictModel):
     start: int = Field(0, ge=0, description="First child to show")
     count: int | None = Field(None, ge=0, le=10_000, description="Children to show; default 100")
     filter: Literal["indexed", "named"] | None = None
+    reveal: bool = Field(False, description="Show what is masked by its name, too")
 
 
 class VariableView(Resource):
@@ -77,8 +79,10 @@ class VariableView(Resource):
     named_variables: int = 0
     indexed_variables: int = 0
     length: int | None = left_out()
+    expandable: bool | None = left_out("true: variables_reference leads to children")
     truncated: bool | None = left_out()
     circular: bool | None = left_out()
+    redacted: bool | None = left_out(REDACTED)
     base64: str | None = left_out("Content of a bytes value, cut like value")
     evaluate_name: str | None = left_out()
     presentation_hint: dict[str, Any] | None = left_out()
@@ -97,6 +101,7 @@ class EvaluateRequest(StrictModel):
     context: Literal["watch", "repl", "hover"] = Field(
         "repl", description="repl may run statements; watch and hover take expressions only"
     )
+    reveal: bool = Field(False, description="Show what is masked by its name, too")
 
 
 class Evaluation(Resource):
@@ -108,6 +113,7 @@ class Evaluation(Resource):
     length: int | None = left_out()
     truncated: bool | None = left_out()
     circular: bool | None = left_out()
+    redacted: bool | None = left_out(REDACTED)
     base64: str | None = left_out()
     presentation_hint: dict[str, Any] | None = None
     error: str | None = left_out("The exception that the expression raised")

@@ -12,6 +12,9 @@ from relay.models.resource import Resource, left_out
 
 LaunchMode = Literal["fast", "plain", "adapter"]
 EnvironmentName = Annotated[str, StringConstraints(pattern=r"^[^=\x00]+$", max_length=4096)]
+AbsolutePath = Annotated[
+    str, StringConstraints(pattern=r"^(/|[A-Za-z]:[\\/])[^\x00]*$", max_length=4096)
+]
 
 
 class LaunchRequest(Waiting):
@@ -34,6 +37,12 @@ class LaunchRequest(Waiting):
         "internalConsole", description="internalConsole gives pipes, integratedTerminal a terminal"
     )
     python_args: list[Text] = Field([], description="Arguments of the interpreter itself")
+    stdin_inputs: list[Text] = Field(
+        [], description="Lines for standard input, queued before the program begins"
+    )
+    debug_subprocesses: bool = Field(
+        False, description="Debug the Python processes that the program starts, too"
+    )
     launch_mode: LaunchMode | None = Field(
         None, description="Force one way of starting the debuggee; default: the best that fits"
     )
@@ -68,11 +77,21 @@ class LaunchResult(ExecutionResult):
     launch_mode: str = Field(description="fast, plain or adapter")
 
 
+class PathMapping(StrictModel):
+    """Two names of one directory. Everything the relay shows and takes is local."""
+
+    local_root: PathText = Field(description="Here; relative paths start from project_root")
+    remote_root: AbsolutePath = Field(description="As the target sees it, in a container say")
+
+
 class AttachRequest(StrictModel):
     pid: int | None = Field(None, ge=1, le=2**31 - 1, description="Process to attach to")
     host: Text = Field("localhost", min_length=1, max_length=255, description="debugpy's host")
     port: int | None = Field(None, ge=1, le=65535, description="Port of `debugpy --listen`")
     connect_timeout: int = Field(10, ge=1, le=300, description="Seconds")
+    path_mappings: list[PathMapping] = Field(
+        [], max_length=100, description="Where the target has its files, if not where we do"
+    )
 
     @model_validator(mode="after")
     def _one_target(self) -> Self:

@@ -75,4 +75,9 @@ class InputRequest(StrictModel):
 
 
 class InputResult(Resource):
-    written: int = Field(description="Bytes")
+    written: int = Field(description="Bytes, written or queued until the program reads")
+
+
+class ClearedOutput(Resource):
+    cleared: int = Field(description="Entries that were there")
+    next_cursor: str = Field(description="Only what is printed from now on")

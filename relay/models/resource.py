@@ -22,6 +22,8 @@ def left_out(description: str | None = None) -> Any:
     return Field(default=None, exclude_if=_is_none, description=description)
 
 
+REDACTED = "The value, or a part of it, is masked because of its name; `reveal` shows it"
+
 Timestamp = Annotated[datetime, PlainSerializer(_milliseconds, return_type=str, when_used="json")]
 """UTC with milliseconds and a `Z` on the wire."""
 
@@ -37,6 +39,11 @@ class Resource(BaseModel):
         return cls(**{name: facts[name] for name in cls.model_fields if name in facts}, **more)
 
 
+class ProcessRef(Resource):
+    pid: int
+    name: str = Field(description="Script or module that it runs")
+
+
 class Location(Resource):
     """Where a thread stands. Lines count from 1."""
 
@@ -44,6 +51,7 @@ class Location(Resource):
     line: int
     column: int = 0
     function: str = Field(description="Name of the function, or <module>")
+    pid: int | None = left_out("The process, where `debug_subprocesses` debugs several")
 
 
 class SourceRef(Resource):

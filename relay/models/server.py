@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
+from pydantic import Field, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
+
+from relay.config import SECRETS, LogLevel, Settings
+from relay.models.fields import StrictModel
 from relay.models.resource import Resource
 
 
@@ -36,3 +41,79 @@ class Info(Resource):
     debugpy_version: str | None
     capabilities: Capabilities
     endpoints: list[str]
+
+
+class Configuration(Resource):
+    """The settings in force. Secrets are left out: of the token, only whether there is one."""
+
+    host: str
+    port: int = Field(description="As configured: 0 stands for a free one")
+    uds: str | None
+    state_dir: str
+    project_root: str
+    python_path: str
+    max_sessions: int
+    default_timeout_minutes: int
+    request_timeout_seconds: float
+    launch_timeout_seconds: float
+    output_limit_bytes: int
+    event_limit: int
+    log_level: LogLevel
+    redact_patterns: list[str]
+    allowed_hosts: list[str]
+    token_required: bool = Field(description="Whether every request needs the bearer token")
+    changeable: list[str] = Field(description="Names that PATCH /config takes")
+    config_file: str = Field(description="Where PATCH /config keeps what it changes")
+
+
+def _unchanged(name: str) -> Any:
+    """A field of `Settings` with its bounds, absent by default."""
+    field = Settings.model_fields[name]
+    bounds = {
+        key: getattr(item, key)
+        for item in field.metadata
+        for key in ("ge", "le")
+        if hasattr(item, key)
+    }
+    return Field(None, description=f"{field.description}; default: unchanged", **bounds)
+
+
+class ConfigPatch(StrictModel):
+    """What may change while the relay runs. Absent or null fields stay as they are."""
+
+    max_sessions: int | None = _unchanged("max_sessions")
+    default_timeout_minutes: int | None = _unchanged("default_timeout_minutes")
+    output_limit_bytes: int | None = _unchanged("output_limit_bytes")
+    event_limit: int | None = _unchanged("event_limit")
+    log_level: LogLevel | None = _unchanged("log_level")
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _say_how(cls, given: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """A setting that exists, but is fixed while the relay runs, is no unknown field."""
+        try:
+            return handler(given)
+        except ValidationError as error:
+            details = [_explained(item) for item in error.errors(include_url=False)]
+            raise ValidationError.from_exception_data(cls.__name__, details) from None
+
+
+def _explained(item: ErrorDetails) -> InitErrorDetails:
+    name = item["loc"][-1] if item["loc"] else ""
+    if item["type"] == "extra_forbidden" and name in Settings.model_fields:
+        option = str(name).replace("_", "-").replace("allowed-hosts", "allowed-host")
+        told = (
+            f"is fixed while the relay runs: restart it with --{option}, RELAY_{str(name).upper()}"
+            + ("" if name == "state_dir" else f' or the key "{name}" in config.json')
+        )
+        shown = None if name in SECRETS else item["input"]
+        fixed = PydanticCustomError("fixed_setting", "{told}", {"told": told})
+        return InitErrorDetails(type=fixed, loc=item["loc"], input=shown)
+    return InitErrorDetails(
+        type=item["type"], loc=item["loc"], input=item["input"], ctx=item.get("ctx", {})
+    )
+
+
+class ShutdownStarted(Resource):
+    status: Literal["shutting_down"] = "shutting_down"
+    sessions: int = Field(description="Sessions that live, and are being ended")

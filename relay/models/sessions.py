@@ -9,7 +9,7 @@ from pydantic import Field
 from relay.dap.lifecycle import Phase
 from relay.models.fields import PathText, StrictModel, Text
 from relay.models.launch import Program
-from relay.models.resource import Location, Resource, Timestamp
+from relay.models.resource import Location, Resource, Timestamp, left_out
 
 STOP_REASONS = (
     "breakpoint",
@@ -23,7 +23,9 @@ STOP_REASONS = (
 )
 
 
-class CreateSession(StrictModel):
+class SessionSettings(StrictModel):
+    """What a session is created with, whether or not it starts a program."""
+
     name: Text | None = Field(None, min_length=1, max_length=255, description="For people")
     project_root: PathText | None = Field(
         None, description="Directory that relative paths start from; default: the relay's own"
@@ -36,6 +38,36 @@ class CreateSession(StrictModel):
         None, ge=1, le=1440, description="Idle time after which the session ends; default 60"
     )
     stop_on_entry: bool = Field(False, description="Default of launch's field of that name")
+
+
+class PatchSession(StrictModel):
+    """What is absent or null stays as it is."""
+
+    name: Text | None = Field(None, min_length=1, max_length=255, description="For people")
+    timeout_minutes: int | None = Field(
+        None, ge=1, le=1440, description="Idle time after which the session ends; counts anew"
+    )
+    stop_on_entry: bool | None = Field(None, description="Default of launch's field of that name")
+    project_root: PathText | None = Field(
+        None, description="Where relative paths start; only while no program lives"
+    )
+    python_path: PathText | None = Field(
+        None, description="Interpreter of the next launch; only while no program lives"
+    )
+
+
+class CloneSession(StrictModel):
+    name: Text | None = Field(
+        None, min_length=1, max_length=255, description="Default: the original's, as a copy of it"
+    )
+
+
+class Ping(Resource):
+    session_id: str
+    status: Phase
+    timeout_minutes: int
+    expires_at: Timestamp = Field(description="When it ends if nobody asks for it from now on")
+    warning: str | None = Field(None, description="What this request has averted")
 
 
 class SessionConfig(Resource):
@@ -76,6 +108,12 @@ class SessionView(Resource):
     breakpoint_count: int = 0
     exception: ExceptionView | None = None
     exit_code: int | None = Field(None, description="Negative: ended by that signal")
+    warning: str | None = Field(
+        None, description="From half of the idle timeout on: when the session will expire"
+    )
+    waiting_for_input: str | None = Field(
+        None, description="The prompt, while the program waits for its standard input"
+    )
 
 
 class SessionListQuery(StrictModel):
@@ -90,6 +128,7 @@ class SessionItem(Resource):
     status: Phase
     created_at: Timestamp
     program: str | None = Field(description="Script or module, once launched")
+    warning: str | None = left_out("When the session will expire, from half-time on")
 
 
 class SessionPage(Resource):

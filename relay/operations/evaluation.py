@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from relay.models.inspection import EvaluateRequest, Evaluation
 from relay.operations.inspection import inspector_of
 from relay.session.frames import frame_at
@@ -17,7 +19,14 @@ async def evaluate(session: Session, *, body: EvaluateRequest) -> Evaluation:
     stop = session.require_stop("evaluate")
     inspector = inspector_of(session, "evaluate")
     frame = await frame_at(session.require_debuggee("evaluate"), stop, body.frame_id)
-    found = await inspector.evaluate(frame, body.expression, body.context)
+    return evaluation(
+        await inspector.evaluate(frame, body.expression, body.context, reveal=body.reveal)
+    )
+
+
+def evaluation(found: dict[str, Any]) -> Evaluation:
+    """What the debuggee made of an expression."""
     if (raised := found.get("exception")) is not None:
-        return Evaluation(result=None, type=None, error=raised)
+        redacted = {"redacted": True} if found.get("redacted") else {}
+        return Evaluation(result=None, type=None, error=raised, **redacted)
     return Evaluation.pick(found)

@@ -6,21 +6,25 @@ the debugger's own answer is not missed, and one that outlasts `wait` is not los
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
 from relay.dap.lifecycle import Phase
-from relay.errors import ThreadNotFound
+from relay.errors import DebugpyTimeout, RelayError, ThreadNotFound
 from relay.models.execution import (
+    BlockedThread,
     ContinueRequest,
     ContinueResult,
     ExecutionResult,
     PauseRequest,
+    PauseResult,
     ReturnValue,
     StepOutRequest,
     StepRequest,
     Waiting,
 )
+from relay.models.resource import Location
 from relay.operations.sessions import location_view
 from relay.operations.snapshot import stop_report
 from relay.session.session import Session
@@ -29,6 +33,21 @@ from relay.session.stop import Stop
 STOPS = frozenset({"stopped", "terminated"})
 STEP_WAIT = 10.0
 """Seconds that a step or a pause waits for its stop, unless told otherwise."""
+
+ANY_THREAD = "*"
+"""debugpy takes this where DAP has a number: it need not be asked for one first."""
+
+PATIENCE = 1.0
+"""Seconds in which a debugger answers that gets to run at all."""
+
+WAITS = (
+    "No thread has come to a line of Python yet: each is inside C code or waits. "
+    "The first that comes back stops the program; the stop is an event then"
+)
+HOLDS_ALL = (
+    "C code keeps the interpreter to itself (the GIL), so no thread runs Python and none can "
+    "stop. The program stops when that call returns; the stop is an event then"
+)
 
 
 async def continue_execution(session: Session, *, body: ContinueRequest) -> ContinueResult:
@@ -39,25 +58,52 @@ async def continue_execution(session: Session, *, body: ContinueRequest) -> Cont
     stop = session.require_stop("continue")
     await _check_thread(session, body.thread_id)
     cursor = session.events.last_seq
-    await _resume(session, "continue", {"threadId": body.thread_id or stop.thread_id})
+    await resume_all(session, {"threadId": body.thread_id or stop.thread_id})
     result = await settle(session, body, cursor, default_wait=0.0)
     return ContinueResult(**dict(result))
 
 
-async def pause_execution(session: Session, *, body: PauseRequest) -> ExecutionResult:
+async def pause_execution(session: Session, *, body: PauseRequest) -> PauseResult:
     """Pause the program at its next line of code.
 
     While it blocks outside of Python code it stops only when it comes back; the
-    answer then says `running`, and the stop follows as an event.
+    answer then says `running` and why, and the stop follows as an event.
     """
-    session.require("pause", Phase.RUNNING)
+    if session.stop is None or session.stop.held is None:  # else some threads run
+        session.require("pause", Phase.RUNNING)
     debuggee = session.require_debuggee("pause")
     cursor = session.events.last_seq
-    threads = await _thread_ids(session)
-    if body.thread_id is not None and body.thread_id not in threads:
-        raise _no_such_thread(body.thread_id, threads)
-    await debuggee.request("pause", {"threadId": body.thread_id or threads[0]})
-    return await settle(session, body, cursor, default_wait=STEP_WAIT)
+    if body.thread_id is not None:
+        await _check_thread(session, body.thread_id)
+    # C code that keeps the GIL keeps the debugger from answering, not the pause from coming.
+    with contextlib.suppress(DebugpyTimeout):
+        thread = ANY_THREAD if body.thread_id is None else body.thread_id
+        await debuggee.request("pause", {"threadId": thread}, timeout=PATIENCE)
+    result = await settle(session, body, cursor, default_wait=STEP_WAIT)
+    return PauseResult(**dict(result), **await why_not_paused(session))
+
+
+async def why_not_paused(session: Session) -> dict[str, Any]:
+    """The fields `message` and `blocked` for a program that was to pause and still runs."""
+    if session.phase is not Phase.RUNNING or session.debuggee is None:
+        return {}
+    inspector = session.debuggee.inspector
+    try:
+        states = await inspector.thread_states(timeout=PATIENCE) if inspector is not None else []
+    except DebugpyTimeout:
+        return {"message": HOLDS_ALL}
+    except RelayError:  # it has ended, or broken off: the status says so
+        return {}
+    blocked = [blocked_thread(state) for state in states if state["state"] != "standing"]
+    # It may have stopped meanwhile.
+    return {"message": WAITS, "blocked": blocked} if session.stop is None else {}
+
+
+def blocked_thread(state: Mapping[str, Any]) -> BlockedThread:
+    """A thread that does not stand, as the probe tells of it."""
+    place = state["frame"]
+    location = place and Location(path=place["path"], line=place["line"], function=place["name"])
+    return BlockedThread(thread_id=state["id"], name=state["name"], location=location)
 
 
 async def step_over(session: Session, *, body: StepRequest) -> ExecutionResult:
@@ -84,6 +130,8 @@ async def _step(
 ) -> ExecutionResult:
     stop = session.require_stop(verb)
     await _check_thread(session, body.thread_id)
+    if body.thread_id is not None:
+        stop.require_held(body.thread_id, verb)
     cursor = session.events.last_seq
     await _resume(session, command, {"threadId": body.thread_id or stop.thread_id, **extra})
     return await settle(session, body, cursor, default_wait=STEP_WAIT)
@@ -95,6 +143,8 @@ async def _check_thread(session: Session, thread_id: int | None) -> None:
     threads = await _thread_ids(session)
     if thread_id not in threads:
         raise _no_such_thread(thread_id, threads)
+    if session.stop is not None and session.stop.stands is not None:
+        session.stop.require_held(thread_id, "resume")  # the debugger of its process never would
 
 
 async def _thread_ids(session: Session) -> list[int]:
@@ -106,6 +156,20 @@ def _no_such_thread(thread_id: int, threads: list[int]) -> ThreadNotFound:
     return ThreadNotFound(
         f"thread {thread_id} does not exist", thread_id=thread_id, threads=threads
     )
+
+
+async def resume_all(session: Session, arguments: Mapping[str, Any]) -> None:
+    """Every thread runs, also if some were let go before."""
+    stop = session.require_stop("continue")
+    if stop.held is None:
+        await _resume(session, "continue", arguments)
+        return
+    inspector = session.require_debuggee("continue").inspector
+    assert inspector is not None
+    await inspector.release()
+    stop = session.require_stop("continue")
+    session.announce_resume(stop.thread_id)
+    await inspector.resume_all()
 
 
 async def _resume(session: Session, command: str, arguments: Mapping[str, Any]) -> None:
@@ -139,13 +203,25 @@ async def standing(session: Session, body: Waiting, cursor: int) -> ExecutionRes
         stop_reason=stop.reason if stop else None,
         current_location=location_view(stop),
         thread_id=stop.thread_id if stop else None,
-        return_value=_return_value(stop),
+        return_value=_return_value(await _shown_return(session, stop, body)),
         exit_code=session.exit_code,
         stop=await stop_report(session, body, cursor) if body.include else None,
     )
 
 
-def _return_value(stop: Stop | None) -> ReturnValue | None:
-    if stop is None or stop.return_value is None:
-        return None
-    return ReturnValue.pick(stop.return_value, function=stop.return_value.get("name"))
+async def _shown_return(
+    session: Session, stop: Stop | None, body: Waiting
+) -> Mapping[str, Any] | None:
+    """What the last call gave back; asked for again if it was masked and is to be shown."""
+    told = stop.return_value if stop is not None else None
+    if told is None or not (body.reveal and told.get("redacted")):
+        return told
+    assert stop is not None
+    debuggee = session.debuggee
+    if stop.top is None or debuggee is None or debuggee.inspector is None:
+        return told
+    return await debuggee.inspector.return_value(stop.top, reveal=True)
+
+
+def _return_value(told: Mapping[str, Any] | None) -> ReturnValue | None:
+    return None if told is None else ReturnValue.pick(told, function=told.get("name"))

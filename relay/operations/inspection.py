@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from relay.dap.lifecycle import Phase
 from relay.errors import ThreadNotFound
 from relay.models.inspection import (
     FrameView,
@@ -17,9 +16,9 @@ from relay.models.inspection import (
     ThreadView,
     VariableList,
     VariablesQuery,
-    VariableView,
 )
 from relay.models.resource import SourceRef
+from relay.models.variables import shown
 from relay.session.frames import frame_at, stack
 from relay.session.inspector import Inspector
 from relay.session.session import Session
@@ -38,17 +37,18 @@ def inspector_of(session: Session, verb: str) -> Inspector:
 
 
 async def list_threads(session: Session) -> ThreadList:
-    """List the program's threads. Any stop stops all of them."""
+    """List the program's threads. Any stop stops all of them; one can be let go alone."""
     body = await session.require_debuggee("list threads").request("threads")
-    current = session.stop.thread_id if session.stop else None
-    paused = session.phase is Phase.PAUSED
+    stop = session.stop
+    current = stop.thread_id if stop else None
     return ThreadList(
         threads=[
             ThreadView(
                 id=thread["id"],
                 name=str(thread.get("name", "")),
-                status="paused" if paused else "running",
+                status="paused" if stop and stop.holds(thread["id"]) else "running",
                 is_current=thread["id"] == current,
+                process=thread.get("process"),
             )
             for thread in body.get("threads") or []
         ],
@@ -63,6 +63,7 @@ async def get_stack_trace(session: Session, *, query: StackQuery) -> StackTrace:
     thread_id = stop.thread_id if query.thread_id is None else query.thread_id
     if thread_id != stop.thread_id:
         await _require_thread(session, thread_id)
+        stop.require_held(thread_id, "get the stack trace")
     frames = await stack(debuggee, stop, thread_id)
     end = query.start_frame + query.levels if query.levels else len(frames)
     shown = range(len(frames))[query.start_frame : end]
@@ -105,12 +106,13 @@ def _source(frame: Frame) -> SourceRef | None:
 async def get_scopes(session: Session, *, query: ScopesQuery) -> ScopeList:
     """The scopes of a frame of the stopped thread: locals first, then globals."""
     inspector = inspector_of(session, "get scopes")
-    frame = await _frame(session, query.frame_id)
+    frame = await frame_of(session, query.frame_id)
     scopes = await inspector.scopes(frame)
     return ScopeList(frame_id=query.frame_id, scopes=[ScopeView.pick(scope) for scope in scopes])
 
 
-async def _frame(session: Session, index: int) -> Frame:
+async def frame_of(session: Session, index: int) -> Frame:
+    """Frame `index` of the stopped thread; raises FrameNotFound."""
     stop = session.require_stop("inspect a frame")
     return await frame_at(session.require_debuggee("inspect a frame"), stop, index)
 
@@ -119,16 +121,17 @@ async def get_variables(session: Session, *, query: VariablesQuery) -> VariableL
     """The variables of a scope, or the children of a value, a page at a time."""
     inspector = inspector_of(session, "get variables")
     page = await inspector.variables(
-        await _frame(session, 0),
+        await frame_of(session, 0),
         query.variables_reference,
         start=query.start,
         count=PAGE if query.count is None else query.count,
         kind=query.filter,
+        reveal=query.reveal,
     )
-    shown = [VariableView.pick(variable) for variable in page.variables]
+    found = [shown(variable) for variable in page.variables]
     return VariableList(
         variables_reference=query.variables_reference,
-        variables=shown,
+        variables=found,
         total=page.total,
-        has_more=query.start + len(shown) < page.total,
+        has_more=query.start + len(found) < page.total,
     )

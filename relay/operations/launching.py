@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from itertools import pairwise
 
+from relay.adapters.python.probe_secrets import scrub_words
 from relay.dap.lifecycle import Phase
 from relay.errors import (
     InvalidRequest,
@@ -22,13 +23,20 @@ from relay.models.launch import (
 )
 from relay.operations.execution import settle
 from relay.operations.paths import resolve, similar_files
+from relay.operations.pending import check_again, look_out
 from relay.session.attaching import attach_by_pid, attach_by_port
+from relay.session.definition import without_waiting
+from relay.session.exceptions import ExceptionBreakpoints
 from relay.session.launching import Request, launch_starters
 from relay.session.session import Session
 from relay.session.sources import analyse
+from relay.session.stdin import QUEUE_BYTES
 
 SECRETS = ("RELAY_TOKEN",)
 """Variables of the relay that are none of a program's business."""
+
+MOST_QUEUED = QUEUE_BYTES // 2
+"""Bytes of `stdin_inputs`; what is sent later finds room beside them."""
 
 TEST_RUNNERS = frozenset({"pytest", "py.test", "unittest", "nose2", "trial"})
 
@@ -39,11 +47,29 @@ async def launch(session: Session, *, body: LaunchRequest) -> LaunchResult:
     Answers at once; with `wait`, at the first stop or exit. A script with a syntax
     error is refused, and the session can be launched again once it is mended.
     """
-    session.require("launch", Phase.CREATED)
+    explicit = "stop_on_exception" in body.model_fields_set
+    return await start_program(session, body, "launch", Phase.CREATED, new_exceptions=explicit)
+
+
+async def check_launch(session: Session, body: LaunchRequest) -> None:
+    """Raise what would keep this launch from being made; starts nothing."""
+    await launch_starters(session, await _request(session, body))
+
+
+async def start_program(
+    session: Session, body: LaunchRequest, verb: str, *phases: Phase, new_exceptions: bool
+) -> LaunchResult:
+    """Launch from one of `phases`; `new_exceptions`: also over exception breakpoints."""
+    session.require(verb, *phases)
     request = await _request(session, body)
     starters = await launch_starters(session, request)
-    session.require("launch", Phase.CREATED)
-    session.exception_filters = exception_filters(body)
+    await check_again(session)
+    look_out(session)
+    session.require(verb, *phases)
+    choose_exceptions(session, exception_filters(body), explicit=new_exceptions)
+    session.launch_request, session.attach_request = without_waiting(body), None
+    await session.keep()
+    session.require(verb, *phases)
     cursor = session.events.last_seq
     await session.start(starters)
     result = await settle(session, body, cursor, default_wait=0.0)
@@ -52,7 +78,10 @@ async def launch(session: Session, *, body: LaunchRequest) -> LaunchResult:
         **dict(result),
         pid=session.pid or 0,
         program=LaunchedProgram(
-            script=request.script, module=request.module, args=list(request.args), cwd=request.cwd
+            script=request.script,
+            module=request.module,
+            args=scrub_words(request.args, session.is_secret),
+            cwd=request.cwd,
         ),
         launch_mode=session.launched.rung,
     )
@@ -77,7 +106,21 @@ async def _request(session: Session, body: LaunchRequest) -> Request:
         stop_on_entry=entry,
         terminal=body.console == "integratedTerminal",
         mode=body.launch_mode,
+        stdin=_queued_lines(body.stdin_inputs),
+        debug_subprocesses=body.debug_subprocesses,
     )
+
+
+def _queued_lines(inputs: Sequence[str]) -> bytes:
+    """Each entry as a line of its own; those that end with a newline are lines already."""
+    data = "".join(text if text.endswith("\n") else text + "\n" for text in inputs).encode()
+    if len(data) > MOST_QUEUED:
+        message = f"at most {MOST_QUEUED} bytes in all, newlines included"
+        raise InvalidRequest(
+            f"stdin_inputs: {message}",
+            errors=[{"field": "stdin_inputs", "message": message, "value": len(data)}],
+        )
+    return data
 
 
 def _own_environment() -> dict[str, str]:
@@ -153,6 +196,12 @@ def exception_filters(body: LaunchRequest) -> tuple[str, ...]:
     return ("uncaught",)
 
 
+def choose_exceptions(session: Session, filters: tuple[str, ...], *, explicit: bool) -> None:
+    """What a start says of exceptions; by default, what exception breakpoints say stays."""
+    if explicit or not session.exceptions.chosen:
+        session.exceptions = ExceptionBreakpoints(filters)
+
+
 def _runs_tests(script: str | None, module: str | None, args: Sequence[str]) -> bool:
     name = os.path.basename(script or "").removesuffix(".py") or (module or "").split(".")[0]
     if name in TEST_RUNNERS:
@@ -169,12 +218,22 @@ async def attach(session: Session, *, body: AttachRequest) -> AttachResult:
     """
     session.require("attach", Phase.CREATED)
     limit = body.connect_timeout
+    mappings = [
+        {
+            "localRoot": resolve(mapping.local_root, session.config.project_root),
+            "remoteRoot": mapping.remote_root,
+        }
+        for mapping in body.path_mappings
+    ]
     if body.pid is not None:
-        starter = attach_by_pid(session, body.pid, limit)
+        starter = attach_by_pid(session, body.pid, limit, mappings)
     else:
         assert body.port is not None
-        starter = attach_by_port(session, body.host, body.port, limit)
-    session.exception_filters = ("uncaught",)
+        starter = attach_by_port(session, body.host, body.port, limit, mappings)
+    choose_exceptions(session, ("uncaught",), explicit=False)
+    session.launch_request, session.attach_request = None, body
+    await session.keep()
+    session.require("attach", Phase.CREATED)
     await session.start([starter])
     return AttachResult(
         session_id=session.id,

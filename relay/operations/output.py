@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import trio
 
-from relay.errors import InvalidParameter, InvalidRequest, StdinClosed
+from relay.errors import InvalidParameter, InvalidRequest, PayloadTooLarge, StdinClosed
 from relay.models.output import (
+    ClearedOutput,
     EventPage,
     EventsQuery,
     EventView,
@@ -17,6 +18,7 @@ from relay.models.output import (
 )
 from relay.session.event_log import decode_cursor, encode_cursor
 from relay.session.session import Session
+from relay.session.stdin import QUEUE_BYTES, QueueFull
 
 
 async def get_output(session: Session, *, query: OutputQuery) -> OutputPage:
@@ -24,7 +26,7 @@ async def get_output(session: Session, *, query: OutputQuery) -> OutputPage:
 
     stdout and stderr stay apart; `console` is the debugger's own, logpoints included.
     """
-    after = _after("offset", query.cursor, query.since)
+    after = after_cursor("offset", query.cursor, query.since)
     page = session.output.read(after, query.limit, query.category)
     return OutputPage(
         entries=[
@@ -43,7 +45,7 @@ async def get_events(session: Session, *, query: EventsQuery) -> EventPage:
     A wait ends at the first event of the asked types, at the timeout, or when
     the relay shuts down.
     """
-    after = _after("seq", query.cursor, query.since)
+    after = after_cursor("seq", query.cursor, query.since)
     types = frozenset(query.types) if query.types else None
     if query.timeout:
         await session.events.wait(after, types=types, timeout=query.timeout)
@@ -60,8 +62,12 @@ async def get_events(session: Session, *, query: EventsQuery) -> EventPage:
     )
 
 
-def _after(kind: str, cursor: str | None, since: str | None) -> int:
-    name, text = ("since", since) if cursor is None else ("cursor", cursor)
+def after_cursor(kind: str, cursor: str | None, since: str | None, *, name: str = "cursor") -> int:
+    """The place in a listing that a client names by `cursor`, or `since`; 0 if by neither.
+
+    Raises InvalidParameter for what is no cursor of this kind of listing.
+    """
+    name, text = ("since", since) if cursor is None else (name, cursor)
     if text is None:
         return 0
     try:
@@ -77,7 +83,8 @@ def _after(kind: str, cursor: str | None, since: str | None) -> int:
 async def send_input(session: Session, *, body: InputRequest) -> InputResult:
     """Write to the program's standard input, or close it.
 
-    The text goes as it is: end a line with a newline.
+    The text goes as it is: end a line with a newline. The answer does not wait for the
+    program to read; up to 16 MiB wait for it.
     """
     if body.input is None and not body.eof:
         raise InvalidRequest(
@@ -86,15 +93,36 @@ async def send_input(session: Session, *, body: InputRequest) -> InputResult:
         )
     debuggee = session.require_debuggee("write input")
     data = (body.input or "").encode()
-    if debuggee.process is None or debuggee.process.stdin is None:
-        raise StdinClosed("this program's standard input is not the relay's to write")
+    if debuggee.stdin is None:
+        raise StdinClosed(
+            "this program's standard input is not the relay's to write",
+            suggestion="An attached program has its own input; launch it to give it some",
+        )
     try:
-        await debuggee.process.stdin.send_all(data)
-        if body.eof:
-            await debuggee.process.stdin.aclose()
+        debuggee.stdin.offer(data, end=body.eof)
     except (trio.BrokenResourceError, trio.ClosedResourceError):
         raise StdinClosed("the program's standard input is closed") from None
+    except QueueFull as full:
+        raise PayloadTooLarge(
+            f"the program has not read {full.waiting} bytes of earlier input; "
+            f"at most {QUEUE_BYTES} can wait for it",
+            suggestion="Send more when it asks: GET /sessions/{id}/events?types=input_requested",
+            waiting_bytes=full.waiting,
+            max_bytes=QUEUE_BYTES,
+        ) from None
     return InputResult(written=len(data))
+
+
+async def clear_output(session: Session) -> ClearedOutput:
+    """Forget what the program printed so far.
+
+    Cursors stay valid, and what was cleared does not count as dropped. Events stay.
+    """
+    cleared = len(session.output)
+    session.output.clear()
+    return ClearedOutput(
+        cleared=cleared, next_cursor=encode_cursor("offset", session.output.last_seq)
+    )
 
 
 async def send_stdin(session: Session, *, body: InputRequest) -> InputResult:

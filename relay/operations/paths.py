@@ -18,8 +18,15 @@ def similar_files(path: str, limit: int = 3) -> list[str]:
         directory = os.path.dirname(directory)
     try:
         with os.scandir(directory or ".") as entries:
-            names = [entry.name for entry in entries if entry.is_file()]
+            names = [entry.name for entry in entries if _is_file(entry)]
     except OSError:
         return []
     close = difflib.get_close_matches(name, names, n=limit, cutoff=0.5)
     return [os.path.join(directory, match) for match in close]
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # a symbolic link to itself, say
+        return False

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from dataclasses import replace
 
 from relay.adapters.python import breakpoint_text, source_lines
 from relay.adapters.python.source_lines import Analysis
@@ -13,9 +15,12 @@ from relay.errors import (
 )
 from relay.models.breakpoints import BreakpointSpec
 from relay.operations.paths import resolve, similar_files
+from relay.session.breakpoint_news import UNKNOWN_FUNCTION
 from relay.session.breakpoints import Breakpoint
 from relay.session.session import Session
 from relay.session.sources import analyse, check_expression
+
+PENDING = "Source file not found. Breakpoint pending."
 
 
 async def place(session: Session, spec: BreakpointSpec) -> Breakpoint:
@@ -23,29 +28,94 @@ async def place(session: Session, spec: BreakpointSpec) -> Breakpoint:
 
     Raises BreakpointFileNotFound, BreakpointInvalidLine or BreakpointInvalidCondition.
     """
-    path = resolve(spec.path, session.config.project_root)
-    analysis = await _analyse(path, session.config.python_path)
-    if spec.line > max(1, analysis.total_lines):
-        raise BreakpointInvalidLine(
-            f"Cannot set breakpoint at line {spec.line}: {path} has {analysis.total_lines} lines",
-            file=path,
-            line=spec.line,
-            max_line=analysis.total_lines,
-            suggestion=_try_nearest(analysis, spec.line),
-        )
-    await _check_texts(session, spec, path)
-    verified = spec.line in analysis.executable
+    wanted = _as_asked(session, spec)
+    if spec.function is not None:
+        await check_texts(session, wanted)
+        return replace(wanted, message=UNKNOWN_FUNCTION)
+    if spec.pending and _is_missing(wanted.path):
+        await check_texts(session, wanted)
+        return replace(wanted, pending=True, message=PENDING)
+    placed = await _placed(session, wanted)
+    await check_texts(session, placed)
+    return placed
+
+
+def _is_missing(path: str) -> bool:
+    return not os.path.exists(path)
+
+
+def _as_asked(session: Session, spec: BreakpointSpec) -> Breakpoint:
+    is_line = spec.function is None
     return Breakpoint(
         id="",
-        path=path,
-        line=spec.line,
+        path=resolve(spec.path, session.config.project_root) if is_line else "",
+        line=spec.line or 0,
         condition=spec.condition,
         hit_condition=spec.hit_condition,
         log_message=spec.log_message,
         enabled=spec.enabled,
+        function=spec.function,
+    )
+
+
+async def _placed(session: Session, wanted: Breakpoint) -> Breakpoint:
+    earlier = session.breakpoints.at(wanted.path, wanted.line)
+    if earlier is not None and earlier.verified and change_warning(session, earlier):
+        # The program runs the old text, in which this line has code.
+        return replace(wanted, verified=True)
+    analysis = await _analyse(wanted.path, session.config.python_path)
+    if wanted.line > max(1, analysis.total_lines):
+        raise BreakpointInvalidLine(
+            _past_the_end(analysis, wanted),
+            file=wanted.path,
+            line=wanted.line,
+            max_line=analysis.total_lines,
+            suggestion=_try_nearest(analysis, wanted.line),
+        )
+    return _judged(analysis, wanted)
+
+
+async def placed_again(session: Session, breakpoint: Breakpoint) -> Breakpoint:
+    """The breakpoint as its file is now; nothing is refused any more."""
+    if breakpoint.function is not None:
+        return breakpoint
+    try:
+        analysis = await _analyse(breakpoint.path, session.config.python_path)
+    except BreakpointFileNotFound as error:
+        message = PENDING if breakpoint.pending else error.message
+        return replace(breakpoint, verified=False, message=message, suggestion=None)
+    if breakpoint.line > max(1, analysis.total_lines):
+        message = _past_the_end(analysis, breakpoint)
+        hint = _try_nearest(analysis, breakpoint.line)
+        return replace(breakpoint, verified=False, message=message, suggestion=hint)
+    return _judged(analysis, breakpoint)
+
+
+def _judged(analysis: Analysis, wanted: Breakpoint) -> Breakpoint:
+    verified = wanted.line in analysis.executable
+    return replace(
+        wanted,
         verified=verified,
-        message=None if verified else _why_not(analysis, spec.line),
-        suggestion=None if verified else _try_nearest(analysis, spec.line),
+        message=None if verified else _why_not(analysis, wanted.line),
+        suggestion=None if verified else _try_nearest(analysis, wanted.line),
+    )
+
+
+def change_warning(session: Session, breakpoint: Breakpoint) -> str | None:
+    """What to say if the file was changed while the program has the old text of it."""
+    if session.debuggee is None or breakpoint.function is not None or breakpoint.pending:
+        return None
+    try:
+        changed_at = os.stat(breakpoint.path).st_mtime
+    except OSError:
+        return f"{breakpoint.path} is gone; the program goes on with the text that it has loaded"
+    started_at = time.time() - session.runtime_seconds
+    # What came only after the start was not loaded before.
+    if changed_at <= max(started_at, breakpoint.appeared_at):
+        return None
+    return (
+        f"{breakpoint.path} was changed after the program was started; breakpoints stay at their "
+        "lines of the text that the program has loaded"
     )
 
 
@@ -71,6 +141,11 @@ def _require_file(path: str) -> None:
     )
 
 
+def _past_the_end(analysis: Analysis, breakpoint: Breakpoint) -> str:
+    lines = analysis.total_lines
+    return f"Cannot set breakpoint at line {breakpoint.line}: {breakpoint.path} has {lines} lines"
+
+
 def _why_not(analysis: Analysis, line: int) -> str:
     if analysis.syntax_error is not None:
         fault = analysis.syntax_error
@@ -85,30 +160,33 @@ def _try_nearest(analysis: Analysis, line: int) -> str | None:
     return f"Try line {nearest} which contains: {analysis.texts[nearest - 1].strip()!r}"
 
 
-async def _check_texts(session: Session, spec: BreakpointSpec, path: str) -> None:
-    if spec.condition is not None:
-        fault = await check_expression(spec.condition, session.config.python_path)
+async def check_texts(session: Session, breakpoint: Breakpoint) -> None:
+    """Raise BreakpointInvalidCondition for a text that does not parse."""
+    if breakpoint.condition is not None:
+        fault = await check_expression(breakpoint.condition, session.config.python_path)
         if fault is not None:
-            raise _bad_text(spec, path, "condition", spec.condition, fault.message, fault.offset)
-    if spec.hit_condition is not None:
-        message = breakpoint_text.check_hit_condition(spec.hit_condition)
+            text = breakpoint.condition
+            raise _bad_text(breakpoint, "condition", text, fault.message, fault.offset)
+    if breakpoint.hit_condition is not None:
+        message = breakpoint_text.check_hit_condition(breakpoint.hit_condition)
         if message is not None:
-            raise _bad_text(spec, path, "hit_condition", spec.hit_condition, message)
-    if spec.log_message is not None:
-        fault = breakpoint_text.check_log_message(spec.log_message)
+            raise _bad_text(breakpoint, "hit_condition", breakpoint.hit_condition, message)
+    if breakpoint.log_message is not None:
+        fault = breakpoint_text.check_log_message(breakpoint.log_message)
         if fault is not None:
-            raise _bad_text(
-                spec, path, "log_message", spec.log_message, fault.message, fault.offset
-            )
+            text = breakpoint.log_message
+            raise _bad_text(breakpoint, "log_message", text, fault.message, fault.offset)
 
 
 def _bad_text(
-    spec: BreakpointSpec, path: str, field: str, value: str, message: str, offset: int = 0
+    breakpoint: Breakpoint, field: str, value: str, message: str, offset: int = 0
 ) -> BreakpointInvalidCondition:
+    of_function = breakpoint.function is not None
+    where = f"on {breakpoint.function}" if of_function else f"at line {breakpoint.line}"
     return BreakpointInvalidCondition(
-        f"The {field} of the breakpoint at line {spec.line} is not valid: {message}",
-        file=path,
-        line=spec.line,
+        f"The {field} of the breakpoint {where} is not valid: {message}",
+        file=breakpoint.path or None,
+        line=breakpoint.line or None,
         field=field,
         value=value[:200],
         error=message,

@@ -4,32 +4,38 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+from relay.adapters.python.probe_secrets import MASK, scrub_words
+from relay.dap.lifecycle import Phase
 from relay.errors import InvalidRequest
 from relay.hub import Hub
 from relay.models.launch import Program
 from relay.models.resource import Location
 from relay.models.sessions import (
-    CreateSession,
     DeletedSession,
     DeleteQuery,
     ExceptionView,
+    PatchSession,
+    Ping,
     SessionItem,
     SessionListQuery,
     SessionPage,
+    SessionSettings,
     SessionView,
 )
 from relay.models.sessions import SessionConfig as SessionConfigView
+from relay.models.variables import RevealQuery
 from relay.session.session import Launched, Session, SessionConfig
 from relay.session.stop import Stop
 
+WITHOUT_PROGRAM = (Phase.CREATED, Phase.TERMINATED, Phase.FAILED)
 
-async def create_session(hub: Hub, *, body: CreateSession) -> SessionView:
-    """Create a debug session.
 
-    It holds no process yet: set breakpoints, then launch or attach.
-    """
+async def open_session(hub: Hub, *, body: SessionSettings) -> Session:
+    """A new session without program and breakpoints. Raises InvalidRequest and as the hub does."""
     config = SessionConfig(
         project_root=_project_root(hub, body.project_root),
         python_path=_interpreter(hub, body.python_path),
@@ -37,7 +43,7 @@ async def create_session(hub: Hub, *, body: CreateSession) -> SessionView:
         stop_on_entry=body.stop_on_entry,
         adapter=body.adapter,
     )
-    return view(await hub.create_session(config, name=body.name))
+    return await hub.create_session(config, name=body.name)
 
 
 def _project_root(hub: Hub, asked: str | None) -> str:
@@ -78,9 +84,50 @@ async def list_sessions(hub: Hub, *, query: SessionListQuery) -> SessionPage:
     )
 
 
-async def get_session(session: Session) -> SessionView:
+async def get_session(session: Session, *, query: RevealQuery) -> SessionView:
     """Show a session and where its program stands."""
-    return view(session)
+    return view(session, reveal=query.reveal)
+
+
+async def patch_session(hub: Hub, *, session_id: str, body: PatchSession) -> SessionView:
+    """Change a session's settings.
+
+    Name and timeout at any time; interpreter and project root only while no program lives.
+    """
+    with hub.use(session_id) as session:
+        changes = body.model_dump(exclude_none=True, exclude={"name"})
+        if body.project_root is not None or body.python_path is not None:
+            session.require("change project_root or python_path", *WITHOUT_PROGRAM)
+        if body.project_root is not None:
+            changes["project_root"] = _project_root(hub, body.project_root)
+        if body.python_path is not None:
+            changes["python_path"] = _interpreter(hub, body.python_path)
+        session.config = replace(session.config, **changes)
+        session.name = body.name or session.name
+        await session.keep()
+        return view(session)
+
+
+async def get_ping(session: Session) -> Ping:
+    """Keep the session: its idle timeout starts anew. The same as POST.
+
+    Any request that names the session does it.
+    """
+    return await ping(session)
+
+
+async def ping(session: Session) -> Ping:
+    """Keep the session: its idle timeout starts anew.
+
+    Any request that names the session does the same.
+    """
+    return Ping(
+        session_id=session.id,
+        status=session.phase,
+        timeout_minutes=session.config.timeout_minutes,
+        expires_at=session.expires_at,
+        warning=session.warning,
+    )
 
 
 async def delete_session(session: Session, *, query: DeleteQuery) -> DeletedSession:
@@ -88,7 +135,7 @@ async def delete_session(session: Session, *, query: DeleteQuery) -> DeletedSess
 
     Answers when they are gone.
     """
-    session.end()
+    session.end(discard=True)
     await session.closed.wait()
     return DeletedSession(
         session_id=session.id,
@@ -105,11 +152,12 @@ def _item(session: Session) -> SessionItem:
         status=session.phase,
         created_at=session.created_at,
         program=session.launched.label if session.launched else None,
+        warning=session.warning,
     )
 
 
-def view(session: Session) -> SessionView:
-    """The session as a resource."""
+def view(session: Session, *, reveal: bool = False) -> SessionView:
+    """The session as a resource; what is secret by its name is masked unless revealed."""
     stop, config = session.stop, session.config
     return SessionView(
         session_id=session.id,
@@ -126,7 +174,7 @@ def view(session: Session) -> SessionView:
             stop_on_entry=config.stop_on_entry,
             timeout_minutes=config.timeout_minutes,
         ),
-        program=program_view(session.launched),
+        program=program_view(session.launched, nothing if reveal else session.is_secret),
         launch_mode=session.launched.rung if session.launched else None,
         pid=session.pid,
         current_location=location_view(stop),
@@ -134,19 +182,28 @@ def view(session: Session) -> SessionView:
         breakpoint_count=len(session.breakpoints),
         exception=exception_view(stop),
         exit_code=session.exit_code,
+        warning=session.warning,
+        waiting_for_input=session.waiting_for_input,
     )
 
 
-def program_view(launched: Launched | None) -> Program | None:
+def nothing(name: str) -> bool:
+    """A test for secret names that finds none."""
+    return False
+
+
+def program_view(
+    launched: Launched | None, is_secret: Callable[[str], bool] = nothing
+) -> Program | None:
     """The launched program, or None before a launch and for an attached one."""
     if launched is None or not launched.label:
         return None
     return Program(
         script=launched.script,
         module=launched.module,
-        args=list(launched.args),
+        args=scrub_words(launched.args, is_secret),
         cwd=launched.cwd,
-        env=dict(launched.env),
+        env={name: MASK if is_secret(name) else text for name, text in launched.env.items()},
     )
 
 
@@ -155,7 +212,13 @@ def location_view(stop: Stop | None) -> Location | None:
     if stop is None or stop.top is None:
         return None
     top = stop.top
-    return Location(path=top.path, line=top.line, column=top.column, function=top.name)
+    return Location(
+        path=top.path,
+        line=top.line,
+        column=top.column,
+        function=top.name,
+        pid=None if stop.process is None else stop.process["pid"],
+    )
 
 
 def exception_view(stop: Stop | None) -> ExceptionView | None:

@@ -19,8 +19,11 @@ from relay.models.execution import (
     Waiting,
 )
 from relay.operations.sessions import location_view
+from relay.operations.watches import watch_values
 from relay.session.frames import stack
+from relay.session.inspector import MAX_VALUE
 from relay.session.session import Session
+from relay.session.source_text import is_regular
 from relay.session.stop import Frame, Stop
 
 CONTEXT_LINES = 3
@@ -67,7 +70,7 @@ async def stop_report(session: Session, body: Waiting, cursor: int) -> StopRepor
     parts: dict[str, Any] = {}
     if stop is not None:
         try:
-            parts = await _paused_parts(session, stop, wanted, budget)
+            parts = await _paused_parts(session, stop, wanted, budget, body.reveal)
         except RelayError:
             if session.stop is stop:
                 raise
@@ -78,7 +81,7 @@ async def stop_report(session: Session, body: Waiting, cursor: int) -> StopRepor
 
 
 async def _paused_parts(
-    session: Session, stop: Stop, wanted: frozenset[str], budget: Budget
+    session: Session, stop: Stop, wanted: frozenset[str], budget: Budget, reveal: bool
 ) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     if "location" in wanted:
@@ -95,15 +98,17 @@ async def _paused_parts(
     if "stack" in wanted:
         parts["stack"] = budget.items("stack", await _stack_lines(session, stop))
     if "locals" in wanted:
-        parts["locals"] = await _locals(session, stop, budget)
-    if "watches" in wanted:
-        parts["watches"] = []
+        parts["locals"] = await _locals(session, stop, budget, reveal)
+    if "watches" in wanted and stop.top is not None:
+        room = min(MAX_VALUE, max(40, budget.left // 4))
+        values = await watch_values(session, stop.top, reveal=reveal, max_value=room)
+        parts["watches"] = budget.items("watches", values)
     return parts
 
 
 def source_lines(frame: Frame | None) -> list[SourceLine]:
     """A few lines around the frame's own, as they are on disk now."""
-    if frame is None or frame.path is None:
+    if frame is None or frame.path is None or not is_regular(frame.path):
         return []
     linecache.checkcache(frame.path)
     lines = linecache.getlines(frame.path)
@@ -123,11 +128,13 @@ async def _stack_lines(session: Session, stop: Stop) -> list[FrameLine]:
     ]
 
 
-async def _locals(session: Session, stop: Stop, budget: Budget) -> list[LocalVariable]:
+async def _locals(
+    session: Session, stop: Stop, budget: Budget, reveal: bool
+) -> list[LocalVariable]:
     inspector = session.require_debuggee("include").inspector
     if inspector is None or stop.top is None:
         return []
-    found = await inspector.locals(stop.top, max_chars=budget.left)
+    found = await inspector.locals(stop.top, max_chars=budget.left, reveal=reveal)
     variables = [LocalVariable.pick(variable) for variable in found.variables]
     if found.cut:
         budget.cut.append("locals")

@@ -10,11 +10,14 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from relay.adapters.python.probe_secrets import scrub
 from relay.dap.conversation import Event
-from relay.dap.lifecycle import Phase
 from relay.errors import RelayError
+from relay.session.breakpoint_news import found_function, named, take_hits
+from relay.session.configuration import send_breakpoints
 from relay.session.debuggee import Debuggee
 from relay.session.frames import told_frame, top_frame
 from relay.session.stop import Frame, RaisedException, Stop
@@ -40,7 +43,9 @@ class Announcer:
             "terminated": self._terminated,
             "relaySubprocess": self._subprocess,
             "relayStop": self._place_told,
+            "relayHits": self._hits_told,
             "relayEnding": self._ending,
+            "relayInput": self._input,
         }
 
         self._places: dict[int, Mapping[str, Any]] = {}
@@ -94,8 +99,13 @@ class Announcer:
     def _subprocess(self, body: Mapping[str, Any]) -> None:
         self._debuggee.children.announced(body.get("pid"), body.get("argv"))
 
+    def _input(self, body: Mapping[str, Any]) -> None:
+        if self._debuggee.stdin_watch is not None:
+            self._debuggee.stdin_watch.told(body.get("waiting") is True)
+
     def _ending(self, body: Mapping[str, Any]) -> None:
         """The debuggee waits until we have heard all of it; any `threads` request says so."""
+        self._hits_told(body)
         self._debuggee.nursery.start_soon(self._confirm)
 
     async def _confirm(self) -> None:
@@ -104,12 +114,24 @@ class Announcer:
 
     def _continued(self, body: Mapping[str, Any]) -> None:
         """Our own resumes are marked when they are sent; this one came from elsewhere."""
-        if self._session.phase is Phase.PAUSED:
-            self._session.announce_resume(body.get("threadId"))
+        if (family := self._debuggee.family) and not family.is_foremost(self._debuggee):
+            return  # the session's stop is in another process
+        stop, thread_id = self._session.stop, body.get("threadId")
+        if stop is None or (thread_id is not None and not stop.holds(thread_id)):
+            return  # of one thread that went alone, we know
+        self._session.announce_resume(thread_id)
 
     def _place_told(self, body: Mapping[str, Any]) -> None:
         """The stopping thread says where it is, ahead of `stopped`: nobody need ask."""
         self._places[int(body["threadId"])] = body
+        self._hits_told(body)
+
+    def _hits_told(self, body: Mapping[str, Any]) -> None:
+        hits = body.get("hits") or {}
+        family = self._debuggee.family
+        take_hits(
+            self._session, hits if family is None else family.total_hits(self._debuggee, hits)
+        )
 
     # Stops ---------------------------------------------------------------------------
 
@@ -118,8 +140,11 @@ class Announcer:
         if self._debuggee.inspector is not None:
             self._debuggee.inspector.new_stop()
         told = self._places.pop(_thread_of(body), None)
+        if told is not None:
+            body = {**body, "relayHit": told.get("hit")}
         top = told_frame(told) if told is not None and _reason_of(body) != "exception" else None
-        if told is None or top is None or (told["more"] and _reason_of(body) == "step"):
+        is_known = told is not None and not (told["more"] and _reason_of(body) == "step")
+        if told is None or top is None or not is_known or self._session.target is not None:
             # The reader must go on while we ask for the rest: its answer comes through it.
             self._debuggee.nursery.start_soon(self._settle, body, top)
             return
@@ -135,15 +160,33 @@ class Announcer:
             log.warning("session %s: stop not described: %s", self._session.id, error.message)
             return
         if stop is not None:
+            await self._forget_target(stop)
             self._announce(stop, body)
 
     def _announce(self, stop: Stop, body: Mapping[str, Any]) -> None:
         if self._session.is_over:
             return
-        self._count_hits(stop, body.get("hitBreakpointIds") or [])
+        self._note_hits(stop, body)
+        if (family := self._debuggee.family) is not None:
+            family.stopped(self._debuggee, stop, lambda: self._tell(stop))
+        else:
+            self._tell(stop)
+
+    def _tell(self, stop: Stop) -> None:
         self._debuggee.drain_output()
         stop.output_seq = self._session.output.last_seq
         self._session.announce_stop(stop, stopped_body(stop))
+
+    async def _forget_target(self, stop: Stop) -> None:
+        """Whatever stopped the program: who resumes it now is not to meet the target again."""
+        target, self._session.target = self._session.target, None
+        if target is None:
+            return
+        stop.reached = target.reached = target.is_at(stop)
+        try:
+            await send_breakpoints(self._debuggee, target.path)
+        except RelayError as error:
+            log.warning("session %s: target not removed: %s", self._session.id, error.message)
 
     async def _describe(self, body: Mapping[str, Any], top: Frame | None) -> Stop | None:
         """The stop with its place; None if it was none of the client's business."""
@@ -172,11 +215,29 @@ class Announcer:
         """Fill in the exception; False if it is a signal and no failure."""
         debuggee = self._debuggee
         stop.exception = await self._exception_of(stop)
-        if stop.exception is None or not self._is_signal(stop.exception):
+        if await self._is_wanted(stop):
             return True
         assert debuggee.link is not None
         await debuggee.request("continue", {"threadId": stop.thread_id})
         return False
+
+    async def _is_wanted(self, stop: Stop) -> bool:
+        """Whether it is an exception that the client means."""
+        setting = self._session.exceptions
+        # What is named is meant, whatever it is.
+        if stop.exception is not None and not setting.types and self._is_signal(stop.exception):
+            return False
+        inspector = self._debuggee.inspector
+        if setting.condition is None or stop.top is None or inspector is None:
+            return True
+        try:
+            holds, complaint = await inspector.exception_holds(stop.top, setting.condition)
+        except RelayError as error:  # it hangs, say: a stop too many is better than none
+            holds, complaint = True, error.message
+        if complaint is not None:
+            text = f"Exception breakpoint: its condition raised {complaint}\n"
+            self._session.print("console", text)
+        return holds
 
     def _is_signal(self, raised: RaisedException) -> bool:
         """Under a test runner: what it skips by, and what a test waits for, are no failures."""
@@ -194,7 +255,24 @@ class Announcer:
             if found is not None:
                 return found
         body = await debuggee.request("exceptionInfo", {"threadId": stop.thread_id})
-        return exception_from_dap(body)
+        found = exception_from_dap(body)
+        is_secret = self._session.is_secret
+        return replace(
+            found,
+            message=scrub(found.message, is_secret),
+            traceback=scrub(found.traceback, is_secret),
+        )
+
+    def _note_hits(self, stop: Stop, body: Mapping[str, Any]) -> None:
+        """Which breakpoints stopped it. The stopping thread knows, and has counted them."""
+        if body.get("relayHit") is None:
+            self._count_hits(stop, body.get("hitBreakpointIds") or [])
+            return
+        found = named(self._session, body["relayHit"])
+        stop.hit_breakpoint_ids = [b.id for b in found]
+        for breakpoint in found:
+            if breakpoint.function is not None and stop.top is not None and stop.top.path:
+                found_function(self._session, breakpoint, stop.top.path, stop.top.line)
 
     def _count_hits(self, stop: Stop, dap_ids: list[int]) -> None:
         session = self._session
@@ -204,7 +282,7 @@ class Announcer:
             # A step that lands on a breakpoint stops for it, but names no ids; the place
             # decides. One that comes back to its line from a call has not hit it again.
             here = session.breakpoints.at(stop.top.path or "", stop.top.line)
-            if here is not None and here.is_active:
+            if here is not None and here.is_active and not stop.reached:
                 found = [here]
         for breakpoint in found:
             breakpoint.hit_count += 1
@@ -259,6 +337,7 @@ def _stop_at(body: Mapping[str, Any], top: Frame | None) -> Stop:
 
 DESCRIPTIONS = {
     "breakpoint": "Paused on breakpoint",
+    "function breakpoint": "Paused on function breakpoint",
     "step": "Paused after step",
     "exception": "Paused on exception",
     "pause": "Paused on request",
@@ -278,6 +357,8 @@ def stopped_body(stop: Stop) -> dict[str, Any]:
         "hit_breakpoint_ids": stop.hit_breakpoint_ids,
         "location": _place(stop.top),
     }
+    if stop.process is not None:
+        body["process"] = stop.process
     if (raised := stop.exception) is not None:
         body["text"] = f"{raised.type}: {raised.message}" if raised.message else raised.type
         body["exception_info"] = {

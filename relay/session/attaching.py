@@ -7,9 +7,9 @@ Source: API section 3.3, DAP attach.
 from __future__ import annotations
 
 import contextlib
-import os
-import sys
-from pathlib import Path
+import math
+import socket
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import trio
@@ -29,40 +29,61 @@ from relay.session.debuggee import Debuggee
 from relay.session.doorkeeper import Doorkeeper
 from relay.session.failure import leaves
 from relay.session.handshake import shake_hands
+from relay.session.injection import inject
 from relay.session.link import SocketByteStream
 from relay.session.session import Launched, Session, Starter
+from relay.session.targets import obstacle_to_attach
 
-PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
+Mappings = Sequence[Mapping[str, str]]
+"""DAP's pathMappings: localRoot is the relay's, remoteRoot the target's."""
+
+TAKEN = "already being debugged"
+"""What debugpy's adapter says to a second client."""
+
+SILENT_PROCESS = (
+    "Its main thread runs no Python code now: it is busy in C code, or waits while other threads "
+    "are busy. The debugger is queued there: try again later, or raise connect_timeout"
+)
+SILENT_PORT = (
+    "Something accepts connections there and says nothing: check that it is the port of "
+    "`debugpy --listen`, that no other debug client is attached, and raise connect_timeout"
+)
 
 
 def attach_by_port(
-    session: Session, host: str, port: int, limit: float
+    session: Session, host: str, port: int, limit: float, mappings: Mappings = ()
 ) -> tuple[Launched, Starter]:
     """Attach to `debugpy --listen`. The start raises AttachRefused, -Timeout or -Failed."""
 
     async def start(debuggee: Debuggee) -> None:
-        debuggee.attached = True
-        with _time_limit(f"{host}:{port}", limit):
+        _take_up(debuggee)
+        with _time_limit(f"{host}:{port}", limit, SILENT_PORT):
             stream = await _dial(host, port)
             debuggee.connect(SocketByteStream(stream.socket), Announcer(debuggee))
-            await _shake_hands(debuggee, limit)
+            await _shake_hands(debuggee, mappings)
             await _learn_pid(debuggee)
 
     return _nothing_launched(session), start
 
 
-def attach_by_pid(session: Session, pid: int, limit: float) -> tuple[Launched, Starter]:
+def attach_by_pid(
+    session: Session, pid: int, limit: float, mappings: Mappings = ()
+) -> tuple[Launched, Starter]:
     """Attach to a process by injecting the debugger into it; needs the right to trace it."""
 
     async def start(debuggee: Debuggee) -> None:
-        debuggee.attached = True
+        _take_up(debuggee)
+        await _check_target(pid)
         debuggee.pid = pid
-        _check_target(pid)
-        with _time_limit(f"process {pid}", limit):
-            await _inject(debuggee, pid)
-            await _shake_hands(debuggee, limit)
+        with _time_limit(f"process {pid}", limit, SILENT_PROCESS):
+            await _shake_hands_inside(debuggee, pid, mappings)
 
     return _nothing_launched(session), start
+
+
+def _take_up(debuggee: Debuggee) -> None:
+    debuggee.attached = True
+    debuggee.start_within(math.inf)  # connect_timeout is the limit, and has its own error
 
 
 def _nothing_launched(session: Session) -> Launched:
@@ -74,8 +95,8 @@ def _nothing_launched(session: Session) -> Launched:
 class _time_limit:  # noqa: N801 - reads as the statement it is
     """Cancel the block after `limit` seconds, and say so as AttachTimeout."""
 
-    def __init__(self, target: str, limit: float) -> None:
-        self._target, self._limit = target, limit
+    def __init__(self, target: str, limit: float, suggestion: str) -> None:
+        self._target, self._limit, self._suggestion = target, limit, suggestion
         self._scope = trio.CancelScope(deadline=trio.current_time() + limit)
 
     def __enter__(self) -> None:
@@ -88,6 +109,7 @@ class _time_limit:  # noqa: N801 - reads as the statement it is
                 f"{self._target} did not answer within {self._limit:g} s",
                 target=self._target,
                 timeout_seconds=self._limit,
+                suggestion=self._suggestion,
             )
         return result
 
@@ -96,8 +118,14 @@ async def _dial(host: str, port: int) -> trio.SocketStream:
     try:
         return await trio.open_tcp_stream(host, port)
     except (OSError, UnicodeError) as error:  # UnicodeError: the name can be no host's
+        unknown = isinstance(error, (socket.gaierror, UnicodeError))
+        what = f"there is no host {host!r}" if unknown else f"nothing listens on {host}:{port}"
         raise AttachRefused(
-            f"nothing accepts connections on {host}:{port}", host=host, port=port, reason=str(error)
+            what,
+            host=host,
+            port=port,
+            reason=str(error),
+            suggestion="Check the host name" if unknown else None,
         ) from None
 
 
@@ -113,86 +141,43 @@ async def _learn_pid(debuggee: Debuggee) -> None:
         debuggee.pid = pid if isinstance(pid, int) else debuggee.pid
 
 
-async def _shake_hands(debuggee: Debuggee, limit: float) -> None:
+async def _shake_hands(debuggee: Debuggee, mappings: Mappings) -> None:
     initialize = launch.initialize_arguments(Rung.PLAIN)
+    arguments = {**launch.debug_arguments(), "pathMappings": list(mappings)}
     try:
-        await shake_hands(
-            debuggee, initialize, ("attach", launch.debug_arguments()), has_probe=False
-        )
+        await shake_hands(debuggee, initialize, ("attach", arguments), has_probe=False)
     except (RelayError, ExceptionGroup) as error:
         known = [leaf for leaf in leaves(error) if isinstance(leaf, RelayError)]
         text = known[0].message if known else str(error)
+        suggestion = "Check that debugpy listens there, and that no other client is attached"
         if debuggee.link is not None and debuggee.link.violation is not None:
             text = "what answers there does not speak the Debug Adapter Protocol"
-        raise AttachFailed(
-            f"cannot attach: {text}",
-            suggestion="Check that debugpy listens there, and that no other client is attached",
-        ) from None
+            suggestion = "Give the port of `debugpy --listen`, not one of the program itself"
+        elif TAKEN in text:
+            suggestion = "Another debug client is attached: end it, or DELETE its session, first"
+        raise AttachFailed(f"cannot attach: {text}", suggestion=suggestion) from None
 
 
 # By process id -----------------------------------------------------------------------
 
 
-def _check_target(pid: int) -> None:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+async def _check_target(pid: int) -> None:
+    # It reads a few files of /proc, which may block.
+    obstacle = await trio.to_thread.run_sync(obstacle_to_attach, pid)
+    if obstacle is not None:
         raise AttachFailed(
-            f"there is no process {pid}", pid=pid, suggestion="Check the process id"
-        ) from None
-    except PermissionError:
-        raise AttachFailed(
-            f"process {pid} belongs to another user",
-            pid=pid,
-            suggestion="Run the relay as the user who owns the process",
-        ) from None
-    if not _is_python(pid):
-        raise AttachFailed(
-            f"process {pid} does not run Python",
-            pid=pid,
-            suggestion="Give the pid of the Python process itself, not of a shell that started it",
+            f"cannot attach: {obstacle.reason}", pid=pid, suggestion=obstacle.suggestion
         )
 
 
-def _is_python(pid: int) -> bool:
-    """Whether a Python interpreter is mapped into the process; yes where nobody can tell."""
-    try:
-        maps = Path(f"/proc/{pid}/maps").read_text(errors="replace")
-    except OSError:
-        return True
-    return "python" in maps.lower()
+async def _shake_hands_inside(debuggee: Debuggee, pid: int, mappings: Mappings) -> None:
+    """Have the target connect to us, and prove itself with the token; then shake hands.
 
-
-async def _inject(debuggee: Debuggee, pid: int) -> None:
-    """Have debugpy inject itself; the target then connects to us and proves itself."""
+    Both while the injection may still be going on: in a thread that it interrupted, the
+    target's side waits for the end of the handshake.
+    """
     async with Doorkeeper() as door, trio.open_nursery() as nursery:
-        command = [sys.executable, "-m", "debugpy", "--connect", f"127.0.0.1:{door.port}"]
-        command += ["--configure-subProcess", "false", "--adapter-access-token", door.token]
-        nursery.start_soon(_run_injector, [*command, "--pid", str(pid)], pid)
+        nursery.start_soon(inject, pid, "127.0.0.1", door.port, door.token)
         await door.admit(debuggee)
+        await _shake_hands(debuggee, mappings)
         nursery.cancel_scope.cancel()
-
-
-async def _run_injector(command: list[str], pid: int) -> None:
-    done = await trio.run_process(command, capture_stdout=True, capture_stderr=True, check=False)
-    if done.returncode:
-        raise AttachFailed(
-            f"the debugger could not be injected into process {pid}",
-            pid=pid,
-            injector=done.stderr.decode(errors="backslashreplace")[-1000:],
-            suggestion=_injection_advice(),
-        )
-
-
-def _injection_advice() -> str:
-    try:
-        scope = PTRACE_SCOPE.read_text().strip()
-    except OSError:
-        scope = "0"
-    if scope != "0" and os.geteuid() != 0:
-        return (
-            "The kernel forbids tracing processes that are not our children: run "
-            "`sysctl kernel.yama.ptrace_scope=0` as root, or start the target with "
-            "`python -m debugpy --listen PORT` and attach by port"
-        )
-    return "Install gdb, or start the target with `python -m debugpy --listen PORT`"

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 
 @dataclass(slots=True)
 class Breakpoint:
-    """One line breakpoint. `line` is where the client asked; it never moves by itself."""
+    """One breakpoint. `line` is where the client asked; it never moves by itself.
+
+    With `function` it is one on a name: `path` and `line` say nothing, and `found_at` where
+    the function lies, once it is known. With `pending` its file need not exist yet.
+    """
 
     id: str
     path: str
@@ -22,11 +26,37 @@ class Breakpoint:
     message: str | None = None
     suggestion: str | None = None
     hit_count: int = 0
+    function: str | None = None
+    found_at: tuple[str, int] | None = None
+    pending: bool = False
+    appeared_at: float = 0.0
+    """When the file was last changed before it was found, if the breakpoint waited for it."""
 
     @property
     def is_active(self) -> bool:
         """Whether the debugger should know of it: it moves unverified lines elsewhere."""
-        return self.enabled and self.verified
+        return self.enabled and (self.verified or self.function is not None)
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """What only one breakpoint has: file and line, or the function's name."""
+        if self.function is not None:
+            return f"function {self.function}", 0
+        return self.path, self.line
+
+    @property
+    def shown_path(self) -> str | None:
+        """The file, as far as it is known."""
+        if self.function is None:
+            return self.path
+        return self.found_at[0] if self.found_at else None
+
+    @property
+    def shown_line(self) -> int | None:
+        """The line, as far as it is known."""
+        if self.function is None:
+            return self.line
+        return self.found_at[1] if self.found_at else None
 
 
 class BreakpointTable:
@@ -71,7 +101,7 @@ class BreakpointTable:
 
     def put(self, breakpoint: Breakpoint) -> Breakpoint:
         """Store under a new id, or over the breakpoint of the same place, whose id stays."""
-        place = (breakpoint.path, breakpoint.line)
+        place = breakpoint.place
         earlier = self._by_place.get(place)
         if earlier is None:
             stored = replace(breakpoint, id=f"bp_{next(self._numbers)}")
@@ -81,17 +111,39 @@ class BreakpointTable:
         self._by_place[place] = stored
         return stored
 
+    def load(self, kept: Iterable[Breakpoint]) -> None:
+        """Store breakpoints under the ids that they had before; the table must be empty."""
+        highest = 0
+        for breakpoint in kept:
+            number = int(breakpoint.id.removeprefix("bp_"))
+            self._numbers = itertools.count(number)
+            self.put(breakpoint)
+            highest = max(highest, number)
+        self._numbers = itertools.count(highest + 1)
+
     def remove(self, breakpoint_id: str) -> Breakpoint:
         """Take out one breakpoint; raises KeyError if there is none of that id."""
         breakpoint = self._by_id.pop(breakpoint_id)
-        del self._by_place[breakpoint.path, breakpoint.line]
+        del self._by_place[breakpoint.place]
+        return breakpoint
+
+    def change(self, breakpoint: Breakpoint) -> Breakpoint:
+        """Store over the breakpoint of the same id, also at another place, which must be free."""
+        del self._by_place[self._by_id[breakpoint.id].place]
+        assert breakpoint.place not in self._by_place
+        self._by_id[breakpoint.id] = self._by_place[breakpoint.place] = breakpoint
         return breakpoint
 
     def active_in(self, path: str) -> list[Breakpoint]:
         """What the debugger should know of this file, in order of lines."""
-        found = [b for b in self._by_id.values() if b.path == path and b.is_active]
+        found = [b for b in self._by_id.values() if b.place[0] == path and b.is_active]
         return sorted(found, key=lambda b: b.line)
+
+    def active_functions(self) -> list[Breakpoint]:
+        """The function breakpoints that the debuggee should know of."""
+        return [b for b in self._by_id.values() if b.function is not None and b.is_active]
 
     def paths(self) -> list[str]:
         """Every file that has a breakpoint, each once."""
-        return list(dict.fromkeys(b.path for b in self._by_id.values()))
+        lines = [b for b in self._by_id.values() if b.function is None]
+        return list(dict.fromkeys(b.path for b in lines))

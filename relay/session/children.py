@@ -44,6 +44,11 @@ class Children:
         self._known.add(pid)
         self._announce(pid, argv)
 
+    def joined(self, pid: int) -> None:
+        """The child is under the debugger, and has been announced as such."""
+        self.look_soon()
+        self._known.add(pid)
+
     def look_soon(self) -> None:
         """There may be something to see."""
         self._wanted.set()

@@ -5,38 +5,64 @@ Source: DAP setBreakpoints, setExceptionBreakpoints.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 from relay.adapters.python.breakpoint_text import (
-    canonical_hit_condition,
     translate_both,
     translate_condition,
+    translate_hits,
     translate_log_message,
 )
+from relay.session.breakpoint_news import name_of, start_anew, take_places
 from relay.session.breakpoints import Breakpoint
 
 if TYPE_CHECKING:
     from relay.session.debuggee import Debuggee
+    from relay.session.session import Session
 
 
 SECONDS_EACH = 0.02
 """What one breakpoint may add to the time limit: some debuggers take milliseconds for each."""
 
 
+P = ParamSpec("P")
+Send = Callable[Concatenate["Debuggee", P], Coroutine[Any, Any, None]]
+
+
+def _told_to_all(send: Send[P]) -> Send[P]:
+    """Have what one process is told during a run told to every process of the session."""
+
+    @functools.wraps(send)
+    async def send_to_all(debuggee: Debuggee, /, *args: P.args, **named: P.kwargs) -> None:
+        await send(debuggee, *args, **named)
+        if debuggee.family is not None and debuggee.started:
+            await debuggee.family.pass_on(debuggee, lambda other: send(other, *args, **named))
+
+    return send_to_all
+
+
 async def send_all(debuggee: Debuggee) -> None:
     """Everything that the session knows, in DAP's order: breakpoints, then exceptions."""
+    if debuggee.session.debuggee is debuggee:  # and no child of a program that runs
+        start_anew(debuggee.session)
     for path in debuggee.session.breakpoints.paths():
         await send_breakpoints(debuggee, path)
+    await send_function_breakpoints(debuggee)
     await send_exception_filters(debuggee)
 
 
+@_told_to_all
 async def send_breakpoints(debuggee: Debuggee, path: str) -> None:
     """The active breakpoints of one file; DAP replaces the earlier ones."""
     session = debuggee.session
     active = session.breakpoints.active_in(path)
+    if session.target is not None and session.target.path == path:
+        active = session.target.added_to(active)
     body = await debuggee.request(
         "setBreakpoints",
-        {"source": {"path": path}, "breakpoints": [_source_breakpoint(b) for b in active]},
+        {"source": {"path": path}, "breakpoints": [_source_breakpoint(session, b) for b in active]},
         timeout=session.settings.request_timeout_seconds + SECONDS_EACH * len(active),
     )
     for breakpoint, answer in zip(active, body.get("breakpoints") or [], strict=False):
@@ -44,23 +70,66 @@ async def send_breakpoints(debuggee: Debuggee, path: str) -> None:
             session.dap_breakpoint_ids[dap_id] = breakpoint.id
 
 
-def _source_breakpoint(breakpoint: Breakpoint) -> dict[str, Any]:
-    source: dict[str, Any] = {"line": breakpoint.line}
-    condition, hits = breakpoint.condition, breakpoint.hit_condition
-    if condition is not None and hits is not None:
-        source["hitCondition"] = translate_both(condition, hits)
-    elif condition is not None:
-        source["condition"] = translate_condition(condition)
-    elif hits is not None:
-        source["hitCondition"] = canonical_hit_condition(hits)
+@_told_to_all
+async def send_function_breakpoints(debuggee: Debuggee) -> None:
+    """The active function breakpoints; replaces the earlier ones."""
+    session, inspector = debuggee.session, debuggee.inspector
+    if inspector is None:
+        return
+    active = session.breakpoints.active_functions()
+    if active or inspector.knows_functions:
+        sent = [_function_breakpoint(session, b) for b in active]
+        take_places(session, await inspector.set_function_breakpoints(sent))
+
+
+def _source_breakpoint(session: Session, breakpoint: Breakpoint) -> dict[str, Any]:
+    source: dict[str, Any] = {"line": breakpoint.line, **_texts(session, breakpoint)}
     if breakpoint.log_message is not None:
         source["logMessage"] = translate_log_message(breakpoint.log_message)
     return source
 
 
+def _function_breakpoint(session: Session, breakpoint: Breakpoint) -> dict[str, Any]:
+    texts = _texts(session, breakpoint)
+    message = breakpoint.log_message
+    return {
+        "name": name_of(session, breakpoint),
+        "function": breakpoint.function,
+        "condition": texts["condition"],
+        "hit_condition": texts.get("hitCondition"),
+        "log_message": None if message is None else translate_log_message(message),
+    }
+
+
+def _texts(session: Session, breakpoint: Breakpoint) -> dict[str, str]:
+    """Both conditions; behind the first stands the name under which the probe counts hits."""
+    condition, hits = breakpoint.condition, breakpoint.hit_condition
+    texts: dict[str, str] = {}
+    if hits is not None:
+        texts["hitCondition"] = (
+            translate_both(condition, hits) if condition else translate_hits(hits)
+        )
+    elif condition is not None:
+        texts["condition"] = translate_condition(condition)
+    if breakpoint.id:
+        # Beside a hit condition, which holds the condition too, this one must never hold.
+        plain = "False" if hits is not None else texts.get("condition", "True")
+        texts["condition"] = f"{plain}  #relay:{name_of(session, breakpoint)}"
+    return texts
+
+
+@_told_to_all
 async def send_exception_filters(debuggee: Debuggee) -> None:
-    """The exception filters; `raised` is narrowed to user code and to the first raise."""
-    filters = list(debuggee.session.exception_filters)
+    """The exception filters; `raised` is narrowed to user code and to the first raise.
+
+    Whatever goes out of the program's own code unhandled was raised in it or passed it, and
+    `raised` stops there: it has user_unhandled in it.
+    """
+    setting, inspector = debuggee.session.exceptions, debuggee.inspector
+    if inspector is not None:
+        await inspector.limit_exceptions(setting.types)
+    raised = "raised" in setting.filters
+    filters = [name for name in setting.filters if not (raised and name == "userUnhandled")]
     await debuggee.request("setExceptionBreakpoints", {"filters": filters})
-    if "raised" in filters and debuggee.inspector is not None:
-        await debuggee.inspector.refine_exceptions()
+    if raised and inspector is not None:
+        await inspector.refine_exceptions()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import weakref
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ import trio
 from relay.dap.conversation import Event
 from relay.errors import DebugpyError, DebugpyTimeout, LaunchFailed, RelayError
 from relay.session.children import Children
+from relay.session.dismissal import Dismissal
 from relay.session.failure import RungUnfit
 from relay.session.link import (
     ByteStream,
@@ -30,8 +32,12 @@ from relay.session.link import (
 )
 from relay.session.output import OutputPipe
 from relay.session.process import Child, GuardedProcess
+from relay.session.stdin import StdinQueue
+from relay.session.stdin_watch import StdinWatch
+from relay.session.streams import InputPipe
 
 if TYPE_CHECKING:
+    from relay.session.family import Family
     from relay.session.inspector import Inspector
     from relay.session.session import Session
 
@@ -44,6 +50,10 @@ LOST_DEBUGGEE = "No more messages"
 """What the stock adapter says of a request when the program died over it."""
 
 
+LIVE: weakref.WeakSet[Debuggee] = weakref.WeakSet()
+"""Every debuggee of this process, whatever hub it belongs to: a program has one debugger."""
+
+
 class Debuggee:
     """The program of a session while it lives."""
 
@@ -53,15 +63,22 @@ class Debuggee:
         self.process: GuardedProcess | None = None
         self.helpers: list[GuardedProcess] = []
         self.inspector: Inspector | None = None
-        self.children = Children(session.announce_subprocess)
+        self.stdin: StdinQueue | None = None
+        self.stdin_watch: StdinWatch | None = None
+        self.children = Children(self._announce_child)
+        self.family: Family | None = None  # set when children are debugged, too
         self.pid: int | None = None
         self.attached = False
+        self._starting = trio.CancelScope()
         self.exit_code: int | None = None
         self.exit_code_of: Callable[[int], int] = int
         self.started = False
         self.initialized = trio.Event()
         self.said_terminated = False
         self.gone = trio.Event()
+        LIVE.add(self)
+        self.dismissal: Dismissal | None = None
+        self._dismissed = trio.Event()
         self._pipes: dict[str, OutputPipe] = {}
         self._pumping = 0
         self._pumped = trio.Event()
@@ -92,14 +109,20 @@ class Debuggee:
         finally:
             with trio.CancelScope(shield=True):
                 await self._tear_down()
+            if self.stdin_watch is not None:
+                self.stdin_watch.over()
             self.gone.set()
         if failure is not None:
             raise failure
 
+    def start_within(self, seconds: float) -> None:
+        """Give the start that runs now another limit than that of launches."""
+        self._starting.deadline = trio.current_time() + seconds
+
     async def _try(self, starter: Callable[[Debuggee], Awaitable[None]]) -> Exception | None:
         limit = self.session.settings.launch_timeout_seconds
         try:
-            with trio.fail_after(limit):
+            with trio.fail_after(limit) as self._starting:
                 await starter(self)
         except (RelayError, RungUnfit) as error:
             return error
@@ -112,22 +135,43 @@ class Debuggee:
     async def _watch(self) -> None:
         """Until the program has ended, or the debugger has broken off."""
         await self._until_first_end()
+        if self.dismissal is not None:
+            await self.dismissal.carry_out(self)
+            return
         crash = await self._settle_ends()
+        if self.stdin_watch is not None:
+            self.stdin_watch.over()
         await self._look_for_orphans()
-        await self._end_processes()
-        with trio.move_on_after(HANG_UP_GRACE):
-            await self._pumped.wait() if self._pumping else None
-        self.drain_output()
+        await self.end_processes()
+        await self.hear_last_words()
         if crash is not None:
             self.session.crash(crash)
         else:
             self._tell_exit()
+
+    async def dismiss(self, dismissal: Dismissal) -> None:
+        """Part from the program, which has started; returns when nothing of it is left here.
+
+        The first dismissal counts; later ones wait for it.
+        """
+        if self.dismissal is None:
+            self.dismissal = dismissal
+            self._dismissed.set()
+        await self.gone.wait()
+
+    async def hear_last_words(self) -> None:
+        """Until all that the program has printed is in the log, or somebody else has its pipes."""
+        with trio.move_on_after(HANG_UP_GRACE):
+            await self._pumped.wait() if self._pumping else None
+        self.drain_output()
 
     async def _look_for_orphans(self) -> None:
         """The last chance to see what the program leaves behind: it ends with the program."""
         with trio.move_on_after(HANG_UP_GRACE):
             if self.process is not None:
                 await self.children.look(self._below, last=True)
+        if self.family is not None:
+            self.family.give_up_all()
 
     async def _below(self) -> list[Child]:
         """What lives below the program. A fork of it has its arguments, which are ours."""
@@ -153,6 +197,7 @@ class Debuggee:
                 await wait()
                 nursery.cancel_scope.cancel()
 
+            nursery.start_soon(ends, self._dismissed.wait)
             nursery.start_soon(ends, self.link.closed.wait)
             if self.process is not None:
                 nursery.start_soon(ends, self.process.wait)
@@ -211,12 +256,15 @@ class Debuggee:
                 await link.request("disconnect", {"terminateDebuggee": False})
         link.hang_up()
 
-    async def _end_processes(self) -> None:
+    async def end_processes(self) -> None:
+        """End what is ours: the program, what it started, and its debugger."""
         for process in [self.process, *self.helpers]:
             if process is not None and not self.attached:
                 await process.end()
 
     async def _tear_down(self) -> None:
+        if self.family is not None:
+            self.family.close()
         for process in [self.process, *self.helpers]:
             if process is not None:
                 await process.end()
@@ -226,8 +274,11 @@ class Debuggee:
 
     # Parts -------------------------------------------------------------------------
 
-    def adopt(self, process: GuardedProcess) -> None:
-        """Make `process` the program: its output is read, its end is the program's end."""
+    def adopt(self, process: GuardedProcess, stdin: bytes = b"") -> None:
+        """Make `process` the program: its output is read, its end is the program's end.
+
+        `stdin` is the first that it will read.
+        """
         self.process = process
         self.pid = process.pid
         self._command_line = _command_line(process.pid)
@@ -235,6 +286,20 @@ class Debuggee:
         self._read("stdout", process.stdout)
         if process.stderr is not None:
             self._read("stderr", process.stderr)
+        self._open_stdin(process.stdin, stdin)
+
+    def _open_stdin(self, pipe: InputPipe, first: bytes) -> None:
+        watch = self.stdin_watch = StdinWatch(self.session, pipe, self.drain_output)
+        self.stdin = StdinQueue(pipe, watch.written, watch.ended, self._input_lost)
+        with contextlib.suppress(trio.BrokenResourceError):  # it has ended already
+            if first:
+                self.stdin.offer(first)
+        self.nursery.start_soon(self.stdin.run)
+        self.nursery.start_soon(watch.keep_looking)
+
+    def _input_lost(self, count: int) -> None:
+        text = f"The program closed its standard input; {count} bytes for it were not read."
+        self.session.events.append("warning", {"message": text})
 
     def _read(self, category: str, pipe: OutputPipe | None) -> None:
         if pipe is None:
@@ -244,10 +309,15 @@ class Debuggee:
         self.nursery.start_soon(self._pump, category, pipe)
 
     async def _pump(self, category: str, pipe: OutputPipe) -> None:
-        await pipe.pump(lambda text: self.session.print(category, text))
+        await pipe.pump(lambda text: self._print(category, text))
         self._pumping -= 1
         if not self._pumping:
             self._pumped.set()
+
+    def _print(self, category: str, text: str) -> None:
+        self.session.print(category, text)
+        if self.stdin_watch is not None:
+            self.stdin_watch.stir()
 
     def drain_output(self) -> None:
         """Take what the program has printed so far out of its pipes, now."""
@@ -265,6 +335,12 @@ class Debuggee:
         self.nursery.start_soon(self.link.run)
         return self.link
 
+    def _announce_child(self, pid: int, argv: Sequence[str] | None) -> None:
+        if self.family is not None:
+            self.family.heard_of(pid, argv)
+        else:
+            self.session.announce_subprocess(pid, argv)
+
     # Requests ------------------------------------------------------------------------
 
     async def request(
@@ -276,12 +352,25 @@ class Debuggee:
     ) -> dict[str, Any]:
         """One DAP request; the adapter's failures come out as errors of the catalog.
 
-        Raises DebugpyTimeout, DebugpyError, or what `Session.program_lost` says.
+        One that names a thread goes to the process that has it. Raises DebugpyTimeout,
+        DebugpyError, or what `lost` says.
         """
+        if self.family is not None:
+            return await self.family.request(self, command, arguments, timeout)
+        return await self.ask(command, arguments, timeout=timeout)
+
+    async def ask(
+        self,
+        command: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """One DAP request to this very process."""
         limit = self.session.settings.request_timeout_seconds if timeout is None else timeout
         assert self.link is not None
         try:
-            return await self.link.request(command, arguments, timeout=limit)
+            return await self._timed(self.link, command, arguments, limit)
         except RequestTimedOut:
             raise DebugpyTimeout(
                 f"the debugger did not answer {command} within {limit:g} s",
@@ -290,7 +379,7 @@ class Debuggee:
             ) from None
         except RequestFailed as error:
             if error.message == LOST_DEBUGGEE:
-                raise await self.session.program_lost(command) from None
+                raise await self.lost(command) from None
             raise DebugpyError(
                 f"the debugger refused {command}: {error.message}",
                 operation=command,
@@ -299,7 +388,28 @@ class Debuggee:
         except LinkClosed:
             if not self.started:
                 raise LaunchFailed(f"the debugger hung up during {command}") from None
-            raise await self.session.program_lost(command) from None
+            raise await self.lost(command) from None
+
+    async def _timed(
+        self, link: Link, command: str, arguments: Mapping[str, Any] | None, limit: float
+    ) -> dict[str, Any]:
+        asked = trio.current_time()
+        try:
+            return await link.request(command, arguments, timeout=limit)
+        finally:
+            self.session.metrics.note_dap(command, trio.current_time() - asked)
+
+    async def lost(self, command: str) -> RelayError:
+        """The error to raise after this process hung up in the middle of `command`."""
+        return await self.session.program_lost(command)
+
+    def outer_id(self, number: int) -> int:
+        """The session's number of what the debugger of this process numbers so."""
+        return number
+
+    def inner_id(self, number: int) -> int:
+        """The opposite of `outer_id`."""
+        return number
 
 
 def _lives(process: GuardedProcess) -> bool:

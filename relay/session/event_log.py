@@ -62,6 +62,7 @@ class EventLog:
         self.limit_bytes = limit_bytes
         self.last_seq = 0
         self.closed = False
+        self.dropped = 0  # events that the caps have taken
         self._events: Shelf[Event] = Shelf()
         self._weights: deque[int] = deque()  # of _events, in the same order
         self._bytes = 0
@@ -108,6 +109,11 @@ class EventLog:
         self.closed = True
         self._waiters.wake_all()
 
+    def set_limit(self, limit_events: int) -> None:
+        """Hold at most so many from now on; the oldest that are too many go at once."""
+        self.limit_events = limit_events
+        self._trim()
+
     @property
     def waiting(self) -> int:
         """How many tasks wait."""
@@ -130,6 +136,7 @@ class EventLog:
             len(events) > self.limit_events or self._bytes > self.limit_bytes
         ):
             events.shift()
+            self.dropped += 1
             self._bytes -= self._weights.popleft()
 
     def _dropped(self, after: int) -> int:

@@ -50,7 +50,7 @@ async def frame_at(debuggee: Debuggee, stop: Stop, index: int) -> Frame:
     if index == 0 and stop.top is not None:
         return stop.top
     frames = await stack(debuggee, stop, stop.thread_id)
-    if index >= len(frames):
+    if not 0 <= index < len(frames):
         raise FrameNotFound(
             f"frame {index} does not exist: the stack has {len(frames)} frames",
             frame_id=index,
@@ -73,12 +73,14 @@ def _is_chained(raw: Mapping[str, Any]) -> bool:
 
 
 def _frame(raw: Mapping[str, Any]) -> Frame:
-    source = raw.get("source") or {}
+    path = (raw.get("source") or {}).get("path")
+    # Code that has no file of its own: frozen modules, exec and eval, extensions.
+    is_native = path is None or path.startswith("<")
     return Frame(
         dap_id=int(raw["id"]),
         name=str(raw.get("name", "")).removesuffix(" (Current frame)"),
-        path=source.get("path"),
+        path=path,
         line=int(raw.get("line", 0)),
         column=int(raw.get("column", 0)),
-        subtle=raw.get("presentationHint") == "subtle",
+        subtle=is_native or raw.get("presentationHint") == "subtle",
     )

@@ -33,6 +33,11 @@ async def shake_hands(
         inspector = Inspector(debuggee)
         if not has_probe:
             await inspector.inject()
+            if debuggee.stdin is not None:  # else it is not ours, and may be under way
+                await inspector.watch_stdin()
+        await inspector.configure(debuggee.session.settings.redact_patterns)
+        if debuggee.family is not None:
+            await debuggee.family.prepare(inspector)
         debuggee.inspector = inspector
         await send_all(debuggee)
         await debuggee.request("configurationDone", timeout=limit)

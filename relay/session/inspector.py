@@ -32,6 +32,8 @@ class Page:
     variables: Sequence[dict[str, Any]]
     total: int
     cut: bool = False
+    indexed: int = 0
+    """How many of the children, the first ones, are items of a sequence."""
 
 
 class Inspector:
@@ -42,6 +44,7 @@ class Inspector:
         self._calls = itertools.count(1)
         self._stop = 0
         self._used = False
+        self.knows_functions = False
 
     def new_stop(self) -> None:
         """Whatever was shown of an earlier stop is stale from now on."""
@@ -49,15 +52,30 @@ class Inspector:
 
     # Values ------------------------------------------------------------------------
 
+    async def configure(self, redact_patterns: Sequence[str]) -> None:
+        """Say whose values are masked, before any is asked for."""
+        await self._ask("configure", None, redact=list(redact_patterns))
+
     async def scopes(self, frame: Frame) -> list[dict[str, Any]]:
         """Locals and globals of a frame, each with a reference."""
         answer = await self._ask("scopes", frame, frame=frame.dap_id)
         return list(answer["scopes"])
 
     async def variables(
-        self, frame: Frame, reference: int, *, start: int, count: int, kind: str | None
+        self,
+        frame: Frame,
+        reference: int,
+        *,
+        start: int,
+        count: int,
+        kind: str | None = None,
+        summary: bool = False,
+        reveal: bool = False,
     ) -> Page:
-        """A page of children; raises VariableNotFound for a reference that is not of this stop."""
+        """A page of children; raises VariableNotFound for a reference that is not of this stop.
+
+        summary: names, types and sizes only, for which no repr is run.
+        """
         answer = await self._ask(
             "variables",
             frame,
@@ -66,10 +84,17 @@ class Inspector:
             count=count,
             filter=kind,
             max_value=MAX_VALUE,
+            summary=summary,
+            reveal=reveal,
         )
-        return Page(answer["variables"], answer["total"], answer.get("next") is not None)
+        return Page(
+            answer["variables"],
+            answer["total"],
+            answer.get("next") is not None,
+            0 if kind == "named" else answer["indexed_variables"],
+        )
 
-    async def locals(self, frame: Frame, *, max_chars: int) -> Page:
+    async def locals(self, frame: Frame, *, max_chars: int, reveal: bool = False) -> Page:
         """The locals of a frame within a budget of characters."""
         answer = await self._ask(
             "snapshot",
@@ -77,24 +102,76 @@ class Inspector:
             frames=[frame.dap_id],
             max_value=min(MAX_VALUE, max(40, max_chars // 4)),
             max_chars=max_chars,
+            reveal=reveal,
         )
         scope = answer["frames"][0]
         return Page(scope["variables"], scope["total"], bool(scope["truncated"]))
 
-    async def evaluate(self, frame: Frame, expression: str, context: str) -> dict[str, Any]:
+    async def evaluate(
+        self,
+        frame: Frame,
+        expression: str,
+        context: str,
+        *,
+        reveal: bool = False,
+        max_value: int = MAX_VALUE,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
         """Result, or `exception`; raises EvaluateError on a syntax error."""
         return await self._ask(
             "evaluate",
             frame,
+            timeout,
             frame=frame.dap_id,
             expression=expression,
             context=context,
-            max_value=MAX_VALUE,
+            max_value=max_value,
+            reveal=reveal,
         )
 
-    async def return_value(self, frame: Frame) -> dict[str, Any] | None:
+    async def hover(self, frame: Frame, expression: str, *, reveal: bool) -> dict[str, Any]:
+        """As evaluate, but runs no code of the program for names, attributes and items."""
+        return await self._ask(
+            "hover",
+            frame,
+            frame=frame.dap_id,
+            expression=expression,
+            max_value=MAX_VALUE,
+            reveal=reveal,
+        )
+
+    async def completions(self, frame: Frame, text: str) -> tuple[int, list[dict[str, str]]]:
+        """(characters of the word that are typed already, names with their kinds)."""
+        answer = await self._ask("completions", frame, frame=frame.dap_id, text=text)
+        return answer["typed"], list(answer["items"])
+
+    async def set_variable(
+        self, frame: Frame, reference: int, name: str, expression: str, *, reveal: bool
+    ) -> dict[str, Any]:
+        """The child with its new value, or `exception`; raises VariableNotFound, EvaluateError."""
+        return await self._ask(
+            "set_variable",
+            frame,
+            ref=reference,
+            name=name,
+            expression=expression,
+            max_value=MAX_VALUE,
+            reveal=reveal,
+        )
+
+    async def loaded_modules(self) -> list[dict[str, Any]]:
+        """Every module in sys.modules but the debugger's: name, path, version. At any time."""
+        return list((await self._ask("loaded_modules", None))["modules"])
+
+    async def source(self, frame: Frame) -> dict[str, Any]:
+        """path and source of a frame as the program's own loader tells it; may be empty."""
+        return await self._ask("source", frame, frame=frame.dap_id)
+
+    async def return_value(self, frame: Frame, *, reveal: bool = False) -> dict[str, Any] | None:
         """What the call that the last step ran gave back, if it ran one."""
-        answer = await self._ask("return_values", frame, frame=frame.dap_id, max_value=MAX_VALUE)
+        answer = await self._ask(
+            "return_values", frame, frame=frame.dap_id, max_value=MAX_VALUE, reveal=reveal
+        )
         if not answer["return_values"]:
             return None
         return dict(answer["return_values"][-1])
@@ -113,6 +190,11 @@ class Inspector:
             expected=bool(found.get("expected")),
         )
 
+    async def exception_details(self, frame: Frame, *, reveal: bool) -> dict[str, Any] | None:
+        """The same with its chain, the line and a reference to the exception itself."""
+        answer = await self._ask("exception", frame, frame=frame.dap_id, reveal=reveal)
+        return answer.get("exception") or None
+
     async def modules(self, frames: Sequence[Frame], at: Frame | None) -> dict[int, str]:
         """Module names of frames, by the adapter's frame ids; asked at a frame that stands.
 
@@ -123,12 +205,82 @@ class Inspector:
         answer = await self._ask("modules", at, frames=[f.dap_id for f in frames])
         return {int(key): name for key, name in answer["modules"].items()}
 
+    # Threads ----------------------------------------------------------------------------
+
+    async def thread_states(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
+        """Every thread: id, name, ident, state (standing, held, running), frame. At any time."""
+        expression = probe_calls.expression("thread_states")
+        text = await self._evaluate(expression, None, timeout)
+        states = self._checked("thread_states", text, {})["threads"]
+        return [{**state, "id": self._debuggee.outer_id(state["id"])} for state in states]
+
+    async def resume_thread(self, thread_id: int, step: str | None) -> str:
+        """Let one thread run or step (over, into, out) alone; returns the state that it had."""
+        number = self._debuggee.inner_id(thread_id)
+        answer = await self._ask("resume_thread", None, thread=number, step=step)
+        return str(answer["state"])
+
+    async def resume_all(self) -> None:
+        """Let every thread run, also after some went alone."""
+        await self._ask("resume_all", None)
+
+    async def jump_lines(self, frame: Frame) -> tuple[str, list[int]]:
+        """Name of the frame's function, and the lines where its next one can be set."""
+        answer = await self._ask("jump_lines", None, frame=frame.dap_id)
+        return answer["name"], list(answer["lines"])
+
+    async def tasks(
+        self, at: Frame | None, *, offset: int, limit: int, frames: int
+    ) -> dict[str, Any]:
+        """A page of the program's asyncio and trio tasks; `at` is where it stopped."""
+        where = {} if at is None else {"frame": at.dap_id}
+        return await self._ask("tasks", at, offset=offset, limit=limit, frames=frames, **where)
+
+    # Breakpoints ------------------------------------------------------------------------
+
+    async def hits(self, *, timeout: float) -> dict[str, int]:
+        """How often each breakpoint was hit, by the names that the debuggee has for them."""
+        text = await self._evaluate(probe_calls.expression("hits"), None, timeout)
+        return dict(self._checked("hits", text, {})["hits"])
+
+    async def set_function_breakpoints(
+        self, breakpoints: Sequence[Mapping[str, Any]]
+    ) -> dict[str, dict[str, Any]]:
+        """Replace the function breakpoints; where those lie that are known, by their names."""
+        self.knows_functions = True
+        answer = await self._ask("set_function_breakpoints", None, breakpoints=list(breakpoints))
+        return dict(answer["places"])
+
+    async def function_places(self, *, timeout: float) -> dict[str, dict[str, Any]]:
+        """Where the functions of function breakpoints lie, by the breakpoints' names."""
+        text = await self._evaluate(probe_calls.expression("function_places"), None, timeout)
+        return dict(self._checked("function_places", text, {})["places"])
+
+    async def limit_exceptions(self, types: Sequence[str]) -> list[str]:
+        """Stop at these types of exceptions only, if there are any; the names not known yet."""
+        return list((await self._ask("limit_exceptions", None, types=list(types)))["unknown"])
+
+    async def exception_holds(self, frame: Frame, condition: str) -> tuple[bool, str | None]:
+        """Whether the condition holds of the stop's exception, and what it raised itself."""
+        answer = await self._ask(
+            "exception_condition", frame, frame=frame.dap_id, condition=condition
+        )
+        return bool(answer["holds"]), answer.get("complaint")
+
     # Housekeeping ---------------------------------------------------------------------
 
     async def inject(self) -> None:
         """Put the probe into a debuggee that was started without it, and mend what it lacks."""
         await self._evaluate(probe_calls.injection(), None)
         await self._ask("install", None)
+
+    async def debug_children(self, spec: Mapping[str, str]) -> dict[str, Any]:
+        """Have the processes that this one makes join the session; before it begins only."""
+        return await self._ask("debug_children", None, **spec)
+
+    async def watch_stdin(self) -> None:
+        """Have the program's reads of its standard input announced; before it begins only."""
+        await self._ask("watch_input", None)
 
     async def refine_exceptions(self) -> None:
         """Stop once for each raised exception, in the program's own code."""
@@ -142,23 +294,27 @@ class Inspector:
 
     # The way in ---------------------------------------------------------------------------
 
-    async def _ask(self, do: str, at: Frame | None, /, **arguments: Any) -> dict[str, Any]:
+    async def _ask(
+        self, do: str, at: Frame | None, timeout: float | None = None, /, **arguments: Any
+    ) -> dict[str, Any]:
         """One call of the probe, on the frame's thread (or on the debugger's own without one)."""
         number = next(self._calls)
         self._used = self._used or at is not None
         call = None if at is None else number  # the debugger's own thread is never interrupted
         expression = probe_calls.expression(do, call=call, stop=self._stop, **arguments)
         try:
-            text = await self._evaluate(expression, at)
+            text = await self._evaluate(expression, at, timeout)
         except DebugpyTimeout as error:
             raise await self._interrupt(number, do, error) from None
         return self._checked(do, text, arguments)
 
-    async def _evaluate(self, expression: str, frame: Frame | None) -> str:
+    async def _evaluate(
+        self, expression: str, frame: Frame | None, timeout: float | None = None
+    ) -> str:
         arguments: dict[str, Any] = {"expression": expression, "context": probe_calls.CONTEXT}
         if frame is not None:
             arguments["frameId"] = frame.dap_id
-        body = await self._debuggee.request("evaluate", arguments)
+        body = await self._debuggee.request("evaluate", arguments, timeout=timeout)
         return str(body.get("result", ""))
 
     async def _interrupt(self, number: int, do: str, timeout: DebugpyTimeout) -> DebugpyTimeout:
@@ -195,6 +351,13 @@ class Inspector:
             raise VariableNotFound(
                 f"variables_reference {reference} is not of this stop",
                 variables_reference=reference,
+            )
+        if error.get("kind") == "not_found":
+            raise VariableNotFound(
+                str(error["message"]),
+                variables_reference=arguments.get("ref"),
+                name=arguments.get("name"),
+                suggestion="GET /sessions/{id}/variables lists the names below a reference",
             )
         if error.get("kind") == "syntax":
             raise EvaluateError(

@@ -20,11 +20,12 @@ from relay.adapters.python import launch
 from relay.adapters.python.interpreter import Interpreter
 from relay.adapters.python.launch import Program, Rung, Spawn
 from relay.dap.conversation import IncomingRequest
-from relay.errors import LaunchFailed, RelayError
+from relay.errors import LaunchFailed, NotSupported, RelayError
 from relay.session.announcer import Announcer
 from relay.session.debuggee import Debuggee
 from relay.session.doorkeeper import Doorkeeper
 from relay.session.failure import RungUnfit, leaves
+from relay.session.family import Family
 from relay.session.handshake import shake_hands
 from relay.session.link import (
     SocketByteStream,
@@ -54,6 +55,8 @@ class Request:
     stop_on_entry: bool = False
     terminal: bool = False
     mode: str | None = None
+    stdin: bytes = b""
+    debug_subprocesses: bool = False
 
     def program(self) -> Program:
         return Program(
@@ -70,12 +73,25 @@ async def launch_starters(session: Session, request: Request) -> list[tuple[Laun
     """The ways to try, best first; one only if the client forces it.
 
     Raises LaunchFailed for an interpreter that is none, InvalidRequest for
-    python_args that cannot be honoured.
+    python_args that cannot be honoured, NotSupported for children that cannot be debugged.
     """
     interpreter = await interpreter_of(session.config.python_path)
     chosen = launch.choose(interpreter, request.program())
     rungs = [Rung(request.mode)] if request.mode else [chosen, *launch.rungs_after(chosen)]
+    if request.debug_subprocesses:
+        rungs = _with_children(rungs)
     return [(_launched(request, rung), _starter(request, interpreter, rung)) for rung in rungs]
+
+
+def _with_children(rungs: list[Rung]) -> list[Rung]:
+    """Those on which children can be debugged, too."""
+    found: list[Rung] = [rung for rung in rungs if rung is not Rung.ADAPTER]
+    if not found:
+        raise NotSupported(
+            "debug_subprocesses needs the launch mode fast or plain",
+            suggestion="Leave launch_mode out: the relay takes the best that fits",
+        )
+    return found
 
 
 def _launched(request: Request, rung: Rung) -> Launched:
@@ -114,7 +130,7 @@ class _Start:
         except BaseException:
             ours.close()
             raise
-        debuggee.adopt(process)
+        debuggee.adopt(process, self._request.stdin)
         debuggee.connect(stream, Announcer(debuggee))
         await self._shake_hands(debuggee, has_probe=True)
 
@@ -124,7 +140,7 @@ class _Start:
             plan = launch.plain_spawn(
                 self._interpreter, self._program, port=door.port, token=door.token
             )
-            debuggee.adopt(await self._spawn(plan))
+            debuggee.adopt(await self._spawn(plan), self._request.stdin)
             await self._admit(debuggee, door)
         assert debuggee.link is not None
         await debuggee.request("evaluate", {"expression": launch.PLAIN_PREPARATION})
@@ -161,7 +177,7 @@ class _Start:
             raise ValueError(f"{request.command} is not supported")
         plan = launch.terminal_spawn(request.arguments, self._program)
         process = await self._spawn(plan)
-        debuggee.adopt(process)
+        debuggee.adopt(process, self._request.stdin)
         debuggee.exit_code_of = launch.exit_code_of_launcher
         return {"processId": process.pid}
 
@@ -183,6 +199,9 @@ class _Start:
             ) from None
 
     async def _shake_hands(self, debuggee: Debuggee, *, has_probe: bool) -> None:
+        if self._request.debug_subprocesses:
+            debuggee.family = Family(debuggee)
+            await debuggee.family.open()
         try:
             await shake_hands(
                 debuggee,

@@ -205,6 +205,7 @@ class OutputLog:
         self._by_category: dict[str, Shelf[Entry]] = {}
         self._bytes = 0
         self._cleared = 0
+        self.dropped = 0  # entries that the cap has taken
         self._waiters = Waiters()
 
     def append(
@@ -256,6 +257,11 @@ class OutputLog:
         self._by_category.clear()
         self._bytes = 0
 
+    def set_limit(self, limit_bytes: int) -> None:
+        """Hold at most so much from now on; what is too much goes at once."""
+        self.limit_bytes = limit_bytes
+        self._trim()
+
     @property
     def size(self) -> int:
         """Bytes held, as they count against `limit_bytes`."""
@@ -284,6 +290,7 @@ class OutputLog:
             if excess <= 0:
                 break
         self._bytes = self.limit_bytes + excess
+        self.dropped += last.seq - oldest[0].seq + 1
         for shelf in (self._all, *self._by_category.values()):
             shelf.drop_through(last.seq)
 

@@ -49,8 +49,9 @@ _REASONS = {
     errno.EINVAL: INVALID,
 }
 
-_let_go: list[trio.Process] = []
-"""Guardians of detached programs: kept so that they can be reaped once they end."""
+
+_let_go: set[trio.Process] = set()
+"""Guardians of detached programs, which may outlive the event loop."""
 
 
 class SpawnError(OSError):
@@ -229,7 +230,7 @@ class GuardedProcess:
             raise RuntimeError(f"the guardian of {self.program} does not answer")
         if outputs:
             socket.send_fds(self._control, [b"\0"], outputs)
-        _let_go.append(self._guardian)
+        trio.lowlevel.spawn_system_task(_reap, self._guardian)
         self._finish()
         self.close()
 
@@ -332,6 +333,13 @@ class GuardedProcess:
         news.set()
 
 
+async def _reap(keeper: trio.Process) -> None:
+    """Wait for a guardian that no session waits for any more, however long that takes."""
+    _let_go.add(keeper)
+    await keeper.wait()
+    _let_go.discard(keeper)
+
+
 _numbers = itertools.count(1)
 
 
@@ -353,7 +361,6 @@ async def spawn(
     """
     program = argv[0] if argv else ""
     job = _job(argv, cwd, env, pass_fds, terminal)
-    _let_go[:] = [process for process in _let_go if process.poll() is None]
     try:
         process = await _start_guardian(program, pass_fds, terminal)
     except OSError as error:

@@ -10,25 +10,32 @@ from __future__ import annotations
 
 import contextvars
 import logging
+import math
 import signal
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 import trio
 
+from relay.adapters.python.probe_secrets import scrub_words, secret_names
 from relay.config import Settings
 from relay.dap.lifecycle import Happening, Lifecycle, Phase
 from relay.errors import InvalidSessionState, RelayError, SessionCrashed
+from relay.metrics import Metrics
+from relay.models.launch import AttachRequest, LaunchRequest
 from relay.session.breakpoints import BreakpointTable
 from relay.session.clock import utc_now
 from relay.session.debuggee import Debuggee
 from relay.session.event_log import EventLog
+from relay.session.exceptions import ExceptionBreakpoints
 from relay.session.failure import RungUnfit, leading_error
 from relay.session.output import OutputLog
+from relay.session.run_to import Target
 from relay.session.stop import Stop
+from relay.session.watches import WatchTable
 
 log = logging.getLogger("relay.session")
 
@@ -63,6 +70,13 @@ class Launched:
         return self.script or self.module or ""
 
 
+class Keeper(Protocol):
+    """What a session's definition survives in. Both return when it is done."""
+
+    async def keep(self, session: Session) -> None: ...
+    async def forget(self, session: Session) -> None: ...
+
+
 class Session:
     """State of one debug session. Operations change it; faces read it."""
 
@@ -75,22 +89,35 @@ class Session:
         self.settings = settings
         self.created_at: datetime = utc_now()
         self.lifecycle = Lifecycle()
+        self.metrics = Metrics()  # in a hub, the hub's
         self.events = EventLog(settings.event_limit)
         self.output = OutputLog(settings.output_limit_bytes)
         self.breakpoints = BreakpointTable()
         self.dap_breakpoint_ids: dict[int, str] = {}
-        self.exception_filters: tuple[str, ...] = ()
+        self.exceptions = ExceptionBreakpoints()
+        self.looks_out = False  # for files of pending breakpoints
+        self.watches = WatchTable()
+        self.is_secret = secret_names(settings.redact_patterns)
         self.launched: Launched | None = None
+        self.launch_request: LaunchRequest | None = None  # what a restart repeats
+        self.attach_request: AttachRequest | None = None
+        self.keeper: Keeper | None = None
         self.debuggee: Debuggee | None = None
         self.stop: Stop | None = None
+        self.target: Target | None = None  # where it runs to, until it stops
         self.exit_code: int | None = None
         self.reason: str | None = None
+        self.waiting_for_input: str | None = None  # the prompt; None if it does not wait
         self.opened = trio.Event()
         self.closed = trio.Event()
         self.is_ending = False
         self.expired = False
+        self.discarded = False
         self._scope = trio.CancelScope()
+        self._half_time = trio.CancelScope()
+        self._resting_since = trio.current_time()
         self._users = 0
+        self._idle_before = 0.0
         self._started_at: float | None = None
         self._ended_at: float | None = None
         self._last_pid: int | None = None
@@ -125,12 +152,34 @@ class Session:
         return utc_now() + timedelta(seconds=left)
 
     @property
+    def timed_out(self) -> bool:
+        """Whether the idle timeout is over; what runs is being ended, or has been."""
+        return self.expired or (self._scope.cancel_called and not self.is_ending)
+
+    @property
+    def warning(self) -> str | None:
+        """From half of the idle timeout on: how long the session has left, in whole minutes.
+
+        The request that ends the silence is still told.
+        """
+        idle = self._idle_before if self._users else trio.current_time() - self._resting_since
+        if idle < self.timeout_seconds / 2:
+            return None
+        minutes = max(1, round((self.timeout_seconds - idle) / 60))
+        return f"Session will expire in {minutes} minute{'s' * (minutes != 1)}"
+
+    @property
     def runtime_seconds(self) -> float:
         """How long the program has run; 0 before it was started."""
         if self._started_at is None:
             return 0.0
         end = trio.current_time() if self._ended_at is None else self._ended_at
         return round(end - self._started_at, 3)
+
+    @property
+    def exception_filters(self) -> tuple[str, ...]:
+        """DAP's filters that are in force."""
+        return self.exceptions.filters
 
     # The nursery ---------------------------------------------------------------
 
@@ -141,6 +190,7 @@ class Session:
                 async with trio.open_nursery() as nursery:
                     self._nursery = nursery
                     self._rest()
+                    nursery.start_soon(self._warn_at_half_time)
                     self.opened.set()
                     await trio.sleep_forever()
             self.expired = not self.is_ending
@@ -148,6 +198,7 @@ class Session:
             log.exception("session %s failed", self.id)
             self.reason = "internal error"
         finally:
+            await self._forget_if_over()
             self._conclude()
 
     def _conclude(self) -> None:
@@ -161,16 +212,45 @@ class Session:
         self.opened.set()
         self.closed.set()
 
-    def end(self) -> None:
-        """Cancel the session; `closed` is set once nothing of it runs any more."""
+    def start_soon(self, task: Callable[..., Awaitable[object]], *args: Any) -> None:
+        """Run a task of the session's own until the session ends. It must not raise."""
+        # A task started from a request would carry that request's context for ever.
+        contextvars.Context().run(self._nursery.start_soon, task, *args)
+
+    def end(self, *, discard: bool = False) -> None:
+        """Cancel the session; `closed` is set once nothing of it runs any more.
+
+        With `discard` its definition is forgotten, too; else the next relay has it again.
+        """
         self.is_ending = True
+        self.discarded |= discard
         self._scope.cancel()
+
+    async def keep(self) -> None:
+        """Have the definition survive the relay, as it is now; call it after each change."""
+        if self.keeper is not None and not (self.discarded or self.expired):
+            await self.keeper.keep(self)
+
+    async def _forget_if_over(self) -> None:
+        if self.keeper is not None and (self.discarded or self.expired):
+            with trio.CancelScope(shield=True):
+                await self.keeper.forget(self)
+
+    async def _warn_at_half_time(self) -> None:
+        """Tell by event that half of the idle timeout has passed: once in each silence."""
+        while True:
+            with self._half_time:
+                await trio.sleep_forever()
+            self._half_time = trio.CancelScope()
+            self.events.append("warning", {"message": self.warning})
 
     @contextmanager
     def activity(self) -> Iterator[None]:
         """While open, the idle timer rests; on leaving it starts anew."""
+        if not self._users:
+            self._idle_before = trio.current_time() - self._resting_since
         self._users += 1
-        self._scope.deadline = float("inf")
+        self._scope.deadline = self._half_time.deadline = math.inf
         try:
             yield
         finally:
@@ -179,7 +259,9 @@ class Session:
 
     def _rest(self) -> None:
         if not self._users:
-            self._scope.deadline = trio.current_time() + self.timeout_seconds
+            self._resting_since = now = trio.current_time()
+            self._scope.deadline = now + self.timeout_seconds
+            self._half_time.deadline = now + self.timeout_seconds / 2
 
     # Legality ------------------------------------------------------------------
 
@@ -206,7 +288,8 @@ class Session:
         """The live debuggee; raises InvalidSessionState unless running or paused."""
         self.require(verb, Phase.RUNNING, Phase.PAUSED)
         assert self.debuggee is not None
-        return self.debuggee
+        family = self.debuggee.family
+        return self.debuggee if family is None else family.foremost
 
     async def program_lost(self, verb: str) -> RelayError:
         """The error to raise after the debuggee hung up in the middle of `verb`."""
@@ -304,6 +387,7 @@ class Session:
         self.lifecycle.apply(Happening.STOPPED)
         stop.id = self.lifecycle.stop_id
         self.stop = stop
+        self.metrics.stops[stop.reason] += 1
         self.events.append("stopped", dict(body))
 
     def announce_resume(self, thread_id: int | None) -> None:
@@ -311,12 +395,24 @@ class Session:
         self.lifecycle.apply(Happening.RESUMED)
         self.stop = None
         self.events.append("continued", {"thread_id": thread_id, "all_threads_continued": True})
+        if self.debuggee is not None and self.debuggee.family is not None:
+            self.debuggee.family.resumed()
 
-    def announce_exit(self, exit_code: int | None, reason: str = "target_exited") -> None:
+    def announce_release(self, thread_id: int, left: Stop) -> None:
+        """One thread runs, the others stay: `left` is the stop that is in force now."""
+        self.lifecycle.apply(Happening.RESUMED)
+        self.lifecycle.apply(Happening.STOPPED)
+        left.id = self.lifecycle.stop_id
+        self.stop = left
+        self.events.append("continued", {"thread_id": thread_id, "all_threads_continued": False})
+
+    def announce_exit(
+        self, exit_code: int | None, reason: str = "target_exited", *, restart: bool = False
+    ) -> None:
         """The program has ended, and all it printed is in the log."""
         self.lifecycle.apply(Happening.EXITED)
         self._over(exit_code, reason)
-        body: dict[str, Any] = {"exit_code": exit_code, "restart": False}
+        body: dict[str, Any] = {"exit_code": exit_code, "restart": restart}
         if exit_code:
             body["error"] = describe_exit(exit_code)
         self.events.append("terminated", body)
@@ -329,26 +425,47 @@ class Session:
         self._over(self.exit_code, reason)
         self.events.append("terminated", {"exit_code": None, "restart": False, "error": reason})
 
-    def announce_subprocess(self, pid: int, argv: Sequence[str] | None) -> None:
-        """A child was started; it runs free, the debugger has nothing to do with it."""
+    def announce_subprocess(
+        self, pid: int, argv: Sequence[str] | None, *, debuggable: bool = False
+    ) -> None:
+        """A child was started: it runs free, or joins the session if it is `debuggable`."""
         self.events.append(
             "subprocess",
             {
+                "reason": "started",
                 "pid": pid,
-                "command": list(argv) if argv is not None else None,
-                "debuggable": False,
-                "message": "The child process runs on its own, without the debugger.",
+                "command": scrub_words(argv, self.is_secret) if argv is not None else None,
+                "debuggable": debuggable,
+                "message": "The child process is debugged: it belongs to the session."
+                if debuggable
+                else "The child process runs on its own, without the debugger.",
+            },
+        )
+
+    def announce_child_exit(self, pid: int, exit_code: int | None, said_so: bool) -> None:
+        """A child under the debugger has ended; only a forked one says its exit code."""
+        self.events.append(
+            "subprocess",
+            {
+                "reason": "exited",
+                "pid": pid,
+                "debuggable": True,
+                "exit_code": exit_code,
+                "message": "The child process has ended."
+                if said_so
+                else "The child process was killed, or became another program.",
             },
         )
 
     def _over(self, exit_code: int | None, reason: str) -> None:
-        self.stop = None
+        self.stop = self.target = None
         self.exit_code = exit_code
         self.reason = reason
         self._ended_at = trio.current_time()
 
     def print(self, category: str, text: str) -> None:
         """Text of the program, or of the debugger (`console`), as output and event."""
+        self.metrics.note_output(category, text)
         self.output.append(category, text)
         self.events.append(
             "output",

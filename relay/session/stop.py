@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import trio
+
+from relay.errors import InvalidSessionState
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +52,31 @@ class Stop:
     return_value: dict[str, Any] | None = None
     output_seq: int = 0
     stacks: dict[int, list[Frame]] = field(default_factory=dict)
+    held: frozenset[int] | None = None
+    """The threads that are stopped. None: all of them, as at any new stop."""
+    process: dict[str, Any] | None = None
+    """Where several processes are debugged: `pid` and `name` of the one that stopped."""
+    stands: Callable[[int], bool] | None = None
+    """Where several processes are debugged: whether the one with this thread is stopped."""
+    reached: bool = False
+    """Whether this is where the program was to run to."""
+
+    threads: Sequence[Mapping[str, Any]] | None = None
+    """All threads, once somebody asked; `asking` is held meanwhile."""
+    asking: trio.Lock = field(default_factory=trio.Lock)
+
+    def holds(self, thread_id: int) -> bool:
+        """Whether this thread is stopped; the others were let go since."""
+        if self.stands is not None and not self.stands(thread_id):
+            return False
+        return self.held is None or thread_id in self.held
+
+    def require_held(self, thread_id: int, verb: str) -> None:
+        """Raise InvalidSessionState for a thread that was let go since."""
+        if not self.holds(thread_id):
+            raise InvalidSessionState(
+                f"Cannot {verb}: thread {thread_id} is running",
+                current_state="paused",
+                thread_id=thread_id,
+                suggestion=f"Pause it first: POST /sessions/{{id}}/threads/{thread_id}/pause",
+            )

@@ -25,10 +25,11 @@ END_OF_FILE = b"\x04"
 class InputPipe:
     """The writing end of a program's standard input, or of its terminal. Owns `fd`."""
 
-    def __init__(self, fd: int, *, terminal: bool = False) -> None:
+    def __init__(self, fd: int, *, terminal: bool = False, slave: int | None = None) -> None:
         os.set_blocking(fd, False)
         self._fd = fd
         self._terminal = terminal
+        self.reading_end = _identity(os.fstat(fd if slave is None else slave))
         self._turn = trio.Lock()
         self._within_line = False
 
@@ -36,6 +37,23 @@ class InputPipe:
     def closed(self) -> bool:
         """Whether it was closed from this side."""
         return self._fd < 0
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the program has a terminal: it reads whole lines."""
+        return self._terminal
+
+    def is_read_through(self, status: os.stat_result) -> bool:
+        """Whether an open file of some process, by its status, is the other end of this."""
+        return _identity(status) == self.reading_end
+
+    def send_now(self, data: memoryview) -> int:
+        """Write what fits without waiting, perhaps nothing; returns how much.
+
+        Raises as `send_all` does. Not to be called while `send_all` is under way.
+        """
+        self._check_open()
+        return self._write(data)
 
     async def send_all(self, data: bytes) -> None:
         """Write all of `data`, waiting while the program does not read; writers take turns.
@@ -133,8 +151,16 @@ def _open_terminal(theirs: contextlib.ExitStack, failed: contextlib.ExitStack) -
     writing = os.dup(master)
     failed.callback(os.close, writing)
     return Streams(
-        InputPipe(writing, terminal=True), OutputPipe(master), None, (slave, slave, slave)
+        InputPipe(writing, terminal=True, slave=slave),
+        OutputPipe(master),
+        None,
+        (slave, slave, slave),
     )
+
+
+def _identity(status: os.stat_result) -> tuple[int, int, int]:
+    """The same for all who have a pipe or a terminal open, by whichever end of the pipe."""
+    return status.st_dev, status.st_ino, status.st_rdev
 
 
 def _prepare_terminal(slave: int) -> None:

@@ -230,8 +230,10 @@ def test_tour(debug: Any, python: str) -> None:
     assert stop.evaluate("text, VERSION")["result"] == "('new', 2)"
     changed = probe_calls.set_variable(big["variables_reference"], "0", "-7", frame=stop.frame)
     assert stop.ask(changed)["value"] == "-7"
+    changed = probe_calls.set_variable(locals_, "number", "number + 5", frame=stop.frame)
+    assert stop.ask(changed)["value"] == "8"
     assert stop.evaluate("missing", frame=1)["exception"].startswith("NameError")
-    assert debuggee.finish(stop) == "stopped\n3 new 2 -7 3\n"
+    assert debuggee.finish(stop) == "stopped\n8 new 2 -7 3\n"
 
 
 @on_both

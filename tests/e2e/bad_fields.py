@@ -22,8 +22,15 @@ WRONG: Mapping[str, tuple[Any, ...]] = {
     "mapping": (True, 1, "x", [], {"A": 1}, {"A": None}, {"A": "\0"}, {"A\0": "x"}, {"A=B": "x"}),
     "choice": (True, 1, "", "other", [], {}),
     "choices": (True, 1, "locals", {}, ["other"], [1]),
+    "function": (True, 1, "", "1x", "a b", "a..b", ".a", [], {}, "a\0b"),
+    "profile": (True, 1, "", "a b", "a/b", "../x", ".hidden", [], {}, "x" * 256),
+    "filters": (True, 1, "raised", {}, ["other"], [1]),
+    "types": (True, 1, "ValueError", {}, [1], [""], ["a b"], ["1x"]),
     "exceptions": (1, 0, "", "true", "always", [], {}),
+    "mappings": (True, 1, "x", {}, [1], [None], [{}], [{"local_root": "a", "remote_root": "b"}]),
     "source": (True, 1, "x", [], {}, {"path": 1}, {"path": ""}, {"path": None}),
+    "items": (True, 1, "x", {}, [1], [None], [{}]),
+    "object": (True, 1, "x", [], {"surprise": 1}),
     "batch": (True, 1, "x", {}, [], [1], [None], [{}]),
 }
 """Values that a field of that kind refuses."""
@@ -31,7 +38,12 @@ WRONG: Mapping[str, tuple[Any, ...]] = {
 Fields = Mapping[str, str]
 """A field's name and its kind; `?` behind the kind: null says the same as absence."""
 
-WAITING: Fields = {"wait": "seconds?", "include": "choices", "max_chars": "whole"}
+WAITING: Fields = {
+    "wait": "seconds?",
+    "include": "choices",
+    "max_chars": "whole",
+    "reveal": "flag",
+}
 THREAD: Fields = {"thread_id": "whole?"}
 BREAKPOINT: Fields = {
     "source": "source?",
@@ -45,6 +57,22 @@ BREAKPOINT: Fields = {
 INPUT: Fields = {"input": "text?", "eof": "flag"}
 STEP: Fields = {**WAITING, **THREAD, "granularity": "choice"}
 
+LAUNCH: Fields = {
+    **WAITING,
+    "script": "path?",
+    "module": "text?",
+    "args": "texts",
+    "cwd": "path?",
+    "env": "mapping",
+    "stop_on_entry": "flag?",
+    "stop_on_exception": "exceptions",
+    "console": "choice",
+    "python_args": "texts",
+    "launch_mode": "choice?",
+    "stdin_inputs": "texts",
+    "debug_subprocesses": "flag",
+}
+
 BODIES: Mapping[tuple[str, str], Fields] = {
     ("POST", "/sessions"): {
         "name": "name?",
@@ -53,40 +81,117 @@ BODIES: Mapping[tuple[str, str], Fields] = {
         "adapter": "choice",
         "timeout_minutes": "whole?",
         "stop_on_entry": "flag",
+        "breakpoints": "items",
+        "breakpoint_profiles": "texts",
+        "exception_breakpoints": "object?",
+        "launch": "object?",
+        "attach": "object?",
+        "mode": "choice?",
+        "pid": "whole?",
+        "host": "text?",
+        "port": "whole?",
     },
-    ("POST", "/sessions/{session_id}/launch"): {
-        **WAITING,
-        "script": "path?",
-        "module": "text?",
-        "args": "texts",
-        "cwd": "path?",
-        "env": "mapping",
+    ("PATCH", "/sessions/{session_id}"): {
+        "name": "name?",
+        "project_root": "path?",
+        "python_path": "path?",
+        "timeout_minutes": "whole?",
         "stop_on_entry": "flag?",
-        "stop_on_exception": "exceptions",
-        "console": "choice",
-        "python_args": "texts",
-        "launch_mode": "choice?",
     },
+    ("POST", "/sessions/{session_id}/clone"): {"name": "name?"},
+    ("POST", "/sessions/import"): {
+        "format": "whole",
+        "name": "name?",
+        "adapter": "choice",
+        "config": "object",
+        "launch": "object?",
+        "attach": "object?",
+        "breakpoints": "items",
+        "exception_breakpoints": "object?",
+        "watches": "items",
+    },
+    ("POST", "/sessions/{session_id}/launch"): LAUNCH,
+    ("POST", "/sessions/{session_id}/restart"): LAUNCH,
     ("POST", "/sessions/{session_id}/attach"): {
         "pid": "whole?",
         "host": "text",
         "port": "whole?",
         "connect_timeout": "whole",
+        "path_mappings": "mappings",
     },
     ("POST", "/sessions/{session_id}/breakpoints"): {
         **BREAKPOINT,
         "line": "whole?",
+        "function": "function?",
+        "pending": "flag",
         "breakpoints": "batch?",
     },
+    ("PATCH", "/sessions/{session_id}/breakpoints/{breakpoint_id}"): {
+        "line": "whole",
+        "condition": "text?",
+        "hit_condition": "text?",
+        "log_message": "text?",
+        "enabled": "flag",
+    },
+    ("POST", "/sessions/{session_id}/exception-breakpoints"): {
+        "filters": "filters",
+        "types": "types",
+        "condition": "text?",
+    },
+    ("POST", "/breakpoint-profiles"): {"name": "profile", "breakpoints": "items"},
+    ("PUT", "/breakpoint-profiles/{name}"): {"breakpoints": "items"},
     ("POST", "/sessions/{session_id}/continue"): {**WAITING, **THREAD},
     ("POST", "/sessions/{session_id}/pause"): {**WAITING, **THREAD},
     ("POST", "/sessions/{session_id}/step-over"): STEP,
     ("POST", "/sessions/{session_id}/step-into"): STEP,
     ("POST", "/sessions/{session_id}/step-out"): {**WAITING, **THREAD},
+    ("POST", "/sessions/{session_id}/run-to"): {
+        **WAITING,
+        **THREAD,
+        "file": "path",
+        "line": "whole",
+    },
+    ("POST", "/sessions/{session_id}/goto"): {
+        **WAITING,
+        **THREAD,
+        "file": "path?",
+        "line": "whole",
+    },
+    **{
+        ("POST", f"/sessions/{{session_id}}/threads/{{thread_id}}/{verb}"): WAITING
+        for verb in ("continue", "pause", "step-over", "step-into", "step-out")
+    },
     ("POST", "/sessions/{session_id}/evaluate"): {
         "expression": "text",
         "frame_id": "whole",
         "context": "choice",
+        "reveal": "flag",
+    },
+    ("POST", "/sessions/{session_id}/variables/{variables_reference}/set"): {
+        "name": "text",
+        "value": "text",
+        "reveal": "flag",
+    },
+    ("POST", "/sessions/{session_id}/watch"): {"expression": "text"},
+    ("POST", "/sessions/{session_id}/completions"): {
+        "text": "text",
+        "column": "whole?",
+        "frame_id": "whole",
+    },
+    ("POST", "/sessions/{session_id}/hover"): {
+        "expression": "text?",
+        "file": "path?",
+        "line": "whole?",
+        "column": "whole?",
+        "frame_id": "whole",
+        "reveal": "flag",
+    },
+    ("PATCH", "/config"): {
+        "max_sessions": "whole?",
+        "default_timeout_minutes": "whole?",
+        "output_limit_bytes": "whole?",
+        "event_limit": "whole?",
+        "log_level": "choice?",
     },
     ("POST", "/sessions/{session_id}/input"): INPUT,
     ("POST", "/sessions/{session_id}/stdin"): INPUT,
@@ -115,9 +220,21 @@ OUT_OF_RANGE: tuple[tuple[str, str, Any], ...] = (
     ("/sessions/{session_id}/breakpoints", "line", -5),
     ("/sessions/{session_id}/breakpoints", "line", BIG),
     ("/sessions/{session_id}/breakpoints", "breakpoints", [{"file": "x", "line": 1}] * 10_001),
+    ("/sessions/{session_id}/run-to", "line", 0),
+    ("/sessions/{session_id}/goto", "line", 0),
+    ("/sessions/{session_id}/goto", "line", BIG),
     ("/sessions/{session_id}/evaluate", "expression", ""),
     ("/sessions/{session_id}/evaluate", "expression", "x" * 1_000_001),
     ("/sessions/{session_id}/evaluate", "frame_id", -1),
+    ("/sessions/{session_id}/variables/{variables_reference}/set", "name", ""),
+    ("/sessions/{session_id}/variables/{variables_reference}/set", "value", ""),
+    ("/sessions/{session_id}/watch", "expression", ""),
+    ("/sessions/{session_id}/watch", "expression", "x" * 100_001),
+    ("/sessions/{session_id}/completions", "column", 0),
+    ("/sessions/{session_id}/completions", "frame_id", -1),
+    ("/sessions/{session_id}/hover", "expression", ""),
+    ("/sessions/{session_id}/hover", "line", 0),
+    ("/sessions/{session_id}/hover", "column", -1),
 )
 """Right kinds, but too small, too large or too many: route, field, value."""
 

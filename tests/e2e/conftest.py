@@ -21,7 +21,7 @@ from tests.programs import Program
 async def running_relay(settings: Settings) -> AsyncIterator[Api]:
     """Hub and HTTP face, as `relay serve` starts them."""
     shutdown = trio.Event()
-    async with open_relay(settings) as hub, trio.open_nursery() as nursery:
+    async with open_relay(settings, persist=True) as hub, trio.open_nursery() as nursery:
         url = await nursery.start(partial(serve, hub, settings, routes=ROUTES, shutdown=shutdown))
         async with Api.connect(url) as api:
             yield api

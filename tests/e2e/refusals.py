@@ -37,6 +37,15 @@ VALID: Mapping[tuple[str, str], Mapping[str, Any]] = {
     ("POST", "/sessions/{session_id}/breakpoints"): {"json": {"file": "main.py", "line": 1}},
     ("GET", "/sessions/{session_id}/variables"): {"params": {"variables_reference": 1}},
     ("POST", "/sessions/{session_id}/evaluate"): {"json": {"expression": "1"}},
+    ("POST", "/sessions/{session_id}/variables/{variables_reference}/set"): {
+        "json": {"name": "x", "value": "1"}
+    },
+    ("POST", "/sessions/{session_id}/watch"): {"json": {"expression": "1"}},
+    ("POST", "/sessions/{session_id}/completions"): {"json": {"text": "x"}},
+    ("POST", "/sessions/{session_id}/hover"): {"json": {"expression": "x"}},
+    ("GET", "/sessions/{session_id}/source"): {"params": {"path": "main.py"}},
+    ("POST", "/sessions/{session_id}/run-to"): {"json": {"file": "main.py", "line": 4}},
+    ("POST", "/sessions/{session_id}/goto"): {"json": {"line": 4}},
     ("POST", "/sessions/{session_id}/input"): {"json": {"input": "x\n"}},
     ("POST", "/sessions/{session_id}/stdin"): {"json": {"input": "x\n"}},
 }
@@ -119,4 +128,7 @@ def key(route: Route) -> tuple[str, str]:
 
 
 def filled(path: str, session_id: str) -> str:
-    return path.replace("{session_id}", session_id).replace("{breakpoint_id}", "bp_1")
+    path = path.replace("{session_id}", session_id).replace("{breakpoint_id}", "bp_1")
+    path = path.replace("{frame_id}", "0").replace("{variables_reference}", "1")
+    path = path.replace("{name}", "profile")
+    return path.replace("{watch_id}", "watch_1").replace("{thread_id}", "1")

@@ -162,7 +162,9 @@ async def visit_steps(session: Session, tour: Program) -> None:
 async def visit_run(session: Session) -> None:
     assert (await session.post("/continue"))["status"] == "running"
     await session.get("/threads")
-    assert (await session.post("/pause"))["current_location"]["function"] == "spin"
+    with trio.fail_after(30):  # it may not have got there yet
+        while (await session.post("/pause"))["current_location"]["function"] != "spin":
+            await session.post("/continue")
 
 
 async def visit_end(session: Session, tour: Program) -> None:

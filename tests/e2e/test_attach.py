@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -9,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 import trio
 
@@ -26,16 +29,20 @@ LOOP = """
     count = 0
     print("up", flush=True)
     while count >= 0:
-        count = work(count)
+        count = work(count)  # @call
         time.sleep(0.005)
 """
 
 
 @contextmanager
-def target(*command: str) -> Iterator[subprocess.Popen[str]]:
+def target(*command: str, stdin: int | None = None) -> Iterator[subprocess.Popen[str]]:
     """A process of somebody else's, up when it says so."""
     process = subprocess.Popen(
-        [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [sys.executable, *command],
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     )
     try:
         assert process.stdout is not None
@@ -46,6 +53,8 @@ def target(*command: str) -> Iterator[subprocess.Popen[str]]:
         process.wait()
         assert process.stdout is not None
         process.stdout.close()
+        if process.stdin is not None:
+            process.stdin.close()
 
 
 def free_port() -> int:
@@ -99,9 +108,11 @@ async def test_attach_by_port_stop_and_let_go_twice(
         assert await lives_on(p)
 
 
-async def test_attach_by_process_id(api: Api, program: Callable[..., Program]) -> None:
+async def test_attach_by_process_id_twice(api: Api, program: Callable[..., Program]) -> None:
     loop = program(LOOP)
     with target(loop.text) as process:
+        await stop_in_work(api, loop, pid=process.pid)
+        assert await lives_on(process)
         await stop_in_work(api, loop, pid=process.pid)
         assert await lives_on(process)
 
@@ -194,3 +205,286 @@ async def test_a_process_that_is_not_python(api: Api, sleeper: int) -> None:
         await session.post("/attach", pid=sleeper)
     assert refused.value.code == "ATTACH_FAILED"
     assert "Python" in refused.value.message
+
+
+async def refusal(api: Api, **where: object) -> Refused:
+    """What an attach is refused with; it changes nothing."""
+    session = await api.session()
+    with pytest.raises(Refused) as refused:
+        await session.post("/attach", **where)
+    assert (await session.get())["status"] == "created"
+    await session.delete()
+    return refused.value
+
+
+async def test_a_host_that_does_not_exist(api: Api) -> None:
+    refused = await refusal(api, host="no-such-host.invalid", port=5678)
+    assert (refused.status, refused.code) == (502, "ATTACH_REFUSED")
+    assert "no host" in refused.message
+    assert "host name" in refused.details["suggestion"]
+
+
+async def test_one_program_has_one_debugger(api: Api, program: Callable[..., Program]) -> None:
+    """A second injection would throw the first debugger out."""
+    loop, port = program(LOOP), free_port()
+    with target("-X", "frozen_modules=off", "-m", "debugpy", "--listen", str(port), loop.text) as p:
+        by_pid = await refusal(api, pid=p.pid)
+        assert by_pid.code == "ATTACH_FAILED"
+        assert str(port) in by_pid.details["suggestion"]
+        first = await api.session()
+        await first.post("/attach", port=port)
+        again = await refusal(api, port=port)
+        assert "already being debugged" in again.message
+        assert "Another debug client" in again.details["suggestion"]
+        by_pid = await refusal(api, pid=p.pid)
+        assert first.id in by_pid.message
+        assert (await first.post("/pause"))["status"] == "paused"
+        await first.delete()
+    launched = await api.session()
+    at = await launched.launch(loop.text, stop_on_entry=True)
+    assert launched.id in (await refusal(api, pid=at["pid"])).message
+    assert (await launched.get())["status"] == "paused"
+
+
+async def test_the_relay_does_not_attach_to_itself(api: Api) -> None:
+    assert "this relay" in (await refusal(api, pid=os.getpid())).message
+
+
+async def test_a_process_that_is_stopped_by_a_signal(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    with target(program(LOOP).text) as process:
+        process.send_signal(signal.SIGSTOP)
+        stopped = os.WSTOPPED | os.WNOWAIT
+        await trio.to_thread.run_sync(os.waitid, os.P_PID, process.pid, stopped)
+        refused = await refusal(api, pid=process.pid)
+        assert refused.code == "ATTACH_FAILED"
+        assert f"kill -CONT {process.pid}" in refused.details["suggestion"]
+
+
+async def test_a_process_that_never_runs_python_code_times_out(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    busy = program("""
+        print("up", flush=True)
+        sum(range(10**12))  # one call into C that keeps the GIL
+    """)
+    with target(busy.text) as process:
+        refused = await refusal(api, pid=process.pid, connect_timeout=2)
+        assert (refused.status, refused.code) == (504, "ATTACH_TIMEOUT")
+        assert "connect_timeout" in refused.details["suggestion"]
+        assert process.poll() is None
+
+
+async def test_an_attach_in_vain_does_the_target_no_harm(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    """Its main thread waits for the GIL: an injection into that thread would hang it for good."""
+    held = program("""
+        import ctypes
+        import threading
+
+        def hold():
+            with_gil = ctypes.PyDLL(None)
+            with_gil.write(1, b"up\\n", 3)
+            with_gil.read(0, ctypes.create_string_buffer(1), 1)
+
+        holder = threading.Thread(target=hold)
+        holder.start()
+        while holder.is_alive():
+            pass
+        print("on", flush=True)
+        input()
+        while True:
+            input()
+    """)
+    with target(held.text, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        await refusal(api, pid=process.pid, connect_timeout=1)
+        process.stdin.write("..\n")
+        process.stdin.flush()
+        assert await trio.to_thread.run_sync(process.stdout.readline) == "on\n"
+        session = await api.session()
+        await session.post("/attach", pid=process.pid, connect_timeout=30)
+        await session.delete()
+        assert process.poll() is None
+
+
+async def test_a_process_with_busy_threads(api: Api, program: Callable[..., Program]) -> None:
+    """Their main thread mostly waits for the GIL."""
+    busy = program("""
+        import threading
+
+        def work(count):
+            return count + 1  # @work
+
+        def spin():
+            while True:
+                pass
+
+        for _ in range(2):
+            threading.Thread(target=spin, daemon=True).start()
+        print("up", flush=True)
+        count = 0
+        while True:
+            count = work(count)
+    """)
+    with target(busy.text) as process:
+        await stop_in_work(api, busy, pid=process.pid)
+        assert process.poll() is None
+
+
+async def test_a_process_that_waits_in_a_system_call(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    """It runs no bytecode by itself: it is interrupted, and waits on."""
+    waits = program("""
+        print("up", flush=True)
+        name = input()
+        print(name, flush=True)  # @said
+        input()
+    """)
+    with target(waits.text, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        session = await api.session()
+        await session.post("/attach", pid=process.pid, connect_timeout=30)
+        await session.breakpoint(waits.text, waits.line("said"))
+        process.stdin.write("relay\n")
+        process.stdin.flush()
+        await session.get("/events", types="stopped", timeout=30)
+        assert (await session.evaluate("name"))["result"] == "'relay'"
+        await session.delete()
+        assert process.poll() is None
+
+
+# Paths -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", ["port", "pid"])
+async def test_path_mappings_translate_in_both_directions(
+    api: Api, tmp_path: Path, way: str
+) -> None:
+    """As with a container: the target has its files elsewhere."""
+    remote = Program.write(tmp_path / "srv" / "app" / "main.py", LOOP)
+    local = Program.write(tmp_path / "checkout" / "main.py", LOOP)
+    mapping = {"local_root": "checkout", "remote_root": str(tmp_path / "srv" / "app")}
+    port = free_port()
+    listen = ["-X", "frozen_modules=off", "-m", "debugpy", "--listen", str(port)]
+    with target(*(listen if way == "port" else []), remote.text) as process:
+        session = await api.session(project_root=str(tmp_path))
+        where = {"port": port} if way == "port" else {"pid": process.pid}
+        await session.post("/attach", connect_timeout=30, path_mappings=[mapping], **where)
+        cursor = (await session.get("/events", limit=1000))["next_cursor"]
+        placed = await session.breakpoint("checkout/main.py", local.line("work"))
+        assert placed["verified"] is True
+        page = await session.get("/events", types="stopped", timeout=30, cursor=cursor)
+        body = page["events"][0]["body"]
+        assert body["location"]["path"] == local.text
+        assert body["hit_breakpoint_ids"] == [placed["id"]]
+        frames = (await session.get("/stacktrace"))["frames"]
+        assert {f["source"]["path"] for f in frames if f["name"] in ("work", "<module>")} == {
+            local.text
+        }
+        at = await session.post("/run-to", file=local.text, line=local.line("call"))
+        assert at["status"] == "paused"
+        stepped = await session.post("/step-over", include=["source", "location"])
+        assert stepped["current_location"]["path"] == local.text
+        assert stepped["stop"]["source"]
+        await session.delete()
+
+
+@pytest.mark.parametrize("remote_root", ["", "relative/path", "~/app"])
+async def test_a_remote_root_is_absolute(api: Api, remote_root: str) -> None:
+    mapping = {"local_root": ".", "remote_root": remote_root}
+    refused = await refusal(api, port=5678, path_mappings=[mapping])
+    assert (refused.status, refused.code) == (400, "INVALID_REQUEST")
+    assert "path_mappings" in refused.details["errors"][0]["field"]
+
+
+# A live server -------------------------------------------------------------------------------
+
+
+SERVER = """
+    import threading
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            body = self.path.encode() * 2  # @handle
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *arguments):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", PORT), Handler)
+    print("up", flush=True)
+    server.serve_forever()
+"""
+
+
+@pytest.mark.parametrize("way", ["port", "pid"])
+async def test_a_live_server_loses_no_request(
+    api: Api, program: Callable[..., Program], way: str
+) -> None:
+    """Attach, three stops, detach, attach again, under constant load: every request is answered."""
+    http, port = free_port(), free_port()
+    server = program(SERVER.replace("PORT", str(http)))
+    listen = ["-X", "frozen_modules=off", "-m", "debugpy", "--listen", str(port)]
+    answered = [0] * 4
+    over, news = trio.Event(), trio.Event()
+
+    def tell() -> None:
+        nonlocal news
+        news.set()
+        news = trio.Event()
+
+    async def keep_asking(client: int) -> None:
+        async with httpx.AsyncClient(timeout=60, trust_env=False) as browser:
+            while not over.is_set():
+                path = f"/{client}/{answered[client]}"
+                answer = await browser.get(f"http://127.0.0.1:{http}{path}")
+                assert (answer.status_code, answer.text) == (200, path * 2)
+                answered[client] += 1
+                tell()
+
+    async def progress() -> None:
+        """Until each client has had two more answers, the last of a request after this."""
+        awaited = [n + 2 for n in answered]
+        with trio.fail_after(30):
+            while any(now < then for now, then in zip(answered, awaited, strict=True)):
+                await news.wait()
+
+    async def debug(process: subprocess.Popen[str]) -> None:
+        session = await api.session()
+        where = {"port": port} if way == "port" else {"pid": process.pid}
+        await session.post("/attach", connect_timeout=30, **where)
+        cursor = (await session.get("/events", limit=1000))["next_cursor"]
+        placed = await session.breakpoint(server.text, server.line("handle"))
+        await session.get("/events", types="stopped", timeout=30, cursor=cursor)
+        for _ in range(2):
+            assert (await session.get())["current_location"]["line"] == server.line("handle")
+            assert (await session.evaluate("self.path"))["type"] == "str"
+            assert (await session.resume())["stop_reason"] == "breakpoint"
+        # Gone while requests stand at it: they are answered, too.
+        assert (await session.get("/breakpoints"))["breakpoints"][0]["hit_count"] >= 3
+        assert placed["verified"] is True
+        await session.post("/detach")
+        await session.delete()
+
+    with target(*(listen if way == "port" else []), server.text) as process:
+        async with trio.open_nursery() as nursery:
+            for client in range(4):
+                nursery.start_soon(keep_asking, client)
+            await progress()
+            await debug(process)
+            await progress()
+            await debug(process)
+            await progress()
+            assert process.poll() is None
+            over.set()

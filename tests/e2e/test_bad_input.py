@@ -70,16 +70,16 @@ async def test_values_out_of_range_are_refused(api: Api, program: Write) -> None
     assert await state_of(session) == before
 
 
-@pytest.mark.parametrize("path", [path for _, path in bad_fields.BODIES])
+@pytest.mark.parametrize(("method", "path"), bad_fields.BODIES)
 async def test_unknown_fields_are_refused_with_the_known_ones(
-    api: Api, program: Write, path: str
+    api: Api, program: Write, method: str, path: str
 ) -> None:
     session = await created(api, program)
     before = await state_of(session)
-    known = bad_fields.BODIES["POST", path]
+    known = bad_fields.BODIES[method, path]
     wanted = next(iter(known))
     body = {wanted + "s_": 1, "__class__": {}, "": None}
-    error = await refused(api, "INVALID_REQUEST", "POST", filled(path, session.id), json=body)
+    error = await refused(api, "INVALID_REQUEST", method, filled(path, session.id), json=body)
     assert set(body) <= set(fields_of(error))
     (close,) = [e for e in error.details["errors"] if e["field"] == wanted + "s_"]
     assert f"did you mean {wanted!r}?" in close["message"]
@@ -116,6 +116,13 @@ INCOMPLETE: tuple[tuple[str, Any], ...] = (
     ("/breakpoints", {"breakpoints": [{"file": "a.py", "line": 1}], "line": 1}),
     ("/breakpoints", {"breakpoints": [{"line": 1}]}),
     ("/evaluate", {}),
+    ("/hover", {}),
+    ("/hover", {"file": "main.py", "line": 1}),
+    ("/hover", {"expression": "items", "line": 1}),
+    ("/completions", {}),
+    ("/watch", {}),
+    ("/variables/1/set", {"name": "items"}),
+    ("/variables/1/set", {"value": "1"}),
     ("/input", {}),
     ("/stdin", {"eof": False}),
 )
@@ -171,28 +178,32 @@ NO_JSON: Mapping[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("path", [path for _, path in bad_fields.BODIES])
-async def test_what_is_no_json_object_is_refused(api: Api, program: Write, path: str) -> None:
+@pytest.mark.parametrize(("method", "path"), bad_fields.BODIES)
+async def test_what_is_no_json_object_is_refused(
+    api: Api, program: Write, method: str, path: str
+) -> None:
     session = await created(api, program)
     before = await state_of(session)
     for raw in NO_JSON.values():
         where = filled(path, session.id)
-        await refused(api, "INVALID_REQUEST", "POST", where, content=raw, headers=JSON)
+        await refused(api, "INVALID_REQUEST", method, where, content=raw, headers=JSON)
     assert await state_of(session) == before
 
 
 CONTENT_TYPES = ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "json"]
 
 
-@pytest.mark.parametrize("path", [path for _, path in bad_fields.BODIES])
-async def test_other_content_types_are_refused(api: Api, program: Write, path: str) -> None:
+@pytest.mark.parametrize(("method", "path"), bad_fields.BODIES)
+async def test_other_content_types_are_refused(
+    api: Api, program: Write, method: str, path: str
+) -> None:
     session = await created(api, program)
     before = await state_of(session)
     for headers in ({}, *({"Content-Type": kind} for kind in CONTENT_TYPES)):
         await refused(
             api,
             "UNSUPPORTED_MEDIA_TYPE",
-            "POST",
+            method,
             filled(path, session.id),
             content=b"{}",
             headers=headers,
@@ -243,7 +254,7 @@ async def test_unknown_routes(api: Api, path: str) -> None:
 async def test_other_methods_name_the_right_ones(api: Api, program: Write) -> None:
     session = await created(api, program)
     before = await state_of(session)
-    for path in {route.path for route in ROUTES}:
+    for path in {route.path for route in ROUTES} - {"/sessions/import"}:  # a session's id, by form
         offered = {route.method for route in ROUTES if route.path == path}
         for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"} - offered:
             where = filled(path, session.id)
@@ -254,22 +265,73 @@ async def test_other_methods_name_the_right_ones(api: Api, program: Write) -> No
 
 # Queries ---------------------------------------------------------------------------------
 
+CHILDREN: Mapping[str, str] = {
+    "offset": "index",
+    "limit": "children",
+    "start": "index",
+    "count": "children",
+    "reveal": "flag",
+}
 QUERIES: Mapping[tuple[str, str], Mapping[str, str]] = {
     ("GET", "/sessions"): {"offset": "index", "limit": "limit", "status": "choice"},
     ("DELETE", "/sessions/{session_id}"): {"force": "flag"},
     ("GET", "/sessions/{session_id}/breakpoints"): {"file": "path", "verified": "flag"},
+    ("DELETE", "/sessions/{session_id}/breakpoints"): {"file": "path"},
+    ("GET", "/sessions/{session_id}/output/stream"): {
+        "cursor": "cursor",
+        "since": "cursor",
+        "category": "choice",
+    },
+    ("GET", "/sessions/{session_id}/events/stream"): {
+        "cursor": "cursor",
+        "since": "cursor",
+        "types": "choices",
+    },
     ("GET", "/sessions/{session_id}/stacktrace"): {
         "thread_id": "whole",
         "start_frame": "index",
         "levels": "count",
     },
+    ("GET", "/sessions/{session_id}/threads/{thread_id}/stacktrace"): {
+        "start_frame": "index",
+        "levels": "count",
+    },
+    ("GET", "/processes"): {"offset": "index", "limit": "limit"},
     ("GET", "/sessions/{session_id}/scopes"): {"frame_id": "index"},
+    ("GET", "/sessions/{session_id}/tasks"): {
+        "offset": "index",
+        "limit": "limit",
+        "frames": "frames",
+    },
     ("GET", "/sessions/{session_id}/variables"): {
         "variables_reference": "whole",
         "start": "index",
         "count": "count",
         "filter": "choice",
+        "reveal": "flag",
     },
+    ("GET", "/sessions/{session_id}"): {"reveal": "flag"},
+    ("GET", "/sessions/{session_id}/frames/{frame_id}/variables"): {
+        "summary": "flag",
+        "offset": "index",
+        "limit": "children",
+        "reveal": "flag",
+    },
+    (
+        "GET",
+        "/sessions/{session_id}/frames/{frame_id}/variables/{variables_reference}/children",
+    ): CHILDREN,
+    ("GET", "/sessions/{session_id}/scopes/{variables_reference}/variables"): CHILDREN,
+    ("GET", "/sessions/{session_id}/variables/{variables_reference}"): CHILDREN,
+    ("GET", "/sessions/{session_id}/watch"): {"frame_id": "index", "reveal": "flag"},
+    ("GET", "/sessions/{session_id}/exception"): {"reveal": "flag"},
+    ("GET", "/sessions/{session_id}/modules"): {
+        "offset": "index",
+        "limit": "children",
+        "user_code": "flag",
+    },
+    ("GET", "/sessions/{session_id}/frames/{frame_id}/source"): {"start": "line", "end": "line"},
+    ("GET", "/sessions/{session_id}/source"): {"path": "path", "start": "line", "end": "line"},
     ("GET", "/sessions/{session_id}/output"): {
         "cursor": "cursor",
         "since": "cursor",
@@ -284,7 +346,10 @@ QUERIES: Mapping[tuple[str, str], Mapping[str, str]] = {
         "types": "choices",
     },
 }
-"""Every route that takes a query; `variables_reference` alone is required."""
+"""Every route that takes a query."""
+
+REQUIRED_PARAMETERS = ("variables_reference", "path")
+"""Wherever a query takes them."""
 
 NO_NUMBERS = ("x", "", "1.5", "true", "null", "0x10", "1 2", "1,2", "NaN")
 WRONG_QUERY: Mapping[str, tuple[str, ...]] = {
@@ -292,6 +357,9 @@ WRONG_QUERY: Mapping[str, tuple[str, ...]] = {
     "index": (*NO_NUMBERS, "-1"),
     "limit": (*NO_NUMBERS, "-1", "0", "1001"),
     "count": (*NO_NUMBERS, "-1", "10001"),
+    "children": (*NO_NUMBERS, "-1", "0", "10001"),
+    "line": (*NO_NUMBERS, "-1", "0"),
+    "frames": (*NO_NUMBERS, "-1", "201"),
     "seconds": ("x", "", "nan", "inf", "-0.1", "301"),
     "flag": ("maybe", "", "2", "null"),
     "choice": ("other", "", "Paused", "stdout,stderr"),
@@ -324,7 +392,7 @@ async def test_bad_query_parameters_are_refused(api: Api, program: Write) -> Non
     session = await paused(api, program)
     before = await state_of(session)
     for (method, path), parameters in QUERIES.items():
-        needed = {"variables_reference": "1"} if "variables_reference" in parameters else {}
+        needed = {name: "1" for name in REQUIRED_PARAMETERS if name in parameters}
         for name, kind in parameters.items():
             for value in WRONG_QUERY[kind]:
                 where, query = filled(path, session.id), {**needed, name: value}
@@ -339,7 +407,7 @@ async def test_unknown_and_repeated_query_parameters_are_refused(api: Api, progr
     for method, path in map(key, ROUTES):
         where = filled(path, session.id)
         error = await refused(api, "INVALID_PARAMETER", method, f"{where}?unknown=1")
-        assert fields_of(error) == ["unknown"] or "variables_reference" in fields_of(error)
+        assert fields_of(error) == ["unknown"] or {*REQUIRED_PARAMETERS} & {*fields_of(error)}
         error = await refused(api, "INVALID_PARAMETER", method, f"{where}?%ff=1")
         for name in QUERIES.get((method, path), {}):
             if name != "types":

@@ -160,26 +160,82 @@ LIVE = "running or paused"
 REQUIRED: Mapping[tuple[str, str], str | None] = {
     ("GET", "/health"): None,
     ("GET", "/info"): None,
+    ("GET", "/processes"): None,
+    ("GET", "/config"): None,
+    ("PATCH", "/config"): None,
+    ("POST", "/shutdown"): None,
+    ("GET", "/metrics"): None,
     ("POST", "/sessions"): None,
     ("GET", "/sessions"): None,
     ("GET", "/sessions/{session_id}"): None,
     ("DELETE", "/sessions/{session_id}"): None,
+    ("PATCH", "/sessions/{session_id}"): None,
+    ("GET", "/sessions/{session_id}/status"): None,
+    ("GET", "/sessions/{session_id}/ping"): None,
+    ("POST", "/sessions/{session_id}/ping"): None,
+    ("POST", "/sessions/{session_id}/clone"): None,
+    ("GET", "/sessions/{session_id}/export"): None,
+    ("POST", "/sessions/import"): None,
+    ("POST", "/sessions/{session_id}/restart"): None,
+    ("POST", "/sessions/{session_id}/terminate"): LIVE,
+    ("POST", "/sessions/{session_id}/detach"): LIVE,
     ("POST", "/sessions/{session_id}/launch"): "created",
     ("POST", "/sessions/{session_id}/attach"): "created",
     ("POST", "/sessions/{session_id}/breakpoints"): None,
     ("GET", "/sessions/{session_id}/breakpoints"): None,
+    ("DELETE", "/sessions/{session_id}/breakpoints"): None,
+    ("GET", "/sessions/{session_id}/breakpoints/{breakpoint_id}"): None,
+    ("PATCH", "/sessions/{session_id}/breakpoints/{breakpoint_id}"): None,
     ("DELETE", "/sessions/{session_id}/breakpoints/{breakpoint_id}"): None,
+    ("POST", "/sessions/{session_id}/exception-breakpoints"): None,
+    ("GET", "/sessions/{session_id}/exception-breakpoints"): None,
+    ("GET", "/breakpoint-profiles"): None,
+    ("POST", "/breakpoint-profiles"): None,
+    ("GET", "/breakpoint-profiles/{name}"): None,
+    ("PUT", "/breakpoint-profiles/{name}"): None,
+    ("DELETE", "/breakpoint-profiles/{name}"): None,
+    ("POST", "/sessions/{session_id}/breakpoint-profiles/{name}/apply"): None,
     ("POST", "/sessions/{session_id}/continue"): PAUSED,
     ("POST", "/sessions/{session_id}/pause"): "running",
     ("POST", "/sessions/{session_id}/step-over"): PAUSED,
     ("POST", "/sessions/{session_id}/step-into"): PAUSED,
     ("POST", "/sessions/{session_id}/step-out"): PAUSED,
     ("GET", "/sessions/{session_id}/threads"): LIVE,
+    ("POST", "/sessions/{session_id}/run-to"): PAUSED,
+    ("POST", "/sessions/{session_id}/goto"): PAUSED,
+    ("POST", "/sessions/{session_id}/threads/{thread_id}/continue"): PAUSED,
+    ("POST", "/sessions/{session_id}/threads/{thread_id}/pause"): LIVE,
+    ("POST", "/sessions/{session_id}/threads/{thread_id}/step-over"): PAUSED,
+    ("POST", "/sessions/{session_id}/threads/{thread_id}/step-into"): PAUSED,
+    ("POST", "/sessions/{session_id}/threads/{thread_id}/step-out"): PAUSED,
+    ("GET", "/sessions/{session_id}/threads/{thread_id}/stacktrace"): PAUSED,
+    ("GET", "/sessions/{session_id}/tasks"): PAUSED,
     ("GET", "/sessions/{session_id}/stacktrace"): PAUSED,
     ("GET", "/sessions/{session_id}/scopes"): PAUSED,
     ("GET", "/sessions/{session_id}/variables"): PAUSED,
     ("POST", "/sessions/{session_id}/evaluate"): PAUSED,
+    ("GET", "/sessions/{session_id}/frames/{frame_id}/scopes"): PAUSED,
+    ("GET", "/sessions/{session_id}/frames/{frame_id}/variables"): PAUSED,
+    (
+        "GET",
+        "/sessions/{session_id}/frames/{frame_id}/variables/{variables_reference}/children",
+    ): PAUSED,
+    ("GET", "/sessions/{session_id}/scopes/{variables_reference}/variables"): PAUSED,
+    ("GET", "/sessions/{session_id}/variables/{variables_reference}"): PAUSED,
+    ("POST", "/sessions/{session_id}/variables/{variables_reference}/set"): PAUSED,
+    ("POST", "/sessions/{session_id}/watch"): None,
+    ("GET", "/sessions/{session_id}/watch"): None,
+    ("DELETE", "/sessions/{session_id}/watch/{watch_id}"): None,
+    ("POST", "/sessions/{session_id}/completions"): PAUSED,
+    ("POST", "/sessions/{session_id}/hover"): PAUSED,
+    ("GET", "/sessions/{session_id}/exception"): PAUSED,
+    ("GET", "/sessions/{session_id}/modules"): LIVE,
+    ("GET", "/sessions/{session_id}/frames/{frame_id}/source"): PAUSED,
+    ("GET", "/sessions/{session_id}/source"): None,
     ("GET", "/sessions/{session_id}/output"): None,
+    ("DELETE", "/sessions/{session_id}/output"): None,
+    ("GET", "/sessions/{session_id}/output/stream"): None,
+    ("GET", "/sessions/{session_id}/events/stream"): None,
     ("GET", "/sessions/{session_id}/events"): None,
     ("POST", "/sessions/{session_id}/input"): LIVE,
     ("POST", "/sessions/{session_id}/stdin"): LIVE,
@@ -241,15 +297,18 @@ async def test_operations_on_a_session_that_is_launching_are_refused(
 
 @pytest.mark.parametrize("status", STATES)
 async def test_operations_for_any_state_are_answered_in_each(
-    api: Api, program: Write, status: str
+    api: Api, program: Write, tmp_path: Path, status: str
 ) -> None:
     session = await STATES[status](api, program)
     before = await state_of(session)
+    await api.call("PUT", "/breakpoint-profiles/profile", json={"breakpoints": []})
     for (method, path), required in REQUIRED.items():
-        if required is None and method == "GET":
-            await api.call(method, filled(path, session.id))
+        if path == "/metrics":  # the one answer without an envelope
+            assert (await api.client.get(path)).status_code == 200
+        elif required is None and method == "GET" and not path.endswith("/stream"):
+            await api.call(method, filled(path, session.id), **VALID.get((method, path), {}))
     assert await state_of(session) == before
-    where = {"file": "main.py", "line": program(WAITING).line("last")}
+    where = {"file": "main.py", "line": Program(tmp_path / "main.py").line("last")}
     (placed,) = (await session.post("/breakpoints", **where))["breakpoints"]
     assert placed["verified"] is True
     await session.delete(f"/breakpoints/{placed['id']}")

@@ -15,11 +15,11 @@ from relay.dap.lifecycle import Phase
 from relay.errors import ShuttingDown
 from relay.hub import Hub
 from relay.models.breakpoints import SetBreakpoints
+from relay.models.creating import CreateSession
 from relay.models.launch import LaunchRequest
-from relay.models.sessions import CreateSession
 from relay.operations.breakpoints import set_breakpoints
+from relay.operations.creating import create_session
 from relay.operations.launching import launch
-from relay.operations.sessions import create_session
 from relay.session.guardian import descendants
 from relay.session.session import Session
 from tests.e2e.served import alive, until

@@ -60,6 +60,8 @@ async def ticking(api: Api, program: Write, name: str = "ticks.py") -> tuple[Ses
     await session.launch(program(TICKS, name).text, wait=0)
     await session.post("/input", input="\n")
     page = await session.get("/events", timeout=LONG, types="output")
+    cursor = page["next_cursor"]
+    page = await session.get("/events", timeout=LONG, types="input_requested", cursor=cursor)
     return session, page["next_cursor"]
 
 

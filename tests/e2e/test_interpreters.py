@@ -140,6 +140,28 @@ async def test_what_is_no_interpreter_is_refused_in_words(
     assert str(path) in refused.value.message + str(refused.value.details)
 
 
+async def test_a_virtual_environment_is_the_one_that_it_says(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    """Its own packages, its own prefix, and no need for a debugger in it."""
+    venv = tmp_path / "venv"
+    made = plainly([sys.executable, "-m", "venv", "--without-pip", str(venv)])
+    assert made.returncode == 0, made.stderr
+    (site,) = venv.glob("lib/python*/site-packages")
+    (site / "only_here.py").write_text("VALUE = 42\n")
+    script = program("""
+        import sys
+        import only_here
+        print(only_here.VALUE, sys.prefix)  # @print
+    """)
+    session = await api.session(python_path=str(venv / "bin" / "python"))
+    await session.breakpoint(script.text, script.line("print"))
+    await session.launch(script.text)
+    assert (await session.evaluate("only_here.VALUE"))["result"] == "42"
+    assert (await session.resume())["exit_code"] == 0
+    assert await session.printed() == f"42 {venv}\n"
+
+
 # Options -----------------------------------------------------------------------------------
 
 
@@ -251,6 +273,29 @@ async def test_environment_directory_and_arguments_arrive(
     assert argv == words
     if mode == "fast":
         assert debuggers == []
+
+
+async def test_a_program_that_changes_its_directory_is_found_where_it_was(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    """Relative paths are those of the project, before and after."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    script = program("""
+        import os
+        os.chdir("elsewhere")  # @before
+        print(os.getcwd())  # @after
+    """)
+    session = await api.session()
+    await session.breakpoint("main.py", script.line("before"))
+    at = await session.launch("main.py")
+    assert at["current_location"]["path"] == script.text
+    await session.breakpoint("main.py", script.line("after"))
+    at = await session.resume()
+    assert at["current_location"]["path"] == script.text
+    assert at["current_location"]["line"] == script.line("after")
+    assert (await session.resume())["exit_code"] == 0
+    assert await session.printed() == f"{elsewhere}\n"
 
 
 async def test_a_working_directory_that_is_none_is_refused(api: Api, program: Write) -> None:

@@ -19,8 +19,9 @@ from relay import Settings, open_relay
 from relay.dap.lifecycle import Phase
 from relay.errors import SessionExpired, SessionNotFound
 from relay.hub import Hub
-from relay.models.sessions import CreateSession
-from relay.operations.sessions import create_session, get_session
+from relay.models.creating import CreateSession
+from relay.operations.creating import create_session
+from relay.operations.sessions import ping
 from relay.session.guardian import descendants
 from relay.session.session import Session as LiveSession
 from tests.e2e.api import Api, Refused, Session
@@ -163,7 +164,7 @@ async def test_whoever_names_the_session_keeps_it(mock_clock: MockClock, tmp_pat
             mock_clock.jump(50)
             await trio.testing.wait_all_tasks_blocked()
             with hub.use(session.id) as used:
-                await get_session(used)
+                await ping(used)
         with hub.use(session.id):  # a long-poll counts while it is open
             mock_clock.jump(600)
             await trio.testing.wait_all_tasks_blocked()

@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 from relay.errors import InvalidSessionState, SessionExpired, SessionNotFound, ShuttingDown
 from relay.faces.http.streams import Stream
 from relay.faces.http.table import Route
+from relay.metrics import Metrics
 from relay.models.fields import PathText, StrictModel, Text
 
 
@@ -29,6 +30,8 @@ class FakeSession:
 class FakeHub:
     def __init__(self) -> None:
         self.draining = False
+        self.metrics = Metrics()
+        self.shutdown_requested = trio.Event()
         self.sessions = {"sess_1": FakeSession("sess_1")}
 
     def check_open(self) -> None:
@@ -216,5 +219,12 @@ ROUTES = (
 def settings(**changed: Any) -> Any:
     """Settings of a relay on a free loopback port."""
     return SimpleNamespace(
-        **{"host": "127.0.0.1", "port": 0, "token": None, "allowed_hosts": (), **changed}
+        **{
+            "host": "127.0.0.1",
+            "port": 0,
+            "uds": None,
+            "token": None,
+            "allowed_hosts": (),
+            **changed,
+        }
     )

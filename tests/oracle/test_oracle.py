@@ -74,7 +74,7 @@ class Walk:
             verb, wanted = "continue", self.trace.next("continue", self.here, self.breakpoints)
         self.history.append(f"{verb} from {self.here} should stop at {wanted}")
         answer = await self.session.post(
-            f"/{verb}", wait=30, include=["locals"], max_chars=1_000_000
+            f"/{verb}", wait=30, include=["locals"], max_chars=1_000_000, reveal=True
         )
         if wanted is None:
             assert answer["status"] == "terminated", self._told(answer)

@@ -58,6 +58,11 @@ def translate_condition(text: str) -> str:
     return _reach_locals(text.strip())
 
 
+def translate_hits(hit_condition: str) -> str:
+    """A hit condition as pydevd keeps it. Raises ValueError as `canonical_hit_condition` does."""
+    return _hits_expression(canonical_hit_condition(hit_condition))
+
+
 def translate_both(condition: str, hit_condition: str) -> str:
     """One hit condition that stops when both hold; send it without a condition.
 

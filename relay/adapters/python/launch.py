@@ -23,6 +23,7 @@ from relay.errors import InvalidRequest
 
 BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
 PROBE = Path(__file__).with_name("probe.py")
+CHILDREN_SITE = Path(__file__).with_name("children_site")
 
 UNFIT_EXIT_CODE = 97
 """Exit code of a fast debuggee whose pydevd is unknown to the bootstrap: try the next rung."""
@@ -198,6 +199,20 @@ def plain_spawn(interpreter: Interpreter, program: Program, *, port: int, token:
     entry = ["-m", "debugpy"] if interpreter.has_debugpy else [str(debugpy_directory())]
     argv = [*_python(interpreter, program), *entry, *options, *program.command]
     return Spawn(argv, {**program.env, **QUIET_ENVIRONMENT})
+
+
+def children_spec(door: str) -> dict[str, str]:
+    """What a debuggee has to know for its children to join: see `probe_inherit.py`.
+
+    door: path of the Unix socket on which they speak DAP, the same on every rung.
+    """
+    return {
+        "door": door,
+        "site": str(CHILDREN_SITE),
+        "code": str(BOOTSTRAP.parent),
+        "debugpy": str(debugpy_directory().parent),
+        "probe": str(PROBE),
+    }
 
 
 def adapter_spawn(environment: Mapping[str, str]) -> Spawn:

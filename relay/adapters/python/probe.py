@@ -8,10 +8,8 @@ Python 3.8 and later, asks types and never objects (`type(x)`, descriptors of th
 base, never `x.__class__`, `len(x)` or `isinstance(x, …)`), calls a `__repr__` once and
 guarded, runs no property, and leaves no name and no module behind.
 
-Eight files, one namespace: `probe_values.py`, `probe_frames.py`, `probe_children.py`,
-`probe_steps.py`, `probe_breakpoints.py`, `probe_stops.py` and `probe_expected.py` are run in this
-module's globals before the rest of it. The relay sends all of them to a debuggee that cannot read
-them.
+Several files, one namespace: those of `_PARTS` are run in this module's globals before the rest
+of it. The relay sends all of them to a debuggee that cannot read them.
 """
 # ruff: noqa: BLE001
 # Broad excepts are the trade here: whatever the program's objects raise is an answer.
@@ -32,7 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.adapters.python.probe_breakpoints import mend_breakpoints
+    from relay.adapters.python.probe_breakpoints import hits, mend_breakpoints, new_hits
     from relay.adapters.python.probe_children import announce_children
     from relay.adapters.python.probe_expected import is_expected
     from relay.adapters.python.probe_frames import (
@@ -51,8 +49,32 @@ if TYPE_CHECKING:
         traceback_text,
         write_locals,
     )
+    from relay.adapters.python.probe_functions import function_places, set_function_breakpoints
+    from relay.adapters.python.probe_inherit import debug_children
+    from relay.adapters.python.probe_look import completions, hover, loaded_modules, source
+    from relay.adapters.python.probe_raises import exception_condition, limit_exceptions
+    from relay.adapters.python.probe_secrets import (
+        MASK,
+        clean_answer,
+        configure,
+        hides,
+        hides_second,
+        is_harmless,
+        is_secret_expression,
+        is_secret_name,
+        reveal_in_call,
+        secrets_on_stack,
+    )
+    from relay.adapters.python.probe_stdin import watch_input
     from relay.adapters.python.probe_steps import mend_steps, stop_watching
     from relay.adapters.python.probe_stops import announce_stops
+    from relay.adapters.python.probe_tasks import tasks
+    from relay.adapters.python.probe_threads import (
+        jump_lines,
+        resume_all,
+        resume_thread,
+        thread_states,
+    )
     from relay.adapters.python.probe_values import (
         HINT_KINDS,
         READ_ONLY,
@@ -81,11 +103,33 @@ if TYPE_CHECKING:
     )
 
 
+_PARTS = (
+    "secrets",
+    "values",
+    "frames",
+    "look",
+    "children",
+    "steps",
+    "breakpoints",
+    "functions",
+    "raises",
+    "stops",
+    "expected",
+    "inherit",
+    "stdin",
+    "threads",
+    "awaits",
+    "asyncio",
+    "trio",
+    "tasks",
+)
+
+
 def _load_parts() -> None:
     """Run the other files here, from their .pyc files if there are any."""
     import importlib.machinery
 
-    for name in ("values", "frames", "children", "steps", "breakpoints", "stops", "expected"):
+    for name in _PARTS:
         part = f"probe_{name}.py"
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), part)
         code = importlib.machinery.SourceFileLoader(part, path).get_code(part)
@@ -153,6 +197,8 @@ _references = _References()
 def _describe(child: Child, parent: _Handle | None, frame: Any, room: int) -> dict[str, Any]:
     value = child.value
     plan = plan_of(value)
+    if hides(child.name, value) or _is_second_of_pair(child, parent):
+        return _masked(child, parent, plan)
     named = indexed = size = 0
     if not plan.quick:
         named, indexed = content_size(value, plan)
@@ -175,11 +221,35 @@ def _describe(child: Child, parent: _Handle | None, frame: Any, room: int) -> di
         answer["circular"] = True
         answer["value"] = f"<circular: {plan.name}>"
     else:
-        answer["value"], cut = text_of(value, plan, room)
+        answer["value"], cut, masked = text_of(value, plan, room)
         if cut:
             answer["truncated"] = True
+        if masked:
+            answer["redacted"] = True
     if not plan.quick:
         _add_length(answer, value, plan, size, room)
+    if path is not None:
+        answer["evaluate_name"] = path
+    return answer
+
+
+def _is_second_of_pair(child: Child, parent: _Handle | None) -> bool:
+    return parent is not None and parent.kind == "value" and hides_second(parent.value, child.key)
+
+
+def _masked(child: Child, parent: _Handle | None, plan: Plan) -> dict[str, Any]:
+    """A value that is secret: its name and its type, and no way to what it holds."""
+    answer: dict[str, Any] = {
+        "name": exact(child.name),
+        "value": MASK,
+        "type": plan.name,
+        "variables_reference": 0,
+        "named_variables": 0,
+        "indexed_variables": 0,
+        "presentation_hint": _hint(child, parent, plan),
+        "redacted": True,
+    }
+    path = _join(parent, child.path)
     if path is not None:
         answer["evaluate_name"] = path
     return answer
@@ -261,6 +331,7 @@ def variables(
     filter: str | None = None,
     max_value: int = 1000,
     max_chars: int = 500_000,
+    summary: bool = False,
 ) -> dict[str, Any]:
     """A page of children. Content comes before attributes; `next` is the start of the next page."""
     handle = _references.get(ref)
@@ -268,7 +339,10 @@ def variables(
     total = {"named": named, "indexed": indexed}.get(filter or "", named + indexed)
     stop = min(total, start + count)
     children = _page(handle, filter, start, stop) if start < stop else []
-    shown = _render(children, handle, max_value, max_chars)
+    if summary:
+        shown = [_summarised(child, handle) for child in children]
+    else:
+        shown = _render(children, handle, max_value, max_chars)
     end = start + len(shown)
     return {
         "variables": shown,
@@ -277,6 +351,23 @@ def variables(
         "indexed_variables": indexed,
         "next": end if end < total and (shown or start < total) else None,
     }
+
+
+def _summarised(child: Child, parent: _Handle) -> dict[str, Any]:
+    """Name, type and size of a child. Runs no code of the program: no repr is asked for."""
+    plan = plan_of(child.value)
+    if hides(child.name, child.value) or _is_second_of_pair(child, parent):
+        return _masked(child, parent, plan)
+    answer = {"name": exact(child.name), "type": plan.name, "variables_reference": 0}
+    if plan.quick:
+        return answer
+    named, indexed = content_size(child.value, plan)
+    _add_length(answer, child.value, plan, named + indexed, 0)
+    if named or indexed or attribute_count(child.value, plan):
+        path = _join(parent, child.path)
+        handle = _Handle("value", child.value, parent, path, parent.frame)
+        answer["variables_reference"] = _references.add(handle)
+    return answer
 
 
 def _render(children: list[Child], handle: _Handle, room: int, budget: int) -> list[dict[str, Any]]:
@@ -419,6 +510,10 @@ def _exception_answer(frame: Any, room: int) -> dict[str, Any] | None:
     answer["raised_here"] = innermost is not None and innermost.tb_frame is frame
     answer["line"] = None if innermost is None else innermost.tb_lineno
     answer["chain"] = exception_chain(value, room)
+    values = secrets_on_stack(tb)
+    clean_answer(answer, values, "message", "traceback")
+    for link in answer["chain"]:
+        clean_answer(link, values, "message")
     child = Child(name_of(type(value)), value, None)
     answer["variables_reference"] = _describe(child, None, frame, 16)["variables_reference"]
     return answer
@@ -432,21 +527,47 @@ def evaluate(
     Only "repl" may run statements; the value of a last expression is the result.
     """
     found = None if frame is None else find_frame(frame)
+    return evaluated(expression, found, context, max_value)
+
+
+def evaluated(expression: str, found: Any, context: str, max_value: int) -> dict[str, Any]:
+    """The same, in a frame that is at hand."""
     codes = compile_source(expression, context == "repl", found)
+    secret = is_secret_expression(expression)
     try:
         value = run_code(codes, found)
     except Interrupted:
         raise
     except BaseException as error:
-        return raised_answer(error)
+        return _raised(error, secret)
     finally:
         pull_locals(found)
     source = expression.strip()
     path = source if is_path(source) else f"({source})"
     only = context != "repl" or (codes[0] is None)
-    answer = _describe(Child("", value, path if only else None), None, found, max_value)
+    return described(value, path if only else None, secret, found, max_value)
+
+
+def described(
+    value: Any, path: str | None, secret: bool, frame: Any, max_value: int
+) -> dict[str, Any]:
+    """The result of an expression; what names a secret is masked as a whole."""
+    child = Child("", value, path)
+    if secret and not is_harmless(value, plan_of(value)):
+        answer = _masked(child, None, plan_of(value))
+    else:
+        answer = _describe(child, None, frame, max_value)
     answer["result"] = answer.pop("value")
     del answer["name"]
+    return answer
+
+
+def _raised(error: BaseException, secret: bool) -> dict[str, Any]:
+    """What an expression raised; the message of one that names a secret may quote it."""
+    answer = raised_answer(error)
+    if secret:
+        text = answer["exception_type"] + ": " + MASK
+        answer.update(exception=text, traceback=text, redacted=True)
     return answer
 
 
@@ -458,13 +579,14 @@ def set_variable(
     found = handle.frame if frame is None else find_frame(frame)
     child = _child_named(handle, name)
     codes = compile_source(expression, False, found)
+    secret = is_secret_expression(expression) or is_secret_name(name)
     try:
         value = run_code(codes, found)
         _assign(handle, child, value)
     except Interrupted:
         raise
     except BaseException as error:
-        return raised_answer(error)
+        return _raised(error, secret)
     finally:
         pull_locals(found)
     return _describe(_reread(handle, child, value), handle, handle.frame, max_value)
@@ -729,7 +851,8 @@ class _LastWord:
         self.heard = threading.Event()
 
     def send(self, sock: Any) -> None:
-        event = {"type": "event", "event": "relayEnding", "body": {}}
+        body = {"hits": attempt(new_hits, default={})}
+        event = {"type": "event", "event": "relayEnding", "body": body}
         sys.modules["pydevd"].NetCommand(self.id, 0, event, is_json=True).send(sock)
 
     # As a listener of pydevd's.
@@ -923,7 +1046,24 @@ _CALLS: dict[str, Callable[..., dict[str, Any]]] = {
         flush,
         release,
         install,
+        debug_children,
         refine_exceptions,
+        hits,
+        set_function_breakpoints,
+        function_places,
+        limit_exceptions,
+        exception_condition,
+        configure,
+        hover,
+        completions,
+        loaded_modules,
+        source,
+        watch_input,
+        thread_states,
+        resume_thread,
+        resume_all,
+        jump_lines,
+        tasks,
     )
 }
 _encode = json.JSONEncoder(separators=(",", ":")).encode
@@ -945,11 +1085,16 @@ def call(text: str) -> _Answer:
         request = _decode(text)
         name, stop = request.pop("do"), request.pop("stop", None)
         running_id = request.pop("call", None)
+        reveal = request.pop("reveal", False)
         if stop is not None:
             _references.at_stop(stop)
         if name == "interrupt":
             return _Answer(_encode(dict(interrupt(**request), ok=True)))
-        return _guarded(_CALLS[name], request, running_id)
+        reveal_in_call(reveal)
+        try:
+            return _guarded(_CALLS[name], request, running_id)
+        finally:
+            reveal_in_call(False)
     except Exception as error:
         message = "the probe was asked wrongly: " + exception_line(error)
         return _Answer(_encode({"error": {"kind": "request", "message": message}}))

@@ -23,13 +23,24 @@ CONTEXT = "clipboard"
 """The one `evaluate` context in which pydevd hands over a result whole."""
 
 PARTS = (
+    "probe_secrets.py",
     "probe_values.py",
     "probe_frames.py",
+    "probe_look.py",
     "probe_children.py",
     "probe_steps.py",
     "probe_breakpoints.py",
+    "probe_functions.py",
+    "probe_raises.py",
     "probe_stops.py",
     "probe_expected.py",
+    "probe_inherit.py",
+    "probe_stdin.py",
+    "probe_threads.py",
+    "probe_awaits.py",
+    "probe_asyncio.py",
+    "probe_trio.py",
+    "probe_tasks.py",
     "probe.py",
 )
 """The probe's files, in the order in which they are run in one namespace."""

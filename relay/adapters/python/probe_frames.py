@@ -127,7 +127,8 @@ def write_locals(frame: Any, changed: dict[str, Any], removed: Iterable[str] = (
 
 
 def _home_dirs() -> tuple[str, ...]:
-    homes = [os.path.dirname(__file__)] if "__file__" in globals() else []
+    # Sent to a debuggee, the probe's files have names of this form: see `probe_calls.injection`.
+    homes = [os.path.dirname(__file__) if "__file__" in globals() else "<debug relay>"]
     for name in ("pydevd", "debugpy"):
         file = getattr(sys.modules.get(name), "__file__", None)
         if file:
@@ -266,9 +267,9 @@ def compile_source(source: str, statements: bool, frame: Any) -> tuple[Any, Any]
     name = "<evaluate>"
     try:
         if not statements:
-            tree = _mangled(ast.parse(source.strip(), name, "eval"), source, frame)
+            tree = mangled(ast.parse(source.strip(), name, "eval"), source, frame)
             return None, compile(tree, name, "eval", 0, True)
-        tree = _mangled(ast.parse(textwrap.dedent(source).strip("\n"), name, "exec"), source, frame)
+        tree = mangled(ast.parse(textwrap.dedent(source).strip("\n"), name, "exec"), source, frame)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         body = compile(tree, name, "exec", 0, True) if tree.body else None
         return body, last and compile(ast.Expression(last.value), name, "eval", 0, True)
@@ -279,7 +280,7 @@ def compile_source(source: str, statements: bool, frame: Any) -> tuple[Any, Any]
         raise TroubleError("syntax", exception_line(error), line=None, offset=None) from None
 
 
-def _mangled(tree: Any, source: str, frame: Any) -> Any:
+def mangled(tree: Any, source: str, frame: Any) -> Any:
     owner = _class_name(frame) if frame is not None and "__" in source else None
     if not owner:
         return tree

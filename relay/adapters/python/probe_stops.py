@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.adapters.python.probe import _RETURN_VALUES, _return_values
+    from relay.adapters.python.probe_breakpoints import hit_here, new_hits
     from relay.adapters.python.probe_frames import debugger, is_debugger_file
+    from relay.adapters.python.probe_secrets import hides
     from relay.adapters.python.probe_values import attempt
 
 STOP_EVENT = "relayStop"
@@ -52,6 +54,8 @@ def _tell_stop(py_db: Any, thread: Any, frame: Any) -> None:
         },
         "returns": returns,
         "more": more,
+        "hit": hit_here(),
+        "hits": new_hits(),
     }
     event = {"type": "event", "event": STOP_EVENT, "body": body}
     kind = sys.modules["_pydevd_bundle.pydevd_comm_constants"].CMD_RETURN
@@ -71,6 +75,8 @@ def _plain_returns(frame: Any) -> tuple[list[dict[str, Any]], bool]:
         return [], False
     if not all(type(value) in _PLAIN_TYPES for value in values.values()):
         return [], True
+    if any(hides(name, value) for name, value in values.items()):
+        return [], True  # whoever asks may have it revealed
     returns = _return_values(frame, _LONGEST_RETURN)
     values.clear()  # the debugger never does: an old value would show again
     return returns, False

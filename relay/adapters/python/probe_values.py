@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import collections
 import itertools
+import os
 import sys
 import types
 import weakref
@@ -17,6 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from relay.adapters.python.probe_secrets import MASK, clean_repr, hides, hides_second
 
 # --------------------------------------------------------------------------- types, not objects
 
@@ -39,7 +42,7 @@ _BASES: dict[str, tuple[type, ...]] = {
     "sequence": (list, tuple, range, memoryview),
     "iterable": (set, frozenset, collections.deque),
     "mapping": (dict,),
-    "proxy": (types.MappingProxyType,),
+    "proxy": (types.MappingProxyType, type(os.environ)),
     "exception": (BaseException,),
     "module": (types.ModuleType,),
     "class": (type,),
@@ -204,6 +207,7 @@ def exception_line(error: BaseException) -> str:
 _PREVIEW_DEPTH = 12
 _MANY_ITEMS, _FEW_ITEMS = 100, 3
 _INT_DIGITS = 4300
+_LONGEST_NATIVE = 100_000
 
 
 class _TooLongError(Exception):
@@ -220,6 +224,7 @@ class Text:
     def __init__(self, room: int) -> None:
         self.room = room
         self.cut = False
+        self.masked = False
         self.sharing = False
         self.path: list[int] = []
         self.reprs: dict[int, tuple[Any, str]] = {}
@@ -249,8 +254,20 @@ class Text:
             return _native_repr(value, plan.name)
         known = self.reprs.get(id(value))
         if known is None:  # kept with its value, so that the id stays its own
-            known = self.reprs[id(value)] = value, _native_repr(value, plan.name)
+            known = self.reprs[id(value)] = value, self.clean(value, plan)
         return known[1]
+
+    def clean(self, value: Any, plan: Plan) -> str:
+        """The program's own repr, without what is known to be secret in it."""
+        if plan.family == "dataframe" and attempt(_has_secret_columns, value, default=False):
+            self.masked = True
+            value = value[[name for name in value.columns if not hides(name, value)]]
+        shown = _native_repr(value, plan.name)
+        if len(shown) > _LONGEST_NATIVE:
+            shown = shown[:_LONGEST_NATIVE]
+        found = clean_repr(shown, value, plan)
+        self.masked = self.masked or found != shown
+        return found
 
     def limit(self, text: str, room: int) -> str:
         if len(text) <= room:
@@ -317,8 +334,17 @@ class Text:
     def keyed(self, key: Any, value: Any) -> Callable[[int], str]:
         return lambda room: self.pair(key, value, room)
 
+    def second(self, values: tuple[Any, ...]) -> Iterator[Callable[[int], str]]:
+        """A pair whose second item is masked."""
+        self.masked = True
+        yield self.item(values[0])
+        yield lambda room: MASK
+
     def pair(self, key: Any, value: Any, room: int) -> str:
         name = self.write(key, max(room // 2, 16) if self.sharing else room)
+        if hides(key, value):
+            self.masked = True
+            return name + ": " + MASK
         return name + ": " + self.write(value, max(room - len(name) - 2, 16))
 
     def fields(self, value: Any, plan: Plan, kind: str, room: int) -> str | None:
@@ -331,17 +357,24 @@ class Text:
 
     def named(self, marks: str, value: Any, pairs: list[tuple[str, Any]], room: int) -> str:
         def part(name: str, item: Any) -> Callable[[int], str]:
+            if hides(name, item):
+                self.masked = True
+                return lambda room: name + "=" + MASK
             return lambda room: name + "=" + self.write(item, max(room - len(name) - 1, 16))
 
         return self.row(marks, value, len(pairs), [part(n, v) for n, v in pairs], room)
 
 
-def text_of(value: Any, plan: Plan, room: int) -> tuple[str, bool]:
-    """(text of about `room` characters, whether something was left out)."""
+def text_of(value: Any, plan: Plan, room: int) -> tuple[str, bool, bool]:
+    """(text of about `room` characters, whether something was left out, or masked)."""
     if plan.quick and (plan.cls is not int or int.bit_length(value) < 64):
-        return repr(value), False
+        return repr(value), False, False
     text = Text(room)
-    return text.of(value), text.cut
+    return text.of(value), text.cut, text.masked
+
+
+def _has_secret_columns(value: Any) -> bool:
+    return any(hides(name, value) for name in value.columns)
 
 
 def _items(size: int) -> str:
@@ -422,6 +455,8 @@ def _write_list(text: Text, value: Any, plan: Plan, room: int) -> str:
 def _write_tuple(text: Text, value: Any, plan: Plan, room: int) -> str:
     size = tuple.__len__(value)
     marks = "(,)" if size == 1 else "()"
+    if size == 2 and hides_second(value, 1):
+        return text.row(marks, value, size, text.second(value), room)
     return text.row(marks, value, size, text.items(tuple.__iter__(value)), room)
 
 
@@ -497,6 +532,11 @@ def _write_proxy(text: Text, value: Any, plan: Plan, room: int) -> str:
     )
 
 
+def _write_environ(text: Text, value: Any, plan: Plan, room: int) -> str:
+    items = attempt(lambda: list(value.items()), default=[])
+    return "environ" + text.row("({})", value, len(items), text.pairs(items), room)
+
+
 def _write_simple(text: Text, value: Any, plan: Plan, room: int) -> str:
     pairs = [(str(name), item) for name, item in stored_attributes(value, plan)]
     name = "namespace" if plan.cls is types.SimpleNamespace else plan.name
@@ -531,6 +571,7 @@ _WRITERS: dict[int, Any] = {
     id(types.SimpleNamespace.__repr__): _write_simple,
     id(BaseException.__repr__): _write_exception,
     id(types.MethodType.__repr__): _write_method,
+    id(type(os.environ).__repr__): _write_environ,
 }
 _WRITERS.update((id(view.__repr__), _write_view) for view in _VIEWS + _ODICT_VIEWS)
 

@@ -84,13 +84,18 @@ class Link:
 
     def run(self, call: Any, *args: Any) -> None:
         """Calls `call(*args)` as the program: what it raises is `uncaught`."""
+        self.begin()
+        self._exec(threading.current_thread(), call, *args)
+
+    def begin(self) -> None:
+        """From here on this thread is the program."""
         thread = threading.current_thread()
         self.py_db.notify_thread_created(self.pydevd.get_current_thread_id(thread), thread)
         self.py_db.enable_tracing()  # on some versions this itself runs `uname`
         self.pydevd._debug_relay_probe.announce_children()
         self.pydevd._debug_relay_probe.mend_steps()
         self.pydevd._debug_relay_probe.announce_stops()
-        self._exec(thread, call, *args)
+        self.pydevd._debug_relay_probe.watch_stdin()
 
     def own_code(self) -> set[types.CodeType]:
         """The code of this file that can be at the root of an exception's traceback."""
@@ -128,6 +133,7 @@ class Link:
             return
         self.over = True
         self._stop_tracing()
+        self.pydevd._debug_relay_probe.tell_hits()
         writer = self.py_db.writer
         writer.do_kill_pydev_thread()
         writer.join(LAST_WORDS_SECONDS)

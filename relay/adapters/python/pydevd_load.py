@@ -21,7 +21,7 @@ from typing import Any
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 # Read by pydevd while it is imported; the program never sees them.
 SETTINGS = {
@@ -77,9 +77,9 @@ def load_pydevd(fallback: str) -> tuple[types.ModuleType, Any]:
         return pydevd, pydevd.PyDB()
 
 
-def unfit() -> str | None:
+def unfit(used: Mapping[str, str] = USED_NAMES) -> str | None:
     """Why the imported pydevd cannot be used, or None when every name is there."""
-    for place, names in USED_NAMES.items():
+    for place, names in used.items():
         module, _, attribute = place.partition(":")
         try:
             holder: Any = importlib.import_module(module)

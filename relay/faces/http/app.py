@@ -31,11 +31,15 @@ from relay.faces.http.body_limit import BODY_BYTES, limit_body
 from relay.faces.http.connection import Connection
 from relay.faces.http.disconnect_gate import gate_disconnect
 from relay.faces.http.failures import as_relay_error
+from relay.faces.http.metrics_page import measured
 from relay.faces.http.pages import add_pages
 from relay.faces.http.security import SecuritySettings, guarded
 from relay.faces.http.table import API, HubLike, Route
 from relay.faces.http.views import current_scope, view
 from relay.models.envelope import dump_plain
+
+ALSO_AT_ROOT = frozenset({"/metrics"})
+"""Routes that the world expects outside of every API."""
 
 
 def make_app(
@@ -52,7 +56,8 @@ def make_app(
     """
     quart = make_quart(hub, routes)
     dispatch = _dispatch(quart, mounts or {})  # type: ignore[arg-type]  # hypercorn's TypedDicts
-    return guarded(limit_body(gate_disconnect(_last_resort(dispatch))), settings)
+    app = guarded(limit_body(gate_disconnect(_last_resort(dispatch))), settings)
+    return measured(app, hub.metrics)
 
 
 def make_quart(hub: HubLike, routes: Sequence[Route]) -> QuartTrio:
@@ -72,6 +77,8 @@ def make_quart(hub: HubLike, routes: Sequence[Route]) -> QuartTrio:
         rule = route.full_path.replace("{", "<").replace("}", ">")
         name = f"{route.method} {route.path}"
         app.add_url_rule(rule, name, view(route, hub), methods=[route.method])
+        if route.path in ALSO_AT_ROOT:
+            app.add_url_rule(route.path, f"{name} at root", view(route, hub), methods=["GET"])
     add_pages(app, routes)
     app.register_error_handler(HTTPException, _Elsewhere(routes).answer)
     return app

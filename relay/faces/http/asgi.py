@@ -23,6 +23,9 @@ Headers: TypeAlias = list[tuple[bytes, bytes]]
 JSON = "application/json; charset=utf-8"
 REQUEST_ID = "X-Request-ID"
 
+ROUTE = "relay.route"
+"""Where a view notes its template in the scope."""
+
 LINGER_SECONDS = 2.0
 """How long a refused upload may go on before the connection is cut."""
 

@@ -9,11 +9,19 @@ import errno
 import os
 import socket
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeAlias
 
 import trio
 
 BACKLOG = 1024
+
+SOCKET_MODE = 0o600
+
+Place: TypeAlias = int | str
+"""A TCP port, or the path of a Unix socket."""
 
 STALLED_MILLISECONDS = 30_000
 """A client that acknowledges nothing for so long is taken for dead."""
@@ -36,6 +44,73 @@ async def bind(host: str, port: int) -> socket.socket:
         return _listen(socket.AddressFamily(family), address)
     except (OSError, UnicodeError) as error:
         raise _explain(host, port, error) from error
+
+
+def bind_unix(path: Path) -> socket.socket:
+    """A listening Unix socket that its owner alone may connect to.
+
+    One that was left behind is replaced, if nobody listens on it. Raises CannotListenError.
+    """
+    path = path.expanduser().absolute()
+    try:
+        _make_way(path)
+        return _listen_unix(path)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise CannotListenError(error.errno, f"cannot listen on {path}: {why}") from error
+
+
+def _make_way(path: Path) -> None:
+    """Remove the socket of a relay that is gone; raises OSError if something else is there."""
+    try:
+        if not stat.S_ISSOCK(path.lstat().st_mode):
+            raise OSError(errno.EEXIST, "there is a file of that name, which is no socket")
+    except FileNotFoundError:
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink(missing_ok=True)
+            return
+        except BlockingIOError:  # its queue is full: somebody is there
+            pass
+    raise OSError(errno.EADDRINUSE, "somebody listens there already; is it another relay?")
+
+
+def _listen_unix(path: Path) -> socket.socket:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(str(path))
+        # Nobody can connect before `listen`, so nobody slips in before the mode is set.
+        path.chmod(SOCKET_MODE)
+        listener.listen(BACKLOG)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+@contextmanager
+def owned(listener: socket.socket) -> Iterator[None]:
+    """While open, the listener's file is ours; it is removed at the end, unless replaced."""
+    if listener.family != socket.AF_UNIX:
+        yield
+        return
+    path = Path(listener.getsockname())
+    ours = _identity(path)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            if _identity(path) == ours:
+                path.unlink()
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.lstat()
+    return found.st_dev, found.st_ino
 
 
 def _listen(family: socket.AddressFamily, address: tuple[object, ...]) -> socket.socket:
@@ -69,34 +144,42 @@ def _way_out(number: int | None) -> str:
 
 def url_of(listener: socket.socket) -> str:
     """The URL under which a client on this machine reaches the listener."""
+    if listener.family == socket.AF_UNIX:
+        return f"unix:{listener.getsockname()}"
     host, port = listener.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def sever(port: int) -> int:
-    """Shut every connection that was accepted on `port`; gives their number.
+def place_of(listener: socket.socket) -> Place:
+    """What connections accepted from the listener have as their own address: port or path."""
+    address = listener.getsockname()
+    return str(address) if listener.family == socket.AF_UNIX else int(address[1])
+
+
+def sever(place: Place) -> int:
+    """Shut every connection that was accepted at `place`; gives their number.
 
     They belong to Hypercorn, which gives no access to them, so they are looked up among
     this process's descriptors.
     """
-    return sum(_shut(int(name), port) for name in os.listdir("/dev/fd"))
+    return sum(_shut(int(name), place) for name in os.listdir("/dev/fd"))
 
 
-def _shut(descriptor: int, port: int) -> bool:
+def _shut(descriptor: int, place: Place) -> bool:
     # Most descriptors are no sockets, or not connected: each of these calls may say so.
     with suppress(OSError):
         if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
             return False
         with socket.socket(fileno=os.dup(descriptor)) as connection:
-            if _accepted_on(connection, port):
+            if _accepted_on(connection, place):
                 connection.shutdown(socket.SHUT_RDWR)
                 return True
     return False
 
 
-def _accepted_on(connection: socket.socket, port: int) -> bool:
-    if connection.family not in {socket.AF_INET, socket.AF_INET6}:
+def _accepted_on(connection: socket.socket, place: Place) -> bool:
+    if connection.family not in {socket.AF_INET, socket.AF_INET6, socket.AF_UNIX}:
         return False
     connection.getpeername()
-    return bool(connection.getsockname()[1] == port)
+    return place_of(connection) == place

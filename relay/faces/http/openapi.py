@@ -16,7 +16,7 @@ from pydantic.json_schema import models_json_schema
 
 from relay.errors import RelayError
 from relay.faces.http.asgi import REQUEST_ID
-from relay.faces.http.streams import EVENT_STREAM, Stream
+from relay.faces.http.streams import Stream
 from relay.faces.http.table import API, Route
 from relay.models.envelope import REQUEST_ID_LENGTH, ErrorEnvelope, Meta
 
@@ -26,6 +26,13 @@ Mode: TypeAlias = Literal["validation", "serialization"]
 
 REF = "#/components/schemas/{model}"
 REQUEST_ID_PARAMETER = {"$ref": "#/components/parameters/RequestId"}
+LAST_EVENT_PARAMETER = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "required": False,
+    "description": "The last id that a broken stream gave: go on after it",
+    "schema": {"type": "string"},
+}
 REQUEST_ID_HEADER = {REQUEST_ID: {"$ref": "#/components/headers/RequestId"}}
 
 DESCRIPTION = """\
@@ -136,7 +143,11 @@ def _operation(route: Route, schemas: _Schemas) -> Document:
         "operationId": route.name,
         "tags": [route.tag],
         "summary": route.summary,
-        "parameters": [REQUEST_ID_PARAMETER, *_parameters(route, schemas)],
+        "parameters": [
+            REQUEST_ID_PARAMETER,
+            *([LAST_EVENT_PARAMETER] if route.signature.resumes else []),
+            *_parameters(route, schemas),
+        ],
         "responses": _responses(route, schemas),
     }
     if route.description:
@@ -206,7 +217,7 @@ def _responses(route: Route, schemas: _Schemas) -> Document:
 def _success(route: Route, schemas: _Schemas) -> Document:
     result = route.signature.result
     if issubclass(result, Stream):
-        content = {EVENT_STREAM: {"schema": {"type": "string"}}}
+        content = {result.media_type.partition(";")[0]: {"schema": {"type": "string"}}}
     else:
         content = {"application/json": {"schema": _envelope(schemas.ref(result, "serialization"))}}
     phrase = HTTPStatus(route.status).phrase

@@ -20,6 +20,7 @@ from relay.errors import (
     LaunchScriptNotFound,
     LaunchSyntaxError,
     NotSupported,
+    ProfileNotFound,
     RelayError,
     SessionCrashed,
     SessionLimitReached,
@@ -27,18 +28,31 @@ from relay.errors import (
     ThreadNotFound,
     VariableNotFound,
 )
+from relay.faces.http import sse
+from relay.faces.http.metrics_page import get_metrics
+from relay.faces.http.routes_looking import LOOKING_ROUTES
 from relay.faces.http.table import Route
 from relay.hub import Hub
 from relay.models.server import Info
 from relay.operations import (
     breakpoints,
+    creating,
+    definitions,
+    ending,
     evaluation,
+    exception_breakpoints,
     execution,
     inspection,
     launching,
     output,
+    processes,
+    profiles,
+    run_to,
     server,
     sessions,
+    status,
+    tasks,
+    threads,
 )
 
 _ASKS_DEBUGGER: tuple[type[RelayError], ...] = (
@@ -52,6 +66,22 @@ _PLACES: tuple[type[RelayError], ...] = (
     BreakpointInvalidLine,
     BreakpointInvalidCondition,
 )
+_LAUNCHES: tuple[type[RelayError], ...] = (
+    LaunchScriptNotFound,
+    LaunchSyntaxError,
+    LaunchFailed,
+    NotSupported,
+    # `include` asks for the values of the first stop.
+    *_ASKS_DEBUGGER,
+)
+_ATTACHES: tuple[type[RelayError], ...] = (AttachRefused, AttachTimeout, AttachFailed)
+_CREATES: tuple[type[RelayError], ...] = (
+    SessionLimitReached,
+    ProfileNotFound,
+    *_PLACES,
+    *_LAUNCHES,
+    *_ATTACHES,
+)
 
 
 async def get_info(hub: Hub) -> Info:
@@ -62,23 +92,69 @@ async def get_info(hub: Hub) -> Info:
 ROUTES: tuple[Route, ...] = (
     Route("GET", "/health", server.get_health, "Server"),
     Route("GET", "/info", get_info, "Server"),
-    Route("POST", "/sessions", sessions.create_session, "Sessions", 201, (SessionLimitReached,)),
+    Route("GET", "/processes", processes.list_processes, "Server"),
+    Route("GET", "/config", server.get_config, "Server"),
+    Route("PATCH", "/config", server.patch_config, "Server"),
+    Route("POST", "/shutdown", server.shut_down, "Server", 202),
+    Route("GET", "/metrics", get_metrics, "Server"),
+    Route("POST", "/sessions", creating.create_session, "Sessions", 201, _CREATES),
     Route("GET", "/sessions", sessions.list_sessions, "Sessions"),
     Route("GET", "/sessions/{session_id}", sessions.get_session, "Sessions"),
+    Route(
+        "PATCH",
+        "/sessions/{session_id}",
+        sessions.patch_session,
+        "Sessions",
+        errors=(InvalidSessionState,),
+    ),
     Route("DELETE", "/sessions/{session_id}", sessions.delete_session, "Sessions"),
+    Route("GET", "/sessions/{session_id}/status", status.get_status, "Sessions"),
+    Route("GET", "/sessions/{session_id}/ping", sessions.get_ping, "Sessions"),
+    Route("POST", "/sessions/{session_id}/ping", sessions.ping, "Sessions"),
+    Route(
+        "POST",
+        "/sessions/{session_id}/clone",
+        definitions.clone_session,
+        "Sessions",
+        201,
+        (SessionLimitReached,),
+    ),
+    Route("GET", "/sessions/{session_id}/export", definitions.export_session, "Sessions"),
+    Route(
+        "POST",
+        "/sessions/import",
+        definitions.import_session,
+        "Sessions",
+        201,
+        (SessionLimitReached, EvaluateError, *_PLACES, *_ASKS_DEBUGGER),
+    ),
+    Route(
+        "POST",
+        "/sessions/{session_id}/restart",
+        ending.restart,
+        "Program Control",
+        errors=_LAUNCHES,
+    ),
+    Route(
+        "POST",
+        "/sessions/{session_id}/terminate",
+        ending.terminate,
+        "Program Control",
+        errors=(InvalidSessionState,),
+    ),
+    Route(
+        "POST",
+        "/sessions/{session_id}/detach",
+        ending.detach,
+        "Program Control",
+        errors=(InvalidSessionState,),
+    ),
     Route(
         "POST",
         "/sessions/{session_id}/launch",
         launching.launch,
         "Program Control",
-        errors=(
-            LaunchScriptNotFound,
-            LaunchSyntaxError,
-            LaunchFailed,
-            NotSupported,
-            # `include` asks for the values of the first stop.
-            *_ASKS_DEBUGGER,
-        ),
+        errors=_LAUNCHES,
     ),
     Route(
         "POST",
@@ -97,10 +173,68 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "/sessions/{session_id}/breakpoints", breakpoints.list_breakpoints, "Breakpoints"),
     Route(
         "DELETE",
+        "/sessions/{session_id}/breakpoints",
+        breakpoints.remove_breakpoints,
+        "Breakpoints",
+        errors=_ASKS_DEBUGGER,
+    ),
+    Route(
+        "GET",
+        "/sessions/{session_id}/breakpoints/{breakpoint_id}",
+        breakpoints.get_breakpoint,
+        "Breakpoints",
+        errors=(BreakpointNotFound,),
+    ),
+    Route(
+        "PATCH",
+        "/sessions/{session_id}/breakpoints/{breakpoint_id}",
+        breakpoints.change_breakpoint,
+        "Breakpoints",
+        errors=(BreakpointNotFound, *_PLACES, *_ASKS_DEBUGGER),
+    ),
+    Route(
+        "DELETE",
         "/sessions/{session_id}/breakpoints/{breakpoint_id}",
         breakpoints.remove_breakpoint,
         "Breakpoints",
         errors=(BreakpointNotFound, *_ASKS_DEBUGGER),
+    ),
+    Route(
+        "POST",
+        "/sessions/{session_id}/exception-breakpoints",
+        exception_breakpoints.set_exception_breakpoints,
+        "Breakpoints",
+        errors=(BreakpointInvalidCondition, *_ASKS_DEBUGGER),
+    ),
+    Route(
+        "GET",
+        "/sessions/{session_id}/exception-breakpoints",
+        exception_breakpoints.get_exception_breakpoints,
+        "Breakpoints",
+    ),
+    Route("GET", "/breakpoint-profiles", profiles.list_profiles, "Breakpoints"),
+    Route("POST", "/breakpoint-profiles", profiles.create_profile, "Breakpoints", 201),
+    Route(
+        "GET",
+        "/breakpoint-profiles/{name}",
+        profiles.get_profile,
+        "Breakpoints",
+        errors=(ProfileNotFound,),
+    ),
+    Route("PUT", "/breakpoint-profiles/{name}", profiles.put_profile, "Breakpoints"),
+    Route(
+        "DELETE",
+        "/breakpoint-profiles/{name}",
+        profiles.delete_profile,
+        "Breakpoints",
+        errors=(ProfileNotFound,),
+    ),
+    Route(
+        "POST",
+        "/sessions/{session_id}/breakpoint-profiles/{name}/apply",
+        profiles.apply_profile,
+        "Breakpoints",
+        errors=(ProfileNotFound, *_PLACES, *_ASKS_DEBUGGER),
     ),
     Route(
         "POST",
@@ -131,9 +265,53 @@ ROUTES: tuple[Route, ...] = (
         )
     ),
     Route(
+        "POST",
+        "/sessions/{session_id}/run-to",
+        run_to.run_to,
+        "Execution",
+        errors=(ThreadNotFound, *_PLACES, *_ASKS_DEBUGGER),
+    ),
+    Route(
+        "POST",
+        "/sessions/{session_id}/goto",
+        run_to.goto,
+        "Execution",
+        errors=(InvalidRequest, ThreadNotFound, *_ASKS_DEBUGGER),
+    ),
+    *(
+        Route(
+            "POST",
+            f"/sessions/{{session_id}}/threads/{{thread_id}}/{path}",
+            operation,
+            "Execution",
+            errors=(ThreadNotFound, *_ASKS_DEBUGGER),
+        )
+        for path, operation in (
+            ("continue", threads.continue_thread),
+            ("pause", threads.pause_thread),
+            ("step-over", threads.step_thread_over),
+            ("step-into", threads.step_thread_into),
+            ("step-out", threads.step_thread_out),
+        )
+    ),
+    Route(
+        "GET",
+        "/sessions/{session_id}/threads/{thread_id}/stacktrace",
+        threads.get_thread_stack,
+        "Inspection",
+        errors=(ThreadNotFound, *_ASKS_DEBUGGER),
+    ),
+    Route(
         "GET",
         "/sessions/{session_id}/threads",
         inspection.list_threads,
+        "Inspection",
+        errors=_ASKS_DEBUGGER,
+    ),
+    Route(
+        "GET",
+        "/sessions/{session_id}/tasks",
+        tasks.list_tasks,
         "Inspection",
         errors=_ASKS_DEBUGGER,
     ),
@@ -165,8 +343,12 @@ ROUTES: tuple[Route, ...] = (
         "Inspection",
         errors=(EvaluateError, FrameNotFound, *_ASKS_DEBUGGER),
     ),
+    *LOOKING_ROUTES,
     Route("GET", "/sessions/{session_id}/output", output.get_output, "Output"),
+    Route("DELETE", "/sessions/{session_id}/output", output.clear_output, "Output"),
+    Route("GET", "/sessions/{session_id}/output/stream", sse.stream_output, "Output"),
     Route("GET", "/sessions/{session_id}/events", output.get_events, "Output"),
+    Route("GET", "/sessions/{session_id}/events/stream", sse.stream_events, "Output"),
     *(
         Route(
             "POST",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hmac
 import ipaddress
 from functools import lru_cache
+from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -31,6 +32,10 @@ class SecuritySettings(Protocol):
         """Address that is listened on; always an accepted name."""
 
     @property
+    def uds(self) -> Path | None:
+        """Path of the Unix socket that is listened on instead, or None."""
+
+    @property
     def token(self) -> str | None:
         """Bearer token that every request needs, or None."""
 
@@ -44,7 +49,10 @@ class Guard:
 
     def __init__(self, settings: SecuritySettings) -> None:
         names = (host_name(name) for name in (settings.host, *settings.allowed_hosts))
-        self._names = frozenset(name for name in names if name is not None)
+        # No web page reaches a Unix socket, and its clients have no name to call it by. An
+        # Origin is checked there, too: a proxy in front may pass one on.
+        anyhow = () if settings.uds is None else (ANY_HOST,)
+        self._names = frozenset(name for name in (*names, *anyhow) if name is not None)
         self._token = settings.token.encode() if settings.token is not None else None
 
     def check(self, scope: Scope) -> None:

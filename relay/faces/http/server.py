@@ -1,7 +1,7 @@
 """serve(): the listener, Hypercorn, and an end that comes within seconds.
 
 Knows sockets, Hypercorn's settings and the order of the end. Knows no signal: the
-caller sets `shutdown`, after it has drained the hub.
+caller sets `shutdown`, after it has drained the hub; a client may ask for both.
 
 The end, from the moment `shutdown` is set: what is in flight has DRAIN_SECONDS to be
 answered while new requests are still taken (and get 503 from the drained hub); then no
@@ -24,7 +24,16 @@ from hypercorn.trio import serve as hypercorn_serve
 
 from relay.faces.http.app import make_app
 from relay.faces.http.asgi import App, Receive, Scope, Send
-from relay.faces.http.listener import CannotListenError, bind, sever, url_of
+from relay.faces.http.listener import (
+    CannotListenError,
+    Place,
+    bind,
+    bind_unix,
+    owned,
+    place_of,
+    sever,
+    url_of,
+)
 from relay.faces.http.protocol import RelayConfig, install
 from relay.faces.http.routes import ROUTES
 from relay.faces.http.security import SecuritySettings
@@ -59,21 +68,37 @@ async def serve(
 ) -> None:
     """Serve the hub over HTTP until `shutdown` is set, or until cancelled.
 
-    Started with the URL that is really bound: `url = await nursery.start(partial(serve, …))`.
+    Started with the URL that is really bound: `url = await nursery.start(partial(serve, …))`;
+    that of a Unix socket is `unix:PATH`. `POST /shutdown` drains the hub and sets `shutdown`.
     Returns at most about 3 seconds after either, whatever the clients do. Raises
     CannotListenError if the address cannot be bound.
     """
     traffic = _Traffic(make_app(hub, settings, routes, mounts=mounts))
     ending, served = trio.Event() if shutdown is None else shutdown, trio.Event()
-    listener = await bind(settings.host, settings.port)
-    url, port = url_of(listener), listener.getsockname()[1]
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(_sever_late, ending, served, port)
-        try:
-            await _run(traffic, ending, listener, _Started(task_status, url, listener.fileno()))
-        finally:
-            served.set()
-            nursery.cancel_scope.cancel()
+    listener = await _bind(settings)
+    started = _Started(task_status, url_of(listener), listener.fileno())
+    with owned(listener):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_sever_late, ending, served, place_of(listener))
+            nursery.start_soon(_end_on_request, hub, ending)
+            try:
+                await _run(traffic, ending, listener, started)
+            finally:
+                served.set()
+                nursery.cancel_scope.cancel()
+
+
+async def _bind(settings: ServerSettings) -> socket.socket:
+    if settings.uds is not None:
+        return bind_unix(settings.uds)
+    return await bind(settings.host, settings.port)
+
+
+async def _end_on_request(hub: HubLike, ending: trio.Event) -> None:
+    """What a signal does, when a client asks for it; its own answer is under way."""
+    await hub.shutdown_requested.wait()
+    hub.drain()
+    ending.set()
 
 
 async def _run(
@@ -161,7 +186,7 @@ async def _drained(ending: trio.Event, traffic: _Traffic) -> None:
         await traffic.quiet()
 
 
-async def _sever_late(ending: trio.Event, served: trio.Event, port: int) -> None:
+async def _sever_late(ending: trio.Event, served: trio.Event, place: Place) -> None:
     """Cut what is left a while after the end began, by `ending` or by cancellation.
 
     Hypercorn shields its sends, so a client that does not read outlives a cancellation.
@@ -172,4 +197,4 @@ async def _sever_late(ending: trio.Event, served: trio.Event, port: int) -> None
         with trio.move_on_after(SEVER_SECONDS, shield=True) as waiting:
             await served.wait()
         if waiting.cancelled_caught:
-            sever(port)
+            sever(place)

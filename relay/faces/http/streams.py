@@ -23,3 +23,10 @@ class Stream:
 
     pieces: AsyncGenerator[bytes, None]
     media_type: str = EVENT_STREAM
+
+
+@dataclass(frozen=True)
+class PlainText(Stream):
+    """A text in the exposition format of Prometheus."""
+
+    media_type: str = "text/plain; version=0.0.4; charset=utf-8"

@@ -7,7 +7,8 @@ An operation is
 
     async def name(subject, *, <path parameters>, query: QueryModel, body: BodyModel) -> Result
 
-where everything after the subject is there only if the operation takes it. The subject
+where everything after the subject is there only if the operation takes it. One that can
+go on where it broke off takes `last_event_id: str | None`, the header Last-Event-ID. The subject
 is the hub; where the path names a session and the operation does not ask for its id,
 the subject is that session, in use until the answer is ready.
 """
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, get_type_hints
 
+import trio
 from pydantic import BaseModel
 
 from relay.errors import (
@@ -39,6 +41,7 @@ from relay.errors import (
     UnsupportedMediaType,
 )
 from relay.faces.http.streams import Stream
+from relay.metrics import Metrics
 
 API = "/api/v1"
 """Every route's path is relative to this."""
@@ -51,6 +54,17 @@ class HubLike(Protocol):
 
     def check_open(self) -> None:
         """Raise ShuttingDown once the relay has begun to end."""
+
+    @property
+    def metrics(self) -> Metrics:
+        """What this relay counts."""
+
+    @property
+    def shutdown_requested(self) -> trio.Event:
+        """Set when a client asked the relay to end."""
+
+    def drain(self) -> None:
+        """Refuse new work, answer every waiter, and let every session end."""
 
     def use(self, session_id: str) -> AbstractContextManager[Any]:
         """The live session, kept from expiring; raises SessionNotFound or SessionExpired."""
@@ -69,6 +83,7 @@ class Signature:
     body: type[BaseModel] | None
     result: type[BaseModel | Stream]
     takes_session: bool
+    resumes: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,9 +179,11 @@ def _read_signature(route: Route) -> Signature:
     path = {name: _path_type(route, name, keywords.pop(name, None)) for name in expected}
     query = _model(route, "query", keywords.pop("query", None))
     body = _model(route, "body", keywords.pop("body", None))
+    resumes = keywords.pop("last_event_id", None) is not None
     if keywords:
         raise _mistake(route, f"takes {sorted(keywords)}, which the path does not give")
-    return Signature(path, query, body, _result(route, hints.get("return")), takes_session)
+    result = _result(route, hints.get("return"))
+    return Signature(path, query, body, result, takes_session, resumes)
 
 
 def _path_type(route: Route, name: str, annotation: Any) -> type:

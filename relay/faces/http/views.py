@@ -15,7 +15,7 @@ from quart import Response
 from quart.globals import request_ctx
 
 from relay.faces.http import answers
-from relay.faces.http.asgi import Scope, request_id_of
+from relay.faces.http.asgi import ROUTE, Scope, request_id_of
 from relay.faces.http.failures import as_relay_error
 from relay.faces.http.reading import read_body, read_path, read_query, refuse_query
 from relay.faces.http.streams import Stream
@@ -38,6 +38,7 @@ def view(route: Route, hub: HubLike) -> View:
     async def serve(**path: str) -> Response:
         request = request_ctx.request
         scope: Scope = request.scope  # type: ignore[assignment]
+        scope[ROUTE] = route.full_path
         try:
             return await _answer(route, hub, request, scope, path)
         except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001  whatever it is, the client gets an answer and the log the rest
@@ -73,6 +74,8 @@ async def _arguments(
         refuse_query(scope["query_string"])
     if signature.body is not None:
         arguments["body"] = await _read_body(signature.body, request)
+    if signature.resumes:
+        arguments["last_event_id"] = request.headers.get("Last-Event-ID")
     return arguments
 
 

@@ -1,0 +1,116 @@
+"""Exception breakpoints by the types' names, and by a condition on the exception.
+
+pydevd takes a type only if it can import it at that moment, and loses its connection over some
+that it cannot. Here names are compared when something is raised: a class is meant if it, or a base
+of it, has the name, or is what the name leads to. So classes of modules that are not imported yet
+match later.
+Part of `probe.py`, which says what holds for the whole probe: nothing of the program is called
+but the condition.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.adapters.python.probe_frames import current_exception, debugger, find_frame
+    from relay.adapters.python.probe_values import (
+        _MODULE,
+        _QUALNAME,
+        attempt,
+        exception_line,
+        mro_of,
+        name_of,
+        namespace_of,
+    )
+
+_wanted_types: list[str] = []
+_original_lookup: list[Any] = []
+
+
+def limit_exceptions(types: list[str]) -> dict[str, Any]:
+    """Stop at exceptions of these types and their subclasses only; at all of them without any.
+
+    `unknown` lists the names that lead to nothing now.
+    """
+    _wanted_types[:] = types
+    py_db = debugger()
+    if not _original_lookup:
+        _original_lookup.append(py_db.get_exception_breakpoint)
+        py_db.get_exception_breakpoint = _lookup_wanted
+    return {"unknown": [name for name in types if not attempt(_is_known, name, default=True)]}
+
+
+def _lookup_wanted(cls: Any, exceptions: Any) -> Any:
+    if _wanted_types and not attempt(_is_wanted, cls, default=True):
+        return None
+    return _original_lookup[0](cls, exceptions)
+
+
+def _is_wanted(cls: Any) -> bool:
+    bases = mro_of(cls)
+    return any(_has_name(base, name) for base in bases for name in _wanted_types) or any(
+        _leads_to(name) is base for name in _wanted_types for base in bases
+    )
+
+
+def _has_name(cls: Any, name: str) -> bool:
+    """A name without a module means the class of that name in any module."""
+    if "." not in name:
+        return bool(name_of(cls) == name)
+    qualified = _QUALNAME(cls)
+    return bool(name in (f"{_MODULE(cls)}.{qualified}", qualified))
+
+
+def _leads_to(name: str) -> Any:
+    """What `pkg.Error` is, when the class itself says that it is `pkg._errors.Error`."""
+    parts = name.split(".")
+    for end in range(len(parts) - 1, 0, -1):
+        found = sys.modules.get(".".join(parts[:end]))
+        if type(found) is not type(sys):
+            continue
+        for part in parts[end:]:
+            if type(found) is type(sys):
+                found = found.__dict__.get(part)
+            else:
+                found = namespace_of(found).get(part) if is_class(found) else None
+        if found is not None:
+            return found
+    return None
+
+
+def is_class(value: Any) -> bool:
+    """Whether it is a class, asked of its type."""
+    return type in mro_of(type(value))
+
+
+def _is_known(name: str) -> bool:
+    if "." in name and is_class(_leads_to(name)):
+        return True
+    seen, waiting = set(), [BaseException]
+    while waiting:
+        cls: Any = waiting.pop()
+        if _has_name(cls, name):
+            return True
+        if cls not in seen:
+            seen.add(cls)
+            waiting += type.__subclasses__(cls)
+    return False
+
+
+def exception_condition(frame: int, condition: str) -> dict[str, Any]:
+    """Whether it holds in the frame, in which `exception` is the exception unless it has that name.
+
+    One that raises holds, and `complaint` says what it raised.
+    """
+    at = find_frame(frame)
+    error = current_exception(at)[0]
+    names = {"exception": error}
+    names.update(at.f_globals)
+    names.update(at.f_locals)
+    try:
+        code = compile(condition, "<condition>", "eval", 0, True)
+        return {"holds": bool(eval(code, names))}
+    except Exception as raised:  # noqa: BLE001  whatever the program's objects raise
+        return {"holds": True, "complaint": exception_line(raised)}

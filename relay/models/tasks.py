@@ -1,0 +1,95 @@
+"""Tasks of asyncio and trio. Source: contract, section 5 (tasks are a capability of the probe)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from relay.models.fields import StrictModel
+from relay.models.resource import Resource, left_out
+
+
+class TasksQuery(StrictModel):
+    offset: int = Field(0, ge=0, le=10_000_000, description="First task to show")
+    limit: int = Field(50, ge=1, le=1000, description="Tasks to show")
+    frames: int = Field(
+        20, ge=0, le=200, description="Innermost frames of each task to show; 0 shows none"
+    )
+
+
+class TaskFrame(Resource):
+    function: str = Field(description="Qualified name, on Python 3.10 and older of coroutines only")
+    path: str
+    line: int
+
+
+class TaskPlace(TaskFrame):
+    source: str | None = Field(description="The line as it is on disk now; null if unreadable")
+
+
+class TaskReference(Resource):
+    id: str
+    name: str
+
+
+class WaitsFor(Resource):
+    kind: Literal["task", "gather", "future", "nursery"]
+    id: str
+    type: str = Field(description="Class of what is waited for")
+    tasks: list[TaskReference] = Field(description="Those whose end it waits for, at most 20")
+    total_tasks: int
+
+
+class NurseryView(Resource):
+    id: str
+    children: list[TaskReference] = Field(description="At most 20, oldest first")
+    total_children: int
+
+
+class TaskView(Resource):
+    id: str = Field(description="Valid while the program stands")
+    name: str
+    kind: Literal["asyncio", "trio"]
+    state: Literal["running", "ready", "waiting", "done", "failed", "cancelled"] = Field(
+        description="ready: it goes on when its event loop comes to it"
+    )
+    current: bool = Field(description="Whether it is the task that stopped")
+    coroutine: str = Field(description="Qualified name of its coroutine")
+    thread_id: int | None = Field(description="Thread of its event loop; null if it does not run")
+    run: str = Field(description="Id of its event loop or trio run, see `runs`")
+    cancel_requested: bool
+    suspended_at: TaskPlace | None = Field(
+        description="The innermost frame of the program's own code, or else the coroutine's"
+    )
+    frames: list[TaskFrame] = Field(description="From the coroutine down to what is awaited")
+    total_frames: int
+    parent: TaskReference | None = Field(
+        description="The task that opened its nursery or TaskGroup; null if there is none"
+    )
+    waits_for: WaitsFor | None
+    awaited_by: list[TaskReference] | None = left_out("asyncio: who waits for its end")
+    exception: str | None = left_out("asyncio: class of the exception that ended it")
+    nurseries: list[NurseryView] | None = left_out("trio: the nurseries that it has open")
+    system: bool | None = left_out("trio: whether it is a task of trio's own")
+
+
+class RunView(Resource):
+    id: str
+    kind: Literal["asyncio", "trio"]
+    thread_id: int | None
+    thread_name: str | None
+    tasks: int
+    stopped_here: bool = Field(description="Whether its thread is the one that stopped")
+
+
+class TaskList(Resource):
+    tasks: list[TaskView] = Field(
+        description="The current one first; those that are over come last"
+    )
+    total: int
+    offset: int
+    has_more: bool
+    current: str | None = Field(description="Id of the task that stopped")
+    runs: list[RunView] = Field(description="Event loops and trio runs, at most 100")
+    total_runs: int

@@ -1,0 +1,75 @@
+"""Create a session, with its breakpoints and its program if asked for: one call for a whole start.
+
+Source: API section 3.2; contract, section 2; user story, section 3.2.
+"""
+
+from __future__ import annotations
+
+import trio
+
+from relay.errors import RelayError
+from relay.hub import Hub
+from relay.models.breakpoints import BreakpointView, SetBreakpoints
+from relay.models.creating import CreatedSession, CreateSession
+from relay.models.execution import StopReport
+from relay.operations import launching
+from relay.operations.breakpoints import set_breakpoints
+from relay.operations.exception_breakpoints import set_exception_breakpoints
+from relay.operations.profiles import apply_profile
+from relay.operations.sessions import open_session, view
+from relay.session.definition import without_waiting
+from relay.session.session import Session
+
+
+async def create_session(hub: Hub, *, body: CreateSession) -> CreatedSession:
+    """Create a debug session; with `launch` or `attach`, start it, too.
+
+    Without them it holds no process yet: set breakpoints, then launch or attach. Bad
+    breakpoints create nothing. If the start fails, the session stays in `created`, and
+    `details.session_id` of the error names it: mend what was wrong, and launch or restart it.
+    """
+    session = await open_session(hub, body=body)
+    with session.activity():
+        placed = await _configure(hub, session, body)
+        report = await _start(session, body)
+        return CreatedSession(**dict(view(session)), breakpoints=placed, stop=report)
+
+
+async def _configure(
+    hub: Hub, session: Session, body: CreateSession
+) -> list[BreakpointView] | None:
+    try:
+        return await _place(session, body)
+    except BaseException:
+        with trio.CancelScope(shield=True):
+            await hub.end_session(session)
+        raise
+
+
+async def _place(session: Session, body: CreateSession) -> list[BreakpointView] | None:
+    if body.exception_breakpoints is not None:
+        await set_exception_breakpoints(session, body=body.exception_breakpoints)
+    placed: list[BreakpointView] = []
+    for name in body.breakpoint_profiles:
+        placed += (await apply_profile(session, name=name)).breakpoints
+    if body.breakpoints:
+        request = SetBreakpoints(breakpoints=body.breakpoints)
+        placed += (await set_breakpoints(session, body=request)).breakpoints
+    # A place that was named twice is one breakpoint: the last word counts.
+    return list({breakpoint.id: breakpoint for breakpoint in placed}.values()) or None
+
+
+async def _start(session: Session, body: CreateSession) -> StopReport | None:
+    target = body.target
+    try:
+        if body.launch is not None:
+            # Also one that is refused: it is what a restart repeats once it is mended.
+            session.launch_request = without_waiting(body.launch)
+            await session.keep()
+            return (await launching.launch(session, body=body.launch)).stop
+        if target is not None:
+            await launching.attach(session, body=target)
+    except RelayError as error:
+        error.details["session_id"] = session.id
+        raise
+    return None

@@ -1,0 +1,35 @@
+"""The probe's files are run in one namespace: a name that two of them define would be lost."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+from relay.adapters.python import probe_calls
+from relay.adapters.python.probe import _PARTS
+
+HERE = Path(probe_calls.__file__).parent
+
+
+def defined(path: Path) -> set[str]:
+    """The names that a file gives to its namespace, imports aside."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+    return found
+
+
+def test_no_name_is_defined_by_two_parts() -> None:
+    counts = Counter(name for part in probe_calls.PARTS for name in defined(HERE / part))
+    assert {name for name, count in counts.items() if count > 1} == set()
+
+
+def test_the_same_parts_are_loaded_from_disk_and_sent() -> None:
+    sent = [name for name in probe_calls.PARTS if name != "probe.py"]
+    assert sorted(sent) == sorted(f"probe_{part}.py" for part in _PARTS)

@@ -1,0 +1,260 @@
+"""Function breakpoints: by name, by class, by module; known when the function is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.e2e.api import Api, Refused, Session
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+SHOP = """
+    import functools
+
+    def logged(function):
+        @functools.wraps(function)
+        def inside(*args):
+            return function(*args)
+        return inside
+
+    class Cart:
+        def total(self, tax):  # @cart_total
+            return tax + 1
+
+        @staticmethod
+        def parse(text):
+            return int(text)
+
+        @logged  # @decorated
+        def checked(self):
+            return 1
+
+    class Order:
+        def total(self, tax):  # @order_total
+            return tax
+
+    def total(tax):  # @plain_total
+        return tax
+
+    def numbers():  # @generator
+        yield 1
+        yield 2
+
+    async def fetch():  # @coroutine
+        return 3
+"""
+
+MAIN = """
+    import asyncio
+    import shop  # @import
+
+    shop.Order().total(1)  # @begin
+    shop.total(2)
+    shop.Cart().total(3)
+    shop.Cart.parse("4")
+    shop.Cart().checked()
+    list(shop.numbers())
+    asyncio.run(shop.fetch())
+
+    def run():  # @run
+        return 5
+
+    def total():  # @main_total
+        return run()
+
+    total()
+"""
+
+
+@pytest.fixture
+def main(program: Write) -> Program:
+    program(SHOP, "shop.py")
+    return program(MAIN)
+
+
+async def stops(session: Session, at: dict[str, Any]) -> list[tuple[str, str]]:
+    """Reason and function of each stop until the end."""
+    found = []
+    while at["status"] == "paused":
+        found.append((at["stop_reason"], at["current_location"]["function"]))
+        at = await session.resume()
+    assert at["exit_code"] == 0
+    return found
+
+
+@pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])
+async def test_a_bare_name_stops_at_each_function_of_the_program_that_has_it(
+    api: Api, main: Program, mode: str
+) -> None:
+    session = await api.session()
+    await session.post("/breakpoints", function="total")
+    at = await session.launch(main.text, launch_mode=mode)
+    assert await stops(session, at) == [("function breakpoint", "total")] * 4
+    shown = await session.get("/breakpoints/bp_1")
+    assert (shown["verified"], shown["hit_count"]) == (True, 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "mark", "arguments"),
+    [
+        ("Cart.total", "cart_total", {"tax": "3"}),
+        ("shop.Order.total", "order_total", {"tax": "1"}),
+        ("shop.total", "plain_total", {"tax": "2"}),
+        ("main.total", "main_total", {}),
+        ("__main__.run", "run", {}),
+        ("shop.Cart.checked", "decorated", {}),
+    ],
+)
+async def test_a_qualified_name_means_one_function(
+    api: Api, main: Program, name: str, mark: str, arguments: dict[str, str]
+) -> None:
+    session = await api.session()
+    placed = (await session.post("/breakpoints", function=name))["breakpoints"][0]
+    assert (placed["function"], placed["verified"], placed["source"]) == (name, False, None)
+    at = await session.launch(main.text)
+    assert at["stop_reason"] == "function breakpoint", at
+    source = Program(
+        main.path.with_name("shop.py" if "main" not in mark and mark != "run" else "main.py")
+    )
+    assert at["current_location"]["path"] == source.text
+    assert at["current_location"]["line"] == source.line(mark)
+    seen = await session.locals()
+    assert {k: seen[k]["value"] for k in arguments} == arguments
+    shown = await session.get("/breakpoints/bp_1")
+    assert (shown["verified"], shown["line"]) == (True, source.line(mark))
+    assert (await session.resume())["status"] == "terminated"
+
+
+@pytest.mark.parametrize(("name", "mark"), [("numbers", "generator"), ("fetch", "coroutine")])
+async def test_generators_and_coroutines_stop_or_say_why_they_cannot(
+    api: Api, main: Program, name: str, mark: str
+) -> None:
+    session = await api.session()
+    await session.breakpoint(main.text, main.line("begin"))
+    await session.post("/breakpoints", function=name)
+    await session.launch(main.text)
+    shown = await session.get("/breakpoints/bp_2")
+    assert shown["line"] == Program(main.path.with_name("shop.py")).line(mark)
+    at = await session.resume()
+    if sys.version_info >= (3, 12):
+        assert (shown["verified"], at["stop_reason"]) == (True, "function breakpoint")
+    else:
+        assert (shown["verified"], at["status"]) == (False, "terminated")
+        assert shown["message"].startswith("Before Python 3.12")
+
+
+async def test_it_is_verified_when_its_module_is_loaded(api: Api, main: Program) -> None:
+    session = await api.session()
+    await session.breakpoint(main.text, main.line("import"))
+    await session.breakpoint(main.text, main.line("begin"))
+    await session.launch(main.text)
+    placed = (await session.post("/breakpoints", function="shop.Cart.total"))["breakpoints"][0]
+    assert placed["verified"] is False
+    assert placed["message"] == "No function of this name is known yet"
+    await session.resume()
+    shown = await session.get("/breakpoints/bp_3")
+    shop = Program(main.path.with_name("shop.py"))
+    assert (shown["verified"], shown["message"]) == (True, None)
+    assert (shown["source"]["path"], shown["line"]) == (shop.text, shop.line("cart_total"))
+    known = (await session.post("/breakpoints", function="shop.Order.total"))["breakpoints"][0]
+    assert known["verified"] is True
+    told = [e["body"] for e in await session.events("breakpoint")]
+    assert {
+        "reason": "changed",
+        "breakpoint": {"id": "bp_3", "verified": True, "line": shown["line"], "message": None},
+    } in told
+
+
+async def test_conditions_hit_conditions_and_log_messages_hold_for_functions(
+    api: Api, program: Write
+) -> None:
+    written = program("""
+        def work(number):
+            return number
+
+        def rest(number):
+            return number
+
+        for number in range(6):
+            work(number)
+            rest(number)
+    """)
+    session = await api.session()
+    batch = [
+        {"function": "work", "condition": "number == 1"},
+        {"function": "main.work", "hit_condition": ">= 5"},
+        {"function": "rest", "log_message": "rest {number}", "condition": "number % 2"},
+    ]
+    await session.post("/breakpoints", breakpoints=batch)
+    at, seen = await session.launch(written.text), []
+    while at["status"] == "paused":
+        stop = (await session.events("stopped"))[-1]["body"]["hit_breakpoint_ids"]
+        seen.append(((await session.evaluate("number"))["result"], stop))
+        at = await session.resume()
+    assert seen == [("1", ["bp_1"]), ("4", ["bp_2"]), ("5", ["bp_2"])]
+    assert await session.printed("console") == "rest 1\nrest 3\nrest 5\n"
+    listed = await session.get("/breakpoints")
+    assert [b["hit_count"] for b in listed["breakpoints"]] == [1, 6, 3]
+
+
+async def test_set_changed_and_removed_at_a_stop(api: Api, main: Program) -> None:
+    session = await api.session()
+    await session.breakpoint(main.text, main.line("begin"))
+    await session.launch(main.text)
+    await session.post("/breakpoints", function="Cart.total")
+    await session.post("/breakpoints", function="shop.total")
+    await session.api.call("PATCH", f"{session.path}/breakpoints/bp_3", json={"enabled": False})
+    at = await session.resume()
+    assert (await session.evaluate("tax"))["result"] == "3"
+    assert at["current_location"]["function"] == "total"
+    await session.post("/breakpoints", function="run")
+    await session.delete("/breakpoints/bp_4")
+    assert (await session.resume())["status"] == "terminated"
+
+
+async def test_functions_of_libraries_are_meant_only_by_their_whole_name(
+    api: Api, program: Write
+) -> None:
+    written = program("""
+        import json
+        json.dumps({})
+        json.dumps([])
+    """)
+    session = await api.session()
+    await session.post("/breakpoints", function="dumps")
+    assert (await session.launch(written.text))["status"] == "terminated"
+    session = await api.session()
+    await session.post("/breakpoints", function="json.dumps", hit_condition="2")
+    at = await session.launch(written.text)
+    assert (await session.evaluate("obj"))["result"] == "[]"
+    assert at["stop_reason"] == "function breakpoint"
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"function": ""}, "INVALID_REQUEST"),
+        ({"function": "a b"}, "INVALID_REQUEST"),
+        ({"function": ".f"}, "INVALID_REQUEST"),
+        ({"function": "f()"}, "INVALID_REQUEST"),
+        ({"function": 3}, "INVALID_REQUEST"),
+        ({"function": "f", "line": 1}, "INVALID_REQUEST"),
+        ({"function": "f", "file": "main.py"}, "INVALID_REQUEST"),
+        ({"function": "f", "pending": True}, "INVALID_REQUEST"),
+        ({"function": "f", "condition": "x ="}, "BREAKPOINT_INVALID_CONDITION"),
+        ({"function": "f", "hit_condition": "0"}, "BREAKPOINT_INVALID_CONDITION"),
+    ],
+)
+async def test_a_bad_function_breakpoint_is_refused(
+    api: Api, body: dict[str, Any], code: str
+) -> None:
+    session = await api.session()
+    with pytest.raises(Refused) as refused:
+        await session.post("/breakpoints", **body)
+    assert (refused.value.status, refused.value.code) == (400, code)
+    assert (await session.get("/breakpoints"))["total"] == 0

@@ -1,0 +1,121 @@
+"""Pending breakpoints: in files that do not exist yet, and verify themselves when they do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.api import Api, Refused, Session
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+WRITES_MODULE = """
+    import importlib, pathlib, sys
+
+    input()
+    import later
+    print(later.answer())
+"""
+
+LATER = "def answer():\n    return 42\n"
+
+
+async def change(session: Session, cursor: str | None = None) -> dict[str, Any]:
+    """The next time that a breakpoint changes by itself."""
+    params = {"types": "breakpoint", "timeout": 30, **({"cursor": cursor} if cursor else {})}
+    page = await session.get("/events", **params)
+    return dict(page["events"][-1]["body"], cursor=page["next_cursor"])
+
+
+async def pending(session: Session, path: Path, line: int, **more: Any) -> tuple[Any, str]:
+    placed = await session.breakpoint(str(path), line, pending=True, **more)
+    return placed, (await change(session))["cursor"]
+
+
+def appear(path: Path, text: str) -> None:
+    """As editors do: whole, or not there."""
+    beside = path.with_suffix(".new")
+    beside.write_text(text)
+    os.replace(beside, path)
+
+
+async def test_a_missing_file_is_refused_unless_it_is_to_be_waited_for(
+    api: Api, tmp_path: Path
+) -> None:
+    session = await api.session()
+    with pytest.raises(Refused) as refused:
+        await session.breakpoint(str(tmp_path / "later.py"), 2)
+    assert (refused.value.status, refused.value.code) == (400, "BREAKPOINT_FILE_NOT_FOUND")
+    placed, _ = await pending(session, tmp_path / "later.py", 2)
+    assert (placed["verified"], placed["pending"], placed["line"]) == (False, True, 2)
+    assert placed["message"] == "Source file not found. Breakpoint pending."
+    with pytest.raises(Refused) as refused:
+        await pending(session, tmp_path / "later.py", 3, condition="a b")
+    assert refused.value.code == "BREAKPOINT_INVALID_CONDITION"
+
+
+async def test_it_verifies_itself_when_the_file_appears_and_stops_there(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    written = program(WRITES_MODULE)
+    session = await api.session()
+    _, cursor = await pending(session, tmp_path / "later.py", 2, condition="1 < 2")
+    await session.launch(written.text, wait=0)
+    appear(tmp_path / "later.py", LATER)
+    told = await change(session, cursor)
+    assert told["reason"] == "changed"
+    assert told["breakpoint"] == {"id": "bp_1", "verified": True, "line": 2, "message": None}
+    shown = await session.get("/breakpoints/bp_1")
+    assert "pending" not in shown
+    assert "warning" not in shown, "what is loaded is what has appeared"
+    before = (await session.get("/events", limit=1000))["next_cursor"]
+    await session.post("/input", input="\n")
+    stop = (await session.get("/events", types="stopped", timeout=30, cursor=before))["events"][0]
+    assert stop["body"]["hit_breakpoint_ids"] == ["bp_1"]
+    assert stop["body"]["location"]["path"] == str(tmp_path / "later.py")
+    assert (await session.resume())["status"] == "terminated"
+
+
+async def test_a_file_that_appears_too_short_is_waited_for_until_it_has_the_line(
+    api: Api, tmp_path: Path
+) -> None:
+    session = await api.session()
+    _, cursor = await pending(session, tmp_path / "new" / "later.py", 2)
+    (tmp_path / "new").mkdir()
+    appear(tmp_path / "new" / "later.py", "x = 1\n")
+    told = await change(session, cursor)
+    assert told["breakpoint"]["verified"] is False
+    assert told["breakpoint"]["message"].endswith("later.py has 1 lines")
+    appear(tmp_path / "new" / "later.py", LATER)
+    told = await change(session, told["cursor"])
+    assert told["breakpoint"]["verified"] is True
+
+
+async def test_a_breakpoint_that_was_removed_while_it_waited_does_not_come_back(
+    api: Api, tmp_path: Path
+) -> None:
+    session = await api.session()
+    await pending(session, tmp_path / "later.py", 1)
+    _, cursor = await pending(session, tmp_path / "later.py", 2)
+    await session.delete("/breakpoints/bp_1")
+    cursor = (await change(session, cursor))["cursor"]
+    appear(tmp_path / "later.py", LATER)
+    told = await change(session, cursor)
+    assert told["breakpoint"]["id"] == "bp_2"
+    assert [b["id"] for b in (await session.get("/breakpoints"))["breakpoints"]] == ["bp_2"]
+
+
+async def test_pending_says_nothing_about_a_file_that_exists(api: Api, program: Write) -> None:
+    written = program("print(1)\n")
+    session = await api.session()
+    placed = await session.breakpoint(written.text, 1, pending=True)
+    assert placed["verified"] is True
+    assert "pending" not in placed
+    with pytest.raises(Refused) as refused:
+        await session.breakpoint(written.text, 9, pending=True)
+    assert refused.value.code == "BREAKPOINT_INVALID_LINE"

@@ -1,0 +1,650 @@
+"""`debug_subprocesses`: the Python processes that a program starts belong to its session."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import psutil
+import pytest
+import trio
+
+from relay.session.guardian import descendants
+from tests.e2e.api import Api, Refused, Session
+from tests.e2e.served import until
+from tests.e2e.test_children import EVERY_WAY, told
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+RUNGS = ("fast", "plain")
+
+WORKER = """
+    import sys
+
+    def work(number):
+        total = number + 1  # @work
+        return total  # @done
+
+    if __name__ == "__main__":
+        print("worked", [work(n) for n in range(int(sys.argv[1]))], flush=True)
+        sys.exit(3)
+"""
+
+
+async def launch(session: Session, program: Program, **more: Any) -> Any:
+    return await session.launch(program.text, debug_subprocesses=True, **more)
+
+
+async def children(session: Session) -> list[Mapping[str, Any]]:
+    return [event["body"] for event in await session.events("subprocess")]
+
+
+async def next_event(session: Session, kind: str, **body: Any) -> Mapping[str, Any]:
+    """The first event of this type, from the beginning on, whose body has all this in it."""
+    cursor: dict[str, Any] = {}
+    with trio.fail_after(30):
+        while True:
+            page = await session.get("/events", types=kind, timeout=30, **cursor)
+            for event in page["events"]:
+                if body.items() <= event["body"].items():
+                    found: Mapping[str, Any] = event["body"]
+                    return found
+            cursor = {"cursor": page["next_cursor"]}
+
+
+def caller_of(program: Program, *args: str, after: str = "") -> str:
+    """A program that runs another one and says its exit code."""
+    words = ", ".join(repr(word) for word in (program.text, *args))
+    return f"""
+        import subprocess, sys
+        done = subprocess.run([sys.executable, {words}])
+        print("code", done.returncode)  # @after
+        {after}
+    """
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+async def test_a_stop_in_a_child_is_one_of_the_session(api: Api, program: Write, rung: str) -> None:
+    worker = program(WORKER, "worker.py")
+    main = program(caller_of(worker, "1"))
+    session = await api.session()
+    await session.breakpoint(worker.text, worker.line("work"))
+
+    stopped = await launch(session, main, launch_mode=rung)
+
+    place = stopped["current_location"]
+    assert (stopped["status"], stopped["stop_reason"]) == ("paused", "breakpoint")
+    assert (place["path"], place["line"]) == (worker.text, worker.line("work"))
+    assert place["pid"] != stopped["pid"] == (await session.get())["pid"]
+    listed = (await session.get("/threads"))["threads"]
+    shown = [(t["process"]["pid"], t["process"]["name"], t["status"]) for t in listed]
+    assert shown == [
+        (stopped["pid"], "main.py", "running"),
+        (place["pid"], "worker.py", "paused"),
+    ]
+    assert [t["id"] for t in listed if t["is_current"]] == [stopped["thread_id"]]
+    assert len({t["id"] for t in listed}) == 2
+    frames = (await session.get("/stacktrace"))["frames"]
+    assert (frames[0]["name"], frames[0]["line"]) == ("work", worker.line("work"))
+    assert frames[-1]["name"] == "<module>"
+    assert (await session.locals())["number"]["value"] == "0"
+    assert (await session.evaluate("number * 7 + 7"))["result"] == "7"
+    stepped = await session.post("/step-over")
+    assert stepped["current_location"]["line"] == worker.line("done")
+    assert (await session.locals())["total"]["value"] == "1"
+    ended = await session.resume()
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 0)
+    assert await session.printed() == "worked [1]\ncode 3\n"
+    assert await session.printed("stderr") == ""
+
+
+async def test_a_child_is_announced_as_debuggable_and_so_is_its_end(
+    api: Api, program: Write
+) -> None:
+    worker = program(WORKER, "worker.py")
+    main = program("""
+        import os, subprocess, sys
+        subprocess.run([sys.executable, sys.argv[1], "0"])
+        subprocess.run(["true"])
+        if os.fork() == 0:
+            os._exit(7)
+        os.wait()
+    """)
+    session = await api.session()
+
+    await launch(session, main, args=[worker.text])
+
+    bodies = await children(session)
+    worker_pid = bodies[0]["pid"]
+    assert bodies[0]["command"] == [sys.executable, worker.text, "0"]
+    by_pid = {
+        pid: [(b["reason"], b["debuggable"]) for b in bodies if b["pid"] == pid]
+        for pid in dict.fromkeys(b["pid"] for b in bodies)
+    }
+    joined, free = [("started", True), ("exited", True)], [("started", False)]
+    assert sorted(by_pid.values()) == sorted([joined, free, joined])
+    assert by_pid[worker_pid] == joined
+    assert [b["exit_code"] for b in bodies if b["reason"] == "exited"][-1] == 7
+    assert [b["command"] for b in bodies if by_pid[b["pid"]] == free] == [["true"]]
+
+
+async def test_a_breakpoint_stops_in_children_of_every_kind(api: Api, program: Write) -> None:
+    script = program(EVERY_WAY)
+    session = await api.session()
+    await session.breakpoint(script.text, script.line("work"))
+
+    answer = await launch(session, script)
+    stops = []
+    while answer["status"] == "paused":
+        stops.append(answer["current_location"]["pid"])
+        answer = await session.resume()
+
+    assert (answer["status"], answer["exit_code"]) == ("terminated", 0)
+    assert await session.printed("stderr") == ""
+    pids = await told(session)
+    stopped = {way for way, own in pids.items() if set(own) <= set(stops)}
+    assert stopped == {"python", "fork", "spawn", "forkserver", "executor"}
+    # The pools: three calls each, in workers that the program does not name.
+    assert len(stops) == 2 + 2 * 3 + 4 * 3
+    breakpoint = (await session.get("/breakpoints"))["breakpoints"][0]
+    assert breakpoint["hit_count"] == len(stops)
+
+
+async def test_hits_are_counted_over_all_processes_also_those_that_come_later(
+    api: Api, program: Write
+) -> None:
+    script = program("""
+        import concurrent.futures, os, threading
+
+        def work(number):
+            return number + 1  # @work
+
+        def fork(number):
+            pid = os.fork()
+            if pid == 0:
+                work(number)
+                os._exit(0)
+            os.waitpid(pid, 0)
+
+        if __name__ == "__main__":
+            with concurrent.futures.ProcessPoolExecutor(3) as pool:
+                print(sum(pool.map(work, range(60))))
+            threads = [threading.Thread(target=fork, args=(n,)) for n in range(50, 56)]
+            [thread.start() for thread in threads]
+            [thread.join() for thread in threads]
+    """)
+    session = await api.session()
+    await session.breakpoint(script.text, script.line("work"), condition="number == 55")
+
+    first = await launch(session, script)
+    second = await session.resume()
+    ended = await session.resume()
+
+    assert [a["status"] for a in (first, second, ended)] == ["paused", "paused", "terminated"]
+    assert first["current_location"]["pid"] != second["current_location"]["pid"]
+    assert (await session.get("/breakpoints"))["breakpoints"][0]["hit_count"] == 2
+    assert await session.printed() == "1830\n"
+
+
+async def test_a_python_is_found_behind_shells_scripts_and_exec(api: Api, program: Write) -> None:
+    worker = program(WORKER, "worker.py")
+    body = worker.path.read_text()
+    script = worker.path.with_name("tool")
+    script.write_text(f"#!{sys.executable}\n{body}")
+    script.chmod(0o755)
+    main = program(f"""
+        import os, subprocess, sys
+        python, worker = sys.executable, {worker.text!r}
+        subprocess.run(f"{{python}} {{worker}} 1; true", shell=True)
+        os.system(f"{{python}} {{worker}} 1")
+        subprocess.run([{str(script)!r}, "1"])
+        subprocess.run([python, "-c", "import worker; worker.work(5)"], cwd={str(script.parent)!r})
+        subprocess.run([python, worker, "1"], env={{}})
+        subprocess.run([python, "-"], input=b"import worker; worker.work(6)", cwd={str(script.parent)!r})
+        os.spawnv(os.P_WAIT, python, [python, worker, "1"])
+        if os.fork() == 0:
+            os.execv(python, [python, "-X", "dev", worker, "1"])
+        os.wait()
+        print("over")
+    """)
+    session = await api.session()
+    await session.breakpoint(worker.text, worker.line("work"))
+    await session.breakpoint(str(script), worker.line("work") + 1)
+
+    answer = await launch(session, main)
+    stops = []
+    while answer["status"] == "paused":
+        stops.append(
+            (answer["current_location"]["path"], (await session.locals())["number"]["value"])
+        )
+        answer = await session.resume()
+
+    run, other = (worker.text, "0"), (str(script), "0")
+    imported, piped = (worker.text, "5"), (worker.text, "6")
+    assert stops == [run, run, other, imported, run, piped, run, run]
+    assert answer["exit_code"] == 0
+    assert await session.printed("stderr") == ""
+
+
+async def test_children_of_children_belong_to_the_session_too(api: Api, program: Write) -> None:
+    worker = program(WORKER, "worker.py")
+    middle = program(caller_of(worker, "1"), "middle.py")
+    main = program(caller_of(middle))
+    session = await api.session()
+    await session.breakpoint(worker.text, worker.line("work"))
+    await session.breakpoint(middle.text, middle.line("after"))
+
+    deep = await launch(session, main)
+
+    assert deep["current_location"]["path"] == worker.text
+    names = [t["process"]["name"] for t in (await session.get("/threads"))["threads"]]
+    assert names == ["main.py", "middle.py", "worker.py"]
+    shallow = await session.resume()
+    assert shallow["current_location"]["path"] == middle.text
+    assert (await session.evaluate("done.returncode"))["result"] == "3"
+    ended = await session.resume()
+    assert (ended["status"], await session.printed()) == (
+        "terminated",
+        "worked [1]\ncode 3\ncode 0\n",
+    )
+
+
+TWO = """
+    import multiprocessing, sys
+
+    def work(name, gate):
+        gate.wait()
+        first = name * 2  # @work
+        second = first + name  # @next
+        print(second, flush=True)
+
+    if __name__ == "__main__":
+        context = multiprocessing.get_context(sys.argv[1])
+        gate = context.Barrier(2)
+        both = [context.Process(target=work, args=(name, gate)) for name in "ab"]
+        [child.start() for child in both]
+        [child.join() for child in both]
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "rung"), [("fork", "fast"), ("fork", "plain"), ("spawn", "fast")]
+)
+async def test_of_two_children_that_stop_at_once_each_has_its_turn(
+    api: Api, program: Write, method: str, rung: str
+) -> None:
+    script = program(TWO)
+    session = await api.session()
+    await session.breakpoint(script.text, script.line("work"))
+
+    first = await launch(session, script, args=[method], launch_mode=rung)
+    pid = first["current_location"]["pid"]
+    name = (await session.evaluate("name"))["result"]
+    reference = (await session.get("/scopes", frame_id=0))["scopes"][0]["variables_reference"]
+    stepped = await session.post("/step-over")
+    assert (stepped["current_location"]["pid"], stepped["stop_reason"]) == (pid, "step")
+    assert (await session.evaluate("first"))["result"] == repr(name.strip("'") * 2)
+    listed = (await session.get("/threads"))["threads"]
+    assert [t["status"] for t in listed] == ["running", "paused", "paused"]
+    status = await session.get("/status")
+    assert {t["process"]["pid"] for t in status["stopped_threads"]} >= {pid}
+    assert len(status["all_threads"]) == 3
+
+    second = await session.resume()
+
+    assert (second["status"], second["stop_reason"]) == ("paused", "breakpoint")
+    assert second["current_location"]["pid"] not in (pid, first["pid"])
+    assert {name, (await session.evaluate("name"))["result"]} == {"'a'", "'b'"}
+    with pytest.raises(Refused) as stale:
+        await session.get("/variables", variables_reference=reference)
+    assert stale.value.code == "VARIABLE_NOT_FOUND"
+    ended = await session.resume()
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 0)
+    assert sorted((await session.printed()).split()) == ["aaa", "bbb"]
+
+
+async def test_the_stack_of_another_stopped_process_can_be_read_and_that_of_a_running_one_not(
+    api: Api, program: Write
+) -> None:
+    script = program(TWO)
+    session = await api.session()
+    await session.breakpoint(script.text, script.line("work"))
+    await launch(session, script, args=["spawn"])
+    with trio.fail_after(30):
+        while True:
+            listed = (await session.get("/threads"))["threads"]
+            if [t["status"] for t in listed] == ["running", "paused", "paused"]:
+                break
+            await next_event(session, "subprocess", debuggable=True)
+    main, *workers = listed
+    other = next(t for t in workers if not t["is_current"])
+
+    stack = await session.get("/stacktrace", thread_id=other["id"])
+
+    assert (stack["frames"][0]["name"], stack["thread_id"]) == ("work", other["id"])
+    with pytest.raises(Refused) as running:
+        await session.get("/stacktrace", thread_id=main["id"])
+    assert running.value.code == "INVALID_SESSION_STATE"
+    for verb in ("continue", "step-over"):
+        with pytest.raises(Refused, match="is running"):
+            await session.post(f"/{verb}", thread_id=main["id"])
+    # Another process is sent on: this one stays where it is.
+    here = (await session.get())["stopped_thread_id"]
+    await session.post("/continue", thread_id=other["id"])
+    assert (await next_event(session, "subprocess", reason="exited"))["pid"] == other["process"][
+        "pid"
+    ]
+    assert (await session.get())["stopped_thread_id"] == here
+    await session.delete()
+
+
+async def test_delete_while_paused_in_a_child_leaves_no_process(api: Api, program: Write) -> None:
+    script = program(TWO)
+    session = await api.session()
+    await session.breakpoint(script.text, script.line("work"))
+    stopped = await launch(session, script, args=["fork"])
+    below = psutil.Process(stopped["pid"]).children(recursive=True)
+    assert len(below) == 2
+
+    await session.delete()
+
+    assert not [process for process in below if process.is_running()]
+
+
+async def test_a_child_that_is_killed_at_a_breakpoint_lets_the_session_go_on(
+    api: Api, program: Write
+) -> None:
+    worker = program(WORKER, "worker.py")
+    main = program(caller_of(worker, "1", after="import os; os.close(0)  # @end"))
+    session = await api.session()
+    await session.breakpoint(worker.text, worker.line("work"))
+    await session.breakpoint(main.text, main.line("after"))
+    stopped = await launch(session, main)
+    pid = stopped["current_location"]["pid"]
+    cursor = (await session.get("/events", limit=1000))["next_cursor"]
+
+    os.kill(pid, signal.SIGKILL)
+
+    page = await session.get("/events", types="stopped,terminated", timeout=30, cursor=cursor)
+    assert page["events"][0]["body"]["location"]["line"] == main.line("after")
+    assert (await session.evaluate("done.returncode"))["result"] == "-9"
+    gone = next(body for body in await children(session) if body["reason"] == "exited")
+    assert (gone["pid"], gone["exit_code"]) == (pid, None)
+    ended = await session.resume()
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 0)
+
+
+@pytest.mark.parametrize("method", ["script", "module", "os.fork", "fork", "spawn"])
+async def test_an_uncaught_exception_in_a_child_stops_there(
+    api: Api, program: Write, method: str
+) -> None:
+    script = program("""
+        import multiprocessing, os, subprocess, sys
+
+        def fail(number):
+            raise ValueError(f"bad {number}")  # @raise
+
+        if __name__ == "__main__":
+            if sys.argv[1:] == ["child"]:
+                fail(1)
+            elif sys.argv[1] == "script":
+                print(subprocess.run([sys.executable, __file__, "child"]).returncode)
+            elif sys.argv[1] == "module":
+                print(subprocess.run([sys.executable, "-m", "main", "child"]).returncode)
+            elif sys.argv[1] == "os.fork":
+                if os.fork() == 0:
+                    fail(1)
+                print(os.wait()[1] >> 8)
+            else:
+                child = multiprocessing.get_context(sys.argv[1]).Process(target=fail, args=(1,))
+                child.start()
+                child.join()
+                print(child.exitcode)
+    """)
+    session = await api.session()
+    # multiprocessing catches what its children raise: nothing there is uncaught.
+    how: Any = "raised" if method in ("fork", "spawn") else "uncaught"
+
+    stopped = await launch(session, script, args=[method], stop_on_exception=how)
+
+    assert (stopped["status"], stopped["stop_reason"]) == ("paused", "exception")
+    assert stopped["current_location"]["line"] == script.line("raise")
+    assert stopped["current_location"]["pid"] != stopped["pid"]
+    assert (await session.get())["exception"]["message"] == "bad 1"
+    assert (await session.locals())["number"]["value"] == "1"
+    ended = await session.resume()
+    assert (ended["exit_code"], await session.printed()) == (0, "1\n")
+    assert "ValueError: bad 1" in await session.printed("stderr")
+    assert "debug" not in await session.printed("stderr")
+
+
+async def test_what_is_set_while_children_run_holds_in_them(api: Api, program: Write) -> None:
+    worker = program(
+        """
+        import sys
+
+        def work(number):
+            total = number + 1  # @work
+            return total  # @done
+
+        if __name__ == "__main__":
+            for line in sys.stdin:
+                print("worked", work(int(line)), flush=True)  # @loop
+        """,
+        "worker.py",
+    )
+    main = program(f"""
+        import subprocess, sys
+        child = subprocess.Popen(
+            [sys.executable, {worker.text!r}], stdin=subprocess.PIPE, text=True, bufsize=1
+        )
+        for line in sys.stdin:
+            child.stdin.write(line)
+        child.stdin.close()
+        child.wait()
+    """)
+    session = await api.session()
+
+    async def send(line: str) -> None:
+        await session.post("/input", input=line)
+
+    async def stopped_after(cursor: Any) -> Any:
+        page = await session.get("/events", types="stopped", timeout=30, cursor=cursor)
+        return page["events"][0]["body"]["location"]["line"]
+
+    async def now() -> Any:
+        return (await session.get("/events", limit=1000))["next_cursor"]
+
+    await launch(session, main, wait=0)
+    await next_event(session, "subprocess", debuggable=True)
+    await send("1\n")
+    await next_event(session, "output", output="worked 2\n")
+    set_now = await session.breakpoint(worker.text, worker.line("work"), condition="number == 3")
+    cursor = await now()
+    for line in ("2\n", "3\n"):
+        await send(line)
+    assert await stopped_after(cursor) == worker.line("work")
+    assert (await session.locals())["number"]["value"] == "3"
+    await session.delete(f"/breakpoints/{set_now['id']}")
+    await session.breakpoint(worker.text, worker.line("done"), log_message="total {total}")
+    await session.resume(wait=0)
+    await send("3\n")
+    await next_event(session, "output", output="worked 4\n")
+    await session.post("/input", eof=True)
+    await next_event(session, "terminated")
+    assert (await session.printed("console")).count("total 4") == 2
+    assert len(await session.events("stopped")) == 1
+
+
+async def test_a_child_can_be_paused_by_its_thread(api: Api, program: Write) -> None:
+    worker = program(
+        """
+        print("ready", flush=True)
+        while True:
+            number = 1  # @loop
+        """,
+        "worker.py",
+    )
+    main = program(caller_of(worker))
+    session = await api.session()
+    await launch(session, main, wait=0)
+    await next_event(session, "output", output="ready\n")
+    listed = (await session.get("/threads"))["threads"]
+    thread = next(t for t in listed if t["process"]["name"] == "worker.py")
+
+    paused = await session.post("/pause", thread_id=thread["id"])
+
+    assert (paused["status"], paused["thread_id"]) == ("paused", thread["id"])
+    assert paused["current_location"]["path"] == worker.text
+    stepped = await session.post(f"/threads/{thread['id']}/step-over")
+    assert stepped["status"] == "paused"
+    assert stepped["thread"]["id"] == thread["id"]
+    await session.delete()
+
+
+async def test_a_program_that_becomes_another_python_is_followed(api: Api, program: Write) -> None:
+    worker = program(WORKER, "worker.py")
+    main = program(f"""
+        import os, sys
+        os.execv(sys.executable, [sys.executable, {worker.text!r}, "1"])
+    """)
+    session = await api.session()
+    await session.breakpoint(worker.text, worker.line("work"))
+
+    stopped = await launch(session, main)
+
+    assert stopped["current_location"]["line"] == worker.line("work")
+    assert stopped["current_location"]["pid"] == stopped["pid"]
+    assert (await session.evaluate("number"))["result"] == "0"
+    ended = await session.resume()
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 3)
+
+
+async def test_a_child_finds_everything_as_it_would_without_the_debugger(
+    api: Api, program: Write
+) -> None:
+    looker = program(
+        """
+        import json, os, sys
+        hidden = [name for name in os.environ if "RELAY" in name]
+        print(json.dumps({
+            "argv": sys.argv, "orig": sys.orig_argv, "name": __name__, "file": __file__,
+            "path": sys.path, "pythonpath": os.environ.get("PYTHONPATH"), "hidden": hidden,
+            "custom": "sitecustomize" in sys.modules, "mark": getattr(sys, "mark", None),
+            "command": open("/proc/self/cmdline").read(),
+        }, sort_keys=True), flush=True)
+        """,
+        "looker.py",
+    )
+    own = program("import sys; sys.mark = 'own'", "own/sitecustomize.py")
+    main = program(f"""
+        import os, subprocess, sys
+        command = [sys.executable, {looker.text!r}, "x"]
+        for path in (None, {str(own.path.parent)!r}, "/nowhere:/else"):
+            env = dict(os.environ)
+            env.pop("PYTHONPATH", None)
+            if path:
+                env["PYTHONPATH"] = path
+            subprocess.run(command, env=env)
+    """)
+    session = await api.session()
+    await session.launch(main.text)
+    plain = await session.printed()
+    debugged = await api.session()
+
+    await launch(debugged, main)
+
+    assert (await debugged.printed()).splitlines() == plain.splitlines()
+    assert await debugged.printed("stderr") == ""
+    assert plain.count('"mark": "own"') == 1
+    joined = {body["pid"] for body in await children(debugged) if body["debuggable"]}
+    assert len(joined) == 3
+
+
+async def test_a_python_that_refuses_its_environment_runs_free(api: Api, program: Write) -> None:
+    worker = program(WORKER, "worker.py")
+    main = program(f"""
+        import subprocess, sys
+        subprocess.run([sys.executable, "-I", {worker.text!r}, "1"])
+    """)
+    session = await api.session()
+    await session.breakpoint(worker.text, worker.line("work"))
+
+    ended = await launch(session, main)
+
+    assert (ended["status"], await session.printed()) == ("terminated", "worked [1]\n")
+    assert [body["debuggable"] for body in await children(session)] == [False]
+
+
+async def test_tests_under_xdist_stop_in_their_workers(api: Api, program: Write) -> None:
+    tests = program(
+        """
+        def test_one():
+            number = 41  # @one
+            assert number == 42
+        """,
+        "test_it.py",
+    )
+    session = await api.session(python_path=sys.executable)
+    await session.breakpoint(tests.text, tests.line("one"))
+
+    stopped = await session.post(
+        "/launch",
+        module="pytest",
+        env={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        args=[
+            "-q",
+            "-p",
+            "xdist",
+            "-n1",
+            "-p",
+            "no:cacheprovider",
+            "--rootdir",
+            str(tests.path.parent),
+            tests.text,
+        ],
+        debug_subprocesses=True,
+        wait=60,
+    )
+
+    assert (stopped["status"], stopped["stop_reason"]) == ("paused", "breakpoint")
+    assert stopped["current_location"]["pid"] != stopped["pid"]
+    failed = await session.resume()
+    assert failed["stop_reason"] == "exception"
+    assert (await session.get())["exception"]["type"] == "AssertionError"
+    ended = await session.resume()
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 1)
+
+
+async def test_detach_lets_the_children_go_too(api: Api, program: Write, tmp_path: Any) -> None:
+    worker = program(WORKER, "worker.py")
+    main = program(f"""
+        import pathlib, subprocess, sys
+        done = subprocess.run([sys.executable, {worker.text!r}, "1"])
+        pathlib.Path({str(tmp_path / "code")!r}).write_text(str(done.returncode))
+    """)
+    session = await api.session()
+    await session.breakpoint(worker.text, worker.line("work"))
+    stopped = await launch(session, main)
+    assert stopped["status"] == "paused"
+
+    await session.post("/detach")
+
+    # The program runs to its end, and its guardian goes with it.
+    await until(lambda: not descendants(os.getpid()), "a process stays")
+    assert (tmp_path / "code").read_text() == "3"
+
+
+async def test_the_adapter_mode_says_that_it_cannot(api: Api, program: Write) -> None:
+    main = program("print()")
+    session = await api.session()
+
+    with pytest.raises(Refused) as refused:
+        await launch(session, main, launch_mode="adapter")
+
+    assert (refused.value.status, refused.value.code) == (501, "NOT_SUPPORTED")
+    assert (await session.get())["status"] == "created"

@@ -1,0 +1,294 @@
+"""What survives the relay: sessions and their breakpoints, whatever became of the relay."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import signal
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import trio
+
+from relay import Settings, open_relay
+from relay.models.creating import CreateSession
+from relay.operations.creating import create_session
+from tests.e2e.api import Api, Refused, Session
+from tests.e2e.conftest import running_relay
+from tests.e2e.served import alive, served, until
+from tests.e2e.test_attach import LOOP as TARGET
+from tests.e2e.test_attach import free_port, target
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+SCRIPT = """
+    import time
+    print("up", flush=True)
+    here = 1  # @here
+    time.sleep(600)
+    there = 2  # @there
+"""
+
+PATIENT = """
+    import time
+    time.sleep(600)  # the import in the handshake's way
+"""
+
+
+async def definition(session: Session) -> dict[str, Any]:
+    """What of the session must survive."""
+    found: dict[str, Any] = await session.get("/export")
+    breakpoints = (await session.get("/breakpoints"))["breakpoints"]
+    for breakpoint in breakpoints:
+        breakpoint["hit_count"] = 0  # of the run, which does not survive
+    view = await session.get()
+    return {**found, "set": breakpoints, "created_at": view["created_at"]}
+
+
+async def sessions_in_every_state(api: Api, program: Write, port: int) -> dict[str, Session]:
+    script = program(SCRIPT)
+    found: dict[str, Session] = {}
+
+    async def make(state: str) -> Session:
+        session = found[state] = await api.session(name=state, timeout_minutes=7)
+        await session.breakpoint(script.text, script.line("there"), condition="there == 'ö'")
+        return session
+
+    await make("created")
+    running = await make("running")
+    await running.launch(script.text, wait=0, args=["--flag"], env={"COLOUR": "red"})
+    paused = await make("paused")
+    await paused.breakpoint(script.text, script.line("here"), hit_condition=">= 1")
+    assert (await paused.launch(script.text))["status"] == "paused"
+    terminated = await make("terminated")
+    await terminated.launch(program("", "empty.py").text)
+    attached = await make("attached")
+    await attached.post("/attach", port=port, connect_timeout=30)
+    return found
+
+
+async def test_a_killed_relay_loses_no_session_and_no_breakpoint_and_leaves_no_program(
+    tmp_path: Path, program: Write
+) -> None:
+    port = free_port()
+    listen = ["-X", "frozen_modules=off", "-m", "debugpy", "--listen", f"127.0.0.1:{port}"]
+    loop = program(TARGET, "target.py")
+    with target(*listen, loop.text) as process:
+        async with served(tmp_path) as relay:
+            sessions = await sessions_in_every_state(relay.api, program, port)
+            before = {name: await definition(s) for name, s in sessions.items()}
+            launching = await relay.api.session(name="launching")
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(lose_launch, launching, program(PATIENT, "patient.py").text)
+                await until(lambda: len(relay.below()) >= 6, "nothing was launched")
+                below = relay.below()
+                await relay.end(signal.SIGKILL)
+        await until(lambda: not alive(below), f"left behind: {alive(below)}", seconds=10)
+
+        async with served(tmp_path) as relay:
+            assert relay.below() == {}
+            for name, session in sessions.items():
+                again = Session(relay.api, session.id)
+                view = await again.get()
+                assert view["status"] == "created", name
+                assert view["pid"] is None
+                assert await definition(again) == before[name]
+            assert (await Session(relay.api, launching.id).get())["name"] == "launching"
+            # What was launched before can be launched again as it was.
+            again = Session(relay.api, sessions["paused"].id)
+            stop = await again.post("/restart", wait=30)
+            assert stop["status"] == "paused"
+        assert process.poll() is None, "the attached target is not the relay's to end"
+
+
+async def lose_launch(session: Session, script: str) -> None:
+    """A launch whose answer never comes."""
+    with contextlib.suppress(httpx.TransportError):
+        await session.launch(script, wait=0)
+
+
+async def test_an_answer_is_a_promise_even_if_the_relay_is_killed_at_once(
+    tmp_path: Path, program: Write
+) -> None:
+    script = program("".join(f"x{n} = {n}\n" for n in range(1, 101)))
+    told: list[int] = []
+    async with served(tmp_path) as relay:
+        session = await relay.api.session()
+
+        async def set_one_after_another() -> None:
+            with contextlib.suppress(httpx.TransportError):
+                for line in range(1, 101):
+                    await session.breakpoint(script.text, line)
+                    told.append(line)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(set_one_after_another)
+            await until(lambda: len(told) >= 20, "breakpoints are not set")
+            await relay.end(signal.SIGKILL)
+    async with served(tmp_path) as relay:
+        kept = await Session(relay.api, session.id).get("/breakpoints")
+        lines = {breakpoint["line"] for breakpoint in kept["breakpoints"]}
+        assert set(told) <= lines
+
+
+async def test_ids_go_on_and_changes_of_every_kind_are_kept(
+    settings: Settings, program: Write
+) -> None:
+    script = program("one = 1\ntwo = 2\nthree = 3\n")
+    async with running_relay(settings) as api:
+        session = await api.session(name="first")
+        for line in (1, 2):
+            await session.breakpoint(script.text, line)
+        await session.delete("/breakpoints/bp_1")
+        await api.call("PATCH", session.path, json={"name": "renamed", "timeout_minutes": 9})
+        deleted = await api.session()
+        await deleted.delete()
+    async with running_relay(settings) as api:
+        (item,) = (await api.get("/sessions"))["items"]
+        assert (item["session_id"], item["name"]) == (session.id, "renamed")
+        again = Session(api, session.id)
+        assert (await again.get())["config"]["timeout_minutes"] == 9
+        assert [b["id"] for b in (await again.get("/breakpoints"))["breakpoints"]] == ["bp_2"]
+        assert (await again.breakpoint(script.text, 3))["id"] == "bp_3"
+        with pytest.raises(Refused) as refusal:
+            await Session(api, deleted.id).get()
+        assert refusal.value.code == "SESSION_NOT_FOUND"
+
+
+async def test_only_the_owner_can_read_what_is_kept(settings: Settings, program: Write) -> None:
+    async with running_relay(settings) as api:
+        session = await api.session()
+        await session.launch(program("").text, env={"API_KEY": "hush"})
+        files = [path for path in settings.state_dir.rglob("*") if path.is_file()]
+        assert {path.name for path in files} >= {f"{session.id}.json", "breakpoints.json"}
+        for path in [settings.state_dir, *files]:
+            assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+        assert not list(settings.state_dir.rglob("*.new"))
+
+
+DAMAGES = {
+    "no JSON": b'{"format": 1, "sessions": {',
+    "not UTF-8": b"\xff\xfe\x00",
+    "empty": b"",
+    "another document": b'[1, 2, "three"]',
+    "a later format": b'{"format": 2, "sessions": {}}',
+    "a bad id": b'{"format": 1, "sessions": {"%b": [{"id": "x", "path": "/a.py", "line": 1}]}}',
+    "a bad line": b'{"format": 1, "sessions": {"%b": [{"id": "bp_1", "path": "/a", "line": -1}]}}',
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+async def test_damaged_breakpoints_are_set_aside_and_the_sessions_come_back_without(
+    settings: Settings, program: Write, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    script = program("here = 1\n")
+    async with running_relay(settings) as api:
+        session = await api.session()
+        await session.breakpoint(script.text, 1)
+    data = DAMAGES[damage].replace(b"%b", session.id.encode())
+    (settings.state_dir / "breakpoints.json").write_bytes(data)
+    with caplog.at_level(logging.WARNING, "relay.store"):
+        async with running_relay(settings) as api:
+            again = Session(api, session.id)
+            assert (await again.get("/breakpoints"))["total"] == 0
+            assert (await again.breakpoint(script.text, 1))["verified"] is True
+    assert "breakpoints.json is damaged" in caplog.text
+    (aside,) = settings.state_dir.glob("breakpoints.json.damaged-*")
+    assert aside.read_bytes() == data
+    async with running_relay(settings) as api:
+        assert (await Session(api, session.id).get("/breakpoints"))["total"] == 1
+
+
+async def test_a_damaged_session_is_set_aside_and_the_others_come_back(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running_relay(settings) as api:
+        lost, kept = await api.session(), await api.session()
+    folder = settings.state_dir / "sessions"
+    path = folder / f"{lost.id}.json"
+    document = json.loads(path.read_text())
+    document["definition"]["config"]["timeout_minutes"] = "soon"
+    path.write_text(json.dumps(document))
+    (folder / "notes.txt").write_text("not ours")
+    (folder / f".{kept.id}.json.1.new").write_text("half writ")
+    with caplog.at_level(logging.WARNING, "relay.store"):
+        async with running_relay(settings) as api:
+            (item,) = (await api.get("/sessions"))["items"]
+            assert item["session_id"] == kept.id
+    assert f"{lost.id}.json is damaged" in caplog.text
+    names = {path.name.partition("-")[0] for path in folder.iterdir()}
+    assert names == {f"{kept.id}.json", f"{lost.id}.json.damaged", "notes.txt"}
+
+
+async def test_an_unusable_state_directory_costs_the_memory_and_nothing_else(
+    settings: Settings, program: Write, caplog: pytest.LogCaptureFixture
+) -> None:
+    (settings.state_dir / "lock").mkdir(parents=True)
+    with caplog.at_level(logging.WARNING, "relay.store"):
+        async with running_relay(settings) as api:
+            session = await api.session()
+            assert (await session.launch(program("").text))["status"] == "terminated"
+    assert "sessions will not be kept" in caplog.text
+
+
+async def test_a_disk_that_refuses_is_told_and_tried_again(
+    settings: Settings, program: Write, caplog: pytest.LogCaptureFixture
+) -> None:
+    script = program("one = 1\ntwo = 2\n")
+    path = settings.state_dir / "breakpoints.json"
+    async with running_relay(settings) as api:
+        path.unlink(missing_ok=True)
+        path.mkdir()
+        with caplog.at_level(logging.ERROR, "relay.store"):
+            session = await api.session()
+            await session.breakpoint(script.text, 1)
+        assert "changes may be lost" in caplog.text
+        path.rmdir()
+        await session.breakpoint(script.text, 2)
+    async with running_relay(settings) as api:
+        assert (await Session(api, session.id).get("/breakpoints"))["total"] == 2
+
+
+async def test_two_relays_do_not_share_a_state_directory(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running_relay(settings) as first:
+        session = await first.session()
+        with caplog.at_level(logging.WARNING, "relay.store"):
+            async with running_relay(settings) as second:
+                assert (await second.get("/sessions"))["total"] == 0
+                await second.session()
+        assert "another relay uses" in caplog.text
+    async with running_relay(settings) as api:
+        (item,) = (await api.get("/sessions"))["items"]
+        assert item["session_id"] == session.id
+
+
+async def test_an_embedded_relay_keeps_nothing_unless_asked(settings: Settings) -> None:
+    async with open_relay(settings) as hub:
+        await create_session(hub, body=CreateSession())
+    assert not settings.state_dir.exists()
+
+
+async def test_the_interpreter_of_a_kept_session_may_be_gone(
+    settings: Settings, program: Write, tmp_path: Path
+) -> None:
+    python = tmp_path / "python"
+    python.symlink_to(sys.executable)
+    async with running_relay(settings) as api:
+        session = await api.session(python_path=str(python))
+    python.unlink()
+    async with running_relay(settings) as api:
+        again = Session(api, session.id)
+        with pytest.raises(Refused) as refusal:
+            await again.launch(program("").text)
+        assert refusal.value.code == "LAUNCH_FAILED"
+        await api.call("PATCH", again.path, json={"python_path": sys.executable})
+        assert (await again.launch(program("").text))["exit_code"] == 0

@@ -1,0 +1,147 @@
+"""StdinQueue and the prompt: nothing waits, nothing is lost, nothing is kept without bound."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+
+import pytest
+import trio
+import trio.testing
+
+from relay.session.output import OutputLog
+from relay.session.stdin import ITEM_OVERHEAD, QUEUE_BYTES, QueueFull, StdinQueue
+from relay.session.stdin_watch import LONGEST_PROMPT, prompt_of
+from relay.session.streams import InputPipe
+
+
+class Program:
+    """The reading end of a pipe, and what was told of the writing end."""
+
+    def __init__(self) -> None:
+        self.fd, writing = os.pipe()
+        self.pipe = InputPipe(writing)
+        self.written = b""
+        self.ends = 0
+        self.lost: list[int] = []
+        self.queue = StdinQueue(self.pipe, self._wrote, self._ended, self.lost.append)
+
+    def _wrote(self, data: bytes) -> None:
+        self.written += data
+
+    def _ended(self) -> None:
+        self.ends += 1
+
+    async def read(self, size: int) -> bytes:
+        return await trio.to_thread.run_sync(os.read, self.fd, size)
+
+    def hang_up(self) -> None:
+        os.close(self.fd)
+        self.fd = -1
+
+
+@pytest.fixture
+async def program() -> AsyncIterator[Program]:
+    made = Program()
+    yield made
+    if made.fd >= 0:
+        os.close(made.fd)
+    made.pipe.abandon()
+
+
+async def test_what_fits_is_written_at_once_without_a_task(program: Program) -> None:
+    program.queue.offer(b"one\n")
+    program.queue.offer(b"two\n", end=True)
+    assert (program.written, program.ends, program.queue.waiting) == (b"one\ntwo\n", 1, 0)
+    assert await program.read(100) == b"one\ntwo\n"
+    assert await program.read(100) == b""
+
+
+async def test_what_does_not_fit_comes_whole_and_in_order_and_then_the_end(
+    program: Program,
+) -> None:
+    data = bytes(range(256)) * 4000
+    received = b""
+    async with trio.open_nursery() as nursery:
+        program.queue.offer(data)
+        program.queue.offer(b"last", end=True)
+        assert 0 < program.queue.waiting < len(data)
+        assert program.ends == 0
+        nursery.start_soon(program.queue.run)
+        with trio.fail_after(30):
+            while piece := await program.read(100_000):
+                received += piece
+    assert received == program.written == data + b"last"
+    assert (program.ends, program.lost, program.queue.waiting) == (1, [], 0)
+
+
+async def test_the_bound_holds_for_many_and_for_much(program: Program) -> None:
+    program.queue.offer(b"x" * (QUEUE_BYTES // 2))
+    before = program.queue.waiting
+    with pytest.raises(QueueFull) as full:
+        program.queue.offer(b"y" * (QUEUE_BYTES // 2 + 100_000))
+    assert full.value.waiting == program.queue.waiting == before
+    most = QUEUE_BYTES // ITEM_OVERHEAD
+    count = next(number for number in range(most) if not _takes(program.queue, b"z"))
+    assert program.queue.waiting == before + count
+
+
+def _takes(queue: StdinQueue, data: bytes) -> bool:
+    try:
+        queue.offer(data)
+    except QueueFull:
+        return False
+    return True
+
+
+async def test_nothing_goes_in_after_the_end(program: Program) -> None:
+    program.queue.offer(b"x" * 1_000_000, end=True)
+    with pytest.raises(trio.ClosedResourceError):
+        program.queue.offer(b"more")
+    assert program.ends == 0
+    assert program.queue.waiting < 1_000_000
+
+
+async def test_what_nobody_reads_any_more_is_told(program: Program) -> None:
+    async with trio.open_nursery() as nursery:
+        program.queue.offer(b"x" * 1_000_000)
+        waiting = program.queue.waiting
+        nursery.start_soon(program.queue.run)
+        await trio.testing.wait_all_tasks_blocked()
+        program.hang_up()
+    assert program.lost == [waiting]
+    with pytest.raises(trio.BrokenResourceError):
+        program.queue.offer(b"more")
+
+
+async def test_a_pipe_that_was_let_go_ends_the_task_quietly(program: Program) -> None:
+    async with trio.open_nursery() as nursery:
+        program.queue.offer(b"x" * 1_000_000)
+        nursery.start_soon(program.queue.run)
+        await trio.testing.wait_all_tasks_blocked()
+        program.pipe.abandon()
+    assert (program.lost, program.queue.waiting) == ([], 0)
+    with pytest.raises(trio.ClosedResourceError):
+        program.queue.offer(b"more")
+
+
+@pytest.mark.parametrize(
+    ("printed", "prompt"),
+    [
+        ([], ""),
+        (["name? "], "name? "),
+        (["hello\n", "name? "], "name? "),
+        (["hello\n"], ""),
+        (["na", "me", "? "], "name? "),
+        (["hello\nname? "], "name? "),
+        (["x" * 3000 + "end"], ("x" * 3000 + "end")[-LONGEST_PROMPT:]),
+    ],
+)
+def test_the_prompt_is_what_stands_after_the_last_newline(printed: list[str], prompt: str) -> None:
+    log = OutputLog()
+    for text in printed:
+        log.append("stdout", text)
+        log.append("stderr", "noise\n")
+    assert prompt_of(log, 0) == prompt
+    # What was answered is no question any more.
+    assert prompt_of(log, log.last_seq) == ""
