@@ -58,10 +58,14 @@ async def ticking(api: Api, program: Write, name: str = "ticks.py") -> tuple[Ses
     """A program that prints when it is told to, and the cursor from which nothing happened."""
     session = await api.session()
     await session.launch(program(TICKS, name).text, wait=0)
+    page = await session.get("/events", timeout=LONG, types="input_requested")
     await session.post("/input", input="\n")
-    page = await session.get("/events", timeout=LONG, types="output")
-    cursor = page["next_cursor"]
-    page = await session.get("/events", timeout=LONG, types="input_requested", cursor=cursor)
+    seen: set[str] = set()
+    while seen != {"output", "input_requested"}:  # in any order: they come by different roads
+        page = await session.get(
+            "/events", timeout=LONG, types="output,input_requested", cursor=page["next_cursor"]
+        )
+        seen |= {event["type"] for event in page["events"]}
     return session, page["next_cursor"]
 
 
