@@ -57,6 +57,16 @@ async def counts(session: Session) -> dict[str, int]:
     return found
 
 
+async def all_moved(session: Session, before: dict[str, int]) -> None:
+    """Until each thread has counted on, letting the session go and pausing it again."""
+    now = await counts(session)
+    with trio.fail_after(30):
+        while not all(now[name] > before[name] for name in before):
+            assert (await session.resume(wait=0.2))["status"] == "running"
+            await session.post("/pause")
+            now = await counts(session)
+
+
 async def paused_counters(api: Api, program: Write, **launch: Any) -> tuple[Session, Program]:
     """Three threads that count, all running Python code, all stopped."""
     counters = program(COUNTERS)
@@ -90,12 +100,7 @@ async def test_one_thread_goes_on_alone_and_the_others_stay(
     assert set((await statuses(session)).values()) == {"paused"}
     still = await counts(session)
     assert await counts(session) == still
-    moved = still
-    with trio.fail_after(30):
-        while not all(moved[name] > still[name] for name in still):
-            assert (await session.resume(wait=0.2))["status"] == "running"
-            await session.post("/pause")
-            moved = await counts(session)
+    await all_moved(session, still)
 
 
 @pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])
@@ -133,9 +138,7 @@ async def test_continue_of_the_session_takes_those_along_that_stayed(
     await session.get("/events", types="stopped", timeout=30, cursor=page["next_cursor"])
     assert (await session.get())["status"] == "paused"
     await session.delete(f"/breakpoints/{placed['id']}")
-    while not all((await counts(session))[name] > before[name] for name in before):
-        assert (await session.resume(wait=0.2))["status"] == "running"
-        await session.post("/pause")
+    await all_moved(session, before)
 
 
 async def test_the_last_stopped_thread_let_go_makes_the_program_run(
