@@ -99,7 +99,7 @@ def _of_identity(process: psutil.Process) -> Obstacle | None:
         return _foreign(pid)
     if process.status() == psutil.STATUS_ZOMBIE:
         return Obstacle(f"process {pid} has ended", "Check the process id: GET /processes")
-    if not runs_python(process):
+    if runs_python(process) is False:
         return Obstacle(
             f"process {pid} does not run Python",
             "Give the pid of the Python process itself, not of a shell that started it: "
@@ -162,12 +162,12 @@ def _number_in(path: str, name: str, base: int = 10) -> int:
 # What runs Python ------------------------------------------------------------------------
 
 
-def runs_python(process: psutil.Process) -> bool:
-    """Whether it is a Python interpreter, or has one inside; yes where nobody can tell."""
+def runs_python(process: psutil.Process) -> bool | None:
+    """Whether it is a Python interpreter, or has one inside; None where nobody can tell."""
     try:
         name = os.path.basename(process.exe().removesuffix(" (deleted)"))
     except psutil.AccessDenied:
-        return True
+        return None
     if _PYTHON.match(name):
         return True
     try:
@@ -196,7 +196,7 @@ def _is_ours(process: psutil.Process) -> bool:
 
 def _is_python(process: psutil.Process) -> bool:
     with contextlib.suppress(psutil.Error):
-        return process.status() != psutil.STATUS_ZOMBIE and runs_python(process)
+        return process.status() != psutil.STATUS_ZOMBIE and runs_python(process) is True
     return False
 
 
