@@ -226,6 +226,7 @@ async def test_a_paused_event_loop_has_no_current_task(api: Api, program: Write)
 
         async def main():
             background = asyncio.create_task(asyncio.sleep(3600), name="background")
+            await asyncio.sleep(0)  # it begins to wait
             print("up", flush=True)
             await tick()
 
