@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Any
 
@@ -18,7 +19,50 @@ def _version() -> str:
     return version("debug-relay")
 
 
-@click.group(context_settings=CONTEXT)
+COMMANDS: dict[str, str] = {
+    "attach": "relay.faces.cli.starting:attach",
+    "break": "relay.faces.cli.looking:break_",
+    "continue": "relay.faces.cli.running:continue_",
+    "doctor": "relay.faces.cli.doctor:doctor",
+    "end": "relay.faces.cli.ending:end",
+    "eval": "relay.faces.cli.looking:evaluate",
+    "input": "relay.faces.cli.talking:input_",
+    "locals": "relay.faces.cli.looking:locals_",
+    "output": "relay.faces.cli.talking:output",
+    "pause": "relay.faces.cli.running:pause",
+    "restart": "relay.faces.cli.starting:restart",
+    "sessions": "relay.faces.cli.starting:sessions",
+    "stack": "relay.faces.cli.looking:stack",
+    "start": "relay.faces.cli.starting:start",
+    "step": "relay.faces.cli.running:step",
+    "stop": "relay.faces.cli.ending:stop",
+    "until": "relay.faces.cli.running:until",
+    "where": "relay.faces.cli.running:where",
+    "mcp": "relay.faces.mcp.command:mcp",
+    "run": "relay.faces.cli.run:run",
+    "ez": "relay.faces.stdio.command:ez",
+    "stdio": "relay.faces.stdio.command:stdio",
+}
+"""Commands that live in rooms of their own: name to "module:attribute", imported when used."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command of COMMANDS when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every command, those that are not imported yet too."""
+        return sorted({*super().list_commands(ctx), *COMMANDS})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported now if need be."""
+        if cmd_name not in COMMANDS:
+            return super().get_command(ctx, cmd_name)
+        module, _, attribute = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings=CONTEXT)
 @click.version_option(_version(), prog_name="relay", message="%(prog)s %(version)s")
 def cli() -> None:
     """The debugger that coding agents reach for: live debug sessions over HTTP.
@@ -27,6 +71,9 @@ def cli() -> None:
     Start here:
       relay demo     debug a bundled buggy program, each step shown as a curl command
       relay serve    hold sessions and answer on http://127.0.0.1:5679/api/v1
+      relay run      run once and show every stop: relay run --break app.py:42 -- app.py
+      relay start    debug a program from this shell: relay start --break app.py:42 app.py
+      relay doctor   check that everything is there
     """
 
 
@@ -72,6 +119,12 @@ def cli() -> None:
     "--output-limit-bytes", type=int, help="Output kept per session.  [default: 10485760]"
 )
 @click.option("--event-limit", type=int, help="Events kept per session.  [default: 10000]")
+@click.option(
+    "--exit-when-idle",
+    type=float,
+    metavar="MINUTES",
+    help="End after so long without a session and without a request.  [default: stay]",
+)
 @click.option(
     "--token",
     help="Bearer token that every request must carry. Others on this machine can read "

@@ -97,6 +97,12 @@ class Settings(BaseSettings):
         10 * 1024 * 1024, ge=1024, le=2**32, description="Output kept per session"
     )
     event_limit: int = Field(10_000, ge=100, le=1_000_000, description="Events kept per session")
+    exit_when_idle: float | None = Field(
+        None,
+        gt=0,
+        le=10_080,
+        description="Minutes without a session and without a request after which the relay ends",
+    )
     log_level: LogLevel = Field("info", description="What the relay logs to standard error")
     token: str | None = Field(
         None, min_length=8, max_length=512, description="Bearer token that every request needs"

@@ -85,7 +85,7 @@ class BreakpointInvalidLine(RelayError):
 
 
 class BreakpointInvalidCondition(RelayError):
-    """The condition, hit condition or log message does not parse."""
+    """The condition, hit condition, log message or a captured expression does not parse."""
 
     code, status = "BREAKPOINT_INVALID_CONDITION", 400
     suggestion = "Mend the expression: it must be valid in the debuggee's language"
@@ -288,6 +288,13 @@ class ShuttingDown(RelayError):
 
     code, status = "SHUTTING_DOWN", 503
     suggestion = "Start the relay again; this one is ending"
+
+
+class RelayUnreachable(RelayError):
+    """Told by the clients, not by the relay: nobody answers at its address, or not to the end."""
+
+    code, status = "RELAY_UNREACHABLE", 503
+    suggestion = "Start it: relay serve; or name the one that runs by RELAY_URL"
 
 
 class InternalError(RelayError):

@@ -39,7 +39,7 @@ class Hub:
     ) -> None:
         self.settings = settings
         self._store = store
-        self.started_at = trio.current_time()
+        self.started_at = self.last_used = trio.current_time()
         self.metrics = Metrics()
         self.shutdown_requested = trio.Event()
         self.changing = trio.Lock()  # one change of the settings at a time
@@ -75,7 +75,8 @@ class Hub:
             apply_log_level(self.settings.log_level)
 
     def check_open(self) -> None:
-        """Raise ShuttingDown once the relay has begun to end."""
+        """Raise ShuttingDown once the relay has begun to end. Every request asks this first."""
+        self.last_used = trio.current_time()
         if self._draining:
             raise ShuttingDown("the relay is shutting down")
 
@@ -84,8 +85,12 @@ class Hub:
         self.check_open()
         self._check_limit()
         session = Session(self._new_id(), name, config, self.settings)
-        await self._admit(session)
-        await session.keep()
+        try:
+            await self._admit(session)
+            await session.keep()
+        except BaseException:  # whoever asked for it is gone, and nobody knows its id
+            session.end(discard=True)
+            raise
         return session
 
     async def _admit(self, session: Session) -> None:
@@ -120,6 +125,7 @@ class Hub:
             await session.run()
         finally:
             self._sessions.pop(session.id, None)
+            self.last_used = trio.current_time()
             self.metrics.dropped.update(
                 output=session.output.dropped, events=session.events.dropped
             )

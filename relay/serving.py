@@ -83,6 +83,8 @@ async def _main(settings: Settings) -> None:
             shutdown = trio.Event()
             nursery.start_soon(_obey, signals, hub, shutdown, nursery.cancel_scope)
             nursery.start_soon(_hurry, shutdown, nursery.cancel_scope)
+            if settings.exit_when_idle is not None:
+                nursery.start_soon(_leave_when_idle, hub, settings.exit_when_idle * 60)
             url = await nursery.start(_serve, hub, settings, shutdown, nursery.cancel_scope)
             _announce(url, settings, generated)
 
@@ -111,6 +113,22 @@ async def _obey(
         shutdown.set()
 
 
+async def _leave_when_idle(hub: Hub, seconds: float) -> None:
+    """Ask for the end after `seconds` without a session and without a request.
+
+    What is restored, or left alone, expires by itself: so this ends, whatever was forgotten.
+    """
+    # No event tells that nothing happens.
+    while (left := _idle_at(hub) + seconds - trio.current_time()) > 0:  # noqa: ASYNC110
+        await trio.sleep(left)
+    log.info("nobody has asked for anything for %g minutes: leaving", seconds / 60)
+    hub.shutdown_requested.set()
+
+
+def _idle_at(hub: Hub) -> float:
+    return trio.current_time() if hub.sessions else hub.last_used
+
+
 async def _hurry(shutdown: trio.Event, scope: trio.CancelScope) -> None:
     """However the end began, it is over within SHUTDOWN_SECONDS."""
     await shutdown.wait()
@@ -118,23 +136,30 @@ async def _hurry(shutdown: trio.Event, scope: trio.CancelScope) -> None:
 
 
 def _announce(url: str, settings: Settings, generated_token: str | None) -> None:
-    if settings.uds is not None:
-        path = url.removeprefix("unix:")
-        print(f"relay listens on {url}", flush=True)
-        print(f"try  curl --unix-socket {path} http://localhost/api/v1/health", flush=True)
-        return
-    print(f"relay listens on {url}/api/v1", flush=True)
-    print(f"the API page is  {url}/api/v1/docs", flush=True)
-    if generated_token is not None:
-        header = f"Authorization: Bearer {generated_token}"
-        print(f"every request needs the header  {header}", flush=True)
-    if not _is_loopback(settings.host):
+    # In one piece: whoever reads our first line may then close the pipe.
+    sys.stdout.write("".join(f"{line}\n" for line in _announcement(url, settings, generated_token)))
+    sys.stdout.flush()
+    if settings.uds is None and not _is_loopback(settings.host):
         log.warning(
             "listening on %s: whoever reaches this port and has the token runs code as you; "
             "the token travels unencrypted. Other machines call the relay by a name or "
             "address that --allowed-host names",
             settings.host,
         )
+
+
+def _announcement(url: str, settings: Settings, generated_token: str | None) -> list[str]:
+    if settings.uds is not None:
+        path = url.removeprefix("unix:")
+        return [
+            f"relay listens on {url}",
+            f"try  curl --unix-socket {path} http://localhost/api/v1/health",
+        ]
+    lines = [f"relay listens on {url}/api/v1", f"the API page is  {url}/api/v1/docs"]
+    if generated_token is not None:
+        header = f"Authorization: Bearer {generated_token}"
+        lines.append(f"every request needs the header  {header}")
+    return lines
 
 
 def _is_loopback(host: str) -> bool:

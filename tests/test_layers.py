@@ -25,7 +25,7 @@ LAYERS = (
     {"relay.models", "relay.config", "relay.metrics", "relay.profiles", "relay.state_files"},
     {"relay.session"},
     {"relay.hub", "relay.store"},
-    {"relay"},
+    {"relay", "relay.client"},
     {"relay.operations"},
     {"relay.faces"},
     {"relay.serving", "relay.demo", "relay.demo_program", "relay.__main__"},

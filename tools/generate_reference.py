@@ -29,6 +29,8 @@ from relay.faces.http.openapi import Document, Schema, openapi
 from relay.faces.http.routes import ROUTES
 from relay.models.output import EventType
 from relay.models.sessions import STOP_REASONS
+from tools.reference_lines import line_commands, line_events, tool_calls
+from tools.reference_mcp import mcp_tools
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 PART = re.compile(r"<!-- generated: (?P<name>[\w-]+) -->\n.*?<!-- end: (?P=name) -->", re.DOTALL)
@@ -297,14 +299,27 @@ def option_of(setting: str) -> str:
 
 
 def command_line() -> str:
-    """Every command with its help and its options."""
-    sections = [_command(name, command) for name, command in sorted(cli.commands.items())]
-    return "\n".join([_options(cli), *sections])
+    """Every command with its usage, its help and its options."""
+    known = sorted(commands().items())
+    overview = [
+        [f"[`relay {name}`](#relay-{name})", one.get_short_help_str(200)] for name, one in known
+    ]
+    sections = [_command(name, command) for name, command in known]
+    return "\n".join([table(["command", "what it does"], overview), _options(cli), *sections])
+
+
+def commands() -> dict[str, click.Command]:
+    """Every command of `relay` by its name, also those that are imported only when used."""
+    context = click.Context(cli, info_name="relay")
+    found = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
+    return {name: command for name, command in found.items() if command is not None}
 
 
 def _command(name: str, command: click.Command) -> str:
+    context = click.Context(command, info_name=f"relay {name}", max_content_width=200)
+    usage = context.get_usage().removeprefix("Usage: ")
     text = inspect.cleandoc(command.help or "").replace("\b\n", "")
-    return f"## relay {name}\n\n```text\n{text}\n```\n\n{_options(command)}"
+    return f"## relay {name}\n\n```text\n{usage}\n\n{text}\n```\n\n{_options(command)}"
 
 
 def _options(command: click.Command) -> str:
@@ -353,6 +368,10 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "happenings": happenings,
     "stop-reasons": stop_reasons,
     "event-types": event_types,
+    "mcp-tools": mcp_tools,
+    "line-commands": line_commands,
+    "line-events": line_events,
+    "tool-calls": tool_calls,
 }
 
 

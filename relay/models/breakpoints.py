@@ -15,6 +15,21 @@ DOTTED_NAME = r"^[^\W\d]\w*(\.[^\W\d]\w*)*$"
 FunctionName = Annotated[str, StringConstraints(pattern=DOTTED_NAME, max_length=1000)]
 """`total`, `Cart.total` or `shop.cart.Cart.total`."""
 
+MOST_CAPTURED = 20
+"""Expressions that one breakpoint captures."""
+
+Captured = Annotated[
+    list[Annotated[Text, StringConstraints(min_length=1, max_length=1000)]],
+    Field(min_length=1, max_length=MOST_CAPTURED),
+]
+"""Expressions whose values are recorded at each hit."""
+
+CAPTURE = (
+    "Record the values of these expressions (1 to 20) at each hit instead of stopping; "
+    "read them under /breakpoints/{breakpoint_id}/captures"
+)
+CAPTURE_REVEAL = "Record what is masked by its name, too; with capture"
+
 
 class SourceSpec(StrictModel):
     path: PathText = Field(description="Absolute, or relative to project_root")
@@ -36,6 +51,8 @@ class BreakpointFields(StrictModel):
     log_message: Text | None = Field(
         None, description="Log this instead of stopping; {expression} is filled in"
     )
+    capture: Captured | None = Field(None, description=CAPTURE)
+    reveal: bool = Field(False, description=CAPTURE_REVEAL)
     enabled: bool = Field(True, description="false keeps it without effect")
     pending: bool = Field(
         False, description="The file need not exist yet: the breakpoint waits for it"
@@ -47,6 +64,8 @@ class BreakpointFields(StrictModel):
         return self.source.path if self.source else self.file or ""
 
     def _check_place(self) -> None:
+        if self.reveal and self.capture is None:
+            raise ValueError("reveal says how to capture: give capture, too")
         if self.function is not None:
             if {"source", "file", "line", "pending"} & self.model_fields_set:
                 raise ValueError("give either function or a file and a line, not both")
@@ -93,7 +112,7 @@ class SetBreakpoints(BreakpointFields):
 
 
 class ChangeBreakpoint(StrictModel):
-    """What is given changes; null takes a condition or log message away."""
+    """What is given changes; null takes a condition, log message or capture away."""
 
     line: int | None = Field(
         None, ge=1, le=2**31 - 1, description="New line in the same file, counted from 1"
@@ -103,9 +122,11 @@ class ChangeBreakpoint(StrictModel):
         None, description="Stop by the count of hits, which starts anew"
     )
     log_message: Text | None = Field(None, description="Log this instead of stopping")
+    capture: Captured | None = Field(None, description=CAPTURE)
+    reveal: bool | None = Field(None, description=CAPTURE_REVEAL)
     enabled: bool | None = Field(None, description="false keeps it without effect")
 
-    @field_validator("line", "enabled")
+    @field_validator("line", "enabled", "reveal")
     @classmethod
     def _not_null(cls, value: int | None) -> int:
         if value is None:
@@ -122,6 +143,8 @@ class BreakpointView(Resource):
     condition: str | None = None
     hit_condition: str | None = None
     log_message: str | None = None
+    capture: list[str] | None = left_out("Recorded at each hit, without stopping")
+    reveal: bool | None = left_out("true: what it captures is not masked")
     enabled: bool = True
     pending: bool | None = left_out("true while its file does not exist")
     hit_count: int = Field(

@@ -5,7 +5,8 @@ One form for export, import and the state directory. Source: contract, section 9
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from collections.abc import Mapping
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -13,6 +14,7 @@ from relay.models.breakpoints import BreakpointSpec
 from relay.models.exceptions import SetExceptionBreakpoints
 from relay.models.fields import PathText, StrictModel, Text
 from relay.models.launch import AttachRequest, LaunchRequest
+from relay.models.resource import Resource
 from relay.models.watches import WatchRequest
 
 FORMAT = 1
@@ -52,3 +54,17 @@ class Definition(StrictModel):
         if self.launch is not None and self.attach is not None:
             raise ValueError("give launch or attach, not both")
         return self
+
+
+class ExportedSession(Resource):
+    """The document that `POST /sessions/import` takes."""
+
+    format: int
+    name: str
+    adapter: str
+    config: Mapping[str, Any]
+    launch: Mapping[str, Any] | None
+    attach: Mapping[str, Any] | None
+    breakpoints: list[Mapping[str, Any]]
+    exception_breakpoints: Mapping[str, Any] | None
+    watches: list[Mapping[str, Any]]

@@ -10,7 +10,9 @@ from relay.dap.lifecycle import Phase
 from relay.models.fields import StrictModel
 from relay.models.resource import REDACTED, Location, Resource, left_out
 
-Include = Literal["location", "source", "locals", "stack", "output", "watches", "exception"]
+Include = Literal[
+    "location", "source", "locals", "stack", "output", "watches", "exception", "report"
+]
 
 DEFAULT_MAX_CHARS = 20_000
 
@@ -106,6 +108,7 @@ class StopReport(Resource):
     output: str | None = left_out("What the program printed since it was resumed")
     watches: list[WatchValue] | None = left_out()
     exception: StopException | None = left_out()
+    report: str | None = left_out("All of it as a few lines of text; also of a running program")
     truncated: list[str] = Field([], description="Parts that max_chars cut; ask for them by route")
 
 

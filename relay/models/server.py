@@ -58,6 +58,7 @@ class Configuration(Resource):
     launch_timeout_seconds: float
     output_limit_bytes: int
     event_limit: int
+    exit_when_idle: float | None = Field(description="Minutes; null: it stays")
     log_level: LogLevel
     redact_patterns: list[str]
     allowed_hosts: list[str]

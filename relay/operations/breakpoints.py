@@ -42,6 +42,7 @@ async def set_breakpoints(session: Session, *, body: SetBreakpoints) -> Breakpoi
     """
     # One question to another interpreter for the whole batch; `place` then knows the answers.
     conditions = [spec.condition for spec in body.specs if spec.condition is not None]
+    conditions += [text for spec in body.specs for text in spec.capture or []]
     await check_expressions(conditions, session.config.python_path)
     checked = [await place(session, spec) for spec in body.specs]
     before = session.breakpoints.copy()
@@ -76,16 +77,16 @@ async def list_breakpoints(session: Session, *, query: BreakpointListQuery) -> B
 
 async def get_breakpoint(session: Session, *, breakpoint_id: str) -> BreakpointView:
     """Show one breakpoint."""
-    _require(session, breakpoint_id)
+    require_breakpoint(session, breakpoint_id)
     await _hear(session)
-    return view(session, _require(session, breakpoint_id))
+    return view(session, require_breakpoint(session, breakpoint_id))
 
 
 async def change_breakpoint(
     session: Session, *, breakpoint_id: str, body: ChangeBreakpoint
 ) -> BreakpointView:
     """Change a breakpoint, in any state of the session; what is not given stays."""
-    breakpoint = _require(session, breakpoint_id)
+    breakpoint = require_breakpoint(session, breakpoint_id)
     given = {name: getattr(body, name) for name in body.model_fields_set}
     changed = await _moved(session, breakpoint, given)
     await check_texts(session, changed)
@@ -93,6 +94,8 @@ async def change_breakpoint(
         # Somebody else was quicker, while the source was looked at.
         return await change_breakpoint(session, breakpoint_id=breakpoint_id, body=body)
     before = session.breakpoints.copy()
+    if changed.capture is None:
+        changed = replace(changed, reveal=False)
     stored = session.breakpoints.change(changed)
     await _send(session, [stored], before)
     announce(session, "changed", stored)
@@ -129,7 +132,7 @@ def _bad_line(message: str, line: int) -> InvalidRequest:
 
 async def remove_breakpoint(session: Session, *, breakpoint_id: str) -> DeletedBreakpoint:
     """Remove a breakpoint; the program no longer stops there."""
-    await _remove(session, [_require(session, breakpoint_id)])
+    await _remove(session, [require_breakpoint(session, breakpoint_id)])
     return DeletedBreakpoint(id=breakpoint_id)
 
 
@@ -149,11 +152,13 @@ async def _remove(session: Session, breakpoints: list[Breakpoint]) -> None:
         session.breakpoints.remove(breakpoint.id)
     await _send(session, breakpoints, before)
     for breakpoint in breakpoints:
+        session.captures.forget(breakpoint.id)
         announce(session, "removed", breakpoint)
     await _changed(session)
 
 
-def _require(session: Session, breakpoint_id: str) -> Breakpoint:
+def require_breakpoint(session: Session, breakpoint_id: str) -> Breakpoint:
+    """The breakpoint of this id; raises BreakpointNotFound."""
     breakpoint = session.breakpoints.get(breakpoint_id)
     if breakpoint is None:
         raise BreakpointNotFound(
@@ -218,6 +223,8 @@ def view(session: Session, breakpoint: Breakpoint) -> BreakpointView:
         condition=breakpoint.condition,
         hit_condition=breakpoint.hit_condition,
         log_message=breakpoint.log_message,
+        capture=breakpoint.capture,
+        reveal=breakpoint.reveal or None,
         enabled=breakpoint.enabled,
         pending=breakpoint.pending or None,
         hit_count=breakpoint.hit_count,

@@ -5,6 +5,9 @@ Source: API section 3.2; contract, section 2; user story, section 3.2.
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import trio
 
 from relay.errors import RelayError
@@ -33,6 +36,24 @@ async def create_session(hub: Hub, *, body: CreateSession) -> CreatedSession:
         placed = await _configure(hub, session, body)
         report = await _start(session, body)
         return CreatedSession(**dict(view(session)), breakpoints=placed, stop=report)
+
+
+@asynccontextmanager
+async def session_for_block(hub: Hub, *, body: CreateSession) -> AsyncIterator[Session]:
+    """A session, with its program if one is asked for, that lives as long as the block.
+
+    Whatever ends the block, also a cancellation, and also while the program is being started:
+    the session is ended first, and all that it started. Raises as `create_session` does.
+    """
+    session = await open_session(hub, body=body)
+    try:
+        with session.activity():
+            await _configure(hub, session, body)
+            await _start(session, body)
+            yield session
+    finally:
+        with trio.CancelScope(shield=True):
+            await hub.end_session(session)
 
 
 async def _configure(

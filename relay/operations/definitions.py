@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import trio
 
 from relay.hub import Hub
 from relay.models.breakpoints import SetBreakpoints
-from relay.models.definition import Definition
-from relay.models.resource import Resource
+from relay.models.definition import Definition, ExportedSession
 from relay.models.sessions import CloneSession, SessionSettings, SessionView
 from relay.operations.breakpoints import set_breakpoints
 from relay.operations.exception_breakpoints import set_exception_breakpoints
@@ -22,20 +19,6 @@ from relay.session.definition import adopt, as_json, describe
 from relay.session.session import Session
 
 LONGEST_NAME = 255
-
-
-class ExportedSession(Resource):
-    """The document that `POST /sessions/import` takes."""
-
-    format: int
-    name: str
-    adapter: str
-    config: Mapping[str, Any]
-    launch: Mapping[str, Any] | None
-    attach: Mapping[str, Any] | None
-    breakpoints: list[Mapping[str, Any]]
-    exception_breakpoints: Mapping[str, Any] | None
-    watches: list[Mapping[str, Any]]
 
 
 async def export_session(session: Session) -> ExportedSession:

@@ -140,10 +140,11 @@ async def list_modules(session: Session, *, query: ModulesQuery) -> ModulePage:
 
 
 def _module(facts: dict[str, Any], roots: set[str]) -> ModuleView:
-    return ModuleView.pick(facts, is_user_code=_is_user_code(facts["path"], roots))
+    return ModuleView.pick(facts, is_user_code=is_user_code(facts["path"], roots))
 
 
-def _is_user_code(path: str | None, roots: set[str]) -> bool:
+def is_user_code(path: str | None, roots: set[str]) -> bool:
+    """Whether the file lies below one of the directories, and is not installed there."""
     if path is None:
         return False
     pure = PurePath(path)

@@ -53,6 +53,8 @@ def _as_asked(session: Session, spec: BreakpointSpec) -> Breakpoint:
         condition=spec.condition,
         hit_condition=spec.hit_condition,
         log_message=spec.log_message,
+        capture=spec.capture,
+        reveal=spec.reveal,
         enabled=spec.enabled,
         function=spec.function,
     )
@@ -167,6 +169,10 @@ async def check_texts(session: Session, breakpoint: Breakpoint) -> None:
         if fault is not None:
             text = breakpoint.condition
             raise _bad_text(breakpoint, "condition", text, fault.message, fault.offset)
+    for number, text in enumerate(breakpoint.capture or []):
+        fault = await check_expression(text, session.config.python_path)
+        if fault is not None:
+            raise _bad_text(breakpoint, f"capture[{number}]", text, fault.message, fault.offset)
     if breakpoint.hit_condition is not None:
         message = breakpoint_text.check_hit_condition(breakpoint.hit_condition)
         if message is not None:

@@ -29,7 +29,7 @@ async def run_to(session: Session, *, body: RunToRequest) -> RunToResult:
     breakpoints stay as they are, one at the same line too.
     """
     session.require_stop("run to a line")
-    spot = await _spot(session, body)
+    spot = await line_with_code(session, BreakpointSpec(file=body.file, line=body.line))
     target = await _target(session, body, spot)
     stop = session.require_stop("run to a line")
     cursor = session.events.last_seq
@@ -38,13 +38,16 @@ async def run_to(session: Session, *, body: RunToRequest) -> RunToResult:
     return RunToResult(**dict(result), reached=_reached(session, target))
 
 
-async def _spot(session: Session, body: RunToRequest) -> Breakpoint:
-    spot = await place(session, BreakpointSpec(file=body.file, line=body.line))
+async def line_with_code(
+    session: Session, spec: BreakpointSpec, verb: str = "run to"
+) -> Breakpoint:
+    """The line, checked as for a breakpoint; raises BreakpointInvalidLine if it has no code."""
+    spot = await place(session, spec)
     if not spot.verified:
         raise BreakpointInvalidLine(
-            f"Cannot run to line {body.line} of {spot.path}: {spot.message}",
+            f"Cannot {verb} line {spot.line} of {spot.path}: {spot.message}",
             file=spot.path,
-            line=body.line,
+            line=spot.line,
             suggestion=spot.suggestion,
         )
     return spot

@@ -18,6 +18,8 @@ from relay.models.execution import (
     StopReport,
     Waiting,
 )
+from relay.models.report import LEAST_REPORT, REPORT_BYTES
+from relay.operations import report
 from relay.operations.sessions import location_view
 from relay.operations.watches import watch_values
 from relay.session.frames import stack
@@ -74,6 +76,11 @@ async def stop_report(session: Session, body: Waiting, cursor: int) -> StopRepor
         except RelayError:
             if session.stop is stop:
                 raise
+    if "report" in wanted:
+        room = min(REPORT_BYTES, max(LEAST_REPORT, budget.left))
+        text = await report.stop_report(session, max_chars=room, reveal=body.reveal)
+        parts["report"] = text
+        budget.left -= len(text)
     if "output" in wanted:
         printed = printed_since(session, cursor)
         parts["output"] = budget.text("output", printed, tail=True)

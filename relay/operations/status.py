@@ -99,7 +99,7 @@ def _breakpoint_at(session: Session, location: StatusLocation | None) -> str | N
         return None
     here = session.breakpoints.at(location.path, location.line)
     # Whether a condition held, or a log message was all there was to do, nobody remembers.
-    if here is None or not here.is_active or here.condition or here.log_message:
+    if here is None or not here.is_active or here.condition or here.log_message or here.capture:
         return None
     return here.id
 

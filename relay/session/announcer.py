@@ -17,6 +17,7 @@ from relay.adapters.python.probe_secrets import scrub
 from relay.dap.conversation import Event
 from relay.errors import RelayError
 from relay.session.breakpoint_news import found_function, named, take_hits
+from relay.session.capture_news import fetch_rest, take_captures
 from relay.session.configuration import send_breakpoints
 from relay.session.debuggee import Debuggee
 from relay.session.frames import told_frame, top_frame
@@ -44,11 +45,14 @@ class Announcer:
             "relaySubprocess": self._subprocess,
             "relayStop": self._place_told,
             "relayHits": self._hits_told,
+            "relayCaptures": self._captures_told,
+            "relayTrace": self._trace_told,
             "relayEnding": self._ending,
             "relayInput": self._input,
         }
 
         self._places: dict[int, Mapping[str, Any]] = {}
+        self._fetches = False  # captures that the debuggee has not told yet
 
     def __call__(self, event: Event) -> None:
         handler = self._handlers.get(event.event)
@@ -103,6 +107,10 @@ class Announcer:
         if self._debuggee.stdin_watch is not None:
             self._debuggee.stdin_watch.told(body.get("waiting") is True)
 
+    def _trace_told(self, body: Mapping[str, Any]) -> None:
+        """The program ends, and takes with it what it has recorded of a call."""
+        self._session.trace = body["trace"]
+
     def _ending(self, body: Mapping[str, Any]) -> None:
         """The debuggee waits until we have heard all of it; any `threads` request says so."""
         self._hits_told(body)
@@ -132,6 +140,18 @@ class Announcer:
         take_hits(
             self._session, hits if family is None else family.total_hits(self._debuggee, hits)
         )
+
+    def _captures_told(self, body: Mapping[str, Any]) -> None:
+        take_captures(self._debuggee, body)
+        if not self._fetches:
+            self._fetches = True
+            self._debuggee.nursery.start_soon(self._fetch_captures)
+
+    async def _fetch_captures(self) -> None:
+        try:
+            await fetch_rest(self._debuggee)
+        finally:
+            self._fetches = False
 
     # Stops ---------------------------------------------------------------------------
 

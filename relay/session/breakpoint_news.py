@@ -77,6 +77,7 @@ def found_function(session: Session, breakpoint: Breakpoint, path: str, line: in
 
 def start_anew(session: Session) -> None:
     """A program is about to run: nothing is hit yet, and none of its functions is known."""
+    session.captures.start_anew()
     for breakpoint in session.breakpoints:
         breakpoint.hit_count = 0
         if breakpoint.function is not None:

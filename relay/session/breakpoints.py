@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 class Breakpoint:
     """One breakpoint. `line` is where the client asked; it never moves by itself.
 
+    With `capture` it never stops, and records those expressions; `reveal`: secrets, too.
     With `function` it is one on a name: `path` and `line` say nothing, and `found_at` where
     the function lies, once it is known. With `pending` its file need not exist yet.
     """
@@ -21,6 +22,8 @@ class Breakpoint:
     condition: str | None = None
     hit_condition: str | None = None
     log_message: str | None = None
+    capture: list[str] | None = None
+    reveal: bool = False
     enabled: bool = True
     verified: bool = False
     message: str | None = None

@@ -17,6 +17,7 @@ from relay.adapters.python.breakpoint_text import (
 )
 from relay.session.breakpoint_news import name_of, start_anew, take_places
 from relay.session.breakpoints import Breakpoint
+from relay.session.capture_news import send_captures
 
 if TYPE_CHECKING:
     from relay.session.debuggee import Debuggee
@@ -47,7 +48,9 @@ async def send_all(debuggee: Debuggee) -> None:
     """Everything that the session knows, in DAP's order: breakpoints, then exceptions."""
     if debuggee.session.debuggee is debuggee:  # and no child of a program that runs
         start_anew(debuggee.session)
-    for path in debuggee.session.breakpoints.paths():
+    target = debuggee.session.target
+    targets = [] if target is None else [target.path]
+    for path in dict.fromkeys([*debuggee.session.breakpoints.paths(), *targets]):
         await send_breakpoints(debuggee, path)
     await send_function_breakpoints(debuggee)
     await send_exception_filters(debuggee)
@@ -57,6 +60,7 @@ async def send_all(debuggee: Debuggee) -> None:
 async def send_breakpoints(debuggee: Debuggee, path: str) -> None:
     """The active breakpoints of one file; DAP replaces the earlier ones."""
     session = debuggee.session
+    await send_captures(debuggee)  # first: a breakpoint that is set may be hit at once
     active = session.breakpoints.active_in(path)
     if session.target is not None and session.target.path == path:
         active = session.target.added_to(active)
@@ -74,6 +78,7 @@ async def send_breakpoints(debuggee: Debuggee, path: str) -> None:
 async def send_function_breakpoints(debuggee: Debuggee) -> None:
     """The active function breakpoints; replaces the earlier ones."""
     session, inspector = debuggee.session, debuggee.inspector
+    await send_captures(debuggee)
     if inspector is None:
         return
     active = session.breakpoints.active_functions()

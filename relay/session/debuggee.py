@@ -304,6 +304,8 @@ class Debuggee:
     def _read(self, category: str, pipe: OutputPipe | None) -> None:
         if pipe is None:
             return
+        if self.session.tap is not None:
+            pipe.tap(category, self.session.tap)
         self._pipes[category] = pipe
         self._pumping += 1
         self.nursery.start_soon(self._pump, category, pipe)

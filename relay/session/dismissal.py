@@ -17,6 +17,7 @@ import trio
 
 from relay.dap.lifecycle import Phase
 from relay.errors import RelayError
+from relay.session.capture_news import fetch_now
 from relay.session.link import LinkClosed, RequestFailed, RequestTimedOut
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Dismissal:
 
     async def carry_out(self, debuggee: Debuggee) -> None:
         """Part from the program; returns when it is ended, or free."""
+        if not self.restart:
+            await fetch_now(debuggee)
         if self.lives_on:
             await _let_go(debuggee)
         else:

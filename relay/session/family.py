@@ -252,6 +252,13 @@ class Family:
                     self.total_hits(member, hits)
         return {name: sum(counts.values()) for name, counts in self._hits.items()}
 
+    async def tell_captures(self, *, timeout: float) -> None:
+        """Have every process that answers tell the rows that it has captured."""
+        for member in (self.program, *self._children):
+            if member.inspector is not None and not _has_hung_up(member):
+                with contextlib.suppress(RelayError):
+                    await member.inspector.tell_captures(timeout=timeout)
+
     def process_of(self, member: Debuggee) -> dict[str, Any]:
         """A process as clients see it."""
         if isinstance(member, Child):

@@ -45,6 +45,8 @@ class Inspector:
         self._stop = 0
         self._used = False
         self.knows_functions = False
+        self.captures: list[dict[str, Any]] = []  # as the debuggee was told them last
+        self._knows_captures = False
 
     def new_stop(self) -> None:
         """Whatever was shown of an earlier stop is stale from now on."""
@@ -94,18 +96,33 @@ class Inspector:
             0 if kind == "named" else answer["indexed_variables"],
         )
 
-    async def locals(self, frame: Frame, *, max_chars: int, reveal: bool = False) -> Page:
-        """The locals of a frame within a budget of characters."""
+    async def locals(
+        self, frame: Frame, *, max_chars: int, max_value: int | None = None, reveal: bool = False
+    ) -> Page:
+        """The locals of a frame within a budget of characters, for each and for all."""
         answer = await self._ask(
             "snapshot",
             frame,
             frames=[frame.dap_id],
-            max_value=min(MAX_VALUE, max(40, max_chars // 4)),
+            max_value=max_value or min(MAX_VALUE, max(40, max_chars // 4)),
             max_chars=max_chars,
             reveal=reveal,
         )
         scope = answer["frames"][0]
         return Page(scope["variables"], scope["total"], bool(scope["truncated"]))
+
+    async def report(
+        self, frame: Frame, first: Sequence[str], *, max_value: int, reveal: bool = False
+    ) -> dict[str, Any]:
+        """The telling locals of a frame, those named in `first` ahead, and its whole stack."""
+        return await self._ask(
+            "report",
+            frame,
+            frame=frame.dap_id,
+            first=list(first),
+            max_value=max_value,
+            reveal=reveal,
+        )
 
     async def evaluate(
         self,
@@ -255,6 +272,32 @@ class Inspector:
         """Where the functions of function breakpoints lie, by the breakpoints' names."""
         text = await self._evaluate(probe_calls.expression("function_places"), None, timeout)
         return dict(self._checked("function_places", text, {})["places"])
+
+    async def set_captures(self, captures: list[dict[str, Any]]) -> bool:
+        """Replace what breakpoints capture; False if this debuggee cannot."""
+        anew = not self._knows_captures  # what an earlier session left behind does not count
+        answer = await self._ask("set_captures", None, captures=captures, anew=anew)
+        self.captures, self._knows_captures = captures, True
+        return bool(answer["can"])
+
+    async def tell_captures(self, *, timeout: float) -> int:
+        """Have the rows that wait in the debuggee told, as events before this returns."""
+        text = await self._evaluate(probe_calls.expression("tell_captures"), None, timeout)
+        return int(self._checked("tell_captures", text, {})["told"])
+
+    async def trace_start(self, **wanted: Any) -> bool:
+        """Have a call recorded from now on, in place of any before; False if it cannot be."""
+        given = {name: value for name, value in wanted.items() if value is not None}
+        return bool((await self._ask("trace_start", None, **given))["can"])
+
+    async def trace_read(self, *, stopped: bool) -> dict[str, Any] | None:
+        """What is recorded so far, if anything was asked for; ends it if the program stopped."""
+        return (await self._ask("trace_read", None, stopped=stopped))["trace"]  # type: ignore[no-any-return]
+
+    async def trace_functions(self, function: str) -> tuple[bool, list[str]]:
+        """Whether a function of this name is loaded, and names that are nearly it."""
+        answer = await self._ask("trace_functions", None, function=function)
+        return answer["found"], list(answer["similar"])
 
     async def limit_exceptions(self, types: Sequence[str]) -> list[str]:
         """Stop at these types of exceptions only, if there are any; the names not known yet."""

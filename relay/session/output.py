@@ -23,6 +23,7 @@ import trio
 
 from relay.session.clock import utc_now
 from relay.session.shelf import Shelf
+from relay.session.tap import Tap
 from relay.session.waiters import Waiters
 
 READ_BYTES = 65_536
@@ -57,6 +58,11 @@ class OutputPipe:
         self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
         self._held = ""
         self._sink: Sink | None = None
+        self._tap: tuple[str, Tap] | None = None
+
+    def tap(self, category: str, tap: Tap) -> None:
+        """Give every byte to `tap` as well, and read on only while it has room."""
+        self._tap = category, tap
 
     @property
     def closed(self) -> bool:
@@ -127,15 +133,21 @@ class OutputPipe:
     def _read(self, max_bytes: int) -> bytes | None:
         """None when there is nothing yet."""
         try:
-            return os.read(self.fileno(), max_bytes)
+            data = os.read(self.fileno(), max_bytes)
         except BlockingIOError:
             return None
         except OSError as error:
             if error.errno == errno.EIO:  # a terminal whose last user has gone
                 return b""
             raise
+        if self._tap is not None and data:
+            category, tap = self._tap
+            tap.put(category, data)
+        return data
 
     async def _next_data(self, sink: Sink) -> bytes:
+        if self._tap is not None:
+            await self._tap[1].room()
         while True:
             with trio.move_on_after(HOLD_SECONDS if self._held else math.inf) as holding:
                 data = await self.receive_some()

@@ -34,7 +34,7 @@ class Target:
         """The breakpoints of the file with this one among them.
 
         The debugger knows one breakpoint a line. One that stops there anyway serves both; one
-        that need not stop (condition, hits, log message) rests until the program has stopped.
+        that need not stop (condition, hits, log message, capture) rests until the program has stopped.
         """
         here = next((b for b in active if b.line == self.line), None)
         if here is not None and _always_stops(here):
@@ -54,4 +54,5 @@ class Target:
 
 
 def _always_stops(breakpoint: Breakpoint) -> bool:
-    return (breakpoint.condition, breakpoint.hit_condition, breakpoint.log_message) == (None,) * 3
+    texts = (breakpoint.condition, breakpoint.hit_condition, breakpoint.log_message)
+    return texts == (None,) * 3 and breakpoint.capture is None

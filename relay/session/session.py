@@ -27,6 +27,7 @@ from relay.errors import InvalidSessionState, RelayError, SessionCrashed
 from relay.metrics import Metrics
 from relay.models.launch import AttachRequest, LaunchRequest
 from relay.session.breakpoints import BreakpointTable
+from relay.session.captures import CaptureLogs
 from relay.session.clock import utc_now
 from relay.session.debuggee import Debuggee
 from relay.session.event_log import EventLog
@@ -34,7 +35,10 @@ from relay.session.exceptions import ExceptionBreakpoints
 from relay.session.failure import RungUnfit, leading_error
 from relay.session.output import OutputLog
 from relay.session.run_to import Target
+from relay.session.runs import Runs
+from relay.session.seen import SeenValues
 from relay.session.stop import Stop
+from relay.session.tap import Tap
 from relay.session.watches import WatchTable
 
 log = logging.getLogger("relay.session")
@@ -94,9 +98,12 @@ class Session:
         self.output = OutputLog(settings.output_limit_bytes)
         self.breakpoints = BreakpointTable()
         self.dap_breakpoint_ids: dict[int, str] = {}
+        self.captures = CaptureLogs()
         self.exceptions = ExceptionBreakpoints()
         self.looks_out = False  # for files of pending breakpoints
         self.watches = WatchTable()
+        self.seen = SeenValues()  # what reports have shown of locals
+        self.tap: Tap | None = None  # who passes on what its programs print
         self.is_secret = secret_names(settings.redact_patterns)
         self.launched: Launched | None = None
         self.launch_request: LaunchRequest | None = None  # what a restart repeats
@@ -105,6 +112,8 @@ class Session:
         self.debuggee: Debuggee | None = None
         self.stop: Stop | None = None
         self.target: Target | None = None  # where it runs to, until it stops
+        self.runs = Runs()
+        self.trace: Mapping[str, Any] | None = None  # of a call, told as the program ended
         self.exit_code: int | None = None
         self.reason: str | None = None
         self.waiting_for_input: str | None = None  # the prompt; None if it does not wait
@@ -314,7 +323,7 @@ class Session:
         """
         happening = Happening.RELAUNCH_REQUESTED if self.is_over else Happening.LAUNCH_REQUESTED
         self.lifecycle.apply(happening)
-        self.exit_code = self.reason = None
+        self.exit_code = self.reason = self.trace = None
         outcome = _Outcome()
         contextvars.Context().run(self._nursery.start_soon, self._climb, starters, outcome)
         await outcome.known.wait()

@@ -57,6 +57,7 @@ class StdinQueue:
         self._ending = False
         self._broken = False
         self._news = trio.Event()
+        self._less = trio.Event()
 
     @property
     def waiting(self) -> int:
@@ -85,6 +86,11 @@ class StdinQueue:
             self._end()
         self._news.set()
 
+    async def room(self) -> None:
+        """Until nothing waits, or nobody can read it any more."""
+        while self._pieces and not self._pipe.closed:
+            await self._less.wait()
+
     async def run(self) -> None:
         """Write what waits, until the end of the input. One task only."""
         try:
@@ -101,6 +107,12 @@ class StdinQueue:
         except trio.ClosedResourceError:
             self._pieces.clear()
             self._waiting = 0
+            self._stir()
+
+    def _stir(self) -> None:
+        """Some has gone: who waits for room looks again."""
+        less, self._less = self._less, trio.Event()
+        less.set()
 
     def _write_now(self, data: bytes) -> bytes:
         """What does not fit into the pipe just now."""
@@ -124,6 +136,7 @@ class StdinQueue:
         self._pieces.popleft()
         self._waiting -= len(piece)
         self._on_written(piece)
+        self._stir()
 
     def _end(self) -> None:
         self._pipe.close()
@@ -133,4 +146,5 @@ class StdinQueue:
         self._broken = True
         lost, self._waiting = self._waiting, 0
         self._pieces.clear()
+        self._stir()
         self._on_lost(lost)

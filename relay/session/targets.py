@@ -72,7 +72,7 @@ def obstacle_to_injection(pid: int) -> Obstacle | None:
     """Why the debugger cannot be put into this process; None if nothing is known against it."""
     try:
         process = psutil.Process(pid)
-        return _of_identity(process) or _of_state(process) or _of_rights(process)
+        return _of_identity(process) or _of_state(process) or obstacle_to_tracing()
     except psutil.NoSuchProcess:
         return Obstacle(f"there is no process {pid}", "Check the process id: GET /processes")
     except psutil.AccessDenied:
@@ -124,7 +124,8 @@ def _of_state(process: psutil.Process) -> Obstacle | None:
     return None
 
 
-def _of_rights(process: psutil.Process) -> Obstacle | None:
+def obstacle_to_tracing() -> Obstacle | None:
+    """Why no process at all can be attached to by its pid; None if nothing is known against it."""
     if hasattr(sys, "remote_exec"):  # Python 3.14 needs no gdb, but the same right
         return _of_ptrace()
     if sys.platform == "linux" and shutil.which("gdb") is None:

@@ -15,7 +15,7 @@ import click
 import pytest
 import trio
 
-from relay.__main__ import cli
+from relay.__main__ import COMMANDS
 from relay.config import Settings
 from relay.dap.lifecycle import Happening, Phase
 from relay.errors import catalog
@@ -106,16 +106,26 @@ def test_every_setting_is_documented_under_all_its_names() -> None:
 
 
 def test_every_command_and_option_is_documented() -> None:
-    text = (REFERENCE / "configuration.md").read_text()
-    for name, command in cli.commands.items():
+    text = (REFERENCE / "cli.md").read_text()
+    known = generator.commands()
+    assert set(COMMANDS) < set(known)
+    for name, command in known.items():
         section = text.partition(f"\n## relay {name}\n")[2].partition("\n## ")[0]
+        help_text = section.split("\n\n")[2]
+        assert len(help_text.split()) > 5, f"relay {name}: its help says what it does"
         for parameter in command.params:
-            assert isinstance(parameter, click.Option)
-            assert f"| `{parameter.opts[0]}" in section
+            if getattr(parameter, "hidden", False):
+                continue
+            if isinstance(parameter, click.Option):
+                assert parameter.help, f"relay {name} {parameter.opts[0]}"
+                assert f"| `{', '.join(sorted(parameter.opts, key=len))}" in section
+            else:
+                assert parameter.human_readable_name.strip("[].").lower() in section.lower()
 
 
 def test_every_variable_that_the_pages_name_exists() -> None:
-    known = {f"RELAY_{name.upper()}" for name in Settings.model_fields}
+    known = {f"RELAY_{name.upper()}" for name in (*Settings.model_fields, "url", "session")}
+    known |= set(catalog())  # `RELAY_UNREACHABLE` is a code
     for page in PAGES:
         assert set(re.findall(r"\bRELAY_[A-Z_]+[A-Z]\b", page.read_text())) <= known, page
 

@@ -2,8 +2,8 @@
 
 A fenced block after `<!-- run -->` is run, those of a page one after another in one shell.
 A block after `<!-- shows -->` is what the run block before it answers: JSON is compared
-with the last answer's `data` (or `error`) and may leave out keys and the end of lists;
-`…` in a text stands for anything.
+with the last answer's `data` (or `error`) and may leave out keys and the end of lists; a block
+of `text` is compared with all that was printed. `…` in a text stands for anything.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ class Step:
     language: str
     code: str
     shown: str | None
+    as_text: bool = False
 
 
 def steps(page: str) -> list[Step]:
@@ -73,7 +74,8 @@ def steps(page: str) -> list[Step]:
         else:
             assert found, "an answer is shown before anything was run"
             assert found[-1].shown is None, "two answers are shown for one block"
-            found[-1] = Step(found[-1].language, found[-1].code, block["text"])
+            as_text = found[-1].language == "python" or block["language"] == "text"
+            found[-1] = Step(found[-1].language, found[-1].code, block["text"], as_text)
     return found
 
 
@@ -139,7 +141,7 @@ def _stand_in(home: Path) -> Path:
 def _compare(step: Step, printed: str) -> None:
     if step.shown is None:
         return
-    if step.language == "python":
+    if step.as_text:
         faults = differences(step.shown.strip(), printed.strip())
     else:
         faults = differences(json.loads(step.shown), _told(printed))

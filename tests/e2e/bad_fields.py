@@ -31,6 +31,7 @@ WRONG: Mapping[str, tuple[Any, ...]] = {
     "source": (True, 1, "x", [], {}, {"path": 1}, {"path": ""}, {"path": None}),
     "items": (True, 1, "x", {}, [1], [None], [{}]),
     "object": (True, 1, "x", [], {"surprise": 1}),
+    "captures": (True, 1, "x", {}, [], [1], [None], [""], ["a\0b"], ["1"] * 21, ["x" * 1001]),
     "batch": (True, 1, "x", {}, [], [1], [None], [{}]),
 }
 """Values that a field of that kind refuses."""
@@ -52,6 +53,8 @@ BREAKPOINT: Fields = {
     "condition": "text?",
     "hit_condition": "text?",
     "log_message": "text?",
+    "capture": "captures?",
+    "reveal": "flag",
     "enabled": "flag",
 }
 INPUT: Fields = {"input": "text?", "eof": "flag"}
@@ -131,6 +134,8 @@ BODIES: Mapping[tuple[str, str], Fields] = {
         "condition": "text?",
         "hit_condition": "text?",
         "log_message": "text?",
+        "capture": "captures?",
+        "reveal": "flag",
         "enabled": "flag",
     },
     ("POST", "/sessions/{session_id}/exception-breakpoints"): {
@@ -150,6 +155,18 @@ BODIES: Mapping[tuple[str, str], Fields] = {
         **THREAD,
         "file": "path",
         "line": "whole",
+    },
+    ("POST", "/sessions/{session_id}/trace"): {
+        "function": "function?",
+        "file": "path?",
+        "line": "whole?",
+        "call": "whole",
+        "depth": "whole",
+        "condition": "text?",
+        "wait": "seconds?",
+        "max_chars": "whole",
+        "tree": "flag",
+        "reveal": "flag",
     },
     ("POST", "/sessions/{session_id}/goto"): {
         **WAITING,

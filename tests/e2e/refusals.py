@@ -46,6 +46,7 @@ VALID: Mapping[tuple[str, str], Mapping[str, Any]] = {
     ("GET", "/sessions/{session_id}/source"): {"params": {"path": "main.py"}},
     ("POST", "/sessions/{session_id}/run-to"): {"json": {"file": "main.py", "line": 4}},
     ("POST", "/sessions/{session_id}/goto"): {"json": {"line": 4}},
+    ("POST", "/sessions/{session_id}/trace"): {"json": {"function": "main"}},
     ("POST", "/sessions/{session_id}/input"): {"json": {"input": "x\n"}},
     ("POST", "/sessions/{session_id}/stdin"): {"json": {"input": "x\n"}},
 }

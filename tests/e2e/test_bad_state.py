@@ -203,6 +203,8 @@ REQUIRED: Mapping[tuple[str, str], str | None] = {
     ("GET", "/sessions/{session_id}/threads"): LIVE,
     ("POST", "/sessions/{session_id}/run-to"): PAUSED,
     ("POST", "/sessions/{session_id}/goto"): PAUSED,
+    ("POST", "/sessions/{session_id}/trace"): PAUSED,
+    ("GET", "/sessions/{session_id}/trace"): None,
     ("POST", "/sessions/{session_id}/threads/{thread_id}/continue"): PAUSED,
     ("POST", "/sessions/{session_id}/threads/{thread_id}/pause"): LIVE,
     ("POST", "/sessions/{session_id}/threads/{thread_id}/step-over"): PAUSED,
@@ -239,6 +241,9 @@ REQUIRED: Mapping[tuple[str, str], str | None] = {
     ("GET", "/sessions/{session_id}/events"): None,
     ("POST", "/sessions/{session_id}/input"): LIVE,
     ("POST", "/sessions/{session_id}/stdin"): LIVE,
+    ("GET", "/sessions/{session_id}/report"): None,
+    ("GET", "/sessions/{session_id}/breakpoints/{breakpoint_id}/captures"): None,
+    ("DELETE", "/sessions/{session_id}/breakpoints/{breakpoint_id}/captures"): None,
 }
 """The state that each route needs; None: any."""
 
@@ -305,6 +310,9 @@ async def test_operations_for_any_state_are_answered_in_each(
     for (method, path), required in REQUIRED.items():
         if path == "/metrics":  # the one answer without an envelope
             assert (await api.client.get(path)).status_code == 200
+        elif path.endswith("/captures"):
+            error = await refused(api, "INVALID_REQUEST", method, filled(path, session.id))
+            assert "captures nothing" in error.message
         elif required is None and method == "GET" and not path.endswith("/stream"):
             await api.call(method, filled(path, session.id), **VALID.get((method, path), {}))
     assert await state_of(session) == before

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.adapters.python.probe_breakpoints import hits, mend_breakpoints, new_hits
+    from relay.adapters.python.probe_captures import set_captures, tell_captures
     from relay.adapters.python.probe_children import announce_children
     from relay.adapters.python.probe_expected import is_expected
     from relay.adapters.python.probe_frames import (
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe_inherit import debug_children
     from relay.adapters.python.probe_look import completions, hover, loaded_modules, source
     from relay.adapters.python.probe_raises import exception_condition, limit_exceptions
+    from relay.adapters.python.probe_report import report
     from relay.adapters.python.probe_secrets import (
         MASK,
         clean_answer,
@@ -74,6 +76,13 @@ if TYPE_CHECKING:
         resume_all,
         resume_thread,
         thread_states,
+    )
+    from relay.adapters.python.probe_trace import (
+        forget_trace,
+        tell_trace,
+        trace_functions,
+        trace_read,
+        trace_start,
     )
     from relay.adapters.python.probe_values import (
         HINT_KINDS,
@@ -110,8 +119,14 @@ _PARTS = (
     "look",
     "children",
     "steps",
+    "captures",
     "breakpoints",
     "functions",
+    "trace_values",
+    "trace_record",
+    "trace_monitor",
+    "trace_settrace",
+    "trace",
     "raises",
     "stops",
     "expected",
@@ -122,6 +137,7 @@ _PARTS = (
     "asyncio",
     "trio",
     "tasks",
+    "report",
 )
 
 
@@ -907,6 +923,8 @@ def _await_relay(py_db: Any) -> None:
     talkers = (py_db.writer, py_db.reader)
     if threading.get_ident() in [thread.ident for thread in talkers]:
         return  # the connection is at its end
+    attempt(tell_captures)
+    attempt(tell_trace)
     word = _LastWord()
     py_db.add_dap_messages_listener(word)
     py_db.writer.add_command(word)
@@ -933,6 +951,7 @@ def _after_fork() -> None:
     it for good. pydevd debugs the child by itself, after this, where it was told to."""
     attempt(_references.release)
     attempt(stop_watching)
+    attempt(forget_trace)
     attempt(_drop_debugger)
 
 
@@ -1051,6 +1070,11 @@ _CALLS: dict[str, Callable[..., dict[str, Any]]] = {
         hits,
         set_function_breakpoints,
         function_places,
+        set_captures,
+        tell_captures,
+        trace_start,
+        trace_read,
+        trace_functions,
         limit_exceptions,
         exception_condition,
         configure,
@@ -1064,6 +1088,7 @@ _CALLS: dict[str, Callable[..., dict[str, Any]]] = {
         resume_all,
         jump_lines,
         tasks,
+        report,
     )
 }
 _encode = json.JSONEncoder(separators=(",", ":")).encode

@@ -30,6 +30,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from relay.adapters.python.probe_captures import (
+        captures_here,
+        complains_here,
+        forget_captures_at_fork,
+    )
     from relay.adapters.python.probe_frames import debugger
     from relay.adapters.python.probe_functions import function_stops
     from relay.adapters.python.probe_values import attempt, exception_line
@@ -66,6 +71,7 @@ def mend_breakpoints() -> bool:
         attempt(_ask_at_every_hit)
         attempt(_move_no_lines)
         attempt(_look_once_a_request)
+    attempt(forget_captures_at_fork)
     return True
 
 
@@ -87,6 +93,8 @@ def _evaluate_here(py_db: Any) -> None:
 def _stops_at(breakpoint: Any, frame: Any) -> bool:
     holds = breakpoint_holds(breakpoint, frame)
     name = _named(breakpoint.condition)[1]
+    if holds and captures_here(name, frame) and not breakpoint.is_logpoint:
+        holds = False
     if not holds or breakpoint.is_logpoint or name is None:
         tell_hits_soon()
     else:
@@ -168,7 +176,8 @@ def breakpoint_holds(breakpoint: Any, frame: Any) -> bool:
         if condition and not eval(_compiled(condition), frame.f_globals, frame.f_locals):
             return False
     except BaseException as error:
-        attempt(_complain, breakpoint, frame, error)
+        if complains_here(name):
+            attempt(_complain, breakpoint, frame, error)
     if not breakpoint.hit_condition:
         _count(name)
     return True

@@ -29,8 +29,14 @@ PARTS = (
     "probe_look.py",
     "probe_children.py",
     "probe_steps.py",
+    "probe_captures.py",
     "probe_breakpoints.py",
     "probe_functions.py",
+    "probe_trace_values.py",
+    "probe_trace_record.py",
+    "probe_trace_monitor.py",
+    "probe_trace_settrace.py",
+    "probe_trace.py",
     "probe_raises.py",
     "probe_stops.py",
     "probe_expected.py",
@@ -41,6 +47,7 @@ PARTS = (
     "probe_asyncio.py",
     "probe_trio.py",
     "probe_tasks.py",
+    "probe_report.py",
     "probe.py",
 )
 """The probe's files, in the order in which they are run in one namespace."""

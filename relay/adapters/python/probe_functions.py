@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from relay.adapters.python.probe import _is_user_code
     from relay.adapters.python.probe_breakpoints import breakpoint_holds
+    from relay.adapters.python.probe_captures import captures_here
     from relay.adapters.python.probe_frames import debugger, is_debugger_file
     from relay.adapters.python.probe_raises import is_class
     from relay.adapters.python.probe_values import _MODULE, attempt, exact, namespace_of
@@ -88,9 +89,10 @@ def function_stops(frame: Any) -> list[str]:
             function.place = attempt(_place_of_code, frame.f_code)
         if not breakpoint_holds(function, frame):
             continue
+        captured = captures_here(function.name, frame)
         if function.is_logpoint:
             attempt(_log, function, frame)
-        else:
+        elif not captured:
             found.append(function.name)
     return found
 

@@ -134,6 +134,8 @@ class Link:
         self.over = True
         self._stop_tracing()
         self.pydevd._debug_relay_probe.tell_hits()
+        self.pydevd._debug_relay_probe.tell_captures()
+        self.pydevd._debug_relay_probe.tell_trace()
         writer = self.py_db.writer
         writer.do_kill_pydev_thread()
         writer.join(LAST_WORDS_SECONDS)

@@ -36,6 +36,8 @@ from relay.faces.http.pages import add_pages
 from relay.faces.http.security import SecuritySettings, guarded
 from relay.faces.http.table import API, HubLike, Route
 from relay.faces.http.views import current_scope, view
+from relay.faces.tool.calls import PREFIX as TOOL
+from relay.faces.tool.http import tool_app
 from relay.models.envelope import dump_plain
 
 ALSO_AT_ROOT = frozenset({"/metrics"})
@@ -55,7 +57,7 @@ def make_app(
     body limit; they see the path as the client sent it.
     """
     quart = make_quart(hub, routes)
-    dispatch = _dispatch(quart, mounts or {})  # type: ignore[arg-type]  # hypercorn's TypedDicts
+    dispatch = _dispatch(quart, {TOOL: tool_app(hub), **(mounts or {})})  # type: ignore[arg-type]  # hypercorn's TypedDicts
     app = guarded(limit_body(gate_disconnect(_last_resort(dispatch))), settings)
     return measured(app, hub.metrics)
 

@@ -12,6 +12,8 @@ import trio
 
 from relay.errors import RelayError
 from relay.models import envelope
+from relay.models.tool import PREFIX as TOOL
+from relay.models.tool import refusal
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -45,6 +47,14 @@ def request_id_of(scope: Scope) -> str:
     return str(scope["relay.request_id"])
 
 
+def failure_body(scope: Scope, error: RelayError) -> bytes:
+    """The error as the API shows it that the request is for: one has no envelope."""
+    path = scope.get("path", "")
+    if path == TOOL or path.startswith(TOOL + "/"):
+        return refusal(error).model_dump_json().encode()
+    return envelope.failure(error, request_id_of(scope))
+
+
 def has_body(scope: Scope) -> bool:
     """Whether the client announced a body (HTTP/1.1: by one of two headers, or not at all)."""
     if header(scope, b"transfer-encoding") is not None:
@@ -60,7 +70,7 @@ async def refuse(
     Closing on a client that is still writing resets the connection, and the answer is
     lost before it is read.
     """
-    body = envelope.failure(error, request_id_of(scope))
+    body = failure_body(scope, error)
     lingers = has_body(scope)
     await send(
         {

@@ -162,7 +162,7 @@ def _siblings(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
 
 def _field_names(place: Any) -> list[str]:
     if isinstance(place, type) and issubclass(place, BaseModel):
-        return list(place.model_fields)
+        return [field.alias or name for name, field in place.model_fields.items()]
     return []
 
 

@@ -19,6 +19,7 @@ from relay.faces.http.asgi import REQUEST_ID
 from relay.faces.http.streams import Stream
 from relay.faces.http.table import API, Route
 from relay.models.envelope import REQUEST_ID_LENGTH, ErrorEnvelope, Meta
+from relay.models.tool import PREFIX as TOOL
 
 Document: TypeAlias = dict[str, Any]
 Schema: TypeAlias = dict[str, Any]
@@ -58,6 +59,10 @@ def openapi(routes: Sequence[Route]) -> Document:
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": API}],
+        "externalDocs": {
+            "description": "The run-to-breakpoint tool API of the same server",
+            "url": f"{TOOL}/openapi.json",
+        },
         "tags": [{"name": tag} for tag in dict.fromkeys(route.tag for route in routes)],
         "security": [{}, {"bearer": []}],
         "paths": {**paths, **_PAGES},

@@ -36,6 +36,7 @@ from relay.hub import Hub
 from relay.models.server import Info
 from relay.operations import (
     breakpoints,
+    captures,
     creating,
     definitions,
     ending,
@@ -53,6 +54,7 @@ from relay.operations import (
     status,
     tasks,
     threads,
+    trace,
 )
 
 _ASKS_DEBUGGER: tuple[type[RelayError], ...] = (
@@ -161,14 +163,14 @@ ROUTES: tuple[Route, ...] = (
         "/sessions/{session_id}/attach",
         launching.attach,
         "Program Control",
-        errors=(InvalidSessionState, AttachRefused, AttachTimeout, AttachFailed),
+        errors=(InvalidSessionState, NotSupported, AttachRefused, AttachTimeout, AttachFailed),
     ),
     Route(
         "POST",
         "/sessions/{session_id}/breakpoints",
         breakpoints.set_breakpoints,
         "Breakpoints",
-        errors=(*_PLACES, *_ASKS_DEBUGGER),
+        errors=(NotSupported, *_PLACES, *_ASKS_DEBUGGER),
     ),
     Route("GET", "/sessions/{session_id}/breakpoints", breakpoints.list_breakpoints, "Breakpoints"),
     Route(
@@ -190,7 +192,7 @@ ROUTES: tuple[Route, ...] = (
         "/sessions/{session_id}/breakpoints/{breakpoint_id}",
         breakpoints.change_breakpoint,
         "Breakpoints",
-        errors=(BreakpointNotFound, *_PLACES, *_ASKS_DEBUGGER),
+        errors=(BreakpointNotFound, NotSupported, *_PLACES, *_ASKS_DEBUGGER),
     ),
     Route(
         "DELETE",
@@ -198,6 +200,20 @@ ROUTES: tuple[Route, ...] = (
         breakpoints.remove_breakpoint,
         "Breakpoints",
         errors=(BreakpointNotFound, *_ASKS_DEBUGGER),
+    ),
+    Route(
+        "GET",
+        "/sessions/{session_id}/breakpoints/{breakpoint_id}/captures",
+        captures.get_captures,
+        "Breakpoints",
+        errors=(BreakpointNotFound, InvalidRequest),
+    ),
+    Route(
+        "DELETE",
+        "/sessions/{session_id}/breakpoints/{breakpoint_id}/captures",
+        captures.clear_captures,
+        "Breakpoints",
+        errors=(BreakpointNotFound, InvalidRequest),
     ),
     Route(
         "POST",
@@ -234,7 +250,7 @@ ROUTES: tuple[Route, ...] = (
         "/sessions/{session_id}/breakpoint-profiles/{name}/apply",
         profiles.apply_profile,
         "Breakpoints",
-        errors=(ProfileNotFound, *_PLACES, *_ASKS_DEBUGGER),
+        errors=(ProfileNotFound, NotSupported, *_PLACES, *_ASKS_DEBUGGER),
     ),
     Route(
         "POST",
@@ -277,6 +293,20 @@ ROUTES: tuple[Route, ...] = (
         run_to.goto,
         "Execution",
         errors=(InvalidRequest, ThreadNotFound, *_ASKS_DEBUGGER),
+    ),
+    Route(
+        "POST",
+        "/sessions/{session_id}/trace",
+        trace.trace,
+        "Execution",
+        errors=(InvalidRequest, NotSupported, *_PLACES, *_ASKS_DEBUGGER),
+    ),
+    Route(
+        "GET",
+        "/sessions/{session_id}/trace",
+        trace.get_trace,
+        "Execution",
+        errors=(NotSupported, *_ASKS_DEBUGGER),
     ),
     *(
         Route(

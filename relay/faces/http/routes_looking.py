@@ -17,7 +17,7 @@ from relay.errors import (
     WatchNotFound,
 )
 from relay.faces.http.table import Route
-from relay.operations import looking, source, variables, watches
+from relay.operations import looking, report, source, variables, watches
 
 _ASKS: tuple[type[RelayError], ...] = (
     InvalidSessionState,
@@ -105,6 +105,7 @@ LOOKING_ROUTES: tuple[Route, ...] = (
         errors=(EvaluateError, InvalidRequest, SourceNotFound, *_FRAME),
     ),
     Route("GET", f"{_SESSION}/exception", looking.get_exception, _TAG, errors=_ASKS),
+    Route("GET", f"{_SESSION}/report", report.get_report, _TAG, errors=_ASKS),
     Route("GET", f"{_SESSION}/modules", looking.list_modules, _TAG, errors=_ASKS),
     Route(
         "GET",

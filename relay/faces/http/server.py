@@ -38,6 +38,7 @@ from relay.faces.http.protocol import RelayConfig, install
 from relay.faces.http.routes import ROUTES
 from relay.faces.http.security import SecuritySettings
 from relay.faces.http.table import HubLike, Route
+from relay.faces.mcp.http import mcp_mounts
 
 __all__ = ["CannotListenError", "ServerSettings", "serve"]
 
@@ -73,7 +74,6 @@ async def serve(
     Returns at most about 3 seconds after either, whatever the clients do. Raises
     CannotListenError if the address cannot be bound.
     """
-    traffic = _Traffic(make_app(hub, settings, routes, mounts=mounts))
     ending, served = trio.Event() if shutdown is None else shutdown, trio.Event()
     listener = await _bind(settings)
     started = _Started(task_status, url_of(listener), listener.fileno())
@@ -81,6 +81,8 @@ async def serve(
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_sever_late, ending, served, place_of(listener))
             nursery.start_soon(_end_on_request, hub, ending)
+            beside = {**mcp_mounts(hub, nursery, ending), **(mounts or {})}
+            traffic = _Traffic(make_app(hub, settings, routes, mounts=beside))
             try:
                 await _run(traffic, ending, listener, started)
             finally:

@@ -1,0 +1,163 @@
+"""AsyncClient: a relay over HTTP for trio programs.
+
+Carries calls to httpx and back; what they say is in `relay.client.routes`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx
+import trio
+
+from relay.client.calls import Call, fill, raw_call, unreachable
+from relay.client.following import Following, Told
+from relay.client.place import SECONDS, Place
+from relay.client.routes import HubVerbs, SessionVerbs
+from relay.client.verbs import Asynchronous
+from relay.errors import SessionExpired, SessionNotFound
+from relay.models.creating import CreatedSession
+
+R = TypeVar("R")
+T = TypeVar("T")
+
+FAREWELL_SECONDS = 10.0
+"""How long a cancelled block may take to delete its session."""
+
+
+class AsyncClient(HubVerbs, Asynchronous):
+    """One relay. Use it in an `async with` block, or `aclose()` it.
+
+    Takes and raises what `relay.Client` does. A call that is cancelled hangs up: the relay
+    forgets who waited, and the session stays as it is.
+    """
+
+    _own: Mapping[str, str] = {}
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        uds: str | Path | None = None,
+        token: str | None = None,
+        timeout: float = SECONDS,
+    ) -> None:
+        self.place = Place.of(url, uds, token, timeout)
+        self._http = httpx.AsyncClient(
+            transport=httpx.AsyncHTTPTransport(**self.place.transport), **self.place.options
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connections. The relay and its sessions live on."""
+        await self._http.aclose()
+
+    def session(self, session_id: str) -> AsyncSession:
+        """A session that exists already; nothing is asked."""
+        return AsyncSession(self, session_id)
+
+    async def request(
+        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
+    ) -> Any:
+        """Any route, by its path below /api/v1: the answer's `data` as it is, or its text."""
+        return await self._perform(raw_call(method, path, query, body))
+
+    def _opened(self, created: CreatedSession) -> AsyncSession:
+        return AsyncSession(self, created.session_id, created)
+
+    async def _perform(self, call: Call[R]) -> R:
+        with self.place.told():
+            response = await self._http.request(**self.place.request(call))
+        media_type = response.headers.get("content-type", "")
+        return call.answer(response.status_code, media_type, response.content)
+
+    async def _follow(self, following: Following[T]) -> AsyncGenerator[Told[T], None]:
+        while not following.over:
+            why = "the stream ended early"
+            try:
+                async with contextlib.aclosing(self._connection(following)) as connection:
+                    async for told in connection:
+                        yield told
+            except httpx.TransportError as error:
+                why = str(error) or type(error).__name__
+            following.connection_ended(self.place.name, why)
+
+    async def _connection(self, following: Following[T]) -> AsyncGenerator[Told[T], None]:
+        options = self.place.request(following.call)
+        options["headers"] = following.headers
+        try:
+            stream = self._http.stream(**options)
+            response = await stream.__aenter__()
+        except httpx.ConnectError as error:
+            raise unreachable(self.place.name, str(error)) from None
+        async with contextlib.AsyncExitStack() as stack:
+            stack.push_async_exit(stream)
+            if response.status_code != httpx.codes.OK:
+                following.refused(await response.aread())
+            async for chunk in response.aiter_bytes():
+                for told in following.take(chunk):
+                    yield told
+
+
+class AsyncSession(SessionVerbs, Asynchronous):
+    """One session of a relay. As a context manager it is deleted at the end of the block,
+
+    also when the block is cancelled. `created` is what the relay told when it was created
+    through this client.
+    """
+
+    def __init__(
+        self, client: AsyncClient, session_id: str, created: CreatedSession | None = None
+    ) -> None:
+        self.client = client
+        self.id = session_id
+        self.created = created
+        self._own = {"session_id": session_id}
+
+    def __repr__(self) -> str:
+        return f"<AsyncSession {self.id} at {self.client.place.name}>"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with (
+            trio.move_on_after(FAREWELL_SECONDS, shield=True),
+            contextlib.suppress(SessionNotFound, SessionExpired),
+        ):
+            await self.delete()
+
+    async def request(
+        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
+    ) -> Any:
+        """Any route of this session, by its path below /sessions/ID."""
+        own = fill("/sessions/{session_id}", self._own)
+        return await self.client.request(method, own + path, query=query, body=body)
+
+    def _opened(self, created: CreatedSession) -> AsyncSession:
+        return self.client._opened(created)
+
+    async def _perform(self, call: Call[R]) -> R:
+        return await self.client._perform(call)
+
+    def _follow(self, following: Following[T]) -> AsyncGenerator[Told[T], None]:
+        return self.client._follow(following)

@@ -1,0 +1,157 @@
+"""Client: a relay over HTTP for programs that wait.
+
+Carries calls to httpx and back; what they say is in `relay.client.routes`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx
+
+from relay.client.calls import Call, fill, raw_call, unreachable
+from relay.client.following import Following, Told
+from relay.client.place import SECONDS, Place
+from relay.client.routes import HubVerbs, SessionVerbs
+from relay.client.verbs import Blocking
+from relay.errors import SessionExpired, SessionNotFound
+from relay.models.creating import CreatedSession
+
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+class Client(HubVerbs, Blocking):
+    """One relay. Use it in a `with` block, or `close()` it.
+
+    `url` is http://HOST:PORT or unix:PATH, by default RELAY_URL, else http://127.0.0.1:5679;
+    `uds` is the path of a Unix socket instead. `token` is by default RELAY_TOKEN. An answer
+    may take `timeout` seconds besides what a request waits on purpose.
+
+    Every call raises the RelayError that the relay answers with, InvalidRequest for fields
+    that it would refuse, or RelayUnreachable if nobody answers. May be used by several
+    threads at once.
+    """
+
+    _own: Mapping[str, str] = {}
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        uds: str | Path | None = None,
+        token: str | None = None,
+        timeout: float = SECONDS,
+    ) -> None:
+        self.place = Place.of(url, uds, token, timeout)
+        self._http = httpx.Client(
+            transport=httpx.HTTPTransport(**self.place.transport), **self.place.options
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections. The relay and its sessions live on."""
+        self._http.close()
+
+    def session(self, session_id: str) -> Session:
+        """A session that exists already; nothing is asked."""
+        return Session(self, session_id)
+
+    def request(
+        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
+    ) -> Any:
+        """Any route, by its path below /api/v1: the answer's `data` as it is, or its text."""
+        return self._perform(raw_call(method, path, query, body))
+
+    def _opened(self, created: CreatedSession) -> Session:
+        return Session(self, created.session_id, created)
+
+    def _perform(self, call: Call[R]) -> R:
+        with self.place.told():
+            response = self._http.request(**self.place.request(call))
+        media_type = response.headers.get("content-type", "")
+        return call.answer(response.status_code, media_type, response.content)
+
+    def _follow(self, following: Following[T]) -> Iterator[Told[T]]:
+        while not following.over:
+            why = "the stream ended early"
+            try:
+                yield from self._connection(following)
+            except httpx.TransportError as error:
+                why = str(error) or type(error).__name__
+            following.connection_ended(self.place.name, why)
+
+    def _connection(self, following: Following[T]) -> Iterator[Told[T]]:
+        options = self.place.request(following.call)
+        options["headers"] = following.headers
+        try:
+            stream = self._http.stream(**options)
+            response = stream.__enter__()
+        except httpx.ConnectError as error:
+            raise unreachable(self.place.name, str(error)) from None
+        with contextlib.ExitStack() as stack:
+            stack.push(stream)
+            if response.status_code != httpx.codes.OK:
+                following.refused(response.read())
+            for chunk in response.iter_bytes():
+                yield from following.take(chunk)
+
+
+class Session(SessionVerbs, Blocking):
+    """One session of a relay. As a context manager it is deleted at the end of the block.
+
+    `created` is what the relay told when it was created through this client.
+    """
+
+    def __init__(
+        self, client: Client, session_id: str, created: CreatedSession | None = None
+    ) -> None:
+        self.client = client
+        self.id = session_id
+        self.created = created
+        self._own = {"session_id": session_id}
+
+    def __repr__(self) -> str:
+        return f"<Session {self.id} at {self.client.place.name}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with contextlib.suppress(SessionNotFound, SessionExpired):
+            self.delete()
+
+    def request(
+        self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Any = None
+    ) -> Any:
+        """Any route of this session, by its path below /sessions/ID."""
+        own = fill("/sessions/{session_id}", self._own)
+        return self.client.request(method, own + path, query=query, body=body)
+
+    def _opened(self, created: CreatedSession) -> Session:
+        return self.client._opened(created)
+
+    def _perform(self, call: Call[R]) -> R:
+        return self.client._perform(call)
+
+    def _follow(self, following: Following[T]) -> Iterator[Told[T]]:
+        return self.client._follow(following)

@@ -1,0 +1,196 @@
+"""One call of the API without IO: a request to send, and how its answer is read.
+
+Knows paths, query strings, JSON, the envelope and the catalog of errors. Knows no socket:
+the blocking client and the asynchronous one share all of this.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, NoReturn, TypeVar
+from urllib.parse import quote
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from relay.errors import InvalidRequest, RelayError, RelayUnreachable, catalog
+
+R = TypeVar("R")
+
+API = "/api/v1"
+DEFAULT_URL = "http://127.0.0.1:5679"
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+ASKING = frozenset({"GET", "DELETE"})
+"""Methods whose fields travel in the query string."""
+
+_WAITING = ("wait", "timeout", "connect_timeout")
+"""Fields by which a request says how many seconds it may take."""
+
+
+@dataclass(frozen=True)
+class Call(Generic[R]):
+    """A request, and how to read its answer. `path` is below /api/v1."""
+
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...]
+    body: bytes | None
+    read: Callable[[Any], R]
+    seconds: float = 0.0
+    """How long the relay may wait on purpose, besides what the work takes."""
+    bare: bool = False
+    """JSON without an envelope is taken as it is: `/openapi.json` has none."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What must be said about the body."""
+        return {} if self.body is None else {"Content-Type": "application/json"}
+
+    def answer(self, status: int, content_type: str, content: bytes) -> R:
+        """What the answer says. Raises the RelayError that it tells of."""
+        if not content_type.startswith("application/json"):
+            if status < 300 and content_type.startswith("text/"):
+                return self.read(content.decode())
+            raise _no_relay(f"it answered {status} with {content_type or 'no content type'}")
+        return self.read(data_of(content, bare=self.bare))
+
+
+def make_call(
+    method: str, path: str, request: BaseModel | None, read: Callable[[Any], R]
+) -> Call[R]:
+    """The call for a request model: only what was set is sent."""
+    fields = {} if request is None else request.model_dump(mode="json", exclude_unset=True)
+    asks = method in ASKING
+    return Call(
+        method=method,
+        path=path,
+        query=query_of(fields) if asks else (),
+        body=None if asks or not fields else json.dumps(fields).encode(),
+        read=read,
+        seconds=_patience(request),
+    )
+
+
+def raw_call(method: str, path: str, query: Mapping[str, Any] | None, body: Any) -> Call[Any]:
+    """A call of any route, whose `data` is given as it is."""
+    content = None if body is None else json.dumps(body).encode()
+    given = [item for item in (query, body) if isinstance(item, Mapping)]
+    seconds = sum(_seconds(item.get(name)) for item in given for name in _WAITING)
+    return Call(
+        method.upper(), path, query_of(query or {}), content, lambda data: data, seconds, bare=True
+    )
+
+
+def _patience(request: BaseModel | None) -> float:
+    if request is None:
+        return 0.0
+    own = sum(_seconds(getattr(request, name, None)) for name in _WAITING)
+    nested = (getattr(request, name, None) for name in ("launch", "attach"))
+    return own + sum(_patience(item) for item in nested if isinstance(item, BaseModel))
+
+
+def _seconds(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def query_of(fields: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Query parameters as text; what is None is left out."""
+    return tuple((name, _text(value)) for name, value in fields.items() if value is not None)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return ",".join(map(_text, value))
+    return str(value)
+
+
+def fill(path: str, values: Mapping[str, Any]) -> str:
+    """The path with its placeholders filled in; a value cannot lead to another route."""
+    return PLACEHOLDER.sub(lambda match: quote(str(values[match[1]]), safe=""), path)
+
+
+def refuse(error: ValidationError) -> NoReturn:
+    """What the request model refuses here, in the words of the relay."""
+    found = [
+        {
+            "field": ".".join(map(str, item["loc"])) or "body",
+            "message": item["msg"].removeprefix("Value error, "),
+            "value": repr(item["input"])[:200],
+        }
+        for item in error.errors(include_url=False)
+    ]
+    message = "; ".join(f"{item['field']}: {item['message']}" for item in found)
+    raise InvalidRequest(message, errors=found) from None
+
+
+# Answers ------------------------------------------------------------------------------
+
+
+def reader(result: Any) -> Callable[[Any], Any]:
+    """How the data of an answer becomes a `result`.
+
+    Fields that this version does not know are left out: the relay may be a newer one.
+    """
+    if result is str:
+        return str
+    adapter: TypeAdapter[Any] = TypeAdapter(result)
+
+    def read(data: Any) -> Any:
+        try:
+            return adapter.validate_python(data, extra="ignore")
+        except ValidationError as error:
+            raise _no_relay(f"its answer is no {getattr(result, '__name__', result)}") from error
+
+    return read
+
+
+def data_of(content: bytes, *, bare: bool = False) -> Any:
+    """The data in an envelope; raises the error that it holds."""
+    try:
+        answer = json.loads(content)
+        if bare and "success" not in answer:
+            return answer
+        if answer["success"]:
+            return answer["data"]
+        error = answer["error"]
+        code, message, details = error["code"], error["message"], dict(error["details"])
+    except (ValueError, KeyError, TypeError):
+        raise _no_relay("its answer has no envelope") from None
+    raise error_of(code, message, details)
+
+
+def error_of(code: str, message: str, details: dict[str, Any]) -> RelayError:
+    """The error of the catalog that an answer tells of, as it is raised in the relay itself."""
+    kind = catalog().get(code, RelayError)
+    error = kind(message)
+    error.details = details
+    if kind is RelayError:  # of a newer relay: the code is told all the same
+        vars(error)["code"] = code
+    return error
+
+
+def unreachable(place: str, why: str) -> RelayUnreachable:
+    """Nobody answers there."""
+    return RelayUnreachable(f"no relay answers at {place}: {why}", place=place)
+
+
+def broken_off(place: str, why: str) -> RelayUnreachable:
+    """It was there, but the answer did not come whole or not in time."""
+    return RelayUnreachable(
+        f"the relay at {place} did not answer: {why}",
+        suggestion="See whether it still runs, and ask for the status: the request may have "
+        "been carried out",
+        place=place,
+    )
+
+
+def _no_relay(why: str) -> RelayUnreachable:
+    return RelayUnreachable(
+        f"what answers there is no relay: {why}",
+        suggestion="Check the URL, or start a relay on another port: relay serve --port 0",
+    )

@@ -1,0 +1,87 @@
+"""Server-Sent Events without IO: bytes in, what was told out, and where to go on.
+
+Knows the text form and the relay's `end`. Knows no socket.
+https://html.spec.whatwg.org/multipage/server-sent-events.html
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from relay.client.calls import Call, broken_off, data_of
+from relay.models.streams import Dropped, StreamEnd
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Told(Generic[T]):
+    """One thing of a stream.
+
+    `kind` is the event's type: `output`, `stopped`, …, or `dropped`, or at last `end`.
+    `cursor` continues after it, in a later stream too; None with `dropped`.
+    """
+
+    cursor: str | None
+    kind: str
+    data: T | Dropped | StreamEnd
+
+
+class Following(Generic[T]):
+    """One stream, over as many connections as it takes.
+
+    A connection that breaks is made again, from the last cursor on. Two in a row that
+    bring nothing are one too many: the second failure is raised.
+    """
+
+    def __init__(self, call: Call[Any], read: Callable[[Any], T]) -> None:
+        self.call = call
+        self._read = read
+        self._cursor: str | None = None
+        self._rest = b""
+        self._progress = True
+        self.over = False
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What to send with the next connection."""
+        last = {} if self._cursor is None else {"Last-Event-ID": self._cursor}
+        return {"Accept": "text/event-stream", **last}
+
+    def refused(self, content: bytes) -> None:
+        """The answer is no stream: raise the error that it tells of."""
+        data_of(content)
+
+    def take(self, chunk: bytes) -> Iterator[Told[T]]:
+        """What the next bytes tell."""
+        *whole, self._rest = (self._rest + chunk).split(b"\n\n")
+        for block in whole:
+            told = self._event(block.decode())
+            if told is not None:
+                self._progress = True
+                self._cursor = told.cursor or self._cursor
+                self.over = told.kind == "end"
+                yield told
+
+    def connection_ended(self, place: str, why: str) -> None:
+        """Raises RelayUnreachable if it ended too early, and another one would be in vain."""
+        if not self.over and not self._progress:
+            raise broken_off(place, why)
+        self._rest, self._progress = b"", False
+
+    def _event(self, block: str) -> Told[T] | None:
+        fields = dict(line.split(": ", 1) for line in block.splitlines() if line[:1] != ":")
+        if "data" not in fields:
+            return None  # a heartbeat, or the opening
+        kind, data = fields.get("event", "message"), json.loads(fields["data"])
+        return Told(fields.get("id"), kind, self._data(kind, data))
+
+    def _data(self, kind: str, data: Any) -> T | Dropped | StreamEnd:
+        if kind == "end":
+            return StreamEnd.model_validate(data, extra="ignore")
+        if kind == "dropped":
+            return Dropped.model_validate(data, extra="ignore")
+        return self._read(data)

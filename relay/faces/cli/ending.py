@@ -1,0 +1,64 @@
+"""`relay end` and `relay stop`: sessions, and the server in the background."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from relay.faces.cli.shell import Shell, server_command, session_command
+
+if TYPE_CHECKING:
+    from relay.client import Session
+
+
+@click.command(short_help="End a session and its program.")
+@session_command
+@click.option("--all", "every", is_flag=True, help="End every session of the server.")
+@click.option("--detach", is_flag=True, help="Leave the program running, without the debugger.")
+def end(shell: Shell, every: bool, detach: bool) -> None:
+    """End a session: its program, and every process that it started.
+
+    A program that was attached to runs on.
+    """
+    found = _every(shell) if every else [shell.session()]
+    ended = []
+    for session in found:
+        if detach:
+            session.detach()
+        ended.append(session.delete())
+    if not every:
+        shell.memory.forget()
+    if shell.show_data({"ended": [one.model_dump(mode="json") for one in ended]}):
+        return
+    for one in ended:
+        code = "" if one.exit_code is None else f", exit code {one.exit_code}"
+        click.echo(f"{one.session_id} ended{code}")
+
+
+def _every(shell: Shell) -> list[Session]:
+    client = shell.client(start=False)
+    return [client.session(item.session_id) for item in client.sessions(limit=1000).items]
+
+
+@click.command(short_help="End the server in the background.")
+@server_command
+def stop(shell: Shell) -> None:
+    """End the server that was started in the background, with all its sessions.
+
+    Without one it does nothing. A server that you started yourself is yours to end; with
+    --url this ends that one.
+    """
+    url = _stopped(shell)
+    if not shell.show_data({"url": url}):
+        click.echo("no server runs in the background" if url is None else f"ended {url}")
+
+
+def _stopped(shell: Shell) -> str | None:
+    if shell.url is not None:
+        shell.client().shutdown()
+        return shell.url
+    from relay.faces.cli.background import Background
+
+    noted = Background(shell.settings).stop()
+    return None if noted is None else noted.url

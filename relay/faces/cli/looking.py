@@ -1,0 +1,142 @@
+"""`relay eval`, `stack`, `locals`, `break`: what there is to see, and where to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from relay.faces.cli.places import BreakAt, specs
+from relay.faces.cli.shell import REFUSED, Shell, say, session_command
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from relay.models.breakpoints import BreakpointView
+
+FRAME = click.option(
+    "-f",
+    "--frame",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Frame of the stack, counted from the top.",
+)
+
+
+@click.command("eval", short_help="Evaluate an expression where the program stands.")
+@session_command
+@FRAME
+@click.argument("expression")
+def evaluate(shell: Shell, frame: int, expression: str) -> int:
+    """Evaluate an expression where the program stands, and print its value.
+
+    Statements work, too: `x = 1` changes the program. If it raises, the exception goes to
+    standard error and the exit code is 1.
+    """
+    value = shell.session().evaluate(expression, frame_id=frame)
+    if not shell.show(value):
+        if value.error is not None:
+            say(value.error)
+        elif value.result is not None:
+            click.echo(value.result)
+    return REFUSED if value.error is not None else 0
+
+
+@click.command(short_help="Show the call stack.")
+@session_command
+def stack(shell: Shell) -> None:
+    """Show the stack of the thread that stopped, the innermost function first.
+
+    The numbers are those that --frame takes.
+    """
+    trace = shell.session().stack(levels=0)
+    if shell.show(trace):
+        return
+    for frame in trace.frames:
+        place = "" if frame.source is None else f"  {frame.source.path}:{frame.line}"
+        style = "dim" if frame.presentation_hint == "subtle" else "bold"
+        shell.console.print(_pieces((f"{frame.id:>3} ", ""), (frame.name, style), (place, "")))
+
+
+@click.command("locals", short_help="Show the local variables.")
+@session_command
+@FRAME
+def locals_(shell: Shell, frame: int) -> None:
+    """Show the variables of the function that the program stands in, with their values."""
+    found = shell.session().frame_variables(frame, limit=1000)
+    if shell.show(found):
+        return
+    for variable in found.variables:
+        kind, value = f": {variable.type}", f" = {getattr(variable, 'value', '…')}"
+        line = _pieces((variable.name, "bold"), (kind, "dim"), (value, ""))
+        shell.console.print(line, soft_wrap=True)
+    if found.has_more:
+        say(f"relay: {found.total} in all")
+
+
+def _pieces(*pieces: tuple[str, str]) -> Text:
+    from rich.text import Text
+
+    return Text.assemble(*pieces)
+
+
+@click.command("break", short_help="Set, list or delete breakpoints.")
+@session_command
+@click.option("-d", "--delete", "ids", multiple=True, metavar="ID", help="Delete this one.")
+@click.option(
+    "--log",
+    "log_message",
+    metavar="TEXT",
+    help="Print TEXT with its {expressions} instead of stopping.",
+)
+@click.option("--hits", metavar="CONDITION", help="Stop by the count of hits: 3, >=10, %5.")
+@click.argument("places", nargs=-1, type=BreakAt(), metavar="[PLACE]...")
+def break_(
+    shell: Shell,
+    ids: Sequence[str],
+    log_message: str | None,
+    hits: str | None,
+    places: Sequence[dict[str, Any]],
+) -> None:
+    """Set breakpoints at FILE:LINE, FILE:LINE:CONDITION, or where FUNCTION is called.
+
+    Without a place, list those that there are. The program may run meanwhile.
+
+    \b
+    Examples:
+      relay break app.py:42 'app.py:57:count > 3' Basket.total
+      relay break --log 'n is {n}' app.py:42
+      relay break --delete bp_2
+    """
+    if (log_message or hits) and not places:
+        raise click.UsageError("--log and --hits go with a place")
+    session = shell.session()
+    asked = specs(places, log_message=log_message, hit_condition=hits)
+    deleted = [session.delete_breakpoint(one).id for one in ids]
+    if places:
+        placed = session.set_breakpoints(breakpoints=asked)
+        found = placed.breakpoints
+    else:
+        found = [] if ids else session.breakpoints().breakpoints
+    shown = [one.model_dump(mode="json") for one in found]
+    if shell.show_data({"breakpoints": shown, "deleted": deleted}):
+        return
+    for one in deleted:
+        click.echo(f"{one} deleted")
+    for breakpoint in found:
+        click.echo(_line(breakpoint))
+    if not (found or deleted):
+        click.echo("no breakpoints")
+
+
+def _line(one: BreakpointView) -> str:
+    place = "" if one.source is None else f"{one.source.path}:{one.line}"
+    conditions = {"if": one.condition, "hits": one.hit_condition, "log": one.log_message}
+    words = [one.id, one.function or "", place]
+    words += [f"{name} {text}" for name, text in conditions.items() if text is not None]
+    words += [f"hit {one.hit_count}" if one.hit_count else "", "" if one.enabled else "disabled"]
+    if not one.verified:
+        words += ["not verified:", one.message or "", one.suggestion or ""]
+    return "  ".join(word for word in words if word)

@@ -1,0 +1,39 @@
+"""Which session was last used from a directory: one small file each in the state directory.
+
+Knows files. Knows no server: what is remembered may be gone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from relay.state_files import remove, write_whole
+
+
+class Memory:
+    """What is remembered for the current directory. What cannot be kept is not: no error."""
+
+    def __init__(self, state_dir: Path) -> None:
+        here = hashlib.sha256(os.fsencode(Path.cwd())).hexdigest()[:24]
+        self._path = state_dir.expanduser() / "shell" / here
+
+    def recall(self) -> str | None:
+        """The session's id."""
+        try:
+            return self._path.read_text().strip() or None
+        except (OSError, ValueError):
+            return None
+
+    def keep(self, session_id: str) -> None:
+        """From now on this one."""
+        if self.recall() != session_id:
+            with suppress(OSError):
+                write_whole(self._path, session_id.encode())
+
+    def forget(self) -> None:
+        """It is over."""
+        with suppress(OSError):
+            remove(self._path)

@@ -1,0 +1,74 @@
+"""`FILE:LINE`, `FILE:LINE:CONDITION` and `FUNCTION` on a command line.
+
+Knows the spelling. Relative files start at the shell's directory, not at the session's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from relay.models.breakpoints import BreakpointSpec
+
+_PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]+)(?::(?P<condition>.+))?", re.DOTALL)
+
+
+class BreakAt(click.ParamType[dict[str, Any]]):
+    """The fields of a breakpoint."""
+
+    name = "place"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Fails with how it is spelled."""
+        if isinstance(value, dict):
+            return value
+        match = _PLACE.fullmatch(value)
+        if match is None:
+            if ":" in value or "/" in value:
+                self.fail(f"{value!r}: give FILE:LINE, FILE:LINE:CONDITION or FUNCTION", param, ctx)
+            return {"function": value}
+        fields = {"file": os.path.abspath(match["file"]), "line": int(match["line"])}
+        return fields if match["condition"] is None else {**fields, "condition": match["condition"]}
+
+
+class Line(BreakAt):
+    """A file and a line only."""
+
+    name = "file:line"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Fails for what names no line, or more than that."""
+        fields = super().convert(value, param, ctx)
+        if fields.keys() != {"file", "line"}:
+            self.fail(f"{value!r}: give FILE:LINE", param, ctx)
+        return fields
+
+
+def specs(places: Sequence[dict[str, Any]], **more: str | None) -> list[BreakpointSpec]:
+    """The breakpoints to ask for. Raises InvalidRequest for what cannot be one."""
+    from pydantic import ValidationError
+
+    from relay.client.calls import refuse
+    from relay.models.breakpoints import BreakpointSpec
+
+    given = {name: value for name, value in more.items() if value is not None}
+    try:
+        return [BreakpointSpec.model_validate({**place, **given}) for place in places]
+    except ValidationError as error:
+        refuse(error)
+
+
+BREAKS = click.option(
+    "-b",
+    "--break",
+    "breaks",
+    type=BreakAt(),
+    multiple=True,
+    metavar="PLACE",
+    help="Stop at FILE:LINE, at FILE:LINE:CONDITION, or where FUNCTION is called; may be repeated.",
+)

@@ -1,0 +1,133 @@
+"""`relay run`: one program, one run, every stop told. Imports what it runs with when it runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from relay.faces.cli.run_options import BOUND, BREAK, CAPTURE, LOG, RunOptions, check_program
+
+
+def _no_module(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        raise click.UsageError(f"put -- before -m: relay run [OPTIONS] -- -m {value} …")
+
+
+@click.command(
+    "run",
+    short_help="Run a program once, and show every stop. Needs no server.",
+    context_settings={
+        "allow_interspersed_args": False,
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+    },
+)
+@click.option(
+    "--break", "breaks", type=BREAK, multiple=True, help="Stop here; a name is a function."
+)
+@click.option("--log", "logs", type=LOG, multiple=True, help="Print MESSAGE; {x} is filled in.")
+@click.option("--capture", "captures", type=CAPTURE, multiple=True, help="Keep values of EXPR.")
+@click.option("--eval", "expressions", metavar="EXPR", multiple=True, help="Show at each stop.")
+@click.option(
+    "--on-exception", is_flag=True, help="Stop where an exception that ends it is raised."
+)
+@click.option(
+    "--until",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help=f"End the program at its Nth stop. Without it, it runs on unstopped after {BOUND}.",
+)
+@click.option("--json", "as_json", is_flag=True, help="JSON lines on stdout, output inside them.")
+@click.option(
+    "--max-chars",
+    type=click.IntRange(100, 100_000),
+    default=700,
+    show_default=True,
+    metavar="N",
+    help="Bytes of one stop's report.",
+)
+@click.option(
+    "--python", metavar="PATH", help="Interpreter of the program.  [default: the relay's]"
+)
+@click.option(
+    "--stdin",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="What the program reads; /dev/null is nothing.  [default: the relay's own stdin]",
+)
+@click.option("-m", "module", callback=_no_module, expose_value=False, hidden=True)
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+def run(
+    program: tuple[str, ...],
+    breaks: tuple[dict[str, Any], ...],
+    logs: tuple[dict[str, Any], ...],
+    captures: tuple[dict[str, Any], ...],
+    expressions: tuple[str, ...],
+    on_exception: bool,
+    until: int | None,
+    as_json: bool,
+    max_chars: int,
+    python: str | None,
+    stdin: str | None,
+) -> None:
+    """Run PROGRAM under the debugger, show every stop, and exit as it does.
+
+    At each stop: where, three lines of source, the locals that matter, the stack, and what
+    --eval asks for. Then the program goes on by itself. Reports go to stderr and the program's
+    own output passes through unchanged, so a pipe of its stdout stays clean. Breakpoints that
+    were never hit are named at the end.
+
+    \b
+    Examples:
+      relay run --break app.py:42 -- app.py --flag
+      relay run --break 'app.py:42:total > 5' --eval 'len(items)' -- app.py
+      relay run --break Cart.total --until 1 -- app.py
+      relay run --on-exception -- -m pytest tests/test_cart.py
+      relay run --log 'app.py:42:total is {total}' -- app.py
+      relay run --json --on-exception -- app.py < input.txt
+
+    \b
+    Exit code: the program's; 128 and the signal if one ended it; 0 after --until;
+    130 after Ctrl-C; 2 if an option is wrong or a breakpoint cannot be.
+    """
+    _open_standard_streams()
+    options = RunOptions(
+        program=check_program(program),
+        breakpoints=[*breaks, *map(_logpoint, logs), *_capturing(captures)],
+        expressions=expressions,
+        on_exception=on_exception,
+        until=until,
+        json=as_json,
+        max_chars=max_chars,
+        python=python,
+        stdin=stdin,
+    )
+    from relay.faces.cli.run_program import run_program
+
+    sys.exit(run_program(options))
+
+
+def _open_standard_streams() -> None:
+    """A closed one would be the next file that anybody opens: we would write into that."""
+    for fd in (0, 1, 2):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+
+
+def _logpoint(given: dict[str, Any]) -> dict[str, Any]:
+    return {"file": given["file"], "line": given["line"], "log_message": given["text"]}
+
+
+def _capturing(given: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One breakpoint for each place, with all that is to be captured there."""
+    places: dict[tuple[str, int], dict[str, Any]] = {}
+    for one in given:
+        place = {"file": one["file"], "line": one["line"], "capture": []}
+        places.setdefault((one["file"], one["line"]), place)["capture"].append(one["text"].strip())
+    return list(places.values())

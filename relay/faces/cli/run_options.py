@@ -1,0 +1,112 @@
+"""What `relay run` was told, from the texts of its options. Pure; complains as click does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+BOUND = 20
+"""Stops after which a program is no longer stopped, unless --until says otherwise."""
+
+_PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]+)(?::(?P<rest>.*))?", re.DOTALL)
+_FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """One run. `program` is a script, or `-m` and a module, with its arguments."""
+
+    program: Sequence[str]
+    breakpoints: Sequence[dict[str, Any]] = ()
+    expressions: Sequence[str] = ()
+    on_exception: bool = False
+    until: int | None = None
+    json: bool = False
+    max_chars: int = 700
+    python: str | None = None
+    stdin: str | None = None
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """The fields of a launch that name the program."""
+        if self.program[0] == "-m":
+            return {"module": self.program[1], "args": list(self.program[2:])}
+        return {"script": self.program[0], "args": list(self.program[1:])}
+
+
+def check_program(words: Sequence[str]) -> Sequence[str]:
+    """The words after `--`; raises click.UsageError unless they name a script or a module."""
+    if words[0] == "-m" and len(words) < 2:
+        raise click.UsageError("-m needs the name of a module: relay run -- -m pytest tests/")
+    if words[0] != "-m" and words[0].startswith("-"):
+        raise click.UsageError(
+            f"{words[0]} is no program: expected a script, or -m and a module, "
+            "such as relay run -- app.py --flag"
+        )
+    return words
+
+
+class Break(click.ParamType[dict[str, Any]]):
+    """FILE:LINE, FILE:LINE:CONDITION, or the name of a function."""
+
+    name = "FILE:LINE[:COND]"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> dict[str, Any]:
+        """The fields of a breakpoint."""
+        found = _PLACE.fullmatch(value)
+        if found is None and _FUNCTION.fullmatch(value) and not value.endswith(".py"):
+            return {"function": value}
+        if found is None:
+            self.fail(
+                f"{value!r}: expected FILE:LINE, FILE:LINE:CONDITION or the name of a function, "
+                "such as app.py:42, 'app.py:42:total > 5' or Cart.total",
+                param,
+                ctx,
+            )
+        place = {"file": found["file"], "line": _line(self, found["line"], param, ctx)}
+        if found["rest"] is None:
+            return place
+        if not found["rest"].strip():
+            self.fail(f"{value!r}: expected a condition after the last colon", param, ctx)
+        return {**place, "condition": found["rest"].strip()}
+
+
+class PlaceWith(click.ParamType[dict[str, Any]]):
+    """FILE:LINE:TEXT."""
+
+    def __init__(self, what: str, example: str) -> None:
+        self.name = f"FILE:LINE:{what}"
+        self._example = example
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> dict[str, Any]:
+        """file, line and text."""
+        found = _PLACE.fullmatch(value)
+        if found is None or not (found["rest"] or "").strip():
+            self.fail(f"{value!r}: expected {self.name}, such as {self._example}", param, ctx)
+        line = _line(self, found["line"], param, ctx)
+        return {"file": found["file"], "line": line, "text": found["rest"]}
+
+
+def _line(
+    kind: click.ParamType[dict[str, Any]],
+    text: str,
+    param: click.Parameter | None,
+    ctx: click.Context | None,
+) -> int:
+    line = int(text) if len(text) < 11 else 0
+    if not 1 <= line < 2**31:
+        kind.fail(f"line {text[:20]}: expected a line from 1 to {2**31 - 1}", param, ctx)
+    return line
+
+
+BREAK = Break()
+LOG = PlaceWith("MESSAGE", "'app.py:42:total is {total}'")
+CAPTURE = PlaceWith("EXPR", "'app.py:42:len(items)'")

@@ -1,0 +1,340 @@
+"""One run of `relay run`, in this very process: no server, one session, every stop told.
+
+Knows what is asked of the operations, and when. Refuses to know how it is told.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import trio
+from pydantic import ValidationError
+
+from relay.config import ConfigurationError, Settings, load_settings
+from relay.errors import InvalidRequest, InvalidSessionState, LaunchSyntaxError, RelayError
+from relay.faces.cli.run_options import BOUND, RunOptions
+from relay.faces.cli.run_telling import JsonTeller, Teller, TextTeller, Unheard
+from relay.hub import Hub, open_relay
+from relay.models.breakpoints import BreakpointListQuery, ChangeBreakpoint, SetBreakpoints
+from relay.models.exceptions import SetExceptionBreakpoints
+from relay.models.execution import ContinueRequest
+from relay.models.launch import LaunchRequest
+from relay.models.report import Report
+from relay.models.sessions import SessionSettings
+from relay.models.watches import WatchesQuery, WatchRequest
+from relay.operations import breakpoints as breakpoint_operations
+from relay.operations.captures import captures
+from relay.operations.ending import terminate
+from relay.operations.exception_breakpoints import set_exception_breakpoints
+from relay.operations.execution import STOPS, continue_execution
+from relay.operations.launching import launch
+from relay.operations.passing import Tap, feed, tap_output
+from relay.operations.report import gather, never_hit
+from relay.operations.sessions import open_session
+from relay.operations.watches import add_watch, list_watches
+
+BAD_OPTIONS = 2
+FAILED = 1
+READ_BYTES = 65_536
+PLACED = ("line", "function", "verified", "message", "suggestion", "capture")
+
+
+def run_program(options: RunOptions) -> int:
+    """Run it to its end; returns the exit code of the command."""
+    try:
+        settings = load_settings(project_root=Path.cwd(), python_path=options.python)
+    except ConfigurationError as error:
+        print(f"relay: {error}", file=sys.stderr)
+        return BAD_OPTIONS
+    outcome = _Outcome()
+    trio.run(_with_signals, options, settings, outcome)
+    return outcome.code
+
+
+class _Outcome:
+    """The exit code; what is said first holds."""
+
+    def __init__(self) -> None:
+        self._code: int | None = None
+
+    @property
+    def code(self) -> int:
+        return FAILED if self._code is None else self._code
+
+    def settle(self, code: int) -> None:
+        self._code = code if self._code is None else self._code
+
+
+async def _with_signals(options: RunOptions, settings: Settings, outcome: _Outcome) -> None:
+    teller = (JsonTeller if options.json else TextTeller)(options.max_chars)
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_obey, signals, outcome, nursery.cancel_scope)
+            outcome.settle(await _guarded(options, settings, teller))
+            nursery.cancel_scope.cancel()
+
+
+async def _obey(signals: AsyncIterator[int], outcome: _Outcome, scope: trio.CancelScope) -> None:
+    """The first signal ends the program, and everything that it started, and us."""
+    async for number in signals:
+        outcome.settle(128 + number)
+        scope.cancel()
+        return
+
+
+async def _guarded(options: RunOptions, settings: Settings, teller: Teller) -> int:
+    run = _Run(options, teller)
+    try:
+        async with open_relay(settings) as hub:
+            try:
+                return await run.whole(hub)
+            except LaunchSyntaxError as error:
+                await teller.failed(error)
+                return FAILED
+            except RelayError as error:
+                await teller.failed(error)
+                return FAILED if error.status >= 500 else BAD_OPTIONS
+    except Unheard as error:
+        return error.tell()
+
+
+class _Run:
+    """The program, from its breakpoints to its exit code."""
+
+    def __init__(self, options: RunOptions, teller: Teller) -> None:
+        self._options = options
+        self._teller = teller
+        self._lost: Unheard | None = None
+        self._stops = self._exceptions = 0
+        self._logged = 0
+        self._logging = trio.Lock()
+
+    async def whole(self, hub: Hub) -> int:
+        """Until the program has ended; raises RelayError if it cannot be started."""
+        request = SessionSettings(python_path=self._options.python)
+        self._session = await open_session(hub, body=request)
+        with self._session.activity():
+            placed = await self._prepare()
+            tap = tap_output(self._session)
+            failure: RelayError | Unheard | None = None
+            async with trio.open_nursery() as nursery:
+                try:
+                    await self._follow(nursery, tap, placed)
+                except (RelayError, Unheard) as error:
+                    failure = error  # as itself, not in a group
+                nursery.cancel_scope.cancel()
+            if failure is not None or (failure := self._lost) is not None:
+                raise failure
+        return self._code()
+
+    # Before --------------------------------------------------------------------------
+
+    async def _prepare(self) -> list[dict[str, Any]]:
+        """What is to be stopped at and looked at; raises RelayError for what cannot be."""
+        session, options = self._session, self._options
+        places = [*options.breakpoints]
+        _check_twice(places, session.config.project_root)
+        placed = []
+        for place in places:
+            body = _checked(place)
+            placed += (await breakpoint_operations.set_breakpoints(session, body=body)).breakpoints
+        for expression in dict.fromkeys(options.expressions):
+            await add_watch(session, body=WatchRequest(expression=expression))
+        return [
+            {
+                "id": one.id,
+                "file": one.source and one.source.path,
+                **{name: getattr(one, name) for name in PLACED},
+            }
+            for one in placed
+        ]
+
+    async def _follow(
+        self, nursery: trio.Nursery, tap: Tap, placed: Sequence[Mapping[str, Any]]
+    ) -> None:
+        session = self._session
+        cursor = session.events.last_seq
+        catches: Literal["uncaught", False] = "uncaught" if self._options.on_exception else False
+        body = LaunchRequest(**self._options.target, stop_on_exception=catches)
+        result = await launch(session, body=body)
+        await self._teller.started(result.pid, placed)
+        nursery.start_soon(self._heard, partial(self._carry, tap), nursery.cancel_scope)
+        nursery.start_soon(self._feed)
+        nursery.start_soon(self._heard, self._tell_logs, nursery.cancel_scope)
+        await self._through_stops(cursor, tap)
+        await self._catch_up(tap)
+        tap.close()
+        for one in placed:
+            if one["capture"]:
+                await self._teller.captured(await captures(session, one["id"]))
+        await self._teller.ended(self._summary(), self._words())
+
+    # Streams -----------------------------------------------------------------------------
+
+    async def _heard(self, tell: Callable[[], Awaitable[None]], scope: trio.CancelScope) -> None:
+        """Tell as long as somebody listens; without a listener the run is over."""
+        try:
+            await tell()
+        except Unheard as error:
+            self._lost = error
+            scope.cancel()
+
+    async def _carry(self, tap: Tap) -> None:
+        while (piece := await tap.take()) is not None:
+            await self._teller.printed(piece.category, piece.data)
+
+    async def _feed(self) -> None:
+        """Standard input, as far as somebody takes it; the end of it, too."""
+        fd = 0 if self._options.stdin is None else os.open(self._options.stdin, os.O_RDONLY)
+        while data := await trio.to_thread.run_sync(_read, fd, abandon_on_cancel=True):
+            if not await feed(self._session, data):
+                return
+        await feed(self._session, b"", end=True)
+
+    async def _tell_logs(self) -> None:
+        """What logpoints print, which is not the program's output."""
+        while True:
+            await self._session.output.wait(self._logged, category="console")
+            await self._tell_new_logs()
+
+    async def _tell_new_logs(self) -> None:
+        async with self._logging:
+            while True:
+                page = self._session.output.read(self._logged, 1000, "console")
+                self._logged = page.next_seq
+                for entry in page.entries:
+                    await self._teller.logged(entry.output)
+                if not page.has_more:
+                    return
+
+    async def _catch_up(self, tap: Tap) -> None:
+        """Everything that came before this moment has been told."""
+        await tap.dealt_with()
+        await self._tell_new_logs()
+
+    # Stops ----------------------------------------------------------------------------------
+
+    async def _through_stops(self, cursor: int, tap: Tap) -> None:
+        session = self._session
+        while await session.events.wait(cursor, types=STOPS) is not None:
+            cursor = session.events.last_seq
+            if session.stop is None:
+                if session.is_over:
+                    return
+                continue
+            await self._catch_up(tap)
+            report = await self._tell_stop()
+            if self._stops == self._options.until:
+                await terminate(session)
+                return
+            await self._rein_in(report)
+            cursor = session.events.last_seq
+            try:
+                await continue_execution(session, body=ContinueRequest())
+            except InvalidSessionState:  # it was killed meanwhile
+                continue
+
+    async def _tell_stop(self) -> Report:
+        session = self._session
+        self._stops += 1
+        report = await gather(session)
+        index = next((i for i, frame in enumerate(report.stack) if frame.shown), 0)
+        query = WatchesQuery(frame_id=index)
+        watches = (await list_watches(session, query=query)).watches if session.stop else []
+        await self._teller.stopped(self._stops, report, watches)
+        return report
+
+    async def _rein_in(self, report: Report) -> None:
+        """After so many stops, what has stopped it no longer does."""
+        if report.exception is not None:
+            self._exceptions += 1
+            if self._exceptions == BOUND:
+                body = SetExceptionBreakpoints(filters=[])
+                await set_exception_breakpoints(self._session, body=body)
+                await self._teller.noted(f"[note] {BOUND} exceptions shown: no more stops for them")
+        elif (self._stops - self._exceptions) % BOUND == 0:
+            await self._switch_off()
+
+    async def _switch_off(self) -> None:
+        query = BreakpointListQuery()
+        known = await breakpoint_operations.list_breakpoints(self._session, query=query)
+        stopping = [b for b in known.breakpoints if b.log_message is None and b.capture is None]
+        hit = [b for b in stopping if b.hit_count and b.enabled]
+        for one in hit:
+            await breakpoint_operations.change_breakpoint(
+                self._session, breakpoint_id=one.id, body=ChangeBreakpoint(enabled=False)
+            )
+        names = ", ".join(one.id for one in hit)
+        await self._teller.noted(f"[note] {BOUND} stops shown: {names} no longer stops it")
+
+    # The end ----------------------------------------------------------------------------------
+
+    def _code(self) -> int:
+        code = self._session.exit_code
+        if self._cut_short:
+            return 0
+        if code is None:
+            return FAILED
+        return code if code >= 0 else 128 - code
+
+    def _signal(self) -> str:
+        code = self._session.exit_code or 0
+        known = {number.value: number.name for number in signal.Signals}
+        return f" ({known.get(-code, f'signal {-code}')})" if code < 0 else ""
+
+    @property
+    def _cut_short(self) -> bool:
+        return self._stops == self._options.until
+
+    def _summary(self) -> dict[str, Any]:
+        return {
+            "exit_code": self._code(),
+            "ended_by": "until" if self._cut_short else self._session.reason,
+            "stops": self._stops,
+            "never_hit": never_hit(self._session),
+        }
+
+    def _words(self) -> list[str]:
+        stops = f"{self._stops} stop{'' if self._stops == 1 else 's'}"
+        ended = f"exit code {self._code()}{self._signal()}"
+        how = "ended by --until" if self._cut_short else ended
+        missed = never_hit(self._session)
+        return [f"{how}, {stops}"] + ([f"never hit: {'; '.join(missed)}"] if missed else [])
+
+
+def _checked(place: Mapping[str, Any]) -> SetBreakpoints:
+    try:
+        return SetBreakpoints(**place)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise InvalidRequest(f"{place.get('file')}: {first['msg']}") from None
+
+
+def _check_twice(places: Sequence[Mapping[str, Any]], root: str) -> None:
+    """One place holds one breakpoint: a second would silently replace the first."""
+    seen = set()
+    for place in places:
+        if "function" in place:
+            key, name = (place["function"], 0), place["function"]
+        else:
+            file = os.path.normpath(os.path.join(root, os.path.expanduser(place["file"])))
+            key, name = (file, place["line"]), f"{place['file']}:{place['line']}"
+        if key in seen:
+            raise InvalidRequest(
+                f"{name} is named twice",
+                suggestion="Give each place once; two conditions are one with `or`",
+            )
+        seen.add(key)
+
+
+def _read(fd: int) -> bytes:
+    try:
+        return os.read(fd, READ_BYTES)
+    except OSError:  # closed, or the terminal of a program in the background
+        return b""

@@ -1,0 +1,223 @@
+"""How `relay run` tells of a run: as text beside the program's output, or as JSON lines.
+
+Knows descriptors and words. Refuses to know when there is something to tell.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import json
+import os
+import select
+import signal
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import click
+import trio
+
+from relay.errors import RelayError
+from relay.models.captures import Captures
+from relay.models.execution import WatchValue
+from relay.models.report import Report
+from relay.operations.captures import render_table
+from relay.operations.report_text import one_line, render
+
+STDOUT, STDERR = 1, 2
+STREAMS = {"stdout": STDOUT, "stderr": STDERR}
+
+
+class Unheard(Exception):
+    """What was to be told cannot be written."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self._error = error
+
+    def tell(self) -> int:
+        """The exit code: that of a broken pipe if the reader has gone, else 1, and why."""
+        if isinstance(self._error, BrokenPipeError):
+            return 128 + signal.SIGPIPE
+        with contextlib.suppress(OSError):
+            os.write(STDERR, f"relay: cannot write output: {self._error.strerror}\n".encode())
+        return 1
+
+
+class Teller(Protocol):
+    """Tells of one run. Raises Unheard when that cannot be written."""
+
+    async def started(self, pid: int, breakpoints: Sequence[Mapping[str, Any]]) -> None: ...
+    async def printed(self, category: str, data: bytes) -> None: ...
+    async def logged(self, text: str) -> None: ...
+    async def stopped(self, number: int, report: Report, watches: Sequence[WatchValue]) -> None: ...
+    async def captured(self, captures: Captures) -> None: ...
+    async def noted(self, text: str) -> None: ...
+    async def failed(self, error: RelayError) -> None: ...
+    async def ended(self, summary: Mapping[str, Any], words: Sequence[str]) -> None: ...
+
+
+class TextTeller:
+    """Output where the program sent it; everything else on stderr."""
+
+    def __init__(self, max_chars: int) -> None:
+        self._max_chars = max_chars
+        self._colours = os.isatty(STDERR) and "NO_COLOR" not in os.environ
+        self._shared = _same_file(STDOUT, STDERR)
+        self._within_line = {STDOUT: False, STDERR: False}
+
+    async def started(self, pid: int, breakpoints: Sequence[Mapping[str, Any]]) -> None:
+        """Only what will not work is told."""
+        for one in breakpoints:
+            if not one["verified"] and one["function"] is None:
+                await self.noted(f"[not set] {_missed(one)}")
+
+    async def printed(self, category: str, data: bytes) -> None:
+        """Byte for byte."""
+        fd = STREAMS[category]
+        self._within_line[fd] = not data.endswith(b"\n")
+        await write(fd, data)
+
+    async def logged(self, text: str) -> None:
+        """What --log asked for, as it is."""
+        await self._say(text.rstrip("\n"))
+
+    async def stopped(self, number: int, report: Report, watches: Sequence[WatchValue]) -> None:
+        """The report, and what --eval asked for."""
+        head, _, rest = render(report, self._max_chars).partition("\n")
+        lines = [self._styled(f"[stop {number}] {head}", bold=True), *rest.splitlines()]
+        for watch in watches:
+            value = watch.result if watch.error is None else f"raised {watch.error}"
+            lines.append(f"eval {one_line(watch.expression)} = {one_line(value or 'None')}")
+        await self._say("\n".join(self._marked(line) for line in lines))
+
+    async def captured(self, captures: Captures) -> None:
+        """The table of what was kept."""
+        head, _, rest = render_table(captures).partition("\n")
+        await self._say(self._styled(f"[captured] {head}", bold=True) + f"\n{rest}".rstrip())
+
+    async def noted(self, text: str) -> None:
+        """Something that the user should know."""
+        await self._say(self._styled(text, fg="yellow"))
+
+    async def failed(self, error: RelayError) -> None:
+        """Why there is no run."""
+        message = self._styled(f"relay: {error.message}", fg="red")
+        await self._say(f"{message}\n  {error.details['suggestion']}")
+
+    async def ended(self, summary: Mapping[str, Any], words: Sequence[str]) -> None:
+        """How it ended, and what never happened."""
+        await self._say("\n".join([self._styled(f"[end] {words[0]}", bold=True), *words[1:]]))
+
+    async def _say(self, text: str) -> None:
+        starts_late = self._within_line[STDERR] or (self._shared and self._within_line[STDOUT])
+        self._within_line = {STDOUT: False, STDERR: False} if self._shared else self._within_line
+        self._within_line[STDERR] = False
+        data = ("\n" if starts_late else "") + text + "\n"
+        await write(STDERR, data.encode("utf-8", "replace"))
+
+    def _marked(self, line: str) -> str:
+        return self._styled(line, fg="cyan") if line.startswith(">") else line
+
+    def _styled(self, text: str, **style: Any) -> str:
+        return click.style(text, **style) if self._colours else text
+
+
+class JsonTeller:
+    """One JSON object a line on stdout, and nothing else."""
+
+    def __init__(self, max_chars: int) -> None:
+        self._max_chars = max_chars
+        decoder = codecs.getincrementaldecoder("utf-8")
+        self._decoders = {name: decoder("backslashreplace") for name in STREAMS}
+
+    async def started(self, pid: int, breakpoints: Sequence[Mapping[str, Any]]) -> None:
+        """The program runs."""
+        await self._say("start", pid=pid, breakpoints=list(breakpoints))
+
+    async def printed(self, category: str, data: bytes) -> None:
+        """Text; bytes that are not UTF-8 come as \\xNN."""
+        text = self._decoders[category].decode(data)
+        if text:
+            await self._say("output", category=category, output=text)
+
+    async def logged(self, text: str) -> None:
+        """What --log asked for."""
+        await self._say("log", text=text.rstrip("\n"))
+
+    async def stopped(self, number: int, report: Report, watches: Sequence[WatchValue]) -> None:
+        """A stop, as text and in parts."""
+        shown = next((frame for frame in report.stack if frame.shown), None)
+        await self._say(
+            "stop",
+            number=number,
+            reason=report.reason,
+            breakpoints=report.breakpoints,
+            location=shown and {"path": shown.path, "line": shown.line, "function": shown.name},
+            exception=report.exception and report.exception.model_dump(include={"type", "message"}),
+            report=render(report, self._max_chars),
+            locals={local.name: local.value for local in report.locals or []},
+            stack=[
+                {"path": f.path, "line": f.line, "function": f.name}
+                for f in report.stack
+                if f.own or f.shown
+            ],
+            evals=[
+                w.model_dump(include={"expression", "result", "type", "error"}) for w in watches
+            ],
+        )
+
+    async def captured(self, captures: Captures) -> None:
+        """What was kept, in rows."""
+        await self._say("captures", **captures.model_dump(mode="json"))
+
+    async def noted(self, text: str) -> None:
+        """Something that the user should know."""
+        await self._say("note", text=text)
+
+    async def failed(self, error: RelayError) -> None:
+        """Why there is no run."""
+        suggestion = error.details["suggestion"]
+        await self._say("error", code=error.code, message=error.message, suggestion=suggestion)
+
+    async def ended(self, summary: Mapping[str, Any], words: Sequence[str]) -> None:
+        """How it ended. The rest of a broken character comes first."""
+        for category, decoder in self._decoders.items():
+            if text := decoder.decode(b"", final=True):
+                await self._say("output", category=category, output=text)
+        await self._say("end", **summary)
+
+    async def _say(self, kind: str, **facts: Any) -> None:
+        line = json.dumps({"type": kind, **facts}) + "\n"
+        await write(STDOUT, line.encode("utf-8", "replace"))
+
+
+async def write(fd: int, data: bytes) -> None:
+    """All of it, waiting as long as it takes. Raises Unheard if it cannot be."""
+    try:
+        await trio.to_thread.run_sync(_write_all, fd, data, abandon_on_cancel=True)
+    except OSError as error:
+        raise Unheard(error) from None
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(fd, rest) :]
+        except BlockingIOError:  # whoever gave us the descriptor made it so
+            select.select([], [fd], [])
+
+
+def _same_file(one: int, other: int) -> bool:
+    try:
+        return os.path.sameopenfile(one, other)
+    except OSError:  # one of them is closed
+        return False
+
+
+def _missed(breakpoint: Mapping[str, Any]) -> str:
+    words = [f"{breakpoint['file']}:{breakpoint['line']}", breakpoint["message"] or "not verified"]
+    if breakpoint["suggestion"]:
+        words.append(breakpoint["suggestion"])
+    return ": ".join(words)

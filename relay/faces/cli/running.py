@@ -1,0 +1,82 @@
+"""`relay continue`, `step`, `until`, `pause`, `where`: running and stopping."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import click
+
+from relay.faces.cli.places import Line
+from relay.faces.cli.shell import WAIT, Shell, session_command
+from relay.faces.cli.standing import go, show_standing
+
+
+@click.command("continue", short_help="Run to the next stop.")
+@session_command
+@WAIT
+def continue_(shell: Shell, wait: float) -> int:
+    """Let the program run to its next stop, question or end, and show where it stands.
+
+    Exits with 4 if it still runs when the wait is over; ask again with relay where.
+    """
+    session = shell.session()
+    return go(shell, session, partial(session.continue_, wait=0), wait)
+
+
+@click.command(short_help="Step one line: over, into or out.")
+@session_command
+@WAIT
+@click.argument("how", type=click.Choice(["over", "into", "out"]), default="over")
+def step(shell: Shell, wait: float, how: str) -> int:
+    """Run one line of the program, and show where it stands.
+
+    `over` runs calls to their end, `into` stops inside of them, `out` runs until this
+    function has returned. The default is `over`.
+    """
+    session = shell.session()
+    verb = {"over": session.step_over, "into": session.step_into, "out": session.step_out}[how]
+    return go(shell, session, lambda: verb(wait=0), wait)
+
+
+@click.command(short_help="Run to a line.")
+@session_command
+@WAIT
+@click.argument("place", type=Line(), metavar="FILE:LINE")
+def until(shell: Shell, wait: float, place: dict[str, Any]) -> int:
+    """Run to a line, once: as with a breakpoint that is gone afterwards.
+
+    Stops earlier if something else stops the program.
+    """
+    session = shell.session()
+    return go(shell, session, partial(session.run_to, **place, wait=0), wait)
+
+
+@click.command(short_help="Stop the running program where it is.")
+@session_command
+@WAIT
+def pause(shell: Shell, wait: float) -> int:
+    """Stop the running program at its next line of Python, and show where it stands."""
+    session = shell.session()
+    return go(shell, session, partial(session.pause, wait=0), wait)
+
+
+@click.command(short_help="Show where the program stands.")
+@session_command
+@click.option(
+    "--wait",
+    type=click.FloatRange(0, 300),
+    default=0.0,
+    metavar="SECONDS",
+    help="If it runs, wait so long for its next stop, question or end.  [default: 0]",
+)
+def where(shell: Shell, wait: float) -> int:
+    """Show where the program stands: the stop, the code, the locals that matter, the stack.
+
+    Or how it ended. Exits with 4 if it still runs after the wait.
+    """
+    session = shell.session()
+    if wait and session.status().status == "running":
+        return go(shell, session, lambda: None, wait)
+    code = show_standing(shell, session)
+    return code if wait else 0

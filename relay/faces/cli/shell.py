@@ -1,0 +1,211 @@
+"""What the session commands share: the server, the session, what is shown, how it ends.
+
+Exit codes: 0 done; 1 refused, or the expression raised; 2 the command line is wrong; 3 no relay
+answers; 4 the wait was over and the program still runs. Knows no verb.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+
+import click
+
+from relay.config import ConfigurationError, Settings, load_settings
+from relay.errors import RelayError, RelayUnreachable, SessionExpired, SessionNotFound
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from rich.console import Console
+
+    from relay.client import Client, Session
+
+P = ParamSpec("P")
+
+REFUSED, NO_RELAY, STILL_RUNNING = 1, 3, 4
+
+NO_SESSION = "Start a program: relay start PROGRAM"
+
+
+class Shell:
+    """One command: its server, its session, its way of showing."""
+
+    def __init__(self, url: str | None, session_id: str | None, as_json: bool) -> None:
+        from relay.faces.cli.memory import Memory
+
+        self.settings = _settings()
+        self.as_json = as_json
+        self.url = url
+        self._asked = session_id
+        self.memory = Memory(self.settings.state_dir)
+        self._open = contextlib.ExitStack()
+
+    @property
+    def console(self) -> Console:
+        """Standard output: colours on a terminal only, and no line is broken elsewhere."""
+        from rich.console import Console
+
+        terminal = sys.stdout.isatty()
+        return Console(highlight=False, markup=False, emoji=False, width=None if terminal else 500)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._open.close()
+
+    # The server and the session ----------------------------------------------------------
+
+    def client(self, *, start: bool = True) -> Client:
+        """A client of the server; with `start`, one is started in the background if need be."""
+        from relay.client import Client
+
+        url = self.url or self._found(start)
+        client = Client(url, token=self.settings.token)
+        return self._open.enter_context(client)
+
+    def _found(self, start: bool) -> str:
+        from relay.faces.cli.background import Background
+
+        background = Background(self.settings)
+        if start:
+            return background.ensure(say)
+        found = background.find()
+        if found is None:
+            raise RelayUnreachable("no relay runs", suggestion=NO_SESSION)
+        return found
+
+    def session(self) -> Session:
+        """The session that is meant: --session, else this directory's last, else the only one."""
+        client = self.client(start=False)
+        if self._asked is not None:
+            self.memory.keep(self._asked)
+            return client.session(self._asked)
+        return self._remembered(client) or self._only(client)
+
+    def _remembered(self, client: Client) -> Session | None:
+        session_id = self.memory.recall()
+        if session_id is None:
+            return None
+        session = client.session(session_id)
+        try:
+            session.ping()
+        except (SessionNotFound, SessionExpired):
+            self.memory.forget()
+            return None
+        return session
+
+    def _only(self, client: Client) -> Session:
+        items = client.sessions().items
+        if len(items) == 1:
+            return client.session(items[0].session_id)
+        if not items:
+            raise SessionNotFound("there is no session", suggestion=NO_SESSION)
+        ids = ", ".join(item.session_id for item in items)
+        raise SessionNotFound(
+            f"none of the {len(items)} sessions was used from this directory: {ids}",
+            suggestion="Say which one: --session ID, or RELAY_SESSION",
+        )
+
+    # Showing -----------------------------------------------------------------------------
+
+    def show(self, model: BaseModel) -> bool:
+        """With --json, print what the API answered; says whether that was all."""
+        if self.as_json:
+            click.echo(model.model_dump_json(indent=2))
+        return self.as_json
+
+    def show_data(self, data: Any) -> bool:
+        """The same for what is put together here."""
+        if self.as_json:
+            click.echo(json.dumps(data, indent=2))
+        return self.as_json
+
+
+def say(text: str) -> None:
+    """Something about the commands themselves: to standard error."""
+    click.echo(text, err=True)
+
+
+Function = Callable[Concatenate[Shell, P], int | None]
+"""A command's work; what it returns is the exit code."""
+
+
+def session_command(function: Function[P]) -> Callable[P, None]:
+    """A command for a session: with --session, --url and --json. Goes above the other options."""
+    return _SESSION(server_command(function))
+
+
+def server_command(function: Function[P]) -> Callable[P, None]:
+    """A command for a server: with --url and --json."""
+
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        options: dict[str, Any] = kwargs
+        shell = Shell(options.pop("url"), options.pop("session_id", None), options.pop("as_json"))
+        with contextlib.closing(shell), _told(shell):
+            sys.exit(function(shell, *args, **kwargs) or 0)
+
+    return _URL(_JSON(update_wrapper(run, function)))
+
+
+_SESSION = click.option(
+    "-s",
+    "--session",
+    "session_id",
+    metavar="ID",
+    envvar="RELAY_SESSION",
+    help="The session.  [default: the last one used from this directory, or the only one]",
+)
+_URL = click.option(
+    "--url",
+    metavar="URL",
+    envvar="RELAY_URL",
+    help="The server: http://HOST:PORT or unix:PATH.  [default: one in the background]",
+)
+_JSON = click.option(
+    "--json", "as_json", is_flag=True, help="Print the API's data as JSON, for programs."
+)
+
+WAIT = click.option(
+    "--wait",
+    type=click.FloatRange(0, 300),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for the next stop, question or end.",
+)
+
+
+@contextlib.contextmanager
+def _told(shell: Shell) -> Iterator[None]:
+    """Errors as a line with the way out, or as JSON; with the exit code that fits."""
+    try:
+        yield
+    except RelayError as error:
+        _tell(shell, error)
+        sys.exit(NO_RELAY if isinstance(error, RelayUnreachable) else REFUSED)
+    except ValueError as error:  # no address of a relay
+        raise click.UsageError(str(error)) from None
+    except BrokenPipeError:
+        # Whoever read our output has had enough; nothing is left to be flushed.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _tell(shell: Shell, error: RelayError) -> None:
+    if shell.as_json:
+        told = {"code": error.code, "message": error.message, "details": error.details}
+        click.echo(json.dumps({"error": told}, indent=2))
+        return
+    say(f"relay: {error.message}")
+    say(f"  {error.details.get('suggestion', error.suggestion)}")
+
+
+def _settings() -> Settings:
+    try:
+        return load_settings()
+    except ConfigurationError as error:
+        raise click.ClickException(str(error)) from None

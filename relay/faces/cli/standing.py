@@ -1,0 +1,81 @@
+"""Let the program go, wait for what happens next, and show where it stands then.
+
+Knows events, reports and exit codes. Knows no verb: the commands bring it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from relay.faces.cli.shell import STILL_RUNNING, Shell
+from relay.models.output import EventType
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from relay.client import Session
+
+NEWS: list[EventType] = ["stopped", "terminated", "input_requested"]
+OUTPUT_CHARS = 4000
+"""Of what was printed meanwhile, the end of it."""
+
+REPORT_CHARS = 2000
+
+
+LAST_WORDS = re.compile(r"\n(?:stdout|stderr) ends:\n")
+"""Where a report shows again what the program has printed."""
+
+
+def go(shell: Shell, session: Session, act: Callable[[], object], wait: float) -> int:
+    """Act, then wait for a stop, a question or the end; the exit code."""
+    cursor = last_event(session)
+    act()
+    if wait:
+        session.event_page(cursor=cursor, types=NEWS, timeout=wait)
+    code = show_standing(shell, session, cursor)
+    return code if wait else 0
+
+
+def last_event(session: Session) -> str:
+    """A cursor behind everything that has happened; looking for a rare type brings little."""
+    cursor, more = None, True
+    while more:
+        page = session.event_page(cursor=cursor, types=["warning"], limit=1000)
+        cursor, more = page.next_cursor, page.has_more
+    assert cursor is not None
+    return cursor
+
+
+def show_standing(shell: Shell, session: Session, cursor: str | None = None) -> int:
+    """Where it stands, with what it has printed since `cursor`; the exit code."""
+    status = session.status()
+    report = session.report(max_chars=REPORT_CHARS).report
+    printed = "" if cursor is None else printed_since(session, cursor)
+    facts = {**status.model_dump(mode="json"), "report": report, "output": printed}
+    if not shell.show_data(facts):
+        if printed:
+            shell.console.print(printed, end="" if printed.endswith("\n") else "\n")
+            report = LAST_WORDS.split(report)[0]
+        print_report(shell.console, report)
+    return STILL_RUNNING if status.status == "running" else 0
+
+
+def printed_since(session: Session, cursor: str) -> str:
+    """What the program printed after an event, the end of it."""
+    text, more = "", True
+    while more:
+        page = session.event_page(cursor=cursor, types=["output"], limit=1000)
+        text += "".join(event.body["output"] for event in page.events)
+        text = text if len(text) <= OUTPUT_CHARS else "…" + text[-OUTPUT_CHARS:]
+        cursor, more = page.next_cursor, page.has_more
+    return text
+
+
+def print_report(console: Console, report: str) -> None:
+    """The report; on a terminal the headline and the current line stand out."""
+    first, *rest = report.split("\n")
+    console.print(first, style="bold", soft_wrap=True)
+    for line in rest:
+        console.print(line, style="yellow" if line.startswith(">") else None, soft_wrap=True)

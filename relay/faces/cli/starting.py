@@ -1,0 +1,186 @@
+"""`relay start`, `attach`, `restart`, `sessions`: how sessions begin, and which there are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from relay.errors import RelayError
+from relay.faces.cli.places import BREAKS, specs
+from relay.faces.cli.shell import WAIT, Shell, server_command, session_command
+from relay.faces.cli.standing import go
+
+if TYPE_CHECKING:
+    from relay.client import Session
+
+PYTHON = click.option(
+    "--python",
+    "python_path",
+    metavar="PATH",
+    help="Interpreter of the program.  [default: the server's own]",
+)
+
+
+def _variable(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, str]:
+    """NAME=VALUE as it is, NAME with the value that it has here."""
+    found = {}
+    for text in given:
+        name, assigned, value = text.partition("=")
+        if not name or not (assigned or name in os.environ):
+            raise click.BadParameter(f"{text!r}: give NAME=VALUE, or the name of a variable")
+        found[name] = value if assigned else os.environ[name]
+    return found
+
+
+@click.command(
+    short_help="Start a program under the debugger.",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@server_command
+@BREAKS
+@click.option("--stop-on-entry", is_flag=True, help="Stop at the program's first line.")
+@click.option("--on-raise", is_flag=True, help="Stop at exceptions that are caught, too.")
+@click.option(
+    "-e",
+    "--env",
+    callback=_variable,
+    multiple=True,
+    metavar="NAME[=VALUE]",
+    help="Variable of the program, or one of this shell to pass on; may be repeated.",
+)
+@PYTHON
+@click.option("--name", help="Name of the session, for people.")
+@WAIT
+@click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
+def start(
+    shell: Shell,
+    breaks: Sequence[dict[str, Any]],
+    stop_on_entry: bool,
+    on_raise: bool,
+    env: dict[str, str],
+    python_path: str | None,
+    name: str | None,
+    wait: float,
+    program: Sequence[str],
+) -> int:
+    """Start a program under the debugger, and show its first stop.
+
+    PROGRAM is a script with its arguments, or `-m MODULE` with its arguments. It runs in
+    this directory with the environment of the server; it stops at breakpoints and at
+    exceptions that nothing catches. Prints the id of its session, then where it stands.
+    If no server runs, one is started in the background; it ends when nobody needs it.
+
+    \b
+    Examples:
+      relay start --break app.py:42 app.py --flag
+      relay start --break 'app.py:42:count > 3' -- app.py
+      relay start -m pytest -q tests/test_basket.py
+    """
+    target, here = _target(program), os.getcwd()
+    session = shell.client().create_session(
+        name=name, project_root=here, python_path=python_path, breakpoints=specs(breaks)
+    )
+    launch = partial(
+        session.launch,
+        **target,
+        cwd=here,
+        env=env,
+        stop_on_entry=stop_on_entry,
+        stop_on_exception="raised" if on_raise else "uncaught",
+    )
+    return _begin(shell, session, launch, wait)
+
+
+def _target(program: Sequence[str]) -> dict[str, Any]:
+    first, *args = program
+    if first == "-m":
+        if not args:
+            raise click.UsageError("-m needs the name of a module")
+        return {"module": args[0], "args": args[1:]}
+    if first.startswith("-"):
+        raise click.NoSuchOption(first)
+    return {"script": first, "args": args}
+
+
+def _begin(shell: Shell, session: Session, act: Callable[[], object], wait: float) -> int:
+    """What cannot be started leaves no session behind."""
+
+    def begin() -> None:
+        try:
+            act()
+        except RelayError:
+            session.delete()
+            raise
+        shell.memory.keep(session.id)
+        if not shell.as_json:
+            click.echo(session.id)
+
+    return go(shell, session, begin, wait)
+
+
+@click.command(short_help="Debug a program that runs already.")
+@server_command
+@BREAKS
+@WAIT
+@click.argument("target")
+def attach(shell: Shell, breaks: Sequence[dict[str, Any]], wait: float, target: str) -> int:
+    """Debug a program that runs already, by its process id or its debug server.
+
+    TARGET is a process id, or HOST:PORT of a program that was started with
+    `python -m debugpy --listen PORT`. Shows its first stop; without breakpoints it runs on.
+
+    \b
+    Examples:
+      relay attach 4711 --break app.py:42
+      relay attach localhost:5678
+    """
+    fields = _attach_to(target)
+    client = shell.client()
+    session = client.create_session(project_root=os.getcwd(), breakpoints=specs(breaks))
+    return _begin(shell, session, partial(session.attach, **fields), wait if breaks else 0)
+
+
+def _attach_to(target: str) -> dict[str, Any]:
+    host, colon, number = target.rpartition(":")
+    if not number.isdecimal():
+        raise click.BadParameter(f"{target!r}: give a process id, or HOST:PORT")
+    return {"host": host or "localhost", "port": int(number)} if colon else {"pid": int(number)}
+
+
+@click.command(short_help="Start the session's program again.")
+@session_command
+@WAIT
+def restart(shell: Shell, wait: float) -> int:
+    """Start the session's program again, as it was started last, with its breakpoints.
+
+    A program that still runs is ended first.
+    """
+    session = shell.session()
+    return go(shell, session, session.restart, wait)
+
+
+@click.command(short_help="List the sessions.")
+@server_command
+def sessions(shell: Shell) -> None:
+    """List the sessions of the server, oldest first.
+
+    `*` marks the one that commands from this directory mean.
+    """
+    page = shell.client(start=False).sessions()
+    if shell.show(page):
+        return
+    if not page.items:
+        click.echo("no sessions")
+        return
+    from rich.table import Table
+
+    table = Table("", "session", "status", "program", "name", box=None, header_style="bold")
+    current = shell.memory.recall()
+    for item in page.items:
+        mark = "*" if item.session_id == current else ""
+        table.add_row(mark, item.session_id, item.status.value, item.program or "", item.name)
+    shell.console.print(table)

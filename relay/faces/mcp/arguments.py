@@ -1,0 +1,254 @@
+"""What each tool takes. `description` is for the reference, `hint` for `tools/list`.
+
+The whole list is to stay below 4 KB, so what a name says by itself has no hint.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from relay.models.fields import PathText, StrictModel, Text
+
+MAX_CHARS = 2000
+LAST_LINE = 2**31 - 1
+
+Action = Literal["continue", "over", "into", "out", "to", "pause", "wait"]
+What = Literal[
+    "locals", "variable", "stack", "exception", "source", "output", "threads", "tasks", "processes"
+]
+
+
+UNLISTED: dict[str, Any] = {"unlisted": True}
+"""For a field that is taken and described, and yet not worth its place in `tools/list`."""
+
+Exceptions = Literal["uncaught", "raised", "never"]
+
+
+def hinted(default: Any, hint: str, description: str, **bounds: Any) -> Any:
+    """A field that `tools/list` explains, too."""
+    return Field(default, description=description, json_schema_extra={"hint": hint}, **bounds)
+
+
+class Bounded(StrictModel):
+    max_chars: int = Field(
+        MAX_CHARS, ge=200, le=100_000, description="Bound of the answer, in characters"
+    )
+
+
+class Short(Bounded):
+    max_chars: int = Field(
+        MAX_CHARS,
+        ge=200,
+        le=100_000,
+        description="Bound of the answer, in characters",
+        json_schema_extra=UNLISTED,
+    )
+
+
+class OfSession(Bounded):
+    session: Text | None = Field(
+        None, max_length=100, description="Session id; not needed while there is only one"
+    )
+
+
+class Waits(Bounded):
+    wait: float = Field(
+        30, ge=0, le=300, description="Seconds to wait until it stops, ends or waits for input"
+    )
+
+
+class WaitsForSession(Waits, OfSession):
+    """A session that is waited for."""
+
+
+class Run(WaitsForSession):
+    script: PathText | None = Field(None, description="Python file; give this or module")
+    module: Text | None = hinted(
+        None,
+        "e.g. pytest",
+        "Module to run, like `python -m`",
+        min_length=1,
+        max_length=1024,
+    )
+    args: list[Text] = Field([], description="Arguments of the program")
+    cwd: PathText | None = Field(None, description="Working directory; default: the project root")
+    env: dict[str, Text] = Field({}, description="Environment variables on top of the relay's")
+    stdin: list[Text] = Field([], description="Lines for the program's standard input")
+    python: PathText | None = Field(None, description="Interpreter; default: the relay's own")
+    breakpoints: list[Text] = hinted(
+        [],
+        "FILE:LINE[:CONDITION] or function",
+        "Where to stop: FILE:LINE, FILE:LINE:CONDITION, or the name of a function",
+        max_length=1000,
+    )
+    capture: list[Text] = hinted(
+        [],
+        "record there, don't stop",
+        "Expressions whose values the breakpoints of this call record instead of stopping",
+        max_length=20,
+    )
+    on_exception: Exceptions = Field(
+        "uncaught", description="Where to stop for exceptions of the program's own code"
+    )
+    stop_on_entry: bool = Field(False, description="Stop at the program's first line")
+
+
+class Continue(WaitsForSession):
+    wait: float = Field(
+        30,
+        ge=0,
+        le=300,
+        description="Seconds to wait until it stops, ends or waits for input; of `pause` 10",
+    )
+    action: Action = Field(
+        "continue",
+        description="`continue`; step `over`, `into` or `out`; run `to` a line; `pause` a running "
+        "program; `wait` for its next stop",
+    )
+    to: Text | None = hinted(None, "FILE:LINE", "FILE:LINE to run to, with action `to`")
+    thread: int | None = Field(
+        None, description="Thread to step or pause; default: the stopped one"
+    )
+
+    @model_validator(mode="after")
+    def _to_with_a_place(self) -> Self:
+        if (self.action == "to") != (self.to is not None):
+            raise ValueError('action "to" and to, FILE:LINE, go together')
+        if self.thread is not None and self.action in {"continue", "wait"}:
+            raise ValueError(f'thread does not go with action "{self.action}"')
+        return self
+
+
+class Evaluate(OfSession):
+    expression: Text = Field(
+        min_length=1, max_length=1_000_000, description="Python expression, or statements to run"
+    )
+    frame: int = Field(0, ge=0, description="Frame of the stack, 0 on top")
+
+
+class Inspect(OfSession):
+    what: What = Field(description="What to look at")
+    frame: int = Field(0, ge=0, description="Frame of locals and source, 0 on top")
+    ref: int | None = hinted(
+        None,
+        "for what=variable",
+        "With `variable`: whose items or attributes; from locals or debug_eval",
+    )
+    thread: int | None = Field(None, description="Thread of the stack; default: the stopped one")
+    path: PathText | None = Field(None, description="File of source; default: the frame's")
+    start: int | None = hinted(
+        None,
+        "first item or line",
+        "First item (from 0), line or entry of output (from 1); answers that were cut name it",
+        ge=0,
+        le=LAST_LINE,
+    )
+
+    @model_validator(mode="after")
+    def _ref_with_variable(self) -> Self:
+        if (self.what == "variable") != (self.ref is not None):
+            raise ValueError('what "variable" and ref go together')
+        return self
+
+
+class Breakpoints(OfSession):
+    set: list[Text] = hinted(
+        [],
+        "as in debug_run",
+        "Places as in debug_run; the same place again updates it",
+        max_length=1000,
+    )
+    capture: list[Text] = Field(
+        [], max_length=20, description="As in debug_run, for the places in `set`"
+    )
+    remove: list[Text] = hinted(
+        [],
+        "ids, FILE:LINE or all",
+        "Breakpoints to remove: ids, FILE:LINE, or `all`",
+        max_length=1000,
+    )
+    captures: Text | None = hinted(
+        None,
+        "id: show recorded",
+        "Id or FILE:LINE of a breakpoint whose recorded values are shown",
+    )
+    start: int | None = Field(
+        None,
+        ge=0,
+        le=LAST_LINE,
+        description="With `captures`: every row from this one on (from 0), and not a choice",
+        json_schema_extra=UNLISTED,
+    )
+    on_exception: Exceptions | None = Field(
+        None,
+        description="As in debug_run; default: as it is",
+        json_schema_extra={"brief": True},
+    )
+
+    @model_validator(mode="after")
+    def _capture_with_set(self) -> Self:
+        if self.capture and not self.set:
+            raise ValueError("capture needs the breakpoints to set")
+        if self.start is not None and self.captures is None:
+            raise ValueError("start goes with captures")
+        return self
+
+
+class Trace(WaitsForSession):
+    target: Text | None = hinted(
+        None,
+        "FUNCTION or FILE:LINE",
+        "Function, or FILE:LINE inside it; without it, the last trace as it is by now",
+    )
+    call: int = Field(1, ge=1, le=10**9, description="Which call from now on; 1 is the next")
+    depth: int = Field(1, ge=1, le=10, description="Levels of calls that are shown line by line")
+    condition: Text | None = Field(
+        None,
+        max_length=10_000,
+        description="Count only calls whose arguments make this true",
+    )
+
+
+class Input(Short, WaitsForSession):
+    text: Text | None = Field(
+        None, max_length=1_000_000, description="Sent to standard input; ends with a newline"
+    )
+    eof: bool = Field(False, description="Close standard input after the text")
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if self.text is None and not self.eof:
+            raise ValueError("give text, or eof")
+        return self
+
+
+class Attach(Short, Waits):
+    pid: int | None = Field(None, ge=1, le=LAST_LINE, description="Process to attach to")
+    host: Text = Field(
+        "localhost",
+        min_length=1,
+        max_length=255,
+        description="Host of debugpy",
+        json_schema_extra=UNLISTED,
+    )
+    port: int | None = hinted(
+        None, "of debugpy --listen", "Port of `debugpy --listen`", ge=1, le=65535
+    )
+    breakpoints: list[Text] = Field([], max_length=1000, description="As in debug_run")
+    wait: float = Field(0, ge=0, le=300, description="Seconds to wait for the first stop")
+
+    @model_validator(mode="after")
+    def _one_target(self) -> Self:
+        if (self.pid is None) == (self.port is None):
+            raise ValueError("give either pid or port; debug_inspect what=processes lists them")
+        return self
+
+
+class Sessions(Short):
+    """No session is named: all are listed."""
+
+
+class End(Short, OfSession):
+    detach: bool = Field(False, description="Leave the program running, without debugger")

@@ -1,0 +1,71 @@
+"""MCP over streamable HTTP: mounted beside the API, on the same hub and behind the same guard.
+
+`/mcp` has the rich tools, `/mcp/v0` the run-to-breakpoint calls. The SDK is imported and its
+session managers are started by the first request, in a nursery that lives as long as the server.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import trio
+
+from relay import __version__
+from relay.errors import NotSupported, RouteNotFound
+from relay.faces.http.asgi import ROUTE, App, Receive, Scope, Send
+from relay.faces.http.table import HubLike
+from relay.faces.mcp import extra
+from relay.faces.mcp.tables import table_of
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+PATH = "/mcp"
+TABLES = {PATH: "default", f"{PATH}/v0": "v0"}
+
+
+class McpMount:
+    """The ASGI app for everything below `/mcp`."""
+
+    def __init__(self, hub: HubLike, nursery: trio.Nursery, ending: trio.Event) -> None:
+        self._hub = hub
+        self._nursery = nursery
+        self._ending = ending
+        self._managers: dict[str, StreamableHTTPSessionManager] = {}
+        self._starting = trio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request; raises NotSupported without the SDK, RouteNotFound below other paths."""
+        path = scope["path"].rstrip("/")
+        if path not in TABLES:
+            raise RouteNotFound(
+                f"there is no {scope['path'][:200]}",
+                suggestion=f"MCP is at {PATH}, and the tools of the tool API at {PATH}/v0",
+                method=scope["method"],
+                path=scope["path"][:200],
+            )
+        if extra.is_missing():
+            raise NotSupported(extra.MISSING, suggestion=f"Run {extra.INSTALL}, and restart")
+        scope[ROUTE] = path
+        self._hub.check_open()
+        manager = await self._manager(TABLES[path])
+        await manager.handle_request(scope, receive, send)
+
+    async def _manager(self, table: str) -> StreamableHTTPSessionManager:
+        async with self._starting:
+            if table not in self._managers:
+                # Takes half a second, in which other requests go on.
+                await trio.to_thread.run_sync(import_module, "relay.faces.mcp.managers")
+                from relay.faces.mcp.managers import run_manager
+
+                tools = table_of(table)
+                self._managers[table] = await self._nursery.start(
+                    run_manager, self._hub, tools, __version__, self._ending
+                )
+            return self._managers[table]
+
+
+def mcp_mounts(hub: HubLike, nursery: trio.Nursery, ending: trio.Event) -> dict[str, App]:
+    """What to mount. The nursery lives as long as the server; `ending` ends every stream."""
+    return {PATH: McpMount(hub, nursery, ending)}

@@ -1,0 +1,208 @@
+"""The tool that looks: stack, values, tasks, threads, source, output, processes, a page at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from relay.faces.mcp.arguments import Inspect
+from relay.faces.mcp.calls import Session, using
+from relay.faces.mcp.texts import clip, listed, tail
+from relay.hub import Hub
+from relay.models.inspection import StackQuery, VariableView
+from relay.models.looking import FrameSourceQuery, SourceQuery, SourceText
+from relay.models.processes import ProcessQuery, ProcessView
+from relay.models.tasks import TasksQuery, TaskView
+from relay.models.variables import ChildrenQuery, FrameVariablesQuery, RevealQuery
+from relay.operations import (
+    inspection,
+    looking,
+    printed,
+    processes,
+    source,
+    tasks,
+    variables,
+)
+
+PAGE = 200
+"""Items that are asked for at once; the bound of the answer is reached before."""
+
+VALUE_CHARS = 200
+SOURCE_LINES = 20
+
+
+async def inspect(hub: Hub, asked: Inspect) -> str:
+    """What was asked for, from `start` on."""
+    if asked.what == "processes":
+        return await _processes(hub, asked)
+    async with using(hub, asked.session) as session:
+        return await _LOOKS[asked.what](session, asked)
+
+
+def _page(lines: Sequence[str], total: int, asked: Inspect, what: str) -> str:
+    """Lines of the items from `start` on, of `total` in all."""
+    first = asked.start or 0
+    if not lines:
+        return f"no {what}" if not total else f"there are only {total} {what}"
+
+    def more(shown: int) -> str:
+        left = total - first - shown
+        return f"… {left} more of {total} {what}: start={first + shown}" if left > 0 else ""
+
+    return listed(lines, asked.max_chars, more, complete=first + len(lines) >= total)
+
+
+async def _locals(session: Session, asked: Inspect) -> str:
+    query = FrameVariablesQuery(offset=asked.start or 0, limit=PAGE)
+    page = await variables.get_frame_variables(session, frame_id=asked.frame, query=query)
+    lines = [_variable(v) for v in page.variables if isinstance(v, VariableView)]
+    return _page(lines, page.total, asked, "locals")
+
+
+async def _variable_items(session: Session, asked: Inspect) -> str:
+    assert asked.ref is not None
+    query = ChildrenQuery(offset=asked.start or 0, limit=PAGE)
+    page = await variables.expand_variable(session, variables_reference=asked.ref, query=query)
+    return _page([_variable(v) for v in page.items], page.total, asked, "items")
+
+
+def _variable(found: VariableView) -> str:
+    length = f", length {found.length}" if found.length is not None else ""
+    ref = f"  (ref={found.variables_reference})" if found.variables_reference else ""
+    cut = found.truncated or len(found.value) > VALUE_CHARS
+    value = clip(found.value, VALUE_CHARS) if cut else found.value
+    return f"{found.name}: {found.type}{length if cut else ''} = {value}{ref}"
+
+
+async def _stack(session: Session, asked: Inspect) -> str:
+    query = StackQuery(thread_id=asked.thread, start_frame=asked.start or 0, levels=PAGE)
+    page = await inspection.get_stack_trace(session, query=query)
+    lines = [
+        f"{f.id}  {f.name}  {f.source.path if f.source else '?'}:{f.line}" for f in page.frames
+    ]
+    return _page(lines, page.total_frames, asked, "frames")
+
+
+async def _exception(session: Session, asked: Inspect) -> str:
+    found = (await looking.get_exception(session, query=RevealQuery())).exception
+    if found is None:
+        return "the stop is about no exception"
+    chain = [f"{c.relation}: {c.full_type}: {clip(c.message, VALUE_CHARS)}" for c in found.chain]
+    ref = found.variables_reference
+    more = [f"… its attributes: debug_inspect what=variable ref={ref}"] if ref else []
+    head = f"{found.full_type}: {clip(found.message, asked.max_chars // 3)}"
+    room = asked.max_chars - sum(len(line) + 1 for line in [head, *chain, *more])
+    body = tail(found.traceback.rstrip(), max(100, room))
+    return clip("\n".join([head, *chain, body, *more]), asked.max_chars)
+
+
+async def _source(session: Session, asked: Inspect) -> str:
+    if asked.path is not None:
+        query = SourceQuery(path=asked.path, start=asked.start or 1)
+        return _source_lines(await source.get_source(session, query=query), asked)
+    whole = await source.get_frame_source(
+        session, frame_id=asked.frame, query=FrameSourceQuery(start=asked.start)
+    )
+    if asked.start is None and whole.current_line is not None:
+        # As many lines as leave room for the current one.
+        before = min(SOURCE_LINES, asked.max_chars // 100)
+        first = max(1, whole.current_line - before)
+        around = FrameSourceQuery(start=first, end=None)
+        whole = await source.get_frame_source(session, frame_id=asked.frame, query=around)
+    return _source_lines(whole, asked)
+
+
+def _source_lines(found: SourceText, asked: Inspect) -> str:
+    here = found.current_line
+    width = len(str(found.end))
+    lines = [
+        f"{'>' if line.line == here else ' '}{line.line:{width}} {line.text}"
+        for line in found.lines
+    ]
+    if not lines:
+        return f"{found.path} is empty"
+
+    def more(shown: int) -> str:
+        after = found.start + shown
+        return f"… {found.total_lines} lines in all: start={after}"
+
+    whole = found.end >= found.total_lines
+    return listed(lines, asked.max_chars, more, complete=whole)
+
+
+async def _output(session: Session, asked: Inspect) -> str:
+    room = asked.max_chars - 150
+    found = await printed.printed(session, start=asked.start, max_chars=room)
+    if not found.entries:
+        return "nothing was printed" + (f" from entry {asked.start} on" if asked.start else "")
+    text = "".join(_marked(category, entry) for category, entry in found.entries)
+    shown = tail(text, room) if asked.start is None else clip(text, room)
+    notes = []
+    if found.start > 1 and asked.start is None:
+        notes.append(f"[entries {found.start} to {found.end}; earlier ones: start=1]")
+    if found.dropped:
+        notes.append(f"[{found.dropped} entries are lost to the cap]")
+    if found.end < found.total:
+        notes.append(
+            f"[entries {found.start} to {found.end} of {found.total}: start={found.end + 1}]"
+        )
+    return "\n".join([*notes, shown.rstrip("\n")])
+
+
+def _marked(category: str, text: str) -> str:
+    return text if category == "stdout" else f"[{category}] {text}"
+
+
+async def _threads(session: Session, asked: Inspect) -> str:
+    found = (await inspection.list_threads(session)).threads
+    first = asked.start or 0
+    lines = [
+        f"{t.id}  {t.name}  {t.status}{'  (current)' if t.is_current else ''}"
+        for t in found[first:]
+    ]
+    return _page(lines, len(found), asked, "threads")
+
+
+async def _tasks(session: Session, asked: Inspect) -> str:
+    query = TasksQuery(offset=asked.start or 0, limit=PAGE, frames=0)
+    page = await tasks.list_tasks(session, query=query)
+    return _page([_task(task) for task in page.tasks], page.total, asked, "tasks")
+
+
+def _task(found: TaskView) -> str:
+    at = found.suspended_at
+    waits = found.waits_for
+    parts = [
+        f"{found.name}  {found.kind}  {'current' if found.current else found.state}",
+        found.coroutine,
+        f"at {at.path}:{at.line}: {at.source or ''}" if at else "",
+        f"waits for {waits.type} {', '.join(t.name for t in waits.tasks)}".rstrip()
+        if waits
+        else "",
+        f"raised {found.exception}" if found.exception else "",
+    ]
+    return "  ".join(part for part in parts if part)
+
+
+async def _processes(hub: Hub, asked: Inspect) -> str:
+    query = ProcessQuery(offset=asked.start or 0, limit=PAGE)
+    page = await processes.list_processes(hub, query=query)
+    return _page([_process(process) for process in page.items], page.total, asked, "processes")
+
+
+def _process(found: ProcessView) -> str:
+    way = found.attach
+    how = {"listen": f"attach by port {way.port}", "inject": "attach by pid"}.get(way.method or "")
+    command = clip(" ".join(found.command), VALUE_CHARS)
+    return f"{found.pid}  {how or f'cannot be attached to: {way.reason}'}  {command}"
+
+
+_LOOKS: dict[str, Callable[[Session, Inspect], Awaitable[str]]] = {
+    "locals": _locals,
+    "variable": _variable_items,
+    "stack": _stack,
+    "exception": _exception,
+    "source": _source,
+    "output": _output,
+    "threads": _threads,
+    "tasks": _tasks,
+}

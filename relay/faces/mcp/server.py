@@ -1,0 +1,156 @@
+"""The table of tools as a server of the MCP SDK.
+
+Knows requests and results of MCP, progress and cancellation. Knows no transport.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import anyio
+import trio
+from mcp import types
+from mcp.server.lowlevel import Server
+from pydantic import BaseModel, ValidationError
+
+from relay.errors import InvalidRequest, RelayError
+from relay.faces.http.complaints import complaints, summary, unknown
+from relay.faces.http.failures import as_relay_error
+from relay.faces.mcp.arguments import MAX_CHARS
+from relay.faces.mcp.failures import error_text
+from relay.faces.mcp.tools import INSTRUCTIONS, Tool
+from relay.hub import Hub
+
+NAME = "debug-relay"
+PROGRESS_SECONDS = 1.0
+"""Time between two notifications of progress."""
+
+
+def make_server(hub: Hub, tools: Sequence[Tool], version: str) -> Server[Any, Any]:
+    """A server that calls the tools on the hub. It may serve several clients."""
+    # What the SDK notes of each request is no news of the relay's.
+    logging.getLogger("mcp").setLevel(logging.WARNING)
+    server: Server[Any, Any] = Server(NAME, version=version, instructions=INSTRUCTIONS)
+    known = {tool.name: tool for tool in tools}
+    listed = [_shown(tool) for tool in tools]
+
+    async def list_tools() -> list[types.Tool]:
+        return listed
+
+    async def call_tool(request: types.CallToolRequest) -> types.ServerResult:
+        asked = request.params
+        answer = await _Call(server, hub, known).answer(asked.name, asked.arguments or {})
+        return types.ServerResult(answer)
+
+    server.list_tools()(list_tools)  # type: ignore[no-untyped-call]
+    # Not by the decorator: the models check the arguments, in the words of the other faces.
+    server.request_handlers[types.CallToolRequest] = call_tool
+    return server
+
+
+def _shown(tool: Tool) -> types.Tool:
+    return types.Tool(name=tool.name, description=tool.description, inputSchema=tool.schema)
+
+
+class _Call:
+    """One call of a tool."""
+
+    def __init__(self, server: Server[Any, Any], hub: Hub, tools: dict[str, Tool]) -> None:
+        self._context = server.request_context
+        self._hub = hub
+        self._tools = tools
+
+    async def answer(self, name: str, given: dict[str, Any]) -> types.CallToolResult:
+        """The tool's text, or its error; progress is told meanwhile, if the client wants it."""
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._tell_progress, name, given)
+                result = await self._result(name, given)
+                nursery.cancel_scope.cancel()
+        except BaseExceptionGroup:
+            # A cancelled nursery raises a group, and the SDK knows a bare Cancelled only: the
+            # whole connection would end with it.
+            await trio.lowlevel.checkpoint()
+            raise
+        return result
+
+    async def _result(self, name: str, given: dict[str, Any]) -> types.CallToolResult:
+        try:
+            self._hub.check_open()
+            tool = self._tool(name)
+            asked = read_arguments(tool.model, given)
+            return _text(await self._made(tool, asked))
+        except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001  the agent gets an answer, the log the rest
+            shown = as_relay_error(error, uuid.uuid4().hex, f"the tool {name[:100]}")
+            return _text(error_text(shown, _bound(given)), is_error=True)
+
+    async def _made(self, tool: Tool, asked: BaseModel) -> str:
+        try:
+            return await tool.call(self._hub, asked)
+        except ValidationError as error:  # a bound that only the operation's own model has
+            raise _refusal(error, tool.model, asked.model_dump()) from None
+
+    def _tool(self, name: str) -> Tool:
+        if name not in self._tools:
+            raise _no_tool(name, list(self._tools))
+        return self._tools[name]
+
+    async def _tell_progress(self, name: str, given: dict[str, Any]) -> None:
+        meta = self._context.meta
+        token = meta.progressToken if meta is not None else None
+        if token is None:
+            return
+        total = given.get("wait")
+        # Who does not listen any more is told nothing; the call goes on.
+        with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            await self._count(token, name, total if isinstance(total, (int, float)) else None)
+
+    async def _count(self, token: str | int, name: str, total: float | None) -> None:
+        start = trio.current_time()
+        while True:
+            passed = trio.current_time() - start
+            await self._context.session.send_progress_notification(
+                token,
+                passed,
+                total=total,
+                message=f"{name}: {passed:.0f} s",
+                related_request_id=str(self._context.request_id),
+            )
+            await trio.sleep(PROGRESS_SECONDS)
+
+
+def read_arguments(model: type[BaseModel], given: dict[str, Any]) -> BaseModel:
+    """The arguments as a model; raises InvalidRequest with everything that is wrong with them."""
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        raise _refusal(error, model, given) from None
+
+
+def _refusal(error: ValidationError, model: type[BaseModel], given: Any) -> InvalidRequest:
+    found = complaints(error, model, given)
+    return InvalidRequest(summary(found), errors=found)
+
+
+def _no_tool(name: str, known: list[str]) -> RelayError:
+    message = unknown(name[:100], known)
+    return InvalidRequest(
+        f"the tool {name[:100]!r} {message}",
+        suggestion="Call one of the tools of tools/list",
+        errors=[{"field": "name", "message": message, "value": name[:100]}],
+    )
+
+
+def _bound(given: dict[str, Any]) -> int:
+    asked = given.get("max_chars")
+    return asked if type(asked) is int and 200 <= asked <= 100_000 else MAX_CHARS
+
+
+def _text(text: str, *, is_error: bool = False) -> types.CallToolResult:
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text)], isError=is_error
+    )

@@ -1,0 +1,137 @@
+"""The table of tools, and what `tools/list` shows of it: short, yet it says when to use which.
+
+Knows names, descriptions and models. The SDK is not needed to read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from relay.faces.mcp import arguments, breakpoint_calls, calls, inspecting, tracing
+
+INSTRUCTIONS = """\
+Debug Python with facts instead of guesses: debug_run a program, module or test with breakpoints, \
+then step, evaluate, inspect. Every stop is answered with place, source, locals and stack. \
+`session` may be left out while there is only one. Answers keep to `max_chars` (default 2000) and \
+say how to get what they leave out. `wait` is how many seconds an answer may take; a program that \
+runs longer runs on: debug_continue action=wait or pause. Relative paths start at the project \
+root. Lines count from 1. Call debug_end when you are done."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool: `call` takes the hub and an instance of `model`, and returns a text."""
+
+    name: str
+    description: str
+    model: type[BaseModel]
+    call: Callable[..., Awaitable[str]]
+    hints: str = "hint"
+    """Which key of a field's schema `tools/list` shows as its description."""
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of its arguments, without what a name says by itself."""
+        return compact(self.model.model_json_schema(), self.hints)
+
+
+TOOLS: tuple[Tool, ...] = (
+    Tool(
+        "debug_run",
+        "Run Python under a debugger, when reading code does not explain what happens. Returns the "
+        "first stop (place, locals, stack) or the end. Without script and module: run it again.",
+        arguments.Run,
+        calls.run,
+    ),
+    Tool(
+        "debug_continue",
+        "Go on from a stop; pause or await a running program. Returns the next stop.",
+        arguments.Continue,
+        calls.go_on,
+    ),
+    Tool(
+        "debug_eval",
+        "Test a guess at a stop: evaluate an expression or run statements.",
+        arguments.Evaluate,
+        calls.evaluate,
+    ),
+    Tool(
+        "debug_inspect",
+        "See more than a stop shows: all locals, items of a value, stacks, async tasks, output; "
+        "processes for debug_attach.",
+        arguments.Inspect,
+        inspecting.inspect,
+    ),
+    Tool(
+        "debug_breakpoints",
+        "Change breakpoints at any time; without arguments list them.",
+        arguments.Breakpoints,
+        breakpoint_calls.change,
+    ),
+    Tool(
+        "debug_trace",
+        "Instead of stepping: from a stop, run to a call of a function and see it whole: "
+        "arguments, each line with what it changed, result.",
+        arguments.Trace,
+        tracing.trace,
+    ),
+    Tool(
+        "debug_input",
+        "Answer a program that waits for input. Returns the next stop.",
+        arguments.Input,
+        calls.send_input,
+    ),
+    Tool(
+        "debug_attach",
+        "Debug a running Python process, say one that hangs.",
+        arguments.Attach,
+        calls.attach,
+    ),
+    Tool(
+        "debug_sessions",
+        "When you lost track: session ids and status.",
+        arguments.Sessions,
+        calls.list_sessions,
+    ),
+    Tool(
+        "debug_end",
+        "When done: end program and session.",
+        arguments.End,
+        calls.end,
+    ),
+)
+
+
+def compact(schema: dict[str, Any], hints: str) -> dict[str, Any]:
+    """A model's schema with types, choices and hints only; the models check the rest."""
+    definitions = schema.get("$defs", {})
+    properties = {
+        name: _property(field, definitions, hints)
+        for name, field in schema["properties"].items()
+        if not field.get("unlisted")
+    }
+    required = {"required": schema["required"]} if schema.get("required") else {}
+    return {"type": "object", "properties": properties, **required}
+
+
+def _property(field: dict[str, Any], definitions: dict[str, Any], hints: str) -> dict[str, Any]:
+    members = [choice for choice in field.get("anyOf", [field]) if choice.get("type") != "null"]
+    found = _type(members[0], definitions)
+    if field.get("brief"):
+        del found["enum"]
+    return {**found, "description": field[hints]} if hints in field else found
+
+
+def _type(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in schema:
+        return _type(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    found: dict[str, Any] = {"type": schema["type"]}
+    if "enum" in schema:
+        found["enum"] = schema["enum"]
+    if schema["type"] == "array":
+        found["items"] = _type(schema["items"], definitions)
+    return found

@@ -1,0 +1,21 @@
+"""The other table: the run-to-breakpoint calls of the tool API, each answered by its JSON."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from relay.faces.mcp.tools import Tool
+from relay.faces.tool.calls import CALLS, Call
+from relay.hub import Hub
+
+
+def _tool(name: str, call: Call) -> Tool:
+    async def made(hub: Hub, asked: Any) -> str:
+        return (await call.operation(hub, asked)).model_dump_json()
+
+    description = (inspect.getdoc(call.operation) or name).partition("\n")[0]
+    return Tool(name, description, call.model, made, hints="description")
+
+
+TOOLS_V0: tuple[Tool, ...] = tuple(_tool(name, call) for name, call in CALLS.items())

@@ -1,0 +1,54 @@
+"""The tool that traces a call: target to operation, its lifetime as text."""
+
+from __future__ import annotations
+
+from relay.faces.mcp.arguments import Trace
+from relay.faces.mcp.calls import Session, using
+from relay.faces.mcp.places import PLACE, file_and_line
+from relay.faces.mcp.texts import clip
+from relay.hub import Hub
+from relay.models.trace import TraceRequest, TraceResult, TraceView
+from relay.operations import trace as tracing
+
+STANDING_CHARS = 300
+"""Of the answer, for where the program stands now."""
+
+
+async def trace(hub: Hub, asked: Trace) -> str:
+    """One call from beginning to end; without a target, what is recorded by now."""
+    async with using(hub, asked.session) as session:
+        found = await _found(session, asked)
+        text = "\n".join([found.text or "no trace", *_remarks(found), _standing(found)])
+        return clip(text, asked.max_chars)
+
+
+async def _found(session: Session, asked: Trace) -> TraceResult:
+    # The operation's least bound is 200.
+    room = max(200, asked.max_chars - STANDING_CHARS)
+    if asked.target is None:
+        return await tracing.get_trace(session, query=TraceView(max_chars=room))
+    fields = asked.model_dump(include={"call", "depth", "condition", "wait"})
+    request = TraceRequest.model_validate({**_target(asked.target), **fields, "max_chars": room})
+    return await tracing.trace(session, body=request)
+
+
+def _target(target: str) -> dict[str, str | int]:
+    if PLACE.fullmatch(target) is None:
+        return {"function": target}
+    file, line = file_and_line("target", target)
+    return {"file": file, "line": line}
+
+
+def _remarks(found: TraceResult) -> list[str]:
+    if found.trace_state in {"waiting", "recording"}:
+        return ["debug_continue action=wait, then debug_trace without target shows the rest"]
+    if found.truncated and found.text:
+        return ["… more with a larger max_chars; or trace a call that it made"]
+    return []
+
+
+def _standing(found: TraceResult) -> str:
+    place = found.current_location
+    where = f" at {place.path}:{place.line} in {place.function}" if place else ""
+    code = f", exit code {found.exit_code}" if found.exit_code is not None else ""
+    return clip(f"now {found.status.value}{where}{code}", STANDING_CHARS - 100)

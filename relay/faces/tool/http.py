@@ -1,0 +1,119 @@
+"""The tool API over HTTP: an ASGI app that the HTTP face mounts at /tool/v0.
+
+Knows paths, methods and the two shapes of an answer. Knows nothing of debugging.
+No envelope: a success is the result itself, a refusal is `{"error": {"type", "message"}}`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import trio
+
+from relay.errors import MethodNotAllowed, RouteNotFound
+from relay.faces.http.asgi import (
+    JSON,
+    REQUEST_ID,
+    ROUTE,
+    App,
+    Headers,
+    Receive,
+    Scope,
+    Send,
+    failure_body,
+    has_body,
+    header,
+    request_id_of,
+)
+from relay.faces.http.exchange import ON_HANG_UP
+from relay.faces.http.failures import as_relay_error
+from relay.faces.http.reading import read_body, refuse_query
+from relay.faces.tool.calls import CALLS, PREFIX, Call
+from relay.faces.tool.document import document
+from relay.models.envelope import dump_plain
+
+DOCUMENT_PATH = "/openapi.json"
+
+
+def tool_app(hub: Any) -> App:
+    """The app; `hub` is handed to the operations."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        with trio.CancelScope() as handling:
+            if (on_hang_up := scope.get(ON_HANG_UP)) is not None:
+                on_hang_up(handling.cancel)
+            status, body, more = await _answer(hub, scope, receive)
+            await _send(scope, send, status, body, more)
+
+    return app
+
+
+async def _answer(hub: Any, scope: Scope, receive: Receive) -> tuple[int, bytes, Headers]:
+    path = scope["path"].removeprefix(PREFIX)
+    try:
+        hub.check_open()
+        return 200, await _serve(hub, scope, receive, path), []
+    except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001  whatever it is, the client gets an answer and the log the rest
+        what = f"{scope['method'][:20]} {scope['path'][:200]}"
+        shown = as_relay_error(error, request_id_of(scope), what)
+        allowed = shown.details.get("allowed") if isinstance(shown, MethodNotAllowed) else None
+        more = [(b"allow", ", ".join(allowed).encode())] if allowed else []
+        return shown.status, failure_body(scope, shown), more
+
+
+async def _serve(hub: Any, scope: Scope, receive: Receive, path: str) -> bytes:
+    if path == DOCUMENT_PATH and scope["method"] == "GET":
+        scope[ROUTE] = PREFIX + path
+        return dump_plain(document())
+    call, given = _find(scope["method"], path)
+    scope[ROUTE] = PREFIX + call.path
+    refuse_query(scope["query_string"])
+    if call.body is not None:
+        raw = (await receive()).get("body", b"") if has_body(scope) else b""
+        body = read_body(call.body, raw, _content_type(scope))
+        given |= body.model_dump(by_alias=True, exclude_unset=True)
+    result = await call.operation(hub, call.model.model_validate(given))
+    return result.model_dump_json().encode()
+
+
+def _find(method: str, path: str) -> tuple[Call, dict[str, Any]]:
+    """The call, and what the path says; raises RouteNotFound or MethodNotAllowed."""
+    found = [(call, match) for call in CALLS.values() if (match := _pattern(call).fullmatch(path))]
+    for call, match in found:
+        if call.method == method:
+            return call, match.groupdict()
+    if not found:
+        known = ["GET " + DOCUMENT_PATH, *(f"{c.method} {c.path}" for c in CALLS.values())]
+        raise RouteNotFound(
+            f"there is no route {method[:20]} {PREFIX}{path[:200]}",
+            suggestion=f"Below {PREFIX} there are: {', '.join(known)}",
+        )
+    allowed = sorted(call.method for call, _ in found)
+    raise MethodNotAllowed(
+        f"{method[:20]} is not allowed here",
+        suggestion=f"Use {' or '.join(allowed)}",
+        allowed=allowed,
+    )
+
+
+@cache
+def _pattern(call: Call) -> re.Pattern[str]:
+    return re.compile(call.path.replace("{sessionId}", r"(?P<sessionId>[^/]{1,255})") + "/?")
+
+
+def _content_type(scope: Scope) -> str | None:
+    found = header(scope, b"content-type")
+    return None if found is None else found.decode("latin-1")
+
+
+async def _send(scope: Scope, send: Send, status: int, body: bytes, more: Headers) -> None:
+    headers = [
+        (b"content-type", JSON.encode()),
+        (b"content-length", str(len(body)).encode()),
+        (REQUEST_ID.lower().encode(), request_id_of(scope).encode()),
+        *more,
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

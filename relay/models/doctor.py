@@ -1,0 +1,27 @@
+"""What `relay doctor` found. Source: contract, section 8."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from relay.models.resource import Resource
+
+
+class Check(Resource):
+    """One thing that was looked at."""
+
+    name: str
+    status: Literal["ok", "warning", "broken"] = Field(
+        description="warning: something cannot be done; broken: nothing can"
+    )
+    message: str
+    remedy: str | None = Field(None, description="How to mend it; null if there is nothing to mend")
+
+
+class Diagnosis(Resource):
+    """Everything that was looked at, and whether the relay can work."""
+
+    ok: bool = Field(description="Whether nothing essential is broken")
+    checks: list[Check]

@@ -1,0 +1,85 @@
+"""The short report of where a program stands: what it is made of. Source: contract, section 4."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from relay.dap.lifecycle import Phase
+from relay.models.execution import SourceLine
+from relay.models.fields import StrictModel
+from relay.models.resource import Resource
+
+REPORT_BYTES = 700
+"""What a report takes at most, unless told otherwise: bytes of UTF-8."""
+
+LEAST_REPORT = 100
+"""Less would not hold a reason and a place."""
+
+
+class ReportQuery(StrictModel):
+    max_chars: int = Field(
+        REPORT_BYTES,
+        ge=LEAST_REPORT,
+        le=100_000,
+        description="Bound of the report, in bytes of UTF-8",
+    )
+    reveal: bool = Field(False, description="Show what is masked by its name, too")
+
+
+class ReportView(Resource):
+    session_id: str
+    status: Phase
+    report: str = Field(description="A few lines of text; every cut is marked by …")
+
+
+class ReportFrame(Resource):
+    """One frame. `path` is as short as it is clear; `own` tells it from library code."""
+
+    name: str
+    path: str | None
+    line: int
+    own: bool = True
+    shown: bool = False
+
+
+class ReportLocal(Resource):
+    """A local, its value as text. `before`: its text at the last report of this function."""
+
+    name: str
+    value: str
+    cut: bool = False
+    named: bool = False
+    news: Literal["new", "changed"] | None = None
+    before: str | None = None
+
+
+class ReportException(Resource):
+    type: str
+    message: str
+    raised: ReportFrame | None = Field(None, description="Where, if not in the frame that is shown")
+
+
+class Report(Resource):
+    """Everything that a report may say, before it is fitted into its bound."""
+
+    status: Phase
+    reason: str | None = None
+    breakpoints: list[str] = Field([])
+    hits: int = 0
+    thread_id: int | None = None
+    process_id: int | None = None
+    returned: str | None = None
+    exception: ReportException | None = None
+    source: list[SourceLine] = Field([])
+    locals: list[ReportLocal] | None = None
+    more_locals: int = 0
+    trouble: str | None = Field(None, description="Why there are no locals")
+    stack: list[ReportFrame] = Field([])
+    more_frames: int = 0
+    end: str | None = Field(None, description="How the program ended, in words")
+    printed: str = Field("", description="The last of what the program printed")
+    printed_on: Literal["stdout", "stderr"] = "stdout"
+    prompt: str | None = Field(None, description="What it asked, if it waits for input")
+    never_hit: list[str] = Field([])

@@ -1,0 +1,314 @@
+"""Where a program stands, in a few lines of text: what every face shows of a stop.
+
+One question to the debuggee in the usual case. Source: contract, sections 4 and 8.
+"""
+
+from __future__ import annotations
+
+import keyword
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from relay.adapters.python.launch import is_launcher_frame
+from relay.dap.lifecycle import Phase
+from relay.errors import RelayError
+from relay.models.execution import SourceLine
+from relay.models.report import (
+    REPORT_BYTES,
+    Report,
+    ReportException,
+    ReportFrame,
+    ReportLocal,
+    ReportQuery,
+    ReportView,
+)
+from relay.operations.looking import is_user_code
+from relay.operations.report_text import render
+from relay.session.breakpoints import Breakpoint
+from relay.session.frames import stack
+from relay.session.session import Session, describe_exit
+from relay.session.source_text import source_lines
+from relay.session.stop import Frame, Stop
+
+MAX_VALUE = 240
+"""Characters of one value."""
+
+AROUND = 1
+"""Lines of source before and after the current one."""
+
+TAIL_ENTRIES = 200
+_NAME = re.compile(r"[^\W\d]\w*")
+_INSTALLED = re.compile(r".*/(?:site|dist)-packages/|.*/lib(?:64)?/python[\d.]+/")
+
+
+async def stop_report(
+    session: Session, *, max_chars: int = REPORT_BYTES, reveal: bool = False
+) -> str:
+    """Where the program stands, as text of at most `max_chars` bytes of UTF-8.
+
+    Paused: the reason, three lines of source, locals (those first that have changed since the
+    last report of this function, then those that the current line names), the stack. Running:
+    whether it waits for input. Ended: exit code, breakpoints never hit, the end of its output.
+    Every cut is marked by `…`. Values masked by their names stay masked unless `reveal`.
+    """
+    return render(await gather(session, reveal=reveal), max_chars)
+
+
+async def get_report(session: Session, *, query: ReportQuery) -> ReportView:
+    """Where the program stands, in a few lines of text made for agents.
+
+    The stop with three lines of source, the locals that matter, and the stack; or how the
+    program ended, and which breakpoints it never hit. In any state of the session.
+    """
+    text = await stop_report(session, max_chars=query.max_chars, reveal=query.reveal)
+    return ReportView(session_id=session.id, status=session.phase, report=text)
+
+
+async def gather(session: Session, *, reveal: bool = False) -> Report:
+    """Everything that a report may say of the session as it is now."""
+    while (stop := session.stop) is not None:
+        try:
+            found = await _of_stop(session, stop, reveal)
+        except RelayError:
+            if session.stop is stop:
+                raise
+            continue  # it went on meanwhile: tell what holds now
+        if session.stop is stop:
+            return found
+    return _of_session(session)
+
+
+# A stop ------------------------------------------------------------------------------------
+
+
+async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
+    shown = await _frame_to_show(session, stop)
+    source = [] if shown is None else await _source(shown)
+    told, trouble = await _told(session, shown, source, reveal)
+    frames, more = await _stack(session, stop, shown, told)
+    locals_, left_out = _locals(session, stop, shown, told, source, reveal)
+    hit = [session.breakpoints.get(one) for one in stop.hit_breakpoint_ids]
+    return Report(
+        status=Phase.PAUSED,
+        reason=stop.reason,
+        breakpoints=list(stop.hit_breakpoint_ids),
+        hits=max((b.hit_count for b in hit if b is not None), default=0),
+        thread_id=stop.thread_id,
+        process_id=None if stop.process is None else stop.process["pid"],
+        returned=None if stop.return_value is None else _returned(stop.return_value),
+        exception=_exception(session, stop, shown),
+        source=source,
+        locals=locals_,
+        more_locals=left_out,
+        trouble=trouble,
+        stack=frames,
+        more_frames=more,
+    )
+
+
+def _returned(told: Mapping[str, Any]) -> str:
+    name = f"by {told['name']}: " if told.get("name") else ""
+    return f"{name}{told['value']}"
+
+
+async def _frame_to_show(session: Session, stop: Stop) -> Frame | None:
+    """The top one; of an exception from within a library, the program's own that called it."""
+    if stop.top is None or stop.exception is None or _is_own(session, stop.top.path):
+        return stop.top
+    frames = await stack(session.require_debuggee("report"), stop, stop.thread_id)
+    own = (frame for frame in frames if _is_own(session, frame.path))
+    return next(own, stop.top)
+
+
+async def _source(frame: Frame) -> list[SourceLine]:
+    if frame.path is None:
+        return []
+    try:
+        lines = await source_lines(frame.path)
+    except RelayError:
+        return []
+    first = max(1, frame.line - AROUND)
+    numbered = enumerate(lines[first - 1 : frame.line + AROUND], first)
+    return [SourceLine(line=number, text=text) for number, text in numbered]
+
+
+async def _told(
+    session: Session, frame: Frame | None, source: list[SourceLine], reveal: bool
+) -> tuple[Mapping[str, Any], str | None]:
+    """What the debuggee says of the frame; or why it says nothing. A repr may hang."""
+    inspector = session.require_debuggee("report").inspector
+    if inspector is None or frame is None:
+        return {}, None
+    names = sorted(_names_at(frame.line, source))
+    try:
+        return await inspector.report(frame, names, max_value=MAX_VALUE, reveal=reveal), None
+    except RelayError as error:
+        return {}, error.message
+
+
+def _names_at(line: int, source: list[SourceLine]) -> set[str]:
+    """The names that the current line may mean, a word in a text among them."""
+    text = next((one.text for one in source if one.line == line), "")
+    return set(_NAME.findall(text)) - set(keyword.kwlist)
+
+
+def _locals(
+    session: Session,
+    stop: Stop,
+    frame: Frame | None,
+    told: Mapping[str, Any],
+    source: list[SourceLine],
+    reveal: bool,
+) -> tuple[list[ReportLocal] | None, int]:
+    """The locals with what is new about each, and how many there are besides."""
+    if frame is None or "variables" not in told:
+        return None, 0
+    values = {v["name"]: v["value"] for v in told["variables"]}
+    # What was revealed once must not come back as what a masked value was before.
+    function = (frame.path, frame.name, reveal)
+    before = session.seen.before(session.pid, function, stop.id, values)
+    named = _names_at(frame.line, source)
+    found = [_local(v, before, v["name"] in named) for v in told["variables"]]
+    return found, told["total"] - len(found)
+
+
+def _local(told: Mapping[str, Any], before: Mapping[str, str] | None, named: bool) -> ReportLocal:
+    name, value = told["name"], told["value"]
+    earlier = None if before is None else before.get(name)
+    is_new, has_changed = before is not None and earlier is None, earlier not in (None, value)
+    return ReportLocal(
+        name=name,
+        value=value,
+        cut=bool(told.get("truncated")),
+        named=named,
+        news="new" if is_new else "changed" if has_changed else None,
+        before=earlier if has_changed else None,
+    )
+
+
+async def _stack(
+    session: Session, stop: Stop, shown: Frame | None, told: Mapping[str, Any]
+) -> tuple[list[ReportFrame], int]:
+    """The program's stack, top first, and how many frames are left out of it."""
+    if shown is None:
+        return [], 0
+    if (frames := told.get("frames")) is None:
+        known = await stack(session.require_debuggee("report"), stop, stop.thread_id)
+        return [_frame(session, frame, frame is shown or frame == shown) for frame in known], 0
+    items = frames["items"]
+    more = frames["total"] - len(items)
+    while items and is_launcher_frame(items[-1]["path"], items[-1]["name"]):
+        items.pop()
+    return [
+        ReportFrame(
+            name=one["name"],
+            path=short_path(session, one["path"]),
+            line=one["line"],
+            own=_is_own(session, one["path"]),
+            shown=one["shown"],
+        )
+        for one in items
+    ], more
+
+
+def _frame(session: Session, frame: Frame, shown: bool) -> ReportFrame:
+    return ReportFrame(
+        name=frame.name,
+        path=short_path(session, frame.path),
+        line=frame.line,
+        own=_is_own(session, frame.path),
+        shown=shown,
+    )
+
+
+def _exception(session: Session, stop: Stop, shown: Frame | None) -> ReportException | None:
+    if stop.exception is None:
+        return None
+    elsewhere = stop.top is not None and stop.top is not shown
+    return ReportException(
+        type=stop.exception.type,
+        message=stop.exception.message,
+        raised=_frame(session, stop.top, False) if elsewhere and stop.top else None,
+    )
+
+
+# Paths ---------------------------------------------------------------------------------------
+
+
+def _roots(session: Session) -> set[str]:
+    roots = {session.config.project_root}
+    if session.launched is not None:
+        roots.add(session.launched.cwd)
+        if session.launched.script:
+            roots.add(os.path.dirname(session.launched.script))
+    return roots
+
+
+def _is_own(session: Session, path: str | None) -> bool:
+    return is_user_code(path, _roots(session))
+
+
+def short_path(session: Session, path: str | None) -> str | None:
+    """Relative to the project, or to where the program runs; of a library, without its home."""
+    if path is None:
+        return None
+    for root in sorted(_roots(session), key=len):
+        if path.startswith(root.rstrip("/") + "/") and is_user_code(path, {root}):
+            return os.path.relpath(path, root)
+    return _INSTALLED.sub("", path)
+
+
+# Without a stop --------------------------------------------------------------------------------
+
+
+def _of_session(session: Session) -> Report:
+    ended = session.is_over
+    printed_on = "stderr" if ended and session.exit_code else "stdout"
+    printed = _tail(session, printed_on)
+    if not printed.strip():
+        printed_on = "stdout" if printed_on == "stderr" else "stderr"
+        printed = _tail(session, printed_on)
+    return Report(
+        status=session.phase,
+        end=_end(session) if ended else None,
+        printed=printed,
+        printed_on=printed_on,
+        prompt=session.waiting_for_input,
+        never_hit=never_hit(session) if ended else [],
+    )
+
+
+def _end(session: Session) -> str:
+    if session.exit_code is None:
+        return f"{session.phase.value}: {session.reason or 'its exit code is not known'}"
+    if session.exit_code < 0:
+        return f"ended: {describe_exit(session.exit_code).removeprefix('Process was ')}"
+    return f"ended: exit code {session.exit_code}"
+
+
+def _tail(session: Session, category: str) -> str:
+    last = session.output.last_seq
+    page = session.output.read(last - TAIL_ENTRIES, TAIL_ENTRIES, category)
+    return "".join(entry.output for entry in page.entries)
+
+
+def never_hit(session: Session) -> list[str]:
+    """The breakpoints in force that the program never came to, each with what may explain it."""
+    return [
+        _missed(session, breakpoint)
+        for breakpoint in session.breakpoints
+        if breakpoint.enabled and not breakpoint.hit_count
+    ]
+
+
+def _missed(session: Session, breakpoint: Breakpoint) -> str:
+    name = breakpoint.function or (
+        f"{short_path(session, breakpoint.shown_path)}:{breakpoint.shown_line}"
+    )
+    if not breakpoint.verified:
+        return f"{name} ({breakpoint.message or 'not verified'})"
+    if breakpoint.condition is not None:
+        return f"{name} (if {breakpoint.condition})"
+    return name

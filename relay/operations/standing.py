@@ -1,0 +1,39 @@
+"""Wait until a program needs somebody: it stops, ends, or waits for its standard input.
+
+For faces whose client cannot be told of an event later. Source: contract, section 8 (MCP).
+"""
+
+from __future__ import annotations
+
+import trio
+
+from relay.session.session import Session
+
+CALLS_FOR_SOMEBODY = frozenset({"stopped", "terminated", "input_requested"})
+
+
+async def until_it_stands(session: Session, after: int, wait: float) -> bool:
+    """Whether one of these came after event number `after`, within `wait` seconds.
+
+    Input that was asked for and has come meanwhile does not count.
+    """
+    with trio.move_on_after(wait):
+        while True:
+            event = await session.events.wait(after, types=CALLS_FOR_SOMEBODY)
+            if event is None:  # the log has closed: the relay or the session ends
+                return False
+            if event.type != "input_requested" or session.waiting_for_input is not None:
+                return True
+            after = event.seq
+    return False
+
+
+async def wait_for_stop(session: Session, *, wait: float) -> bool:
+    """Until the program stops, ends or waits for input; at once if it does so already.
+
+    What a program did before it was resumed or started again does not count, so this is to be
+    called after that, without a wait of that call's own.
+    """
+    if session.phase.value != "running" or session.waiting_for_input is not None:
+        return True
+    return await until_it_stands(session, session.events.last_seq, wait)

@@ -1,0 +1,1 @@
+"""The session commands of `relay`, as a shell would use them."""

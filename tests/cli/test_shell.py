@@ -1,0 +1,209 @@
+"""Sessions from a shell: one background server, one word a step, exit codes that tell."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.cli.conftest import Shell
+from tests.programs import Program
+
+BASKET = """
+import sys
+def total(order):
+    result = 0
+    for name, count in order:
+        result += len(name) * count  # @sum
+    return result  # @return
+
+print("total", total([("bread", 2), ("cheese", 1)]))
+print("to stderr", file=sys.stderr)
+print("hello", input("name? "))
+sys.exit(3)
+"""
+
+
+def test_a_whole_session_word_by_word(shell: Shell, tmp_path: Path) -> None:
+    script = Program.write(tmp_path / "basket.py", BASKET)
+    here = f"basket.py:{script.line('sum')}"
+
+    started = shell.run("start", "--break", f"{here}:count == 2", "--name", "mine", "basket.py")
+    assert re.search(
+        r"started a server in the background at http://127\.0\.0\.1:\d+", started.stderr
+    )
+    session_id, headline, *rest = started.stdout.splitlines()
+    assert session_id.startswith("sess_")
+    assert headline == f"breakpoint bp_1: {here} in total"
+    assert " count = 2" in rest
+
+    # Look.
+    assert shell("eval", "name * 2") == "'breadbread'\n"
+    raised = shell.run("eval", "1 / 0", code=1)
+    assert (raised.stdout, raised.stderr) == ("", "ZeroDivisionError: division by zero\n")
+    assert "Mend the expression" in shell.run("eval", "1 +", code=1).stderr
+    assert "result: int = 0" in shell("locals").splitlines()
+    assert "order" not in shell("locals", "--frame", "1")
+    assert shell("stack").split("\n")[0].split()[:2] == ["0", "total"]
+    assert shell.json("stack")["frames"][0]["line"] == script.line("sum")
+
+    # Step, and run to places.
+    stepped = shell.json("step")
+    assert (stepped["status"], stepped["reason"]) == ("paused", "step")
+    assert shell.json("until", f"basket.py:{script.line('return')}")["reason"] != "step"
+    assert "result = 16" in shell("where")
+    assert "step: basket.py" in shell("step", "out")
+
+    # Breakpoints.
+    assert shell("break", "--log", "n {name}", "total").startswith("bp_")
+    listed = shell("break").splitlines()
+    assert any("if count == 2" in line and "hit 1" in line for line in listed)
+    assert any("log n {name}" in line for line in listed)
+    assert "bp_1 deleted" in shell("break", "--delete", "bp_1")
+    assert "hit_condition" in json.dumps(shell.json("break", "--hits", ">5", here))
+
+    # Talk.
+    asked = shell.json("continue")
+    assert (asked["status"], asked["prompt"]) == ("waiting_for_input", "name? ")
+    assert "total 16\n" in asked["output"]
+    ended = shell.json("input", "Ada")
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 3)
+    assert ended["report"].startswith("ended: exit code 3")
+    assert "hello Ada" in ended["output"]
+    printed = shell.run("output")
+    assert (printed.stdout, printed.stderr) == ("total 16\nname? hello Ada\n", "to stderr\n")
+    followed = shell("output", "--follow", "--only", "stderr", "--json")
+    assert [json.loads(line)["output"] for line in followed.splitlines()] == ["to stderr\n"]
+
+    # Again, and the end.
+    assert shell.json("restart", "--wait", "30")["prompt"] == "name? "
+    assert shell("input", "--eof").splitlines()[0].startswith("exception EOFError")
+    table = shell("sessions").splitlines()
+    assert re.match(rf" *\* +{session_id} +paused .*basket\.py +mine", table[1])
+    assert shell("end").startswith(f"{session_id} ended")
+    assert shell("sessions") == "no sessions\n"
+    url = str(shell.json("stop")["url"])
+    assert url.startswith("http://127.0.0.1:")
+    assert shell("stop") == "no server runs in the background\n"
+    assert shell.run("where", code=3, RELAY_URL=url).stderr.startswith(
+        f"relay: no relay answers at {url}"
+    )
+
+
+def test_two_shells_start_one_server_and_each_directory_has_its_session(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        Program.write(folder / "app.py", f"name = {folder.name!r}\nprint(name)\n")
+    processes = [
+        subprocess.Popen(
+            shell.command("start", "--break", "app.py:2", "app.py"),
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for folder in folders
+    ]
+    told = [process.communicate(timeout=60) for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], told
+    assert sum("started a server" in stderr for _, stderr in told) == 1
+    ids = [stdout.split()[0] for stdout, _ in told]
+
+    for folder in folders:
+        monkeypatch.chdir(folder)
+        assert shell("eval", "name") == f"'{folder.name}'\n"
+    monkeypatch.chdir(tmp_path)
+    unclear = shell.run("where", code=1).stderr
+    assert all(one in unclear for one in (*ids, "--session ID"))
+    assert shell("eval", "name", RELAY_SESSION=ids[0]) == "'one'\n"
+    assert shell("eval", "name") == "'one'\n", "what was named is remembered for this directory"
+    assert shell("end", "-s", ids[0]).startswith(ids[0])
+    assert shell("eval", "name") == "'two'\n", "the only one is meant"
+    assert ids[1] in shell("end", "--all")
+    noted = json.loads((shell.state_dir / "background.json").read_bytes())
+    server = psutil.Process(noted["pid"])
+    server.kill()
+    psutil.wait_procs([server], timeout=60)
+    assert "no relay runs" in shell.run("sessions", code=3).stderr
+
+
+def test_what_cannot_be_done_is_told_with_an_exit_code_and_changes_nothing(
+    shell: Shell, tmp_path: Path
+) -> None:
+    assert "relay start PROGRAM" in shell.run("sessions", code=3).stderr
+    assert not shell.state_dir.exists(), "only a start starts a server"
+    for args, told in (
+        (["start"], "Missing argument"),
+        (["start", "--brek", "x:1", "app.py"], "--brek"),
+        (["start", "--break", "app.py:many", "app.py"], "FILE:LINE:CONDITION"),
+        (["start", "--env", "NO_SUCH_VARIABLE", "app.py"], "NAME=VALUE"),
+        (["start", "-m"], "name of a module"),
+        (["until", "total"], "FILE:LINE"),
+        (["step", "sideways"], "sideways"),
+        (["attach", "app"], "process id, or HOST:PORT"),
+        (["input"], "--eof"),
+        (["break", "--hits", ">3"], "go with a place"),
+        (["sessions", "--url", "localhost:5679"], "http://HOST:PORT"),
+    ):
+        assert told in shell.run(*args, code=2).stderr
+
+    missing = shell.json("start", "missing.py", code=1)["error"]
+    assert missing["code"] == "LAUNCH_SCRIPT_NOT_FOUND"
+    assert missing["details"]["suggestion"]
+    Program.write(tmp_path / "app.py", "import time\nprint('up', flush=True)\ntime.sleep(600)\n")
+    assert shell.json("start", "-b", "app.py:99", "app.py", code=1)["error"]["code"].startswith(
+        "BREAKPOINT_"
+    )
+    assert shell("sessions") == "no sessions\n", "what cannot be started leaves none behind"
+    assert "there is no session" in shell.run("where", code=1).stderr
+
+    assert (
+        shell.json("start", "--wait", "0.3", "--env", "A=1", "app.py", code=4)["status"]
+        == "running"
+    )
+    assert shell.json("where")["status"] == "running"
+    refused = shell.run("continue", code=1).stderr
+    assert "not paused" in refused
+    unknown = shell.run("where", "--session", "sess_00000000", code=1)
+    assert "sess_00000000" in unknown.stderr
+
+
+def test_a_server_that_cannot_start_says_why(shell: Shell) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        failed = shell.run("start", "app.py", code=3, RELAY_PORT=str(port))
+    assert "could not be started in the background" in failed.stderr
+    assert "Address already in use" in failed.stderr
+    assert "background.log" in failed.stderr
+    failed = shell.run("start", "app.py", code=3, RELAY_STATE_DIR="/proc/nowhere")
+    assert "none can be started" in failed.stderr
+
+
+def test_a_running_program_is_debugged_and_left_running(shell: Shell, tmp_path: Path) -> None:
+    script = Program.write(
+        tmp_path / "spin.py",
+        "import time\nprint('up', flush=True)\nwhile True:\n    time.sleep(0.05)  # @here\n",
+    )
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    command = [sys.executable, "-Xfrozen_modules=off", "-m", "debugpy", "--listen", port]
+    with subprocess.Popen([*command, script.text], stdout=subprocess.PIPE, text=True) as target:
+        try:
+            assert target.stdout is not None
+            assert target.stdout.readline() == "up\n"
+            stopped = shell("attach", f":{port}", "--break", f"spin.py:{script.line('here')}")
+            assert "breakpoint bp_1: spin.py" in stopped
+            assert "ended" in shell("end", "--detach")
+            assert target.poll() is None
+        finally:
+            target.kill()

@@ -1,0 +1,1 @@
+"""The Python clients: every route, both ways, against a real relay."""

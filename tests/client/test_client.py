@@ -1,0 +1,292 @@
+"""relay.Client and relay.AsyncClient: the same verbs, models and errors, over a real relay."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+import relay
+from relay import AsyncClient, Client, Settings, errors
+from relay.client.calls import error_of
+from relay.client.following import Following
+from relay.client.routes import HubVerbs, SessionVerbs
+from relay.client.verbs import Line, Tale
+from relay.faces.http.routes import ROUTES
+from relay.faces.http.streams import Stream
+from relay.models.breakpoints import BreakpointSpec
+from relay.models.launch import LaunchRequest
+from relay.models.output import EventView, OutputEntry
+from tests.e2e.api import Api
+from tests.e2e.conftest import running_relay
+from tests.programs import Program
+
+LINES: dict[tuple[str, str], Line[Any]] = {
+    (line.method, line.path): line
+    for verbs in (HubVerbs, SessionVerbs)
+    for line in vars(verbs).values()
+    if isinstance(line, Line)
+}
+
+OTHER_NAMES = {
+    ("GET", "/sessions/{session_id}/ping"): ("POST", "/sessions/{session_id}/ping"),
+    ("POST", "/sessions/{session_id}/stdin"): ("POST", "/sessions/{session_id}/input"),
+}
+"""Routes that are another one under a second name: the clients have one verb for both."""
+
+STREAMED = {"streamOutput": OutputEntry, "streamEvents": EventView}
+
+
+def in_thread(work: Callable[[], Any]) -> Any:
+    return trio.to_thread.run_sync(work)
+
+
+def url_of(api: Api) -> str:
+    return str(api.client.base_url)
+
+
+# The table ------------------------------------------------------------------------------
+
+
+def test_every_route_is_a_verb_with_the_same_request_and_the_same_answer() -> None:
+    routes = {(r.method, r.path): r for r in ROUTES}
+    missing = routes.keys() - LINES.keys() - OTHER_NAMES.keys()
+    assert not missing, f"add a line to relay/client/routes.py for each of {sorted(missing)}"
+    assert LINES.keys() <= routes.keys()
+    assert OTHER_NAMES.keys() <= routes.keys()
+    for key, line in LINES.items():
+        signature = routes[key].signature
+        assert line.model is (signature.query or signature.body), key
+        if issubclass(signature.result, Stream):
+            expected = STREAMED.get(routes[key].name, str)
+            assert (line.result, isinstance(line, Tale)) == (expected, expected is not str)
+        else:
+            assert line.result is signature.result, key
+
+
+def test_importing_the_relay_imports_no_http_client() -> None:
+    code = "import sys, relay; assert 'httpx' not in sys.modules; relay.Client; relay.AsyncClient"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    with pytest.raises(AttributeError, match="Cleint"):
+        _ = relay.Cleint
+
+
+# Sessions -------------------------------------------------------------------------------
+
+BASKET = """
+def total(order):
+    result = 0
+    for name, count in order:
+        result += len(name) * count  # @sum
+    return result
+
+print("total", total([("bread", 2), ("cheese", 1)]))
+print("hello", input("name? "))
+"""
+
+
+async def test_a_whole_session_from_a_blocking_program(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    await in_thread(partial(blocking_session, url_of(api), program(BASKET)))
+
+
+def blocking_session(url: str, script: Program) -> None:
+    with Client(url) as client:
+        assert client.health().active_sessions == 0
+        assert "/health" in client.request("GET", "/openapi.json")["paths"]
+        assert client.change_config(max_sessions=7).max_sessions == 7
+        assert "relay_sessions_limit 7.0" in client.metrics()
+        with client.create_session(
+            name="basket",
+            breakpoints=[BreakpointSpec(file=script.text, line=script.line("sum"))],
+            launch=LaunchRequest(script=script.text, wait=30, include=["locals"]),
+        ) as session:
+            look_around(client, session, script)
+            event_cursor = talk(session)
+            kinds = [told.kind for told in session.events(cursor=event_cursor)]
+            assert kinds[-2:] == ["terminated", "end"]
+            assert client.sessions(status="terminated").total == 1  # type: ignore[arg-type]
+        with pytest.raises(errors.SessionNotFound) as gone:
+            session.view()
+        assert gone.value.details["session_id"] == session.id
+        assert "GET /api/v1/sessions" in gone.value.details["suggestion"]
+
+
+def look_around(client: Client, session: Any, script: Program) -> None:
+    created = session.created
+    assert created.status == "paused"
+    assert [v.name for v in created.stop.locals] == ["order", "result", "name", "count"]
+    (breakpoint,) = created.breakpoints
+    assert session.evaluate("len(name) * count").result == "10"
+    assert session.evaluate("1 / 0").error.startswith("ZeroDivisionError")
+    with pytest.raises(errors.EvaluateError) as mistake:
+        session.evaluate("1 +")
+    assert mistake.value.status == 400
+    assert session.stack(levels=1).frames[0].name == "total"
+    summary = session.frame_variables(0, summary=True)
+    assert [v.type for v in summary.variables] == ["list", "int", "str", "int"]
+    changed = session.set_variable(summary.variables_reference, name="result", value="100")
+    assert changed.value == "100"
+    assert (
+        session.change_breakpoint(breakpoint.id, condition="count == 1").condition == "count == 1"
+    )
+    assert session.change_breakpoint(breakpoint.id, condition=None).condition is None
+    assert session.add_watch("result").expression == "result"
+    result = session.continue_(wait=30, include=["watches"])
+    assert result.stop.watches[0].result == "110"
+    assert session.delete_breakpoint(breakpoint.id).deleted
+    assert session.request("GET", "/status")["status"] == "paused"
+    assert client.request("get", f"/sessions/{session.id}/stacktrace", query={"levels": 1})
+
+
+def talk(session: Any) -> str:
+    """Let the program ask, answer it, and follow what it prints; a cursor from before."""
+    cursor: str = session.event_page(limit=1000).next_cursor
+    session.continue_()
+    assert session.event_page(cursor=cursor, types=["input_requested"], timeout=30).events
+    assert session.status().prompt == "name? "
+    session.send_input("Ada\n")
+    printed = list(session.follow_output(category="stdout"))
+    text = "".join(told.data.output for told in printed if told.kind == "output")
+    assert text == "total 116\nname? hello Ada\n"
+    assert printed[-1].data.exit_code == 0
+    again = list(session.follow_output(category="stdout", cursor=printed[0].cursor))
+    assert again == printed[1:]
+    exported = session.export()
+    copy = session.client.import_session(**exported.model_dump(mode="json"))
+    assert copy.view().status == "created"
+    copy.delete()
+    return cursor
+
+
+async def test_an_asynchronous_program_follows_events_and_is_cancelled_cleanly(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    script = program("import time\nprint('ready')\nhere = 1  # @here\ntime.sleep(600)\n")
+    async with AsyncClient(url_of(api)) as client:
+        with trio.move_on_after(60) as scope:
+            async with await client.create_session() as session, trio.open_nursery() as nursery:
+                seen: list[str] = []
+                stopped = trio.Event()
+
+                async def follow() -> None:
+                    async for told in session.events(types=["stopped", "continued"]):
+                        seen.append(told.kind)
+                        stopped.set()
+
+                nursery.start_soon(follow)
+                await session.set_breakpoints(file=script.text, line=script.line("here"))
+                result = await session.launch(script=script.text, wait=30)
+                assert result.current_location is not None
+                await stopped.wait()
+                assert (await session.scopes()).scopes[0].name
+                await session.continue_()
+                scope.cancel()  # while it follows a stream
+                await trio.sleep_forever()
+        assert scope.cancelled_caught
+        assert seen[0] == "stopped"
+        assert (await client.sessions()).total == 0, "a cancelled block deletes its session, too"
+        with pytest.raises(errors.InvalidRequest) as refused:
+            await client.create_session(name=5, launch=LaunchRequest(module="m"))  # type: ignore[arg-type]
+        assert refused.value.details["errors"][0]["field"] == "name"
+        with pytest.raises(errors.RouteNotFound, match=r"sessions/\.\./health"):
+            await client.session("../health").status()
+        with pytest.raises(errors.SessionNotFound):
+            await anext(client.session("sess_00000000").events())
+
+
+# Where it is ----------------------------------------------------------------------------
+
+
+async def test_a_unix_socket_and_a_token_are_found_as_given_or_in_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(
+        port=0, state_dir=tmp_path / "state", project_root=tmp_path, token="a long secret"
+    )
+    for name in ("RELAY_URL", "RELAY_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    async with running_relay(settings) as api:
+        async with AsyncClient(url_of(api)) as client:
+            with pytest.raises(errors.Unauthorized):
+                await client.health()
+        monkeypatch.setenv("RELAY_URL", url_of(api))
+        monkeypatch.setenv("RELAY_TOKEN", "a long secret")
+        async with AsyncClient() as client:
+            assert (await client.config()).token_required
+    socket_settings = settings.model_copy(update={"uds": tmp_path / "relay.sock", "token": None})
+    monkeypatch.delenv("RELAY_TOKEN")
+    async with trio.open_nursery() as nursery, relay.open_relay(socket_settings) as hub:
+        from relay.faces.http.server import serve
+
+        url = await nursery.start(partial(serve, hub, socket_settings))
+        async with AsyncClient(uds=tmp_path / "relay.sock") as client:
+            assert (await client.health()).status == "healthy"
+        monkeypatch.setenv("RELAY_URL", url)
+        await in_thread(health)
+        nursery.cancel_scope.cancel()
+    with pytest.raises(errors.RelayUnreachable, match="unix:") as refused:
+        await in_thread(health)
+    assert "relay serve" in refused.value.details["suggestion"]
+    for wrong in ("127.0.0.1:5679", "ftp://host", "http://"):
+        with pytest.raises(ValueError, match="no address of a relay"):
+            Client(wrong)
+
+
+def health() -> None:
+    with Client() as client:
+        assert client.health().status == "healthy"
+
+
+async def test_what_answers_but_is_no_relay_is_told_as_that() -> None:
+    async def answer(stream: trio.SocketStream) -> None:
+        async with stream:
+            await stream.receive_some()
+            await stream.send_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+
+    async with trio.open_nursery() as nursery:
+        (listener,) = await nursery.start(partial(trio.serve_tcp, answer, 0, host="127.0.0.1"))
+        url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}"
+        async with AsyncClient(url) as client:
+            with pytest.raises(errors.RelayUnreachable, match="is no relay"):
+                await client.health()
+        nursery.cancel_scope.cancel()
+
+
+# Without IO -----------------------------------------------------------------------------
+
+
+def test_an_error_of_a_newer_relay_keeps_its_code_and_its_way_out() -> None:
+    error = error_of("BRAND_NEW", "what", {"suggestion": "do this", "suggestions": 1})
+    assert type(error) is errors.RelayError
+    assert (error.code, error.message) == ("BRAND_NEW", "what")
+    assert error.details == {"suggestion": "do this", "suggestions": 1}
+
+
+def test_a_stream_that_breaks_goes_on_where_it_was_and_gives_up_when_nothing_comes() -> None:
+    line = SessionVerbs.__dict__["follow_output"]
+    following: Following[OutputEntry] = Following(None, line.read)  # type: ignore[arg-type]
+    entry = (
+        b'id: c1\nevent: output\ndata: {"category":"stdout","output":"a: b",'
+        b'"timestamp":"2026-01-01T00:00:00.000Z","of_a_newer_relay":1}\n\n'
+    )
+    told = [told for byte in entry for told in following.take(bytes([byte]))]
+    assert [(t.cursor, t.kind, t.data.output) for t in told] == [("c1", "output", "a: b")]  # type: ignore[union-attr]
+    assert list(following.take(b"retry: 1000\n\n: still here\n\nid: c2\nev")) == []
+    following.connection_ended("there", "cut")
+    assert following.headers["Last-Event-ID"] == "c1"
+    with pytest.raises(errors.RelayUnreachable, match="cut"):
+        following.connection_ended("there", "cut")
+    end = (
+        b'id: c3\nevent: end\ndata: {"session_status":"terminated","reason":null,"exit_code":0}\n\n'
+    )
+    assert [t.kind for t in following.take(end)] == ["end"]
+    following.connection_ended("there", "cut")
+    assert following.over

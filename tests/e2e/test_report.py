@@ -1,0 +1,186 @@
+"""The short report of a stop: one call, one question, at most 700 bytes, and what matters in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from relay import Settings
+from relay.models.report import REPORT_BYTES
+from tests.e2e.api import Api, Refused
+from tests.e2e.conftest import running_relay
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+SHOP = """
+    import json
+    from dataclasses import dataclass
+
+    PRICES = {"tea": 3, "milk": 1.5}
+
+    @dataclass
+    class Line:
+        item: str
+        quantity: int
+
+    class Slow:
+        slow = False
+
+        def __repr__(self):
+            while Slow.slow:
+                pass
+            return "quick"
+
+    def double(n):
+        return 2 * n
+
+    def total(lines, change=double):
+        password = "hunter2"
+        big, text = list(range(100000)), "ä" * 5000
+        many = {n: str(n) for n in range(1000)}
+        slow, result = Slow(), 0
+        for line in lines:
+            price = change(PRICES[line.item])  # @price
+            result += price * line.quantity  # @sum
+        return result
+
+    def load(text):
+        return json.loads(text)  # @load
+
+    print("about to sum up", flush=True)
+    print(total([Line("tea", 2), Line("milk", 1)]))
+    if not PRICES:
+        load("")  # @never
+    load("{broken")
+"""
+
+SUITE = """
+    from shop import Line, total
+
+    def test_total(tmp_path):
+        lines = [Line("tea", 2), Line("sugar", 1)]
+        assert total(lines) == 7  # @assert
+"""
+
+
+async def questions(api: Api) -> int:
+    """How often the debuggee was asked anything."""
+    text = (await api.client.get("/metrics")).text
+    counts = [line for line in text.splitlines() if line.startswith("relay_dap_request_seconds_c")]
+    return sum(int(float(line.split()[-1])) for line in counts)
+
+
+async def test_a_session_told_in_reports(settings: Settings, program: Write) -> None:
+    shop = program(SHOP, "shop.py")
+    settings = settings.model_copy(update={"request_timeout_seconds": 1.0})
+    async with running_relay(settings) as api:
+        session = await api.session()
+        assert (await session.get("/report"))["report"] == "created: no program has been started"
+        for mark in ("sum", "never"):
+            await session.breakpoint(shop.text, shop.line(mark))
+
+        # One call: start, stop, and all that is asked next.
+        stop = (await session.launch(shop.text, include=["report"]))["stop"]
+        text = stop["report"]
+        assert set(stop) == {"report", "truncated"}
+        assert len(text.encode()) <= REPORT_BYTES
+        lines = text.splitlines()
+        here = shop.line("sum")
+        assert lines[0] == f"breakpoint bp_1: shop.py:{here} in total"
+        assert lines[2] == f">{here}     result += price * line.quantity  # @sum"
+        assert " result = 0" in lines
+        assert " line = Line(item='tea', quantity=2)" in lines
+        assert lines.index(" price = 6") < lines.index(" slow = quick"), "named on the line: first"
+        assert " password = ***" in lines
+        assert "hunter2" not in text
+        assert not any(line.startswith((" change", " Slow", " json")) for line in lines), "noise"
+        assert next(line for line in lines if line.startswith(" big")).endswith("… (100000 items)]")
+        assert next(line for line in lines if line.startswith(" text")).count("…") == 1
+        assert lines[-1].startswith("stack: total shop.py:")
+        assert lines[-1].endswith("< <module> :" + lines[-1].rpartition(":")[2])
+
+        # Asked again: one question, the same text; another bound; what is masked.
+        before = await questions(api)
+        again = await session.get("/report")
+        assert await questions(api) == before + 1
+        assert again == {"session_id": session.id, "status": "paused", "report": text}
+        for bound in (100, 300):
+            short = (await session.get("/report", max_chars=bound))["report"]
+            assert len(short.encode()) <= bound
+            assert short.startswith(lines[0][:30])
+            assert "…" in short
+        revealed = await session.get("/report", max_chars=5000, reveal="true")
+        assert " password = 'hunter2'" in revealed["report"].splitlines()
+        for bad in ("99", "100001", "many"):
+            with pytest.raises(Refused, match="INVALID_PARAMETER"):
+                await session.get("/report", max_chars=bad)
+
+        # What has changed comes first, with what it was.
+        text = (await session.post("/step-over", include=["report"]))["stop"]["report"]
+        assert text.startswith(f"step: shop.py:{shop.line('price') - 1} in total\n")
+        assert "\nlocals:\n result = 12 (was 0)\n lines = [" in text
+        text = (await session.resume(include=["report"]))["stop"]["report"]
+        assert text.startswith(f"breakpoint bp_1 (hit 2): shop.py:{here} in total\n")
+        assert "\nlocals:\n line = Line(item='milk', quantity=1) (changed)\n" in text
+        assert " price = 3.0 (was 6)\n" in text
+
+        # A repr that hangs costs the locals, not the stop.
+        await session.evaluate("setattr(Slow, 'slow', True)")
+        text = (await session.get("/report"))["report"]
+        assert "\nlocals: report did not end within 1 s\n" in text
+        assert f">{here}" in text
+        assert "\nstack: total shop.py:" in text
+        await session.evaluate("setattr(Slow, 'slow', False)")
+
+        # An exception from within a library is shown where the program called it.
+        text = (await session.resume(include=["report"]))["stop"]["report"]
+        assert text.startswith("exception JSONDecodeError: Expecting property name")
+        assert f"\nat shop.py:{shop.line('load')} in load, frame 3\n" in text
+        assert "\nraised at json/decoder.py:" in text
+        assert "\n text = '{broken'\n" in text
+        assert "\nstack: (3 library frames) < load shop.py:" in text
+
+        # The end: exit code, last words, and what never happened.
+        text = (await session.resume(include=["report"]))["stop"]["report"]
+        assert text.startswith(
+            f"ended: exit code 1\nnever hit: shop.py:{shop.line('never')}\nstderr ends: …\n"
+        )
+        assert "\njson.decoder.JSONDecodeError: Expecting property name" in text
+        assert len(text.encode()) <= REPORT_BYTES
+
+
+async def test_a_failing_test_is_reported_where_it_failed(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    """One call: pytest, the exception, its locals and the way there; and a program that runs."""
+    shop, suite = program(SHOP.split("    print(")[0], "shop.py"), program(SUITE, "test_shop.py")
+    data = await api.post(
+        "/sessions",
+        launch={
+            "module": "pytest",
+            "args": ["-q", "-p", "no:cacheprovider", suite.text],
+            "env": {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+            "wait": 60,
+            "include": ["report"],
+        },
+    )
+    text = data["stop"]["report"]
+    assert len(text.encode()) <= REPORT_BYTES
+    at = shop.line("price")
+    assert text.startswith(f"exception KeyError: 'sugar'\nat shop.py:{at} in total\n")
+    assert " line = Line(item='sugar', quantity=1)\n" in text
+    assert " change = <function double at " in text, "a function that the line calls is a value"
+    where = f"stack: total shop.py:{at} < test_total test_shop.py:{suite.line('assert')} < ("
+    assert where in text
+    assert text.endswith(" library frames)")
+
+    waiting = program("print('hello'); input('Name: ')", "waiting.py")
+    session = await api.session()
+    await session.post("/launch", script=waiting.text)
+    await session.get("/events", types="input_requested", timeout=30)
+    assert (await session.get("/report"))["report"] == (
+        "running: waits for input on stdin, after 'Name: '\nstdout ends:\nhello\nName: "
+    )

@@ -1,0 +1,345 @@
+"""One call's whole lifetime in one answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.e2e.api import Api, Refused, Session
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+SHOP = """
+    import asyncio
+    import sys
+    import threading
+
+    class Item:
+        def __init__(self, name, price):
+            self.name, self.price = name, price
+
+        def __repr__(self):
+            return f"Item({self.name})"
+
+    class Cart:
+        def __init__(self):
+            self.items = []
+            self.total = 0
+
+        def add(self, item, count=1):
+            for number in range(count):  # @for
+                self.items.append(item)  # @append
+                self.total += price(item, rate=0.5)  # @price
+            try:
+                check(count)  # @check
+            except ValueError as error:
+                self.total = 0  # @handled
+            return len(self.items)  # @counted
+
+    def price(item, rate):
+        value = item.price  # @value
+        return value * rate
+
+    def check(count):
+        if count > 5:
+            raise ValueError("too many")
+
+    def fib(n):
+        if n < 2:
+            return n
+        return fib(n - 1) + fib(n - 2)  # @recurse
+
+    def squares(upto):
+        for one in range(upto):
+            yield one * one  # @yield
+
+    def fails(password, *rest, key=None, **more):
+        number = len(rest)
+        del rest  # @del
+        return number / 0  # @zero
+
+    def outer(n):
+        found = [x for x in squares(n)]  # @list
+        top = max(found, key=lambda x: -x)  # @max
+        return found, top
+
+    def long(n):
+        total = 0
+        for i in range(n):
+            total += i  # @sum
+        return total * 2
+
+    async def waits(n):
+        total = n
+        for i in range(2):
+            await asyncio.sleep(0.001)  # @await
+            total += i
+        return total
+
+    class Shown:
+        def __repr__(self):
+            raise RuntimeError("not now")
+
+    def shows(one):
+        other = one  # @other
+        return other
+
+    cart = Cart()  # @start
+    cart.add(Item("apple", 10))
+    cart.add(Item("pear", 3), 8)
+    shows(Shown())  # @shows
+    fib(3)
+    for one in squares(6):
+        pass
+    try:
+        fails("hunter2", 1, 2, key="k", other=3)  # @fails
+    except ZeroDivisionError:
+        pass
+    outer(3)
+    long(4000)
+    asyncio.run(waits(3))
+    worker = threading.Thread(target=fib, args=(2,), name="worker")
+    worker.start()
+    worker.join()
+    cart.add(Item("plum", 1))  # @plum
+    fib(1)
+    sys.exit(3)
+"""
+
+
+async def paused(api: Api, program: Program, mark: str, **more: Any) -> Session:
+    session = await api.session()
+    placed = await session.breakpoint(program.text, program.line(mark))
+    at = await session.launch(program.text, **more)
+    assert at["current_location"]["line"] == program.line(mark)
+    await session.delete(f"/breakpoints/{placed['id']}")
+    return session
+
+
+async def traced(session: Session, **body: Any) -> dict[str, Any]:
+    at = await session.post("/trace", tree=True, **body)
+    assert (at["complete"], at["status"], at["stop_reason"]) == (True, "paused", "step"), at["text"]
+    assert at["trace_state"] == "complete"
+    return dict(at)
+
+
+def lines(call: dict[str, Any]) -> list[int]:
+    return [step["line"] for step in call["steps"]]
+
+
+def step_at(call: dict[str, Any], line: int) -> dict[str, Any]:
+    return next(step for step in call["steps"] if step["line"] == line)
+
+
+def values(variables: list[dict[str, Any]]) -> dict[str, str]:
+    return {v["name"]: v["value"] for v in variables}
+
+
+async def test_one_answer_tells_a_calls_whole_lifetime_and_stops_where_it_returns(
+    api: Api, program: Write
+) -> None:
+    shop = program(SHOP)
+    at = shop.line
+    session = await paused(api, shop, "start")
+
+    told = await traced(session, function="Cart.add")
+    call = told["tree"]
+    assert values(call["arguments"]) == {
+        "self": "<Cart>", "item": "Item(apple)", "count": "1"
+    }  # fmt: skip
+    priced = step_at(call, at("price"))
+    assert priced["changed"] == [{"name": "self.total", "old": "0", "value": "5.0"}]
+    assert priced["text"].strip().startswith("self.total += price(item, rate=0.5)")
+    (inner,) = priced["calls"]
+    assert (inner["function"], inner["result"]) == ("price", {"value": "5.0"})
+    assert "steps" not in inner
+    assert call["result"] == {"value": "1"}
+    assert told["current_location"]["line"] == at("counted")
+    assert (await session.locals())["number"]["value"] == "0"
+    assert "self.items += [Item(apple)] (1 items)" in told["text"]
+    assert told["text"].endswith("-> 1")
+    stepped = await session.post("/step-over")
+    assert stepped["current_location"]["line"] == at("start") + 2
+
+    told = await traced(session, file=shop.text, line=at("append"), depth=2)
+    call = told["tree"]
+    loop = call["steps"][0]
+    assert (loop["line"], loop["rounds"], loop["left_out"]) == (at("for"), 8, 5)
+    assert loop["changed"][0] == {"name": "number", "old": "1", "value": "6"}
+    inner = loop["first"][0][2]["calls"][0]
+    assert lines(inner) == [at("value"), at("value") + 1]
+    checked = step_at(call, at("check"))
+    assert checked["raised"]["text"] == "ValueError: too many"
+    assert checked["calls"][0]["exception"]["type"] == "ValueError"
+    handled = step_at(call, at("handled"))
+    assert values(handled["changed"])["self.total"] == "0"
+    assert (call["result"], told["exceptions"]) == ({"value": "9"}, 2)
+    stepped = await session.post("/step-out")
+    assert stepped["current_location"]["line"] == at("shows") - 1
+
+    told = await traced(session, function="shows")
+    assert "repr raised RuntimeError: not now" in told["tree"]["arguments"][0]["value"]
+
+    told = await traced(session, function="main.fib", call=2, depth=2)
+    assert told["text"].startswith("fib(n=2) (call 2) at main.py")
+    assert [c["result"]["value"] for c in step_at(told["tree"], at("recurse"))["calls"]] == list(
+        "10"
+    )
+
+    told = await traced(session, function="squares")
+    given = [s for s in _flat(told["tree"]) if s["line"] == at("yield")]
+    assert [step["suspended"]["value"] for step in given] == ["0", "1", "25"]
+    assert (told["tree"]["suspensions"], told["tree"]["result"]) == (6, {"value": "None"})
+
+    told = await traced(session, function="fails", condition="key == 'k'")
+    call = told["tree"]
+    assert call["arguments"][0] == {"name": "password", "value": "***", "redacted": True}
+    assert values(call["arguments"][1:]) == {
+        "key": "'k'", "rest": "(1, 2)", "more": "{'other': 3}"
+    }  # fmt: skip
+    assert step_at(call, at("del"))["changed"][0]["deleted"] is True
+    assert call["exception"]["line"] == at("zero")
+    assert "hunter2" not in str(told)
+    stepped = await session.post("/step-over")
+    assert stepped["current_location"]["line"] in (at("fails"), at("fails") + 1)
+
+    told = await traced(session, function="outer")
+    (made,) = step_at(told["tree"], at("list"))["calls"]
+    assert (made["function"], values([{"name": "n", **v} for v in made["yielded"]])) == (
+        "squares",
+        {"n": "4"},
+    )
+    assert [c["function"] for c in step_at(told["tree"], at("max"))["calls"]] == [
+        "outer.<lambda>" if "." in c["function"] else "<lambda>"
+        for c in step_at(told["tree"], at("max"))["calls"]
+    ]
+    assert len(step_at(told["tree"], at("max"))["calls"]) == 3
+
+    told = await traced(session, function="long", max_chars=400)
+    assert len(told["text"]) <= 400
+    assert told["truncated"] is True
+    assert told["lines"] == 2 * 4000 + 3
+    assert told["tree"]["steps"][1]["rounds"] == 4000
+    skipped = next(s for s in _flat(told["tree"]) if s.get("skipped"))["skipped"]
+    assert values(skipped["changed"])["total"] == str(sum(range(4000)))
+
+    told = await traced(session, function="waits")
+    assert [s["suspended"] for s in _flat(told["tree"]) if s["line"] == at("await")] == [
+        {"awaits": True}
+    ] * 2
+    assert (told["tree"]["result"], told["tree"]["awaits"]) == ({"value": "4"}, True)
+
+    told = await traced(session, function="fib")
+    assert (told["thread_name"], told["tree"]["result"]) == ("worker", {"value": "1"})
+
+    placed = await session.breakpoint(shop.text, at("price"))
+    told = await session.post("/trace", function="Cart.add", tree=True)
+    assert (told["complete"], told["trace_state"]) == (False, "interrupted")
+    assert told["stop_reason"] == "breakpoint"
+    assert lines(told["tree"]) == [at("for"), at("append")]
+    assert "added" in told["tree"]["steps"][1]["changed"][0]
+    assert f"(breakpoint at {shop.text}:{at('price')})" in told["reason"]
+    await session.delete(f"/breakpoints/{placed['id']}")
+
+    told = await session.post("/trace", function="fib", call=7)
+    assert (told["status"], told["trace_state"], told["called"]) == ("terminated", "ended", 1)
+    assert (told["exit_code"], told["complete"]) == (3, False)
+    assert "called: 1 times" in told["text"]
+    assert (await session.get("/trace"))["text"] == told["text"]
+
+
+def _flat(call: dict[str, Any]) -> list[dict[str, Any]]:
+    def inside(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        found = []
+        for item in items:
+            rounds = [*item.get("first", []), *item.get("last", [])]
+            found += [s for one in rounds for s in inside(one)] if "rounds" in item else [item]
+        return found
+
+    return inside(call["steps"])
+
+
+LATER = """
+    import sys
+    import time
+
+    class Slow:
+        def __repr__(self):
+            while not hasattr(self, "free"):
+                pass
+
+    def late(slow):
+        def inner(number):
+            return number + 1  # @inner
+        return inner(1)  # @call
+
+    print("ready")  # @ready
+    sys.stdin.readline()
+    late(Slow())
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("mode", ["plain"])
+async def test_a_trace_outlasts_its_wait_and_no_repr_can_hold_it_up(
+    api: Api, program: Write, mode: str
+) -> None:
+    later = program(LATER)
+    session = await paused(api, later, "ready", launch_mode=mode)
+    told = await session.post("/trace", function="late", depth=2, wait=0)
+    assert (told["status"], told["trace_state"], told["called"]) == ("running", "waiting", 0)
+    assert told["reason"] == "the call has not come yet; called: 0 times"
+    cursor = (await session.get("/events", limit=1000))["next_cursor"]
+    await session.post("/input", input="go\n")
+    for _ in range(20):  # a repr that hangs is cut short by whoever reads the trace
+        page = await session.get("/events", cursor=cursor, types="stopped", timeout=1.1)
+        if page["events"]:
+            break
+        told = await session.get("/trace")
+    told = await session.get("/trace", tree=True)
+    assert (told["status"], told["complete"]) == ("paused", True), told
+    assert told["tree"]["arguments"][0]["value"] == "<Slow: its text took too long>"
+    assert step_at(told["tree"], later.line("call"))["calls"][0]["result"]["value"] == "2"
+
+
+async def test_what_cannot_be_traced_is_refused_and_changes_nothing(
+    api: Api, program: Write
+) -> None:
+    later = program(LATER)
+    session = await api.session()
+    with pytest.raises(Refused) as refused:
+        await session.post("/trace", function="late")
+    assert (refused.value.code, refused.value.status) == ("INVALID_SESSION_STATE", 409)
+    placed = await session.breakpoint(later.text, later.line("ready"))
+    await session.launch(later.text)
+    told = await session.get("/trace")
+    assert (told["trace_state"], told["text"]) == ("none", "no call of this run was traced")
+    for code, body in (
+        ("INVALID_REQUEST", {}),
+        ("INVALID_REQUEST", {"function": "late", "file": later.text, "line": 1}),
+        ("INVALID_REQUEST", {"file": later.text}),
+        ("INVALID_REQUEST", {"function": "late", "call": 0}),
+        ("INVALID_REQUEST", {"function": "late", "depth": 11}),
+        ("INVALID_REQUEST", {"function": "late", "max_chars": 10}),
+        ("INVALID_REQUEST", {"function": "lata"}),
+        ("INVALID_REQUEST", {"file": later.text, "line": later.line("ready")}),
+        ("BREAKPOINT_INVALID_LINE", {"file": later.text, "line": 3}),
+        ("BREAKPOINT_INVALID_LINE", {"file": later.text, "line": 999}),
+        ("BREAKPOINT_FILE_NOT_FOUND", {"file": "nowhere.py", "line": 1}),
+        ("BREAKPOINT_INVALID_CONDITION", {"function": "late", "condition": "slow =="}),
+    ):
+        with pytest.raises(Refused) as refused:
+            await session.post("/trace", **body)
+        assert refused.value.code == code, body
+        if body == {"function": "lata"}:
+            assert refused.value.details["similar"] == ["late"]
+        assert (await session.get("/status"))["location"]["line"] == later.line("ready")
+    await session.delete(f"/breakpoints/{placed['id']}")
+    told = await session.post("/trace", function="inner", wait=0)  # not defined yet, but known
+    assert told["trace_state"] == "waiting"
+    with pytest.raises(Refused) as refused:
+        await session.post("/trace", function="late")
+    assert refused.value.details["current_state"] == "running"

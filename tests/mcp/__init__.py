@@ -1,0 +1,1 @@
+"""The MCP face, driven by the official client."""

@@ -1,0 +1,7 @@
+"""The fixtures of the sessions over HTTP serve here, too."""
+
+from __future__ import annotations
+
+from tests.e2e.conftest import api, program, settings
+
+__all__ = ["api", "program", "settings"]

@@ -1,0 +1,192 @@
+"""MCP at `/mcp` of the server: the same sessions as the API's, behind the same guard."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import httpx
+import pytest
+import trio
+from mcp import McpError, types
+
+from relay import Settings
+from relay.faces.mcp import extra
+from tests.e2e.api import Api
+from tests.e2e.conftest import running_relay
+from tests.e2e.test_attach import LOOP, free_port, lives_on, target
+from tests.mcp.client import over_http
+from tests.programs import Program
+
+COUNT = """
+    import time
+
+    total = 0
+    for number in range(3):
+        total += number  # @add
+    while total == 3:  # @loop
+        time.sleep(0.01)
+    print("total", total)  # @print
+"""
+DEADLINE = 60
+
+# The official client leaves its response streams to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning")
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+ACCEPTS = {"Accept": "application/json, text/event-stream"}
+
+
+def root(api: Api) -> str:
+    return str(api.client.base_url).partition("/api")[0]
+
+
+async def test_mcp_and_the_api_drive_the_same_session(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    count = program(COUNT)
+    with trio.fail_after(DEADLINE):
+        async with over_http(f"{root(api)}/mcp") as client, over_http(f"{root(api)}/mcp") as other:
+            place = f"main.py:{count.line('add')}:number == 2"
+            text = await client.call("debug_run", script="main.py", breakpoints=[place])
+            assert "number = 2" in text
+            (shown,) = (await api.get("/sessions"))["items"]
+            assert shown["session_id"] in text
+            assert await other.call("debug_eval", expression="total + number") == "int: 3"
+            waits = trio.Event()
+
+            async def told(progress: float, total: float | None, message: str | None) -> None:
+                waits.set()
+
+            async def call() -> None:
+                arguments = {"wait": 300}
+                with pytest.raises(McpError, match="cancelled"):
+                    await client.session.call_tool(
+                        "debug_continue", arguments, progress_callback=told
+                    )
+
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(call)
+                await waits.wait()
+                params = types.CancelledNotificationParams(requestId=client.session._request_id - 1)
+                cancelled = types.CancelledNotification(params=params)
+                await client.session.send_notification(types.ClientNotification(cancelled))
+            assert "pause" in await other.call("debug_continue", action="pause")
+            await api.post(f"/sessions/{shown['session_id']}/evaluate", expression="total = 4")
+            assert "exit code 0" in await client.call("debug_continue")
+        # The clients are gone; the session is the relay's.
+        assert (await api.get(f"/sessions/{shown['session_id']}"))["exit_code"] == 0
+
+
+async def test_a_running_process_is_looked_at_and_runs_on(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    loop, port = program(LOOP, "loop.py"), free_port()
+    listen = ("-X", "frozen_modules=off", "-m", "debugpy", "--listen", str(port))
+    with trio.fail_after(DEADLINE), target(*listen, loop.text) as process:
+        async with over_http(f"{root(api)}/mcp") as client:
+            assert "ATTACH_REFUSED" in await client.refused("debug_attach", port=free_port())
+            assert (await client.call("debug_sessions")).startswith("no sessions")
+            assert "either pid or port" in await client.refused("debug_attach")
+            place = f"loop.py:{loop.line('work')}"
+            text = await client.call("debug_attach", port=port, breakpoints=[place], wait=30)
+            assert f"{place} in work" in text
+            assert "count = " in text
+            ended = await client.call("debug_end")
+            assert f"process {process.pid} runs on" in ended
+        assert await lives_on(process)
+
+
+async def test_the_run_to_breakpoint_calls_are_tools_of_their_own_table(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    count = program(COUNT)
+    with trio.fail_after(DEADLINE):
+        async with over_http(f"{root(api)}/mcp/v0") as client:
+            tools = (await client.session.list_tools()).tools
+            assert [tool.name.removeprefix("sessions_") for tool in tools] == [
+                "create",
+                "breakpoint",
+                "continue",
+                "state",
+                "end",
+            ]
+            created = json.loads(await client.call("sessions_create", entry="main.py"))
+            place = {
+                "sessionId": created["sessionId"],
+                "file": "main.py",
+                "line": count.line("add"),
+            }
+            ran = json.loads(await client.call("sessions_breakpoint", **place))
+            assert ran["hit"] is True
+            assert ran["locals"]["number"] == {"type": "int", "repr": "0", "isTruncated": False}
+            assert "INVALID_REQUEST" in await client.refused("sessions_continue", **place, count=1)
+            ended = await client.call("sessions_end", sessionId=created["sessionId"])
+            assert json.loads(ended) == {"ended": True}
+
+
+async def test_mcp_is_guarded_as_the_api_is(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with trio.fail_after(DEADLINE):
+        guarded = settings.model_copy(update={"token": "let-me-in-please"})
+        async with running_relay(guarded) as api, httpx.AsyncClient(trust_env=False) as client:
+            url = f"{root(api)}/mcp"
+            token = {**ACCEPTS, "Authorization": "Bearer let-me-in-please"}
+
+            async def status(path: str = "", **headers: str) -> int:
+                answer = await client.post(
+                    url + path, json=INITIALIZE, headers={**token, **headers}
+                )
+                if answer.status_code >= 400:
+                    assert answer.json()["error"]["details"]["suggestion"]
+                return answer.status_code
+
+            assert await status(Authorization="") == 401
+            assert await status(Origin="http://evil.example") == 403
+            assert await status(Host="evil.example") == 403
+            assert await status("/v1") == 404
+            with monkeypatch.context() as patched:
+                patched.setattr(extra, "is_missing", lambda: True)
+                assert await status() == 501
+            assert await status() == 200
+
+
+async def test_the_end_of_the_relay_answers_a_call_that_waits_and_ends_a_stream(
+    settings: Settings, program: Callable[..., Program]
+) -> None:
+    loop = program(LOOP, "loop.py")
+    run = {"name": "debug_run", "arguments": {"script": loop.text, "wait": 300}}
+    call = {"method": "tools/call", "params": {**run, "_meta": {"progressToken": "token"}}, "id": 2}
+    with trio.fail_after(DEADLINE):
+        async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE) as client:
+            async with running_relay(settings) as api:
+                url = f"{root(api)}/mcp"
+                answer = await client.post(url, json=INITIALIZE, headers=ACCEPTS)
+                headers = {**ACCEPTS, "mcp-session-id": answer.headers["mcp-session-id"]}
+                initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+                assert (await client.post(url, json=initialized, headers=headers)).is_success
+                request = client.build_request("GET", url, headers=headers)
+                listening = await client.send(request, stream=True)
+                assert listening.status_code == 200
+                body = {"jsonrpc": "2.0", **call}
+                request = client.build_request("POST", url, headers=headers, json=body)
+                calling = await client.send(request, stream=True)
+                lines = aiter(calling.aiter_lines())
+                while "notifications/progress" not in await anext(lines):
+                    pass
+            rest = "".join([line async for line in lines])
+            assert '"id":2' in rest
+            assert "terminated" in rest
+            assert [piece async for piece in listening.aiter_raw()] == []
+            await calling.aclose()
+            await listening.aclose()

@@ -1,0 +1,308 @@
+"""`relay mcp` as clients start it: a whole session, and an end that leaves nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from mcp import McpError, types
+
+from relay.faces.mcp.stdio import LINE_BYTES
+from relay.faces.mcp.tools import TOOLS
+from tests.mcp.client import Client, over_stdio
+from tests.programs import Program
+
+SHOP = """
+    import time
+
+    def total(items):
+        result = 0
+        for item in items:
+            result += item["price"]  # @add
+        return result  # @return
+
+    print("open")
+    print(total([{"price": 3}, {"price": 4}]))  # @call
+    name = input("name? ")
+    while name == "wait":  # @loop
+        time.sleep(0.01)
+    secret_token = "hunter" + "2"
+    raise ValueError("no " + name)  # @raise
+"""
+LOOP = """
+    import time
+
+    while True:
+        time.sleep(0.01)
+"""
+DEADLINE = 60
+
+
+async def test_an_agent_finds_a_bug_in_a_few_calls(
+    program: Callable[..., Program], tmp_path: Path
+) -> None:
+    shop = program(SHOP, "shop.py")
+    with trio.fail_after(DEADLINE):
+        async with over_stdio(tmp_path) as client:
+            await _sees_the_tools(client)
+            await _runs_to_a_breakpoint(client, shop)
+            await _steps_and_looks(client, shop)
+            await _is_refused_and_changes_nothing(client, shop)
+            await _answers_the_program(client, shop)
+            await _traces_a_call_and_records_values(client, shop)
+            await _runs_on_and_ends(client)
+
+
+async def _sees_the_tools(client: Client) -> None:
+    assert client.told.serverInfo.name == "debug-relay"
+    assert "debug_run" in (client.told.instructions or "")
+    listed = await client.session.list_tools()
+    assert [tool.name for tool in listed.tools] == [tool.name for tool in TOOLS]
+    assert len(listed.tools) <= 10
+    assert len(listed.model_dump_json(by_alias=True, exclude_none=True).encode()) <= 4096
+
+
+async def _runs_to_a_breakpoint(client: Client, shop: Program) -> None:
+    places = [f'shop.py:{shop.line("add")}:item["price"] > 3', "shop.py:2"]
+    text = await client.call("debug_run", script="shop.py", breakpoints=places, max_chars=700)
+    assert re.match(r"session sess_\w+\n", text)
+    assert f"shop.py:{shop.line('add')} in total" in text
+    assert "item = {'price': 4}" in text
+    assert "result = 3" in text
+    assert "printed: open" in text
+    assert "breakpoint" in text
+    assert "breakpoint shop.py:2: No executable code at line 2" in text
+    assert len(text) <= 700
+
+
+async def _steps_and_looks(client: Client, shop: Program) -> None:
+    await client.call("debug_continue", action="over")
+    assert await client.call("debug_eval", expression="result * 6") == "int: 42"
+    assert await client.call("debug_eval", expression="result = 70") == "None"
+    value = await client.call("debug_eval", expression="items")
+    ref = re.search(r"ref=(\d+)", value)
+    assert ref is not None
+    items = await client.call("debug_inspect", what="variable", ref=int(ref[1]), max_chars=200)
+    assert items.startswith("0: dict = {'price': 3}")
+    assert "raised ZeroDivisionError" in await client.call("debug_eval", expression="1 / 0")
+    cut = await client.call("debug_eval", expression="'x' * 10_000", max_chars=300)
+    assert len(cut) <= 300
+    assert "cut of length 10000" in cut
+    assert "result: int = 70" in await client.call("debug_inspect", what="locals")
+    stack = await client.call("debug_inspect", what="stack")
+    assert f"1  <module>  {shop.path}:{shop.line('call')}" in stack
+    source = await client.call("debug_inspect", what="source")
+    assert re.search(r"(?m)^> ?\d+ +for item in items:", source)
+    assert "MainThread" in await client.call("debug_inspect", what="threads")
+    assert await client.call("debug_inspect", what="tasks") == "no tasks"
+    assert str(os.getpid()) in await client.call(
+        "debug_inspect", what="processes", max_chars=100_000
+    )
+    returned = await client.call("debug_continue", action="to", to=f"shop.py:{shop.line('return')}")
+    assert f"shop.py:{shop.line('return')} in total" in returned
+    out = await client.call("debug_continue", action="out")
+    assert f"shop.py:{shop.line('call')} in <module>" in out
+    assert "70" in out
+
+
+async def _is_refused_and_changes_nothing(client: Client, shop: Program) -> None:
+    before = await client.call("debug_breakpoints")
+    text = await client.refused("debug_run", scrip="shop.py", wait="soon")
+    assert text.startswith("INVALID_REQUEST: ")
+    assert "- wait: must be a number" in text
+    assert "did you mean 'script'" in text
+    assert "must be FILE:LINE" in await client.refused("debug_breakpoints", set=["shop.py:x"])
+    assert "go together" in await client.refused("debug_continue", action="to")
+    assert "BREAKPOINT_FILE_NOT_FOUND" in await client.refused(
+        "debug_breakpoints", set=["shop.py:2", "ship.py:1"], remove=["all"]
+    )
+    assert "BREAKPOINT_NOT_FOUND" in await client.refused("debug_breakpoints", remove=["bp_99"])
+    assert "LAUNCH_SCRIPT_NOT_FOUND" in await client.refused("debug_run", script="ship.py")
+    assert "SESSION_NOT_FOUND" in await client.refused("debug_end", session="sess_0")
+    assert "debug_inspect" in await client.refused("debug_look", session="sess_0")
+    assert "EVALUATE_ERROR" in await client.refused("debug_eval", expression="1 +")
+    assert await client.call("debug_breakpoints") == before
+    assert (await client.call("debug_sessions")).count("sess_") == 1
+
+
+async def _answers_the_program(client: Client, shop: Program) -> None:
+    changed = await client.call(
+        "debug_breakpoints", set=["total"], remove=[f"shop.py:{shop.line('add')}"]
+    )
+    assert "total  hits" in changed
+    assert f":{shop.line('add')}" not in changed
+    assert "debug_input" in await client.call("debug_continue")
+    await _cancels_a_wait(client)
+    assert "name? " in await client.call("debug_inspect", what="output")
+    text = await client.call("debug_continue")
+    assert "exception ValueError: no bob" in text
+    assert f"shop.py:{shop.line('raise')}" in text
+    assert "hunter2" not in text
+    told = await client.call("debug_inspect", what="exception")
+    assert told.startswith("ValueError: no bob\n")
+    assert "Traceback" in told
+
+
+async def _cancels_a_wait(client: Client) -> None:
+    """Progress is told while a call waits; cancelling it leaves the session usable."""
+    waits = trio.Event()
+
+    async def told(progress: float, total: float | None, message: str | None) -> None:
+        assert total == 300
+        assert message is not None
+        assert "debug_input" in message
+        waits.set()
+
+    async def call() -> None:
+        arguments = {"text": "wait", "wait": 300}
+        with pytest.raises(McpError, match="cancelled"):
+            await client.session.call_tool("debug_input", arguments, progress_callback=told)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(call)
+        await waits.wait()
+        request_id = client.session._request_id - 1
+        params = types.CancelledNotificationParams(requestId=request_id)
+        cancelled = types.CancelledNotification(params=params)
+        await client.session.send_notification(types.ClientNotification(cancelled))
+    paused = await client.call("debug_continue", action="pause")
+    assert "pause" in paused
+    await client.call("debug_eval", expression="name = 'bob'")
+
+
+async def _traces_a_call_and_records_values(client: Client, shop: Program) -> None:
+    assert await client.call("debug_breakpoints", remove=["all"]) == "no breakpoints"
+    place = f"shop.py:{shop.line('call')}"
+    again = await client.call("debug_run", breakpoints=[place], stdin=["eve"], on_exception="never")
+    assert f"{place} in <module>" in again
+    traced = await client.call("debug_trace", target="total")
+    assert "-> 7" in traced
+    assert "now paused at" in traced
+    assert await client.call("debug_trace") == traced
+    assert "no function nowhere" in await client.refused("debug_trace", target="nowhere")
+    recorded = await client.call(
+        "debug_run",
+        script="shop.py",
+        breakpoints=[f"shop.py:{shop.line('add')}"],
+        capture=["result", "item"],
+        stdin=["eve"],
+        on_exception="never",
+    )
+    ref = re.search(r"captures=(\w+)", recorded)
+    assert ref is not None
+    second = recorded.split()[1]
+    assert "session: 2 sessions live: sess_" in await client.refused("debug_end")
+    table = await client.call("debug_breakpoints", session=second, captures=ref[1])
+    assert re.search(r"\n2 +3 +\{'price': 4\}", table)
+    page = await client.call("debug_breakpoints", session=second, captures=ref[1], start=1)
+    assert "{'price': 3}" not in page
+    await client.refused("debug_breakpoints", session=second, captures="all", remove=["all"])
+    await client.call("debug_end", session=second)
+
+
+async def _runs_on_and_ends(client: Client) -> None:
+    ended = await client.call("debug_continue")
+    assert "exit code 1" in ended
+    assert "ValueError: no eve" in ended
+    more = await client.call("debug_inspect", what="output", start=1, max_chars=200)
+    assert "open\n70\n" in more
+    assert ": start=" in more
+    assert "INVALID_SESSION_STATE" in await client.refused("debug_continue")
+    assert "nothing of it runs" in await client.call("debug_end")
+    assert "no session" in await client.refused("debug_eval", expression="1")
+    assert (await client.call("debug_sessions")).startswith("no sessions")
+
+
+async def test_a_client_that_goes_leaves_nothing_behind_and_sees_nothing_but_messages(
+    program: Callable[..., Program], tmp_path: Path
+) -> None:
+    """Garbage is answered, SIGTERM is obeyed while the client keeps the pipe open."""
+    program(LOOP, "loop.py")
+    for last in (None, signal.SIGTERM):
+        async with _raw(tmp_path) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            lines = _lines(process.stdout)
+            garbages = (b"\nno json\n", b"[]\n", b"x" * (LINE_BYTES + 1) + b"\n")
+            for garbage in garbages if last is None else ():
+                await process.stdin.send_all(garbage)
+                assert (await anext(lines))["error"]["code"] == -32700
+            await process.stdin.send_all(_messages())
+            found = [await anext(lines), await anext(lines)]
+            (text,) = [one["result"] for one in found if one["id"] == 2]
+            assert "running" in text["content"][0]["text"]
+            assert "action=wait" in text["content"][0]["text"]
+            if last is None:
+                await process.stdin.aclose()
+            else:
+                process.send_signal(last)
+            with trio.fail_after(DEADLINE):
+                assert await process.wait() == 0
+            assert [one async for one in lines] == []
+
+
+def _messages() -> bytes:
+    client = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    }
+    run = {"name": "debug_run", "arguments": {"script": "loop.py", "wait": 0}}
+    messages: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": client},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": run},
+    ]
+    return b"".join(json.dumps({"jsonrpc": "2.0", **m}).encode() + b"\n" for m in messages)
+
+
+@asynccontextmanager
+async def _raw(folder: Path) -> AsyncIterator[trio.Process]:
+    command = [sys.executable, "-m", "relay", "mcp", "--state-dir", str(folder / "state")]
+    process = await trio.lowlevel.open_process(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder
+    )
+    try:
+        yield process
+    finally:
+        with trio.CancelScope(shield=True):
+            process.kill()
+            await process.wait()
+            for stream in (process.stdin, process.stdout):
+                assert stream is not None
+                await stream.aclose()
+
+
+async def _lines(stdout: trio.abc.ReceiveStream) -> AsyncIterator[dict[str, Any]]:
+    """Every line as JSON; what is none would raise."""
+    held = b""
+    with trio.fail_after(DEADLINE):
+        while data := await stdout.receive_some():
+            *whole, held = (held + data).split(b"\n")
+            for line in whole:
+                yield json.loads(line)
+    assert not held
+
+
+def test_without_the_extra_the_command_says_how_to_get_it(tmp_path: Path) -> None:
+    hidden = "import sys; sys.modules['mcp'] = None; from relay.__main__ import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", hidden, "mcp"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "pip install 'debug-relay[mcp]'" in done.stderr

@@ -1,0 +1,100 @@
+"""The parts of the MCP face that need no program: what is listed, spelled and cut."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relay.errors import InvalidRequest, catalog
+from relay.faces.mcp.failures import error_text, suggestion_of
+from relay.faces.mcp.places import breakpoint_specs, file_and_line
+from relay.faces.mcp.tables import table_of
+from relay.faces.mcp.texts import clip, listed, tail
+from relay.faces.mcp.tools import TOOLS, Tool
+
+EVERY = [*table_of("default"), *table_of("v0")]
+
+
+@pytest.mark.parametrize("tool", EVERY, ids=lambda tool: tool.name)
+def test_schemas_say_the_type_of_everything_and_name_what_is_required(tool: Tool) -> None:
+    schema = tool.schema
+    assert schema["type"] == "object"
+    assert set(schema.get("required", [])) <= set(schema["properties"])
+    for field in schema["properties"].values():
+        assert field["type"] in {"string", "integer", "number", "boolean", "array", "object"}
+        assert field["type"] != "array" or field["items"]["type"] == "string"
+
+
+def test_every_description_says_when_to_use_the_tool() -> None:
+    situation = re.compile(r"when|instead|more than|at a stop|from a stop|waits|any time|hangs")
+    assert [t.name for t in TOOLS if not situation.search(t.description.lower())] == []
+
+
+@pytest.mark.parametrize(
+    ("place", "fields"),
+    [
+        ("app.py:42", {"file": "app.py", "line": 42}),
+        ("a b/x.py:1:n > 3", {"file": "a b/x.py", "line": 1, "condition": "n > 3"}),
+        ("x.py:7:d['a:b'] == 2", {"file": "x.py", "line": 7, "condition": "d['a:b'] == 2"}),
+        ("Cart.total", {"function": "Cart.total"}),
+    ],
+)
+def test_places_are_read_as_agents_write_them(place: str, fields: dict[str, Any]) -> None:
+    (spec,) = breakpoint_specs("set", [place], ["x"])
+    assert spec.model_dump(exclude_unset=True) == {**fields, "capture": ["x"]}
+
+
+def test_every_place_that_is_none_is_named_at_once() -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        breakpoint_specs("set", ["app.py:x", "app.py:2", "app.py:0", "a-b", ""])
+    fields = [error["field"] for error in refused.value.details["errors"]]
+    assert fields == ["set[0]", "set[2]", "set[3]", "set[4]"]
+    for place in ("app.py", "app.py:0", "app.py:3:x", ""):
+        with pytest.raises(InvalidRequest):
+            file_and_line("to", place)
+
+
+def test_no_way_out_leads_to_a_route() -> None:
+    for error in catalog().values():
+        way_out = suggestion_of(error("message"))
+        assert way_out
+        assert not re.search(r"\b(GET|POST|PUT|PATCH|DELETE)\b|/sessions|/api/", way_out), way_out
+
+
+def test_errors_keep_to_their_bound_and_keep_their_way_out() -> None:
+    error = InvalidRequest("x" * 5000, suggestion="Mend it", facts=["y" * 5000])
+    text = error_text(error, 200)
+    assert len(text) <= 200
+    assert text.startswith("INVALID_REQUEST: xxx")
+    assert text.endswith("\nsuggestion: Mend it")
+
+
+@given(st.text("ab", max_size=60), st.integers(1, 50))
+def test_what_is_cut_is_marked_and_fits(text: str, room: int) -> None:
+    if len(text) <= room:
+        assert clip(text, room) == tail(text, room) == text
+    else:
+        assert clip(text, room) == text[: room - 1] + "…"
+        assert tail(text, room) == "…" + text[len(text) - room + 1 :]
+
+
+@given(
+    st.lists(st.text("ab", max_size=40), min_size=1, max_size=20),
+    st.integers(60, 400),
+    st.booleans(),
+)
+def test_lists_are_whole_or_say_how_many_are_shown(
+    lines: list[str], room: int, complete: bool
+) -> None:
+    text = listed(lines, room, lambda n: f"… start={n}", complete=complete)
+    assert len(text) <= room
+    *shown, last = text.split("\n")
+    if complete and len("\n".join(lines)) <= room:
+        assert [*shown, last] == lines
+    else:
+        assert last == f"… start={len(shown)}"
+        assert shown[1:] == lines[1 : len(shown)]

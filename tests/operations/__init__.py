@@ -1,0 +1,1 @@
+"""The verbs, as far as they need no debuggee."""

@@ -1,0 +1,210 @@
+"""Reports as text: what they say, that they fit, and that every cut is marked."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relay.dap.lifecycle import Phase
+from relay.models.execution import SourceLine
+from relay.models.report import (
+    REPORT_BYTES,
+    Report,
+    ReportException,
+    ReportFrame,
+    ReportLocal,
+)
+from relay.operations.report_text import CUT, cut, one_line, render
+
+SOURCE = [
+    SourceLine(line=9, text="    for item in items:"),
+    SourceLine(line=10, text="        total += price(item)"),
+    SourceLine(line=11, text="    return total"),
+]
+TOP = ReportFrame(name="total", path="shop.py", line=10, shown=True)
+MAIN = ReportFrame(name="main", path="app/run.py", line=4)
+LIBRARY = ReportFrame(name="call", path="lib/call.py", line=7, own=False)
+
+BREAKPOINT = Report(
+    status=Phase.PAUSED,
+    reason="breakpoint",
+    breakpoints=["bp_1"],
+    hits=3,
+    thread_id=1,
+    source=SOURCE,
+    locals=[
+        ReportLocal(name="discount", value="None"),
+        ReportLocal(name="items", value="['tea', 'milk', ... (100 items)]", cut=True, named=True),
+        ReportLocal(name="total", value="30", named=True, news="changed", before="20"),
+        ReportLocal(name="item", value="'milk'", named=True, news="new"),
+    ],
+    stack=[TOP, MAIN, MAIN.model_copy(update={"name": "<module>", "line": 9})],
+)
+
+SAYS = {
+    "breakpoint": (
+        BREAKPOINT,
+        """\
+breakpoint bp_1 (hit 3): shop.py:10 in total
+  9 for item in items:
+>10     total += price(item)
+ 11 return total
+locals:
+ total = 30 (was 20)
+ item = 'milk' (new)
+ items = ['tea', 'milk', … (100 items)]
+ discount = None
+stack: total shop.py:10 < main app/run.py:4 < <module> :9""",
+    ),
+    "exception from a library": (
+        Report(
+            status=Phase.PAUSED,
+            reason="exception",
+            thread_id=7,
+            exception=ReportException(type="ValueError", message="a\nb", raised=LIBRARY),
+            locals=[],
+            stack=[LIBRARY, LIBRARY, TOP, MAIN, *[LIBRARY] * 30],
+            more_frames=5,
+        ),
+        """\
+exception ValueError: a\\nb
+at shop.py:10 in total, frame 2, thread 7
+raised at lib/call.py:7 in call
+locals: none
+stack: (2 library frames) < total shop.py:10 < main app/run.py:4 < (35 library frames)""",
+    ),
+    "step with a repr that hangs": (
+        Report(
+            status=Phase.PAUSED,
+            reason="step",
+            returned="by price: 3",
+            trouble="report did not end within 5 s",
+            stack=[TOP],
+        ),
+        """\
+step: shop.py:10 in total
+returned by price: 3
+locals: report did not end within 5 s""",
+    ),
+    "running": (
+        Report(status=Phase.RUNNING, prompt="Name: ", printed="hello\nName: "),
+        "running: waits for input on stdin, after 'Name: '\nstdout ends:\nhello\nName: ",
+    ),
+    "ended": (
+        Report(
+            status=Phase.TERMINATED,
+            end="ended: exit code 1",
+            printed="Traceback\n\x1b[31mred\n",
+            printed_on="stderr",
+            never_hit=["shop.py:3 (No executable code at line 3)", "Cart.total"],
+        ),
+        "ended: exit code 1\nnever hit: shop.py:3 (No executable code at line 3); Cart.total\n"
+        "stderr ends:\nTraceback\n\\x1b[31mred",
+    ),
+    "created": (Report(status=Phase.CREATED), "created: no program has been started"),
+}
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_a_report_says_what_an_agent_asks_next(name: str) -> None:
+    report, text = SAYS[name]
+    assert render(report, REPORT_BYTES) == text
+
+
+def test_what_matters_less_is_cut_first() -> None:
+    """The place and what has changed are there to the last."""
+    many = [ReportLocal(name=f"other_{n}", value="x" * 300) for n in range(60)]
+    full = BREAKPOINT.model_copy(
+        update={"locals": [*many, *(BREAKPOINT.locals or [])], "more_locals": 40}
+    )
+    for room in (700, 400, 300):
+        text = render(full, room)
+        assert len(text.encode()) <= room
+        assert text.startswith("breakpoint bp_1 (hit 3): shop.py:10 in total\n")
+        assert ">10 " in text
+        assert " total = 30 (was 20)\n item = 'milk' (new)\n" in text
+        shown = sum(line.startswith(" ") and " = " in line for line in text.splitlines())
+        assert f" +{104 - shown} more…" in text
+
+
+def test_the_end_of_what_was_printed_is_what_counts() -> None:
+    printed = "".join(f"line {n}\n" for n in range(1000)) + "KeyError: 'x'\n"
+    ended = Report(
+        status=Phase.TERMINATED, end="ended: exit code 1", printed=printed, printed_on="stderr"
+    )
+    text = render(ended, 100)
+    assert text.startswith("ended: exit code 1\nstderr ends: …\n")
+    assert text.endswith("\nline 999\nKeyError: 'x'")
+
+
+frames = st.lists(
+    st.builds(
+        ReportFrame,
+        name=st.text(max_size=40),
+        path=st.none() | st.text(max_size=80),
+        line=st.integers(0, 10**6),
+        own=st.booleans(),
+        shown=st.booleans(),
+    ),
+    max_size=12,
+)
+variables = st.lists(
+    st.builds(
+        ReportLocal,
+        name=st.text(min_size=1, max_size=30),
+        value=st.text(max_size=300),
+        cut=st.booleans(),
+        named=st.booleans(),
+        news=st.sampled_from([None, "new", "changed"]),
+        before=st.none() | st.text(max_size=60),
+    ),
+    max_size=12,
+)
+lines = st.integers(1, 10**5).flatmap(
+    lambda first: st.lists(st.text(max_size=150), max_size=3).map(
+        lambda texts: [SourceLine(line=n, text=t) for n, t in enumerate(texts, first)]
+    )
+)
+reports = st.builds(
+    Report,
+    status=st.sampled_from(Phase),
+    reason=st.none() | st.text(max_size=40),
+    breakpoints=st.lists(st.text(max_size=6), max_size=3),
+    returned=st.none() | st.text(max_size=200),
+    exception=st.none()
+    | st.builds(
+        ReportException,
+        type=st.text(max_size=50),
+        message=st.text(max_size=500),
+        raised=st.none() | st.just(LIBRARY),
+    ),
+    source=lines,
+    locals=st.none() | variables,
+    more_locals=st.integers(0, 1000),
+    trouble=st.none() | st.text(max_size=200),
+    stack=frames,
+    end=st.none() | st.text(max_size=200),
+    printed=st.text(max_size=1000),
+    never_hit=st.lists(st.text(max_size=80), max_size=5),
+)
+
+
+@settings(max_examples=60)
+@given(report=reports, room=st.integers(100, 1500))
+def test_a_report_always_fits_and_every_cut_is_marked(report: Report, room: int) -> None:
+    text = render(report, room)
+    whole = render(report, 10**6)
+    assert len(text.encode()) <= room
+    assert all(line == one_line(line) for line in text.split("\n"))
+    if text != whole:
+        assert CUT in text
+        wanted = set(whole.split("\n"))
+        assert all(CUT in line or line in wanted for line in text.split("\n"))
+
+
+@given(text=st.text(), room=st.integers(3, 60))
+def test_a_cut_text_is_its_beginning_and_a_mark(text: str, room: int) -> None:
+    found = cut(text, room)
+    assert len(found.encode()) <= room
+    assert found == text or (found.endswith(CUT) and text.startswith(found[:-1]))

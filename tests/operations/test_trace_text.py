@@ -1,0 +1,165 @@
+"""Traced calls as trees and as text: loops fold without loss, the text keeps its bound."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from relay.models.trace import TraceLoop
+from relay.operations.trace_text import CUT, text_of
+from relay.operations.trace_tree import Fold, fold, tree_of, unfold
+
+
+def folded(items: list[int | Fold] | tuple[int | Fold, ...], keys: str) -> Any:
+    """Positions as their letters; a fold as a list of its rounds."""
+    return [
+        [folded(one, keys) for one in item.rounds] if isinstance(item, Fold) else keys[item]
+        for item in items
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "rounds"),
+    [
+        ("abc", ["a", "b", "c"]),
+        ("ahbhbhbhc", ["a", "h", "b", "h", "b", "h", "b", "h", "c"]),
+        ("ahbhbhbhbhc", ["a", [["h", "b"]] * 4 + [["h"]], "c"]),
+        ("hbhchbhbhc", [[["h", "b"], ["h", "c"], ["h", "b"], ["h", "b"], ["h", "c"]]]),
+        ("wabwabwabwabwabr", [[["w", "a", "b"]] * 5, "r"]),
+    ],
+)
+def test_a_line_that_comes_five_times_begins_the_rounds_of_a_loop(
+    keys: str, rounds: list[Any]
+) -> None:
+    assert [
+        [list(one) for one in item] if isinstance(item, list) else item
+        for item in folded(fold(keys), keys)
+    ] == rounds
+
+
+def test_loops_in_loops_are_folded_round_by_round() -> None:
+    inner = "i" + "xi" * 5
+    (outer,) = fold(("o" + inner) * 6 + "o")
+    assert isinstance(outer, Fold)
+    assert [len(one) for one in outer.rounds] == [2] * 6 + [1]
+    assert all(isinstance(one[1], Fold) for one in outer.rounds[:-1])
+
+
+@given(some.lists(some.integers(0, 6), max_size=80), some.integers(2, 6))
+def test_unfolding_gives_back_every_line_in_its_order(lines: list[int], fewest: int) -> None:
+    items = fold(lines, fewest)
+    assert unfold(items) == list(range(len(lines)))
+    for item in items:
+        if isinstance(item, Fold):
+            assert len(item.rounds) >= fewest
+            heads = {lines[unfold(one)[0]] for one in item.rounds}
+            assert len(heads) == 1
+
+
+def told(steps: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    call = {"function": "total", "path": "/shop/cart.py", "line": 1, "arguments": [], **more}
+    return {**call, "steps": steps}
+
+
+def change(name: str, value: object, **more: Any) -> dict[str, Any]:
+    return {"name": name, "value": str(value), **more}
+
+
+def loop(rounds: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for n in range(rounds):
+        found.append({"line": 2, "changed": [change("i", n, **({"old": str(n - 1)} if n else {}))]})
+        found.append({"line": 3, "calls": [told([], function="price", arguments=[change("i", n)])]})
+        found[-1]["calls"][0].pop("steps")
+        found[-1]["calls"][0]["result"] = {"value": str(n * n)}
+    return [*found, {"line": 2}, {"line": 4}]
+
+
+SOURCE = {2: "    for i in items:", 3: "        s += price(i)", 4: "    return s"}
+
+
+def tree(steps: list[dict[str, Any]], **more: Any) -> Any:
+    return tree_of(told(steps, **more), lambda path, line: SOURCE.get(line, ""))
+
+
+def test_a_loop_shows_two_rounds_the_last_and_what_the_others_changed_in_sum() -> None:
+    call = tree(loop(50), arguments=[change("items", "[...]")], result={"value": "9"})
+    found = call.steps[0]
+    assert isinstance(found, TraceLoop)
+    assert (found.rounds, found.left_out, len(found.first), len(found.last)) == (50, 47, 2, 2)
+    assert [v.model_dump(exclude_none=True) for v in found.changed] == [
+        {"name": "i", "old": "1", "value": "48"}
+    ]
+    assert text_of(call, 2000) == (
+        """\
+total(items=[...]) at cart.py:1
+     2  for i in items:  # i=0
+     3      s += price(i)
+          price(i=0) -> 0
+     2  for i in items:  # i=0 -> 1
+     3      s += price(i)
+          price(i=1) -> 1
+  … 47 more rounds from line 2, 50 in all: i=1 -> 48
+     2  for i in items:  # i=48 -> 49
+     3      s += price(i)
+          price(i=49) -> 2401
+     2  for i in items:
+     4  return s
+-> 9""",
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "line"),
+    [
+        ({"result": {"value": "1", "truncated": True}}, "-> 1…"),
+        ({"exception": {"type": "E", "text": "E: no", "line": 4}}, "raises E: no"),
+        ({}, "not over yet"),
+        ({"result": {"value": "None"}, "suspensions": 1, "awaits": True}, "-> None (waited once)"),
+        (
+            {"result": {"value": "None"}, "suspensions": 9, "yielded": [{"value": "1"}]},
+            "-> None (yields 9: 1…)",
+        ),
+    ],
+)
+def test_the_last_line_says_how_the_call_ended(more: dict[str, Any], line: str) -> None:
+    assert text_of(tree([], **more), 200)[0].splitlines()[1] == line
+
+
+@pytest.mark.parametrize(
+    ("step", "line"),
+    [
+        ({"changed": [change("s", 2, old="1")]}, "     4  return s  # s=1 -> 2"),
+        ({"changed": [change("s", 2, deleted=True)]}, "     4  return s  # del s"),
+        (
+            {"changed": [change("s", "[1, ...]", old="[]", added="[7]", length=9)]},
+            "     4  return s  # s += [7] (9 items)",
+        ),
+        ({"raised": {"type": "E", "text": "E: no"}}, "        ! E: no"),
+        ({"suspended": {"awaits": True}}, "     4  return s  # waits"),
+        ({"suspended": {"value": "7"}}, "     4  return s  # yields 7"),
+        ({"more_calls": 5}, "          … 5 more calls"),
+        (
+            {"skipped": {"lines": {"2": 7, "3": 6}, "calls": 6, "changed": [change("s", 3)]}},
+            "  … 13 more lines, counted only: s=3",
+        ),
+    ],
+)
+def test_what_a_line_did_stands_beside_it_or_below(step: dict[str, Any], line: str) -> None:
+    text = text_of(tree([{"line": 4, **step}]), 500)[0]
+    assert line in text.splitlines()
+
+
+@given(some.integers(200, 3000), some.integers(0, 120), some.integers(1, 400))
+def test_the_text_keeps_its_bound_and_both_ends(room: int, lines: int, width: int) -> None:
+    steps = [{"line": 10 + n, "changed": [change("v", "x" * width)]} for n in range(lines)]
+    text, cut = text_of(tree(steps, result={"value": "the result"}), room)
+    assert len(text) <= room
+    assert text.startswith("total() at")
+    assert text.endswith("-> the result")
+    assert cut or CUT not in text
+    assert not cut or len(text) > 80

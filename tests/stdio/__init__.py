@@ -1,0 +1,1 @@
+"""The line protocol: transcripts of whole conversations, and what comes in wrong."""

@@ -1,0 +1,296 @@
+"""`relay run` as its users meet it: a program run once, in a process of its own, every stop told."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from relay.config import Settings
+from relay.faces.cli.run import run as run_command
+from relay.faces.cli.run_options import BOUND
+from tests.programs import Program
+
+SECONDS = 90
+
+READER = r"""
+    import sys
+
+    class Till:
+        def add(self, text):
+            amount = int(text)
+            return amount  # @add
+
+    def read():
+        total = 0
+        for line in sys.stdin:
+            total += Till().add(line)
+            seen = total  # @seen
+        return total
+
+    def absent():
+        pass  # @absent
+
+    sys.stdout.write("total: ")
+    total = read()
+    print(total)
+    sys.stdout.buffer.write(b"\xff\x00\xc3\xa4 raw\n")
+    sys.stdout.flush()
+    print("a warning", file=sys.stderr)
+    sys.exit(int(sys.argv[1]))
+"""
+
+Start = Callable[..., "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Start:
+    """start("--break", …) starts `relay run` in the directory of the program."""
+    ours = {f"RELAY_{name.upper()}" for name in Settings.model_fields}
+    env = {name: value for name, value in os.environ.items() if name not in ours}
+
+    def started(*words: str, shell: str = "") -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "relay", "run", *words]
+        return subprocess.Popen(
+            ["sh", "-c", f'exec "$@" {shell}', "sh", *command] if shell else command,
+            cwd=tmp_path,
+            env=env | {"RELAY_STATE_DIR": str(tmp_path / "state")},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    return started
+
+
+def finish(process: subprocess.Popen[bytes], stdin: bytes = b"") -> tuple[int, bytes, str]:
+    with process:
+        out, err = process.communicate(stdin, timeout=SECONDS)
+    return process.returncode, out, err.decode()
+
+
+def blocks(text: str) -> list[str]:
+    """What is told, from one `[…]` at the beginning of a line to the next."""
+    return ("\n" + text).split("\n[")[1:]
+
+
+def test_every_stop_is_told_and_the_program_is_as_it_would_be_alone(
+    start: Start, tmp_path: Path
+) -> None:
+    program = Program.write(tmp_path / "app.py", READER)
+    seen = program.line("seen")
+    stdin = b"1\n20\n300\n"
+    places = ["--break", f"app.py:{seen}:total > 1", "--eval", "total * 2", "--eval", "nothing"]
+    places += ["--break", "Till.add", "--break", f"app.py:{program.line('absent')}"]
+    places += ["--log", f"app.py:{program.line('add')}:amount {{amount}}", "--break", "app.py:2"]
+    code, out, err = finish(start(*places, "--", "app.py", "7"), stdin)
+
+    alone = subprocess.run(
+        [sys.executable, "app.py", "7"], cwd=tmp_path, input=stdin, capture_output=True, check=False
+    )
+    assert (code, out) == (alone.returncode, alone.stdout)
+    assert code == 7
+
+    told = blocks(err)
+    assert told[0].startswith("not set] ")
+    assert "app.py:2: No executable code at line 2" in told[0]
+    stops = [block for block in told if block.startswith("stop ")]
+    assert len(stops) == 5
+    first = stops[0].splitlines()
+    assert first[0].startswith("stop 1] ")
+    assert first[0].endswith(" in add")
+    assert "eval nothing = raised NameError: name 'nothing' is not defined" in first
+    [second, third] = [block.splitlines() for block in stops if f":{seen} in read" in block]
+    assert second[1:4] == [
+        f" {seen - 1}     total += Till().add(line)",
+        f">{seen}     seen = total  # @seen",
+        f" {seen + 1} return total",
+    ]
+    assert " total = 21" in second
+    assert "eval total * 2 = 42" in second
+    assert " total = 321 (was 21)" in third
+    assert "eval total * 2 = 642" in third
+    assert [line for line in err.splitlines() if line.startswith("amount")] == [
+        "amount 1",
+        "amount 20",
+        "amount 300",
+    ]
+    assert "\na warning\n" in err
+    end = told[-1].splitlines()
+    assert end[0] == "end] exit code 7, 5 stops"
+    assert end[1].startswith("never hit: ")
+    assert f"app.py:{program.line('absent')}" in end[1]
+    assert "app.py:2 (No executable code at line 2" in end[1]
+    assert f"app.py:{seen}" not in end[1]
+    assert "\x1b" not in err, "colours are for terminals"
+
+
+def test_json_lines_hold_everything_the_output_too(start: Start, tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "app.py", READER)
+    (tmp_path / "input.txt").write_bytes(b"1\nx\n")
+    add = program.line("add")
+    code, out, err = finish(
+        start(
+            *("--json", "--on-exception", "--eval", "text", "--stdin", "input.txt"),
+            *("--capture", f"app.py:{add}:amount", "--capture", f"app.py:{add}:text"),
+            *("--", "app.py", "0"),
+        )
+    )
+    lines: list[dict[str, Any]] = [json.loads(line) for line in out.splitlines()]
+    assert (code, err) == (1, "")
+    assert lines[0]["type"] == "start"
+    assert lines[0]["breakpoints"][0]["capture"] == ["amount", "text"]
+    [stop] = of_type(lines, "stop")
+    assert stop["exception"]["type"] == "ValueError"
+    assert stop["location"] == {"path": "app.py", "line": add - 1, "function": "add"}
+    assert stop["locals"]["text"] == "'x\\n'"
+    assert stop["evals"] == [
+        {"expression": "text", "result": "'x\\n'", "type": "str", "error": None}
+    ]
+    assert stop["report"].startswith("exception ValueError: invalid literal for int()")
+    assert len(stop["report"].encode()) <= 700
+    printed = {
+        name: "".join(one["output"] for one in of_type(lines, "output") if one["category"] == name)
+        for name in ("stdout", "stderr")
+    }
+    assert printed["stdout"] == "total: "
+    assert printed["stderr"].endswith(
+        "ValueError: invalid literal for int() with base 10: 'x\\n'\n"
+    )
+    [captured] = of_type(lines, "captures")
+    assert [value["value"] for value in captured["rows"][0]["values"]] == ["1", "'1\\n'"]
+    assert captured["total"] == 1
+    assert lines[-1] == {
+        "type": "end",
+        "exit_code": 1,
+        "ended_by": "target_exited",
+        "stops": 1,
+        "never_hit": [],
+    }
+
+
+def of_type(lines: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [line for line in lines if line["type"] == kind]
+
+
+def test_a_loop_does_not_stop_for_ever(start: Start, tmp_path: Path) -> None:
+    """After the bound what has stopped it stops it no more, and the rest still does; --until ends."""
+    source = "import os\nfor i in range(1000):\n    x = i  # @loop\nos.abort()  # @last\n"
+    program = Program.write(tmp_path / "loop.py", source)
+    loop, last = program.line("loop"), program.line("last")
+    places = ["--break", f"loop.py:{loop}", "--break", f"loop.py:{last}", "--max-chars", "200"]
+    code, _, err = finish(start(*places, "--", "loop.py"))
+    told = blocks(err)
+    assert code == 128 + signal.SIGABRT
+    assert [block.split("]")[0] for block in told] == [
+        *(f"stop {n}" for n in range(1, BOUND + 1)),
+        "note",
+        f"stop {BOUND + 1}",
+        "end",
+    ]
+    assert f":{last} in <module>" in told[-2]
+    assert told[-1].strip() == f"end] exit code 134 (SIGABRT), {BOUND + 1} stops"
+
+    code, _, err = finish(start("--break", f"loop.py:{loop}", "--until", "2", "--", "loop.py"))
+    assert code == 0
+    assert blocks(err)[-1].strip() == "end] ended by --until, 2 stops"
+
+
+SLEEPER = """
+    import subprocess, time
+    child = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    print(child.pid, flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_program_and_leaves_nothing(
+    start: Start, tmp_path: Path, number: signal.Signals
+) -> None:
+    Program.write(tmp_path / "sleeper.py", SLEEPER)
+    process = start("--", "sleeper.py")
+    assert process.stdout is not None
+    child = int(process.stdout.readline())
+    process.send_signal(number)
+    assert finish(process)[0] == 128 + number
+    assert not Path(f"/proc/{child}").exists()
+
+
+def test_a_flood_passes_whole_and_a_reader_that_goes_ends_it(start: Start, tmp_path: Path) -> None:
+    source = "import sys\nsys.stdout.writelines(f'line {n}\\n' for n in range(200_000))\n"
+    Program.write(tmp_path / "flood.py", source)
+    code, out, _ = finish(start("--", "flood.py"))
+    assert code == 0
+    assert out == b"".join(b"line %d\n" % n for n in range(200_000))
+
+    process = start("--", "flood.py")
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"line 0\n"
+        process.stdout.close()
+        assert process.wait(SECONDS) == 128 + signal.SIGPIPE
+
+    closed = start("--", "flood.py", shell="<&- >&- 2>&-")
+    assert finish(closed) == (0, b"", "")
+    full = start("--", "flood.py", shell=">/dev/full")
+    code, _, err = finish(full)
+    assert (code, err) == (1, "relay: cannot write output: No space left on device\n")
+
+
+REFUSED: Mapping[str, tuple[list[str], str]] = {
+    "no program": ([], "Missing argument 'PROGRAM...'"),
+    "no line": (["--break", "app.py", "app.py"], "expected FILE:LINE, FILE:LINE:CONDITION or"),
+    "no number": (["--break", "app.py:x", "app.py"], "expected FILE:LINE, FILE:LINE:CONDITION or"),
+    "line zero": (["--break", "app.py:0", "app.py"], "line 0: expected a line from 1"),
+    "no condition": (["--break", "app.py:1: ", "app.py"], "expected a condition"),
+    "no message": (["--log", "app.py:1", "app.py"], "expected FILE:LINE:MESSAGE, such as"),
+    "nothing to capture": (["--capture", "app.py:1:", "app.py"], "expected FILE:LINE:EXPR, such"),
+    "until never": (["--until", "0", "app.py"], "0 is not in the range"),
+    "too few bytes": (["--max-chars", "99", "app.py"], "99 is not in the range"),
+    "no such input": (["--stdin", "nowhere", "app.py"], "File 'nowhere' does not exist"),
+    "module without --": (["-m", "pytest"], "put -- before -m"),
+    "no module": (["--", "-m"], "-m needs the name of a module"),
+    "an option as program": (["--", "--flag"], "--flag is no program: expected a script"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_bad_option_says_what_was_expected(what: str) -> None:
+    words, message = REFUSED[what]
+    done = CliRunner().invoke(run_command, words)
+    assert done.exit_code == 2
+    assert message in done.output
+
+
+def test_what_cannot_be_run_is_refused_before_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / "state"))
+    program = Program.write(tmp_path / "app.py", "print('ran')\n")
+    Program.write(tmp_path / "broken.py", "def f(:\n")
+    cases = {
+        ("--break", "app.py:99", "app.py"): (2, "has 1 lines"),
+        ("--break", "ap.py:1", "app.py"): (2, f"Did you mean {program.text}"),
+        ("--break", "app.py:1:1 +", "app.py"): (2, "condition"),
+        ("--break", "app.py:1", "--log", "./app.py:1:x", "app.py"): (2, "is named twice"),
+        ("--eval", "1 +", "app.py"): (2, "SyntaxError"),
+        ("--python", "nowhere", "app.py"): (2, "no such executable"),
+        ("nowhere.py",): (2, "No such script"),
+        ("broken.py",): (1, "syntax error"),
+    }
+    for words, (code, message) in cases.items():
+        found = CliRunner().invoke(run_command, words).exit_code
+        out, err = capfd.readouterr()
+        assert (found, out) == (code, ""), (words, err)
+        assert message in err
+        assert len(err.splitlines()) == 2, "what is wrong, and what to do"
