@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -35,7 +36,10 @@ def _run_orphan() -> int:
         start_new_session=True,
     ) as shell:
         assert shell.stdout is not None
-        return int(shell.stdout.readline())
+        started = int(shell.stdout.readline())
+    while b"sleep" not in Path(f"/proc/{started}/comm").read_bytes():
+        pass  # between fork and exec it has no environment to be known by
+    return started
 
 
 def test_a_leaked_pipe_is_found() -> None:

@@ -316,14 +316,14 @@ def commands() -> dict[str, click.Command]:
 
 
 def _command(name: str, command: click.Command) -> str:
-    context = click.Context(command, info_name=f"relay {name}", max_content_width=200)
+    context = click.Context(command, info_name=f"relay {name}", terminal_width=100)
     usage = context.get_usage().removeprefix("Usage: ")
     text = inspect.cleandoc(command.help or "").replace("\b\n", "")
     return f"## relay {name}\n\n```text\n{usage}\n\n{text}\n```\n\n{_options(command)}"
 
 
 def _options(command: click.Command) -> str:
-    context = click.Context(command, info_name="relay")
+    context = click.Context(command, info_name="relay", terminal_width=100)
     rows = [
         parameter.get_help_record(context)
         for parameter in command.get_params(context)
