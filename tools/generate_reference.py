@@ -21,7 +21,7 @@ from typing import Any, TypeAlias, get_args
 import click
 from pydantic_core import PydanticUndefined
 
-from relay.__main__ import cli
+from relay.__main__ import CONTEXT, cli
 from relay.config import Settings
 from relay.dap import lifecycle
 from relay.errors import RelayError, catalog
@@ -316,14 +316,20 @@ def commands() -> dict[str, click.Command]:
 
 
 def _command(name: str, command: click.Command) -> str:
-    context = click.Context(command, info_name=f"relay {name}", terminal_width=100)
+    context = _context(command, f"relay {name}")
     usage = context.get_usage().removeprefix("Usage: ")
     text = inspect.cleandoc(command.help or "").replace("\b\n", "")
     return f"## relay {name}\n\n```text\n{usage}\n\n{text}\n```\n\n{_options(command)}"
 
 
+def _context(command: click.Command, name: str) -> click.Context:
+    # As when it runs: a command keeps the help option that it is first asked for.
+    settings: dict[str, Any] = {**CONTEXT, "max_content_width": None}
+    return click.Context(command, info_name=name, terminal_width=100, **settings)
+
+
 def _options(command: click.Command) -> str:
-    context = click.Context(command, info_name="relay", terminal_width=100)
+    context = _context(command, "relay")
     rows = [
         parameter.get_help_record(context)
         for parameter in command.get_params(context)
