@@ -304,6 +304,7 @@ async def poke_until_over(session: Session) -> None:
         while (await session.get())["status"] not in ("failed", "terminated"):
             with contextlib.suppress(Refused):
                 await session.post("/pause", wait=1)
+                await session.resume(wait=0)  # it may have stopped before it closed anything
 
 
 async def until_terminated(session: Session) -> None:
