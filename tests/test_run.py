@@ -41,7 +41,7 @@ READER = r"""
 
     sys.stdout.write("total: ")
     total = read()
-    print(total)
+    print(total, flush=True)
     sys.stdout.buffer.write(b"\xff\x00\xc3\xa4 raw\n")
     sys.stdout.flush()
     print("a warning", file=sys.stderr)
