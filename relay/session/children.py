@@ -76,7 +76,12 @@ class Children:
         self._found &= self._known
         new = [child for child in alive if child.pid not in self._known]
         argv_of = {child.pid: child.argv for child in alive}
-        young = {c.pid for c in new if c.argv == argv_of.get(c.ppid, ())} - self._young
+        # In the middle of an exec it has no command line at all.
+        young = {
+            child.pid
+            for child in new
+            if child.argv == argv_of.get(child.ppid, ()) or not any(child.argv)
+        } - self._young
         self._young = set() if last else young
         for child in new:
             if child.pid not in self._young:

@@ -325,7 +325,11 @@ class Session:
         self.lifecycle.apply(happening)
         self.exit_code = self.reason = self.trace = None
         outcome = _Outcome()
-        contextvars.Context().run(self._nursery.start_soon, self._climb, starters, outcome)
+        try:
+            contextvars.Context().run(self._nursery.start_soon, self._climb, starters, outcome)
+        except RuntimeError:  # the nursery is closed: the session ended since it was asked for
+            await trio.lowlevel.checkpoint_if_cancelled()
+            raise self._ended_while_starting() from None
         await outcome.known.wait()
         if outcome.error is not None:
             raise outcome.error

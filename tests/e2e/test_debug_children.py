@@ -493,8 +493,12 @@ async def test_a_child_can_be_paused_by_its_thread(api: Api, program: Write) -> 
     session = await api.session()
     await launch(session, main, wait=0)
     await next_event(session, "output", output="ready\n")
-    listed = (await session.get("/threads"))["threads"]
-    thread = next(t for t in listed if t["process"]["name"] == "worker.py")
+    found: list[Any] = []
+    with trio.fail_after(30):
+        while not found:  # its output may be quicker than its debugger's last word
+            listed = (await session.get("/threads"))["threads"]
+            found = [thread for thread in listed if thread["process"]["name"] == "worker.py"]
+    thread = found[0]
 
     paused = await session.post("/pause", thread_id=thread["id"])
 
