@@ -27,6 +27,9 @@ from relay.session.targets import LISTEN
 GDB_SECONDS = 20.0
 """How long gdb may take to read a process's symbols and make one call."""
 
+TIDYING_SECONDS = 10.0
+"""How long a debugger that was there before may take to be gone: debugpy takes up to 1 s."""
+
 GIVE_UP_SECONDS = 5.0
 LOOK_SECONDS = 0.25
 """Between two looks at a process that does not run the code."""
@@ -35,12 +38,22 @@ _VENDORED = Path(debugpy.__file__).parent / "_vendored/pydevd/pydevd_attach_to_p
 _SERVER = Path(debugpy.__file__).parent / "server"
 
 _INJECTED = """
-import socket, sys
+import socket, sys, time
+def let_go():
+    # While a debugger that was detached tidies up, another one would not connect.
+    pydevd = sys.modules.get("pydevd")
+    old = pydevd and pydevd.get_global_debugger()
+    deadline = time.monotonic() + {tidying!r}
+    while old and old.pydb_disposed and pydevd.get_global_debugger() is old:
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.01)
 def attach():
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)  # busy threads would take the GIL for 5 ms at each file read
     sys.path.insert(0, {server!r})
     try:
+        let_go()
         import attach_pid_injected
         attach_pid_injected.attach({setup!r})
     except BaseException:
@@ -75,9 +88,10 @@ async def inject(pid: int, host: str, port: int, token: str) -> None:
     if shutil.which("gdb") is None or not sys.platform.startswith("linux"):
         await _run([*_debugpy_command(host, port, token), "--pid", str(pid)], pid)
         return
-    await _gdb(
-        pid, _queueing(_INJECTED.format(server=str(_SERVER), setup=setup, address=(host, port)))
+    code = _INJECTED.format(
+        server=str(_SERVER), setup=setup, address=(host, port), tidying=TIDYING_SECONDS
     )
+    await _gdb(pid, _queueing(code))
     while not await _can_be_interrupted(pid):
         pass
     await _interrupt(pid)

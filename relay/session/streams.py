@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import select
 import struct
 import termios
 from typing import NamedTuple
@@ -25,10 +26,10 @@ END_OF_FILE = b"\x04"
 class InputPipe:
     """The writing end of a program's standard input, or of its terminal. Owns `fd`."""
 
-    def __init__(self, fd: int, *, terminal: bool = False, slave: int | None = None) -> None:
+    def __init__(self, fd: int, *, slave: int | None = None) -> None:
         os.set_blocking(fd, False)
         self._fd = fd
-        self._terminal = terminal
+        self._device = None if slave is None else os.ttyname(slave)
         self.reading_end = _identity(os.fstat(fd if slave is None else slave))
         self._turn = trio.Lock()
         self._within_line = False
@@ -41,7 +42,7 @@ class InputPipe:
     @property
     def is_terminal(self) -> bool:
         """Whether the program has a terminal: it reads whole lines."""
-        return self._terminal
+        return self._device is not None
 
     def is_read_through(self, status: os.stat_result) -> bool:
         """Whether an open file of some process, by its status, is the other end of this."""
@@ -72,10 +73,11 @@ class InputPipe:
 
     def close(self) -> None:
         """End of file for the program. On a terminal: Ctrl-D, as a user would. Idempotent."""
-        if self._terminal and self._fd >= 0:
+        if self._device is not None and self._fd >= 0:
             # A first Ctrl-D within a line only hands the line over.
             with contextlib.suppress(OSError):
                 os.write(self._fd, END_OF_FILE * (2 if self._within_line else 1))
+                _settle(self._device)
         self.abandon()
 
     def abandon(self) -> None:
@@ -102,6 +104,8 @@ class InputPipe:
         except OSError as error:
             raise trio.BrokenResourceError("nobody reads this input") from error
         self._within_line = data[count - 1] != ord("\n")
+        if self._device is not None:
+            _settle(self._device)
         return count
 
 
@@ -151,11 +155,27 @@ def _open_terminal(theirs: contextlib.ExitStack, failed: contextlib.ExitStack) -
     writing = os.dup(master)
     failed.callback(os.close, writing)
     return Streams(
-        InputPipe(writing, terminal=True, slave=slave),
+        InputPipe(writing, slave=slave),
         OutputPipe(master),
         None,
         (slave, slave, slave),
     )
+
+
+def _settle(device: str) -> None:
+    """Until what was written has reached those who read from the terminal.
+
+    A worker of Linux's hands it on, later; asking whether it can be read waits for that worker.
+    Until then a reader would look as if it waited for more.
+    """
+    with contextlib.suppress(OSError):
+        reading = os.open(device, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            readable = select.poll()
+            readable.register(reading, select.POLLIN)
+            readable.poll(0)
+        finally:
+            os.close(reading)
 
 
 def _identity(status: os.stat_result) -> tuple[int, int, int]:

@@ -18,6 +18,9 @@ SIMPLE = (int, float, bool, type(None), str)
 LONGEST = 60
 """Characters of the longest representation that is written down."""
 
+GENERATED = "<string>"
+"""The file name of code that was made of a string."""
+
 SMALLEST_ADDRESS = 1 << 32
 """Greater numbers may be addresses, which differ from run to run."""
 
@@ -38,7 +41,7 @@ class Recorder:
         self._raising: set[int] = set()
 
     def trace(self, frame: FrameType, event: str, argument: Any) -> Any:
-        if frame.f_code.co_filename == __file__:
+        if frame.f_code.co_filename in (__file__, GENERATED):
             return None
         if self.recording and event in ("call", "line", "return", "exception"):
             self._note(frame, event)

@@ -134,7 +134,9 @@ async def begin(api: Api, chapters: Sequence[str], mode: str | None) -> Session:
 
 def sample(trace: Trace, dice: random.Random, lines: int) -> set[Place]:
     counts = Counter(position.place for position in trace.lines)
-    rare = sorted(place for place, count in counts.items() if count <= COMMON)
+    rare = [place for place, count in counts.items() if count <= COMMON]
+    # The same lines wherever this is checked out.
+    rare.sort(key=lambda place: (Path(place[0]).name, place))
     return set(dice.sample(rare, min(lines, len(rare))))
 
 

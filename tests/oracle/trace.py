@@ -12,6 +12,8 @@ The rules of stepping, from which the relay may not differ:
 * A frame that an exception leaves has not returned: the step goes on as a step-over in its
   caller, and so ends where the exception is handled.
 * A breakpoint on the way ends each of them.
+* Code that was made of a string (a method of a named tuple, of a data class) has no source to show
+  and is passed through; a step that would end in it cannot be told.
 
 Before Python 3.12 the debugger lives on sys.settrace, with two differences:
 
@@ -34,6 +36,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from tests.oracle.recorder import GENERATED
 
 HERE = Path(__file__).parent
 DRIVER = HERE / "driver.py"
@@ -88,10 +92,10 @@ class Step:
 
     def stops_at_return(self, event: Sequence[Any]) -> bool:
         """Whether it ends in the caller of the frame that is left."""
-        mine, how, can_pause = event[4] == self.frame, event[5], event[6]
+        mine, how, can_pause, caller = event[4] == self.frame, *event[5:8]
         if not (mine or self.verb == "step-into"):
             return False
-        if can_pause and not MONITORING:
+        if (can_pause and not MONITORING) or (caller and caller[0] == GENERATED):
             raise Untold
         if how == "yield":
             return False

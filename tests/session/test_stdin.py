@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import trio
@@ -11,8 +16,8 @@ import trio.testing
 
 from relay.session.output import OutputLog
 from relay.session.stdin import ITEM_OVERHEAD, QUEUE_BYTES, QueueFull, StdinQueue
-from relay.session.stdin_watch import LONGEST_PROMPT, prompt_of
-from relay.session.streams import InputPipe
+from relay.session.stdin_watch import LONGEST_PROMPT, prompt_of, waits_for
+from relay.session.streams import InputPipe, open_streams
 
 
 class Program:
@@ -145,3 +150,32 @@ def test_the_prompt_is_what_stands_after_the_last_newline(printed: list[str], pr
     assert prompt_of(log, 0) == prompt
     # What was answered is no question any more.
     assert prompt_of(log, log.last_seq) == ""
+
+
+# Who waits ----------------------------------------------------------------------------------
+
+READS_WHEN_TOLD = """
+import os, signal
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+while os.read(0, 100):
+    signal.sigwait({signal.SIGUSR1})
+"""
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/syscall").exists(), reason="this system does not show what threads do"
+)
+@pytest.mark.parametrize("terminal", [False, True])
+async def test_who_was_given_a_line_does_not_look_as_if_it_waited(terminal: bool) -> None:
+    with contextlib.ExitStack() as theirs, contextlib.ExitStack() as failed:
+        streams = open_streams(terminal, theirs, failed)
+        command = [sys.executable, "-c", READS_WHEN_TOLD]
+        with subprocess.Popen(command, stdin=streams.theirs[0]) as reader:
+            for _ in range(50):
+                with trio.fail_after(30):
+                    while not waits_for(reader.pid, streams.stdin):  # noqa: ASYNC110
+                        await trio.sleep(0.001)
+                streams.stdin.send_now(memoryview(b"a line\n"))
+                assert not waits_for(reader.pid, streams.stdin)
+                reader.send_signal(signal.SIGUSR1)
+            reader.kill()
