@@ -22,7 +22,8 @@ Before Python 3.12 the debugger lives on sys.settrace, with two differences:
 * What a step does where a generator or coroutine is left cannot be told: there the debugger tells
   a yield from a return by the line on which it stands. No step is tried there (`Untold`).
 
-From Python 3.12 on, sys.monitoring tells no `line` event when a loop begins anew on one line.
+From Python 3.12 on, sys.monitoring tells no `line` event when a loop begins anew on one line, and
+it cannot be told whether a step-into stops where a generator that it resumed ends at once.
 """
 
 from __future__ import annotations
@@ -99,6 +100,8 @@ class Step:
             raise Untold
         if how == "yield":
             return False
+        if can_pause and not mine:
+            raise Untold
         if how == "unwind" and MONITORING:
             if self.verb != "step-into":
                 self.verb, self.frame = "step-over", event[7][3] if event[7] else 0
