@@ -91,6 +91,10 @@ async def start(relay: Served, program: Write, name: str, rung: str) -> Session:
     return session
 
 
+def sleeping(relay: Served) -> int:
+    return sum("sleep 600" in command for command in relay.below().values())
+
+
 async def start_paused(relay: Served, program: Write, rung: str) -> Session:
     script = program("here = 1  # @here\n", "paused.py")
     session = await relay.api.session(name="paused")
@@ -104,9 +108,10 @@ async def start_paused(relay: Served, program: Write, rung: str) -> Session:
 async def test_nothing_outlives_a_killed_relay(tmp_path: Path, program: Write, rung: str) -> None:
     async with served(tmp_path) as relay:
         await start_all(relay, program, rung)
+        # The shell, too, has started its own.
+        await until(lambda: sleeping(relay) >= 4, f"not all began: {relay.below()}")
         below = relay.below()
         assert len(below) >= 2 * (len(PROGRAMS) + 1), "a guardian and a program for each"
-        assert sum("sleep 600" in command for command in below.values()) >= 4, below
 
         assert await relay.end(signal.SIGKILL) == -signal.SIGKILL
         await until(lambda: not alive(below), f"left behind: {alive(below)}", seconds=10)
