@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -162,6 +162,15 @@ while os.read(0, 100):
 """
 
 
+@contextlib.contextmanager
+def reading(stdin: int) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen([sys.executable, "-c", READS_WHEN_TOLD], stdin=stdin) as reader:
+        try:
+            yield reader
+        finally:
+            reader.kill()
+
+
 @pytest.mark.skipif(
     not Path("/proc/self/syscall").exists(), reason="this system does not show what threads do"
 )
@@ -169,8 +178,7 @@ while os.read(0, 100):
 async def test_who_was_given_a_line_does_not_look_as_if_it_waited(terminal: bool) -> None:
     with contextlib.ExitStack() as theirs, contextlib.ExitStack() as failed:
         streams = open_streams(terminal, theirs, failed)
-        command = [sys.executable, "-c", READS_WHEN_TOLD]
-        with subprocess.Popen(command, stdin=streams.theirs[0]) as reader:
+        with reading(streams.theirs[0]) as reader:
             for _ in range(50):
                 with trio.fail_after(30):
                     while not waits_for(reader.pid, streams.stdin):  # noqa: ASYNC110
@@ -178,4 +186,3 @@ async def test_who_was_given_a_line_does_not_look_as_if_it_waited(terminal: bool
                 streams.stdin.send_now(memoryview(b"a line\n"))
                 assert not waits_for(reader.pid, streams.stdin)
                 reader.send_signal(signal.SIGUSR1)
-            reader.kill()
