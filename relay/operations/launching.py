@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from itertools import pairwise
 
+import trio
+
 from relay.adapters.python.probe_secrets import scrub_words
 from relay.dap.lifecycle import Phase
 from relay.errors import (
@@ -65,11 +67,11 @@ async def start_program(
     starters = await launch_starters(session, request)
     await check_again(session)
     look_out(session)
-    session.require(verb, *phases)
+    await _require_still(session, verb, *phases)
     choose_exceptions(session, exception_filters(body), explicit=new_exceptions)
     session.launch_request, session.attach_request = without_waiting(body), None
     await session.keep()
-    session.require(verb, *phases)
+    await _require_still(session, verb, *phases)
     cursor = session.events.last_seq
     await session.start(starters)
     result = await settle(session, body, cursor, default_wait=0.0)
@@ -85,6 +87,12 @@ async def start_program(
         ),
         launch_mode=session.launched.rung,
     )
+
+
+async def _require_still(session: Session, verb: str, *phases: Phase) -> None:
+    """Raise InvalidSessionState if the session has ended meanwhile; not where the asker has, too."""
+    await trio.lowlevel.checkpoint_if_cancelled()
+    session.require(verb, *phases)
 
 
 async def _request(session: Session, body: LaunchRequest) -> Request:

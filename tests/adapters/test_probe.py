@@ -229,10 +229,10 @@ def test_million_items() -> None:
     ids=lambda v: type(v).__name__,
 )
 def test_huge_containers_are_not_written_out(big: Any) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     variable = show(big)
     last = ask("variables", ref=variable["variables_reference"], start=299_990)["variables"]
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert len(variable["value"]) <= 1000
     assert len(last) == (100 if isinstance(big, range) else 10)
 

@@ -284,4 +284,4 @@ async def test_a_hundred_breakpoints_are_set_in_a_live_program_in_one_call(
     placed = await session.post("/breakpoints", breakpoints=batch)
     took = time.monotonic() - begun
     assert all(b["verified"] for b in placed["breakpoints"])
-    assert took < 5  # ten times what is promised: the machine may be busy
+    assert took < 20  # the machine may be busy; about 0.3

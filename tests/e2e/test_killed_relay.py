@@ -114,7 +114,7 @@ async def test_nothing_outlives_a_killed_relay(tmp_path: Path, program: Write, r
         assert len(below) >= 2 * (len(PROGRAMS) + 1), "a guardian and a program for each"
 
         assert await relay.end(signal.SIGKILL) == -signal.SIGKILL
-        await until(lambda: not alive(below), f"left behind: {alive(below)}", seconds=10)
+        await until(lambda: not alive(below), f"left behind: {alive(below)}", seconds=30)
 
 
 async def test_a_relay_killed_in_the_middle_of_a_launch_leaves_nothing(
@@ -130,7 +130,7 @@ async def test_a_relay_killed_in_the_middle_of_a_launch_leaves_nothing(
             await until(lambda: len(relay.below()) >= 3, "nothing was launched")
             seen |= set(relay.below())
             await relay.end(signal.SIGKILL)
-        await until(lambda: not alive(seen), f"left behind: {alive(seen)}", seconds=10)
+        await until(lambda: not alive(seen), f"left behind: {alive(seen)}", seconds=30)
 
 
 async def launch_and_lose(session: Session, script: str, rung: str) -> None:

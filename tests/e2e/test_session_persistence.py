@@ -90,7 +90,7 @@ async def test_a_killed_relay_loses_no_session_and_no_breakpoint_and_leaves_no_p
                 await until(lambda: len(relay.below()) >= 6, "nothing was launched")
                 below = relay.below()
                 await relay.end(signal.SIGKILL)
-        await until(lambda: not alive(below), f"left behind: {alive(below)}", seconds=10)
+        await until(lambda: not alive(below), f"left behind: {alive(below)}", seconds=30)
 
         async with served(tmp_path) as relay:
             assert relay.below() == {}

@@ -77,10 +77,10 @@ def test_the_bytes_are_bounded_and_the_newest_is_kept() -> None:
 
 def test_appending_is_quick() -> None:
     log = EventLog()
-    started = time.perf_counter()
+    started = time.process_time()  # others may be busy here
     for _ in range(100_000):
         log.append("output", {"category": "stdout", "output": "a line\n"})
-    assert time.perf_counter() - started < 5  # about 0.3; others may be busy here
+    assert time.process_time() - started < 5  # about 0.3
 
 
 async def test_what_is_there_is_found_at_once() -> None:

@@ -89,13 +89,13 @@ async def test_cancelled_owner_leaves_nobody() -> None:
 def test_killed_relay_leaves_nobody() -> None:
     with relay() as (process, family):
         process.kill()
-        assert gone_within(5, family.values())
+        assert gone_within(30, family.values())
 
 
 def test_killed_relay_whose_fork_holds_its_sockets_leaves_nobody() -> None:
     with relay("fork") as (process, family):
         process.kill()
-        assert gone_within(5, family.values())
+        assert gone_within(30, family.values())
 
 
 async def test_children_outlive_the_program_until_the_end() -> None:
@@ -156,8 +156,8 @@ async def test_stuck_guardian_is_ended_by_force(monkeypatch: pytest.MonkeyPatch)
         os.kill(process.guardian_pid, signal.SIGSTOP)
         started = time.monotonic()
         await process.end()
-        assert time.monotonic() - started < 3
-        assert gone_within(5, family.values())
+        assert time.monotonic() - started < 30
+        assert gone_within(30, family.values())
 
 
 async def test_a_stopped_program_is_ended() -> None:

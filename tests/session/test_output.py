@@ -259,18 +259,18 @@ def test_clearing_is_not_dropping() -> None:
 def test_a_million_lines_are_quick() -> None:
     log = OutputLog(limit_bytes=64 * 1024 * 1024)
     chunk = "a line of output, as they are\n" * 1000
-    started = time.perf_counter()
+    started = time.process_time()  # others may be busy here
     for _ in range(1000):
         log.append("stdout", chunk)
-    elapsed = time.perf_counter() - started
+    elapsed = time.process_time() - started
     assert log.last_seq == 1_000_000
     assert log.size <= log.limit_bytes
-    assert elapsed < 10  # about 1; others may be busy here
+    assert elapsed < 10  # about 1
 
-    started = time.perf_counter()
+    started = time.process_time()
     for after in range(600_000, 1_000_000, 400):
         assert log.read(after, 10, "stdout").entries
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 2  # about 0.02
 
 
 async def test_waiting_for_a_category() -> None:
