@@ -20,6 +20,7 @@ def _version() -> str:
 
 
 COMMANDS: dict[str, str] = {
+    "perl-adapter": "relay.perl.command:perl_adapter",
     "attach": "relay.faces.cli.starting:attach",
     "break": "relay.faces.cli.looking:break_",
     "continue": "relay.faces.cli.running:continue_",

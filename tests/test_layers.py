@@ -21,7 +21,7 @@ STANDARD = sys.stdlib_module_names
 LAYERS = (
     {"relay.errors"},
     {"relay.dap"},
-    {"relay.adapters"},
+    {"relay.adapters", "relay.perl"},
     {"relay.models", "relay.config", "relay.metrics", "relay.profiles", "relay.state_files"},
     {"relay.session"},
     {"relay.hub", "relay.store"},
@@ -147,6 +147,20 @@ def test_protocol_and_errors_need_the_standard_library_only(path: Path) -> None:
         for one in imports(path)
         if one.module.split(".")[0] not in STANDARD
         and not any(one.module.startswith(name) for name in ours)
+    ]
+    assert foreign == []
+
+
+@pytest.mark.parametrize("path", files("perl/**/*.py"), ids=name_of)
+def test_the_perl_adapter_needs_the_protocol_only(path: Path) -> None:
+    """A program of its own; the command line is click's, as that of the `relay` command."""
+    outside_packages = {"trio", "click"} if path.name == "command.py" else {"trio"}
+    ours = ("relay.perl", "relay.dap", "relay.errors")
+    foreign = [
+        f"line {one.line}: {one.module}"
+        for one in imports(path)
+        if one.module.split(".")[0] not in STANDARD | outside_packages
+        and not one.module.startswith(ours)
     ]
     assert foreign == []
 

@@ -1,0 +1,20 @@
+"""A debug adapter for Perl: a program of its own, speaking DAP on stdin and stdout.
+
+    command.py      the `relay perl-adapter` command
+    stdio.py        the adapter as a process
+    adapter.py      one conversation with a client: its requests, and what the program does
+    requests.py     checks of what a client asks, before anything is done
+    breakpoints.py  what the client wants and where it ended up
+    handles.py      frame ids and variable references: numbers that die when the program goes on
+    looking.py      stack, scopes, variables, expressions
+    client.py       the client's side: requests in, responses and events out
+    telling.py      shapes of what the client is told
+    run.py          one run of a program, from its start to its end
+    program.py      the perl process: its start, its output, its certain end
+    hook.py         the link to the code inside of the program
+    source.py       why a line of Perl has no code
+    refusals.py     errors with the numbers 1001 to 1008
+    lib/            the code inside of the program, in Perl
+
+Imports the protocol, the standard library and trio; nothing else of the relay.
+"""

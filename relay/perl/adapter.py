@@ -1,0 +1,424 @@
+"""The debug adapter: one client, its requests, and what it is told.
+
+Knows every request of DAP that is answered, and in which state. Refuses to know how a value is
+found (looking.py), a process is kept (program.py, run.py) or a message is framed (client.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import trio
+
+from relay.perl import program, requests
+from relay.perl.breakpoints import BUSY, Breakpoints, Placed, fields
+from relay.perl.client import Client, Request
+from relay.perl.hook import Hook, Reply, Silence
+from relay.perl.looking import Body, Looking
+from relay.perl.refusals import UNKNOWN, Refusal, bad_format, ended, failed
+from relay.perl.run import Run
+from relay.perl.telling import CAPABILITIES, THREAD, logged, stopped
+
+START_SECONDS = 10.0
+"""For Perl to start and compile; a program that is still compiling then is launched too."""
+
+BREAKPOINT_SECONDS = 2.0
+"""For a program that runs to take breakpoints; afterwards they are told as they come."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Early:
+    """The response was sent already: what follows may overtake it otherwise."""
+
+
+SENT = _Early()
+Handler = Callable[[Request], Awaitable[Body | _Early | None]]
+
+
+class Adapter:
+    """One conversation."""
+
+    def __init__(self, client: Client, *, seccomp: bool) -> None:
+        self._client = client
+        self._seccomp = seccomp
+        self._looking = Looking()
+        self._breakpoints = Breakpoints()
+        self._filters: list[str] = []
+        self._configured = False
+        self._initialized = False
+        self._launch: requests.Launch | None = None
+        self._run: Run | None = None
+        self._had_run = False
+        self._leaving: trio.CancelScope | None = None
+        self._nursery: trio.Nursery
+        self._handlers: dict[str, Handler] = {
+            "initialize": self._initialize,
+            "launch": self._launch_request,
+            "attach": self._attach_request,
+            "setBreakpoints": self._set_breakpoints,
+            "setExceptionBreakpoints": self._set_exceptions,
+            "configurationDone": self._configuration_done,
+            "continue": self._continue,
+            "next": self._step,
+            "stepIn": self._step,
+            "stepOut": self._step,
+            "pause": self._pause,
+            "threads": self._threads,
+            "restart": self._restart,
+            "exceptionInfo": self._exception_info,
+            "stdin": self._stdin,
+            "scopes": self._scopes,
+            "stackTrace": self._look(self._looking.stack),
+            "variables": self._look(self._looking.variables),
+            "evaluate": self._look(self._looking.evaluate),
+            "setVariable": self._look(self._looking.set_variable),
+            "setExpression": self._look(self._looking.set_expression),
+            "completions": self._look(self._looking.completions),
+            "source": self._look(self._looking.source),
+        }
+
+    async def serve(self) -> None:
+        """Until the client disconnects or hangs up; then nothing of the program is left."""
+        send, receive = trio.open_memory_channel[Request](1000)
+        async with trio.open_nursery() as nursery:
+            self._nursery = nursery
+            nursery.start_soon(self._write)
+            nursery.start_soon(self._work, receive)
+            while (asked := await self._client.receive()) is not None:
+                if await self._sort(asked, send):
+                    break
+            else:
+                await self._let_go(kill=True)
+            nursery.cancel_scope.cancel()
+
+    async def _sort(self, asked: list[Request], send: trio.MemorySendChannel[Request]) -> bool:
+        """True after a disconnect. It and terminate overtake what waits for the program."""
+        for request in asked:
+            if request.command == "disconnect" and not request.problem:
+                await self._disconnect(request)
+                return True
+            if request.command == "terminate" and not request.problem:
+                await self._handle(request, self._terminate)
+            else:
+                await send.send(request)
+        return False
+
+    async def _write(self) -> None:
+        await self._client.run_writer()
+        self._nursery.cancel_scope.cancel()
+
+    async def _work(self, waiting: trio.MemoryReceiveChannel[Request]) -> None:
+        async for request in waiting:
+            await self._handle(request, self._handlers.get(request.command))
+
+    async def _handle(self, request: Request, handler: Handler | None) -> None:
+        try:
+            if request.problem:
+                raise bad_format(request.problem)
+            if handler is None:
+                raise Refusal(
+                    UNKNOWN,
+                    f"Unknown command: {request.command}",
+                    "Unknown command '{command}'",
+                    command=request.command,
+                )
+            body = await handler(request)
+        except Refusal as why:
+            self._client.refuse(request, why)
+        else:
+            if not isinstance(body, _Early):
+                self._client.respond(request, body)
+
+    # Start and end --------------------------------------------------------------------------
+
+    async def _initialize(self, request: Request) -> _Early:
+        if self._initialized:
+            raise bad_format("initialize was asked already")
+        self._initialized = True
+        self._client.respond(request, CAPABILITIES)
+        self._client.event("initialized")
+        return SENT
+
+    async def _launch_request(self, request: Request) -> None:
+        self._refuse_second()
+        self._launch = requests.launch(request.arguments)
+        await self._start(self._launch)
+
+    def _refuse_second(self) -> None:
+        if self._had_run:
+            raise bad_format("There is a program already: one conversation, one program")
+
+    async def _start(self, launch: requests.Launch) -> None:
+        started = program.start(launch, seccomp=self._seccomp)
+        stream = trio.SocketStream(trio.socket.from_stdlib_socket(started.link))
+        run = Run(Hook(stream), started, self)
+        await self._begin(run)
+        if run.hello is None and run.exit_code is not None:
+            raise failed(f"{launch.perl} ended with {run.exit_code} before the program started")
+        if launch.stdin is not None:
+            self._nursery.start_soon(self._feed, started, launch.stdin)
+
+    async def _feed(self, started: program.Program, text: str) -> None:
+        try:
+            await started.write(text.encode("utf-8", "surrogateescape"))
+        except Refusal:
+            return  # it did not want to read it all
+        started.end_input()
+
+    async def _attach_request(self, request: Request) -> None:
+        self._refuse_second()
+        wanted = requests.attach(request.arguments)
+        try:
+            with trio.fail_after(START_SECONDS):
+                stream = await trio.open_tcp_stream(wanted.host, wanted.port)
+        except (OSError, trio.TooSlowError) as error:
+            raise failed(f"Nothing listens at {wanted.host}:{wanted.port}: {error}") from None
+        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        run = Run(Hook(stream), None, self)
+        run.path_mapping = dict(wanted.path_mapping)
+        await self._begin(run)
+        if run.hello is None:
+            raise failed(f"What listens at {wanted.host}:{wanted.port} is no Perl debug hook")
+
+    async def _begin(self, run: Run) -> None:
+        run.hook.late = self._late
+        self._run, self._had_run = run, True
+        self._nursery.start_soon(run.live, self._ended)
+        with trio.move_on_after(START_SECONDS):
+            await run.ready.wait()
+        if run.over.is_set():
+            return
+        for path, placed in self._breakpoints.by_path():
+            for one in await self._place(run, path, placed):
+                self._changed(one)
+        if self._configured:
+            await self._go(run)
+
+    async def _configuration_done(self, request: Request) -> _Early | None:
+        if self._configured:
+            return None
+        self._configured = True
+        self._client.respond(request)
+        if self._run is not None:
+            await self._go(self._run)
+        return SENT
+
+    async def _go(self, run: Run) -> None:
+        entry = self._launch is not None and self._launch.stop_on_entry
+        try:
+            await run.hook.tell("exceptions", *self._filters)
+            await run.hook.tell("go", int(entry))
+        except Refusal:
+            return  # it ended; that is told on its own
+
+    async def _ended(self, run: Run) -> None:
+        if self._run is not run:
+            return
+        self._run = None
+        self._looking.forget()
+        if run.exit_code is not None:
+            self._client.event("exited", {"exitCode": run.exit_code})
+        self._client.event("terminated", {"restart": False})
+
+    async def _disconnect(self, request: Request) -> None:
+        try:
+            # What was launched cannot live on: its output has nowhere to go.
+            kill = requests.typed(request.arguments, "terminateDebuggee", bool, False)
+        except Refusal as why:
+            self._client.refuse(request, why)
+            kill = False
+        else:
+            self._client.respond(request)
+        await self._let_go(kill=kill)
+        with trio.move_on_after(1):
+            await self._client.flush()
+
+    async def _let_go(self, *, kill: bool) -> None:
+        run = self._run
+        if run is None:
+            return
+        self._run = None
+        if run.program is not None:
+            run.program.kill()
+        else:
+            await self._leave_attached(run, kill=kill)
+
+    async def _leave_attached(self, run: Run, *, kill: bool) -> None:
+        with trio.move_on_after(2):
+            try:
+                await run.hook.ask("kill" if kill else "detach", seconds=1)
+            except Refusal:
+                return
+
+    async def _terminate(self, request: Request) -> None:
+        run = self._running()
+        if run.program is None:
+            await run.hook.tell("kill")
+            return
+        run.program.signal(signal.SIGTERM)
+        if run.stopped is not None:
+            self._goes_on(run)
+            self._client.event("continued", {"threadId": THREAD, "allThreadsContinued": True})
+            await run.hook.tell("continue")
+
+    async def _restart(self, request: Request) -> None:
+        if self._launch is None:
+            raise bad_format("Only what was launched can be restarted")
+        laid_over = requests.typed(request.arguments, "arguments", dict, {})
+        launch = requests.launch(laid_over) if laid_over else self._launch
+        old, self._run = self._run, None
+        if old is not None and old.program is not None:
+            old.program.kill()
+            await old.over.wait()
+        self._launch = launch
+        self._looking.forget()
+        self._breakpoints.forget_places()
+        await self._start(launch)
+
+    async def _stdin(self, request: Request) -> Body:
+        """Not of DAP: text for the program's standard input, or its end."""
+        run = self._running()
+        text = requests.typed(request.arguments, "input", str, "")
+        eof = requests.typed(request.arguments, "eof", bool, False)
+        if run.program is None:
+            raise failed("The program was attached to: its standard input is elsewhere")
+        data = text.encode("utf-8", "surrogateescape")
+        await run.program.write(data)
+        if eof:
+            run.program.end_input()
+        return {"written": len(data)}
+
+    # Breakpoints ----------------------------------------------------------------------------
+
+    async def _set_breakpoints(self, request: Request) -> Body:
+        path, wishes = requests.wishes(request.arguments)
+        placed = self._breakpoints.replace(path, wishes)
+        if self._run is not None:
+            await self._place(self._run, path, placed)
+        return {"breakpoints": [one.told() for one in placed]}
+
+    async def _place(self, run: Run, path: str, placed: list[Placed]) -> list[Placed]:
+        """Those of which the place is news."""
+        there = run.path_there(path)
+        real = _real(there) if run.program is not None else there
+        try:
+            reply = await run.hook.ask(
+                "breakpoints", real, *fields(placed), seconds=BREAKPOINT_SECONDS
+            )
+        except Silence:
+            for one in placed:
+                one.message = one.wish.problem or BUSY
+            return []
+        except Refusal:
+            return []  # it ended
+        return self._breakpoints.settle(reply["lines"])
+
+    async def _late(self, reply: Reply) -> None:
+        for one in self._breakpoints.settle(reply.get("lines") or []):
+            self._changed(one)
+
+    def _changed(self, placed: Placed) -> None:
+        self._client.event("breakpoint", {"reason": "changed", "breakpoint": placed.told()})
+
+    async def _set_exceptions(self, request: Request) -> Body:
+        filters = requests.strings(request.arguments, "filters")
+        unknown = set(filters) - {"uncaught", "caught"}
+        if unknown:
+            raise bad_format(f"filters are uncaught and caught, not {', '.join(sorted(unknown))}")
+        self._filters = list(filters)
+        if self._run is not None and self._configured:
+            await self._run.hook.ask("exceptions", *filters)
+        return {}
+
+    # Motion -----------------------------------------------------------------------------------
+
+    async def _continue(self, request: Request) -> _Early:
+        return await self._move(request, "continue", {"allThreadsContinued": True})
+
+    async def _step(self, request: Request) -> _Early:
+        how = {"next": "next", "stepIn": "in", "stepOut": "out"}[request.command]
+        return await self._move(request, how, None)
+
+    async def _move(self, request: Request, how: str, body: Body | None) -> _Early:
+        run = self._standing()
+        self._goes_on(run)
+        self._client.respond(request, body)
+        with contextlib.suppress(Refusal):  # it ended; that is told on its own
+            await run.hook.tell(how)
+        return SENT
+
+    def _goes_on(self, run: Run) -> None:
+        run.goes_on()
+        self._looking.forget()
+
+    async def _pause(self, request: Request) -> None:
+        run = self._running()
+        if run.stopped is None:
+            await run.hook.tell("pause")
+
+    async def _threads(self, request: Request) -> Body:
+        return {"threads": [{"id": THREAD, "name": "Main Thread"}]}
+
+    async def _exception_info(self, request: Request) -> Body:
+        why = self._standing().stopped or {}
+        if why.get("reason") != "exception":
+            raise bad_format("The program did not stop because of an exception")
+        return {
+            "exceptionId": why["class"] or "die",
+            "description": why["text"],
+            "breakMode": "always" if why["caught"] else "unhandled",
+        }
+
+    # Looking ----------------------------------------------------------------------------------
+
+    def _look(self, verb: Callable[[Run, Body], Awaitable[Body]]) -> Handler:
+        async def handler(request: Request) -> Body:
+            return await verb(self._standing(), request.arguments)
+
+        return handler
+
+    async def _scopes(self, request: Request) -> Body:
+        return self._looking.scopes(self._standing(), request.arguments)
+
+    def _running(self) -> Run:
+        if self._run is None:
+            raise ended() if self._had_run else bad_format("launch or attach first")
+        return self._run
+
+    def _standing(self) -> Run:
+        run = self._running()
+        if run.stopped is None:
+            raise failed("The program runs: pause it first")
+        return run
+
+    # What the program does --------------------------------------------------------------------
+
+    def printed(self, category: str, text: str) -> None:
+        """The program printed."""
+        self._client.event("output", {"category": category, "output": text})
+
+    async def room(self) -> None:
+        """Waits while the client is behind."""
+        await self._client.room()
+
+    async def happened(self, run: Run, message: Reply) -> None:
+        """The hook said something."""
+        if self._run is not run:
+            return
+        match message["event"]:
+            case "stopped":
+                self._client.event("stopped", stopped(message))
+            case "bound":
+                for one in self._breakpoints.settle(message["lines"]):
+                    self._changed(one)
+            case "log":
+                self._client.event("output", logged(run, message))
+
+
+def _real(path: str) -> str:
+    return os.path.realpath(path)

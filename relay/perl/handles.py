@@ -1,0 +1,114 @@
+"""Frame ids and variable references: numbers that lead to a place, and die at resume.
+
+Knows how Perl spells the way to a value. Refuses to hold values: a reference is a path which
+the program's copy follows again.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from relay.perl.refusals import bad_format
+
+FIRST_FRAME, FIRST_REFERENCE = 1001, 2001
+
+_VARIABLE = re.compile(r"^[$@%][\w:]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Something with children: a scope, or a value inside of one.
+
+    `root` is locals, package, safe (an expression) or kept (what side effects gave); `name`
+    is the variable, the expression or the number kept. `lvalue` is how Perl spells it in the
+    frame, empty if it cannot be.
+    """
+
+    frame: int
+    root: str
+    name: str = ""
+    steps: tuple[str, ...] = ()
+    lvalue: str = ""
+    holds_reference: bool = False
+    package: str = ""
+
+
+class Handles:
+    """The numbers of one stop. They go on counting, so that no old one is taken for a new one."""
+
+    def __init__(self) -> None:
+        self._frames: dict[int, int] = {}
+        self._places: dict[int, Place] = {}
+        self._next_frame = FIRST_FRAME
+        self._next_reference = FIRST_REFERENCE
+
+    def forget(self) -> None:
+        """The program goes on."""
+        self._frames.clear()
+        self._places.clear()
+
+    def frame_id(self, index: int) -> int:
+        """The same number for the same frame, during one stop."""
+        for number, known in self._frames.items():
+            if known == index:
+                return number
+        self._next_frame += 1
+        self._frames[self._next_frame - 1] = index
+        return self._next_frame - 1
+
+    def frame(self, number: object) -> int:
+        """Raises Refusal 1004 for a frame that is not (any more)."""
+        if isinstance(number, bool) or not isinstance(number, int) or number not in self._frames:
+            raise bad_format(f"frameId {number!r:.40} is no frame of this stop")
+        return self._frames[number]
+
+    def reference(self, place: Place) -> int:
+        self._next_reference += 1
+        self._places[self._next_reference - 1] = place
+        return self._next_reference - 1
+
+    def place(self, number: object) -> Place:
+        """Raises Refusal 1004 for a reference that is not (any more)."""
+        if isinstance(number, bool) or not isinstance(number, int) or number not in self._places:
+            raise bad_format(f"variablesReference {number!r:.40} is none of this stop")
+        return self._places[number]
+
+
+def child(parent: Place, row: dict[str, Any]) -> Place:
+    """The place of one row of `parent`'s children."""
+    scope = not parent.name and not parent.steps
+    if scope:
+        name, steps = str(row["name"]), ()
+        lvalue = _in_package(name, parent.package) if parent.root == "package" else name
+    else:
+        name, steps = parent.name, (*parent.steps, str(row["step"]))  # type: ignore[assignment]
+        lvalue = spelled(parent, str(row["spelled"]))
+    return Place(
+        parent.frame, parent.root, name, steps, lvalue, bool(row["reference"]), parent.package
+    )
+
+
+def _in_package(name: str, package: str) -> str:
+    return f"{name[0]}{package}::{name[1:]}"
+
+
+def spelled(parent: Place, step: str) -> str:
+    """How Perl writes the child; empty if the parent cannot be written."""
+    base = parent.lvalue
+    if not base:
+        return ""
+    if step == "$":
+        return f"${base}" if _VARIABLE.match(base) else f"${{{base}}}"
+    if base[0] in "@%" and _VARIABLE.match(base):
+        return f"${base[1:]}{step}"
+    return f"{base}->{step}"
+
+
+def expression_lvalue(expression: str, *, reference: bool) -> str:
+    """What an expression's children are spelled after."""
+    text = expression.strip()
+    if _VARIABLE.match(text):
+        return text
+    return f"({text})" if reference else ""

@@ -1,0 +1,325 @@
+# The debugger's side that lives in the program: `perl -d:RelayHook=fd,N` or `=listen,HOST:PORT`.
+#
+# Knows statements, breakpoints, steps and the link to the adapter. Refuses to look at values:
+# that happens in a forked copy (Look.pm), so that looking cannot change the program.
+# Loads no module, and leaves nothing in @INC or %INC: the program must not notice.
+
+package DB;
+
+BEGIN {
+    # Nothing below is debugged, and neither strict.pm nor warnings.pm is loaded for it.
+    $^P = 0;
+    $^H |= 0x600;
+    ${^WARNING_BITS} = "\0" x 20;
+}
+
+our ($single, $sub, @args, %sub);
+our $pid;           # the process that is debugged; a forked child of it is left alone
+our $sock;          # the link
+our $tcp;           # attached: the end of the link is not the end of the program
+our $busy = 1;      # the hook's own work: no stops
+our $mode = 'run';  # run, in, next, out, entry, pause
+my %at_once = (in => 1, entry => 1, pause => 1);
+our $depth = 0;     # subs below the one that is stepped over
+our $records = 0;   # caller's records of the sub that is stepped out of
+our $nested = 0;    # calls of DB::sub that hold a `local $single`
+our $configured = 0;
+our $resume;        # set by a command that lets the program go on
+our $records_found; # the stack at this stop, or undef
+our $frame_args;    # @_ of the innermost frame
+our @saved;         # $@, $!, $?, $^E of the program
+our @kept;          # values that side effects gave, for this stop
+our (%bps, %pending, %names, %filters, $exception);
+our ($arch, %number, $here, $place);
+our $no_seccomp = 0;
+our ($dir, @inc, $script);      # where this file is, and what the program was started with
+our $program_mask;   # signals that the program itself blocks
+our $effect = 0;    # an expression with side effects runs
+
+# Where the program stands -----------------------------------------------------------------
+
+# No pattern may match here, nor in what calls an expression: $1 is the program's.
+# Two processes share the link when the program forks: only the first is debugged.
+sub DB {
+    return if $$ != $pid || $busy || ${^GLOBAL_PHASE} eq 'DESTRUCT';
+    local $busy = 1;
+    my ($package, $file, $line) = caller;
+    if ($single && $mode eq 'run') {
+        $single = 0;
+        unhook_calls() if !$nested;
+    }
+    local $here = $bps{$file} && $bps{$file}{$line};
+    return if !$here && !$single;
+    return if !$here && $mode eq 'out' && defined caller($records);
+    return if !$here && $mode eq 'next' && subs_below() > $depth;
+    $frame_args = \@_;
+    save();
+    local $place = [$package, $file, $line];
+    my @ids = $here ? &due : ();
+    my $done = $single && ($at_once{$mode}
+        || ($mode eq 'out' ? !defined caller($records) : subs_below() <= $depth));
+    if (@ids) { stop({reason => 'breakpoint', ids => [map { \"$_" } @ids]}) }
+    elsif ($done) { stop({reason => $mode eq 'entry' || $mode eq 'pause' ? $mode : 'step'}) }
+    restore();
+    return;
+}
+
+sub subs_below {
+    my $count = 0;
+    for (my $i = 2; my @call = caller $i; $i++) { $count++ if $call[3] ne '(eval)' }
+    return $count;
+}
+
+# While a sub is stepped over or out of, every call comes through here, and the callees'
+# statements are not looked at. `local` is undone by return and die alike.
+sub through {
+    goto &$sub if !$single;
+    local $nested = $nested + 1;
+    local $single = 0;
+    &$sub;
+}
+
+sub through_lvalue : lvalue {
+    local $nested = $nested + 1;
+    local $single = 0;
+    &$sub;
+}
+
+sub hook_calls {
+    *DB::sub = \&through;
+    *DB::lsub = \&through_lvalue;
+}
+
+# Perl calls subs directly only while the slot is empty; the other slots must survive.
+sub unhook_calls {
+    my $subs = \%sub;
+    undef *DB::sub;
+    undef *DB::lsub;
+    *DB::sub = $subs;
+}
+
+sub save { @saved = ($@, $! + 0, $?) }
+sub restore { ($@, $!, $?) = @saved }
+
+# The caller's records that belong to the program, innermost first:
+# [package, file, line, sub called there, evaltext, is_require, hints, warnings, %^H, args]
+sub walk_stack {
+    my @found;
+    for (my $i = 0; ; $i++) {
+        @args = ();
+        my @call = caller $i or last;
+        next if $call[0] eq 'DB' && !@found;
+        push @found, [@call[0 .. 3, 6 .. 10], $call[4] ? [@args] : undef];
+    }
+    return \@found;
+}
+
+sub stop {
+    my ($why) = @_;
+    my $calls = walk_stack();
+    $records_found = $calls;
+    $single = 0;
+    unhook_calls() if !$nested;
+    flush_output();
+    local $program_mask = block_signals();
+    $why->{event} = 'stopped';
+    $why->{file} = $calls->[0][1];
+    $why->{line} = \"$calls->[0][2]";
+    send_json($why);
+    $resume = undef;
+    serve(1) until $resume;
+    @kept = ();
+    $records_found = $exception = $frame_args = undef;
+    watch_exceptions();
+    unblock_signals($program_mask);
+}
+
+# What was printed is seen at the stop. Tied handles are the program's own business.
+sub flush_output {
+    for my $handle (*STDOUT, *STDERR) {
+        next if tied *$handle || !defined fileno $handle;
+        my $old = select $handle;
+        my $was = $|;
+        $| = 1;
+        $| = $was;
+        select $old;
+    }
+}
+
+sub block_signals {
+    return if !$number{sigprocmask};
+    my ($all, $old) = ("\xff" x 8, "\0" x 8);
+    syscall($number{sigprocmask}, 2, $all, $old, 8);
+    return $old;
+}
+
+sub unblock_signals {
+    my ($mask) = @_;
+    syscall($number{sigprocmask}, 2, $mask, 0, 8) if defined $mask;
+}
+
+# Commands ---------------------------------------------------------------------------------
+
+our %commands = (
+    breakpoints => \&set_breakpoints,
+    exceptions => sub { %filters = map { $_ => 1 } @_; watch_exceptions(); return {} },
+    go => sub { $configured = 1; $mode = $_[0] ? 'entry' : 'run'; $resume = 1; return {} },
+    pause => sub { return {} },
+    continue => sub { return move('run') },
+    in => sub { return move('in') },
+    next => sub { return move('next') },
+    out => sub { return move('out') },
+    stack => \&stack_reply,
+    source => sub { return {text => join '', map { defined $_ ? $_ : '' } lines_of($_[0])} },
+    detach => sub { return {} },
+    kill => sub { kill 9, $$ },
+);
+our %looks = (variables => 1, safe => 1, complete => 1, look => 1);
+
+# One command. What it dies of is an answer: it must not end the program.
+sub serve {
+    my ($stopped) = @_;
+    my @command = @_ > 1 ? @{$_[1]} : read_command();
+    return gone() if !@command;
+    my ($id, $name, @rest) = @command;
+    if ($looks{$name} && $stopped) {
+        my $next = in_copy(\@command) or return;
+        return serve($stopped, $next);
+    }
+    my $reply = answer($name, $stopped, @rest);
+    $reply->{id} = \"$id";
+    send_json($reply);
+    detach() if $name eq 'detach';
+    return $name;
+}
+
+sub answer {
+    my ($name, $stopped, @rest) = @_;
+    my $code = $commands{$name} or return {error => "no command $name"};
+    return {error => 'the program runs'}
+        if !$stopped && $name =~ /^(continue|in|next|out|stack|effects)$/;
+    local $SIG{__DIE__};
+    local $^P = 0;
+    my $reply = eval { $code->(@rest) };
+    return $reply || {error => "$@"};
+}
+
+sub move {
+    my ($how) = @_;
+    $mode = $how;
+    my @calls = @{$records_found || []};
+    my ($inner) = grep { $_ > 0 && $calls[$_][3] ne '(eval)' } 1 .. $#calls;
+    $depth = grep { $_->[3] ne '(eval)' } @calls[1 .. $#calls];
+    $records = $inner ? @calls - $inner : 0;
+    $mode = 'run' if $how eq 'out' && !$inner;
+    $single = $mode eq 'run' ? 0 : 1;
+    if ($mode eq 'next' || $mode eq 'out') { hook_calls() }
+    elsif (!$nested) { unhook_calls() }
+    $resume = 1;
+    return {};
+}
+
+# The adapter said something while the program runs, or the adapter is gone.
+sub urgent {
+    return if !$pid || $$ != $pid;
+    return interrupt() if $effect;
+    # In the middle of the hook's own work: once more as soon as that is over.
+    return kill 23, $$ if $busy;
+    local $busy = 1;
+    save();
+    my $pause = 0;
+    while ($sock && readable()) {
+        $pause = 1 if (serve(0) || '') eq 'pause';
+    }
+    if ($pause && $sock) {
+        # Between the start of Perl and that of the program there is no place to stop at.
+        if (@{walk_stack()}) { stop({reason => 'pause'}) }
+        else { ($mode, $single) = ('pause', 1) }
+    }
+    restore();
+}
+
+# What takes too long with side effects is left as `die` would leave it.
+sub interrupt {
+    while ($sock && readable()) {
+        my @command = read_command() or return gone();
+        send_json({id => \"$command[0]", error => 'the program is busy'});
+        die "timeout\n" if $command[1] eq 'cancel';
+    }
+}
+
+# The start --------------------------------------------------------------------------------
+
+sub import_hook {
+    my (undef, $how, $where, @options) = @_;
+    $no_seccomp = grep { $_ eq 'noseccomp' } @options;
+    save();
+    $script = $0;
+    learn_system();
+    connect_up($how || '', $where);
+    send_json({
+        event => 'hello', pid => \"$$", version => sprintf('%vd', $^V), cwd => cwd(),
+        program => real($0), seccomp => $arch eq 'x86_64' && !$no_seccomp ? \'true' : \'false',
+    });
+    restore();
+    $busy = 0;
+    # Statements, saved source, where subs are; without 0x100 and 0x200, which rename evals
+    # and anonymous subs in the messages that the program prints.
+    $^P = 0x43b;
+    $single = 0;
+}
+
+*Devel::RelayHook::import = \&import_hook;
+
+# Until the adapter has set everything up, the program does not run.
+sub wait_for_go {
+    return if $configured || !$pid;
+    send_json({event => 'ready'});
+    my $mask = block_signals();
+    serve(0) until $configured;
+    unblock_signals($mask);
+}
+
+# A file was compiled and is about to run.
+sub postponed {
+    my $glob = \$_[0];
+    return if ref $glob ne 'GLOB' || !$pid || $$ != $pid || $busy;
+    local $busy = 1;
+    my @was = ($@, $! + 0, $?);
+    my $name = *$glob{NAME} || '';
+    if ($name =~ s/^_<//) {
+        arrived($name);
+        wait_for_go() if $name !~ m{^/(?:usr|etc|opt|nix)/|/perl5?/};
+    }
+    ($@, $!, $?) = @was;
+}
+
+# Before the first statement of the program, after all of its `use`.
+sub begin {
+    return if !$pid || $$ != $pid;
+    local $busy = 1;
+    my @was = ($@, $! + 0, $?);
+    arrived($script);
+    wait_for_go();
+    watch_exceptions();
+    ($@, $!, $?) = @was;
+}
+
+sub finish {
+    return if !$pid || $$ != $pid || !$sock;
+    local $busy = 1;
+    my @was = ($@, $! + 0, $?);
+    send_json({event => 'exit', code => \($? & 255)}) if $tcp;
+    ($@, $!, $?) = @was;
+}
+
+INIT { begin(); $single = 1 if $mode eq 'entry' }
+END { finish() }
+
+($dir) = __FILE__ =~ m{^(.*)/Devel/RelayHook\.pm$};
+@inc = @INC = grep { $_ ne $dir } @INC;
+delete $INC{'Devel/RelayHook.pm'};
+do "$dir/Devel/RelayHook/$_.pm" || die $@ || $! for qw(Link Lines Exceptions Copy Look Values Safe);
+delete $INC{"$dir/Devel/RelayHook/$_.pm"} for qw(Link Lines Exceptions Copy Look Values Safe);
+
+1;

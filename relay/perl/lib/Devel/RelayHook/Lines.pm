@@ -1,0 +1,184 @@
+# Breakpoints: files, lines that have code, conditions, hit counts, log messages.
+# Part of the hook; refuses to know steps and values.
+
+package DB;
+
+BEGIN {
+    # Conditions are compiled here, in the program's scope: strict refs and vars are its choice.
+    $^H &= ~0x602;
+    ${^WARNING_BITS} = "\0" x 20;
+}
+
+our ($busy, %bps, %pending, %names, %reals, $here, $expression, $place, @saved);
+our (@dbline, %dbline);
+
+my $FURTHEST = 5;    # lines by which a breakpoint may move forward
+
+sub cwd {
+    my $here = readlink '/proc/self/cwd';
+    return $here if defined $here;
+    require Cwd;
+    return Cwd::getcwd();
+}
+
+# The path without links, as it was when the file was loaded: the program may go elsewhere.
+sub real {
+    my ($path) = @_;
+    $path = cwd() . "/$path" if $path !~ m{^/};
+    my @left = split m{/+}, $path;
+    my ($done, $links) = ('', 0);
+    while (@left) {
+        my $part = shift @left;
+        next if $part eq '' || $part eq '.';
+        if ($part eq '..') { $done =~ s{/[^/]*$}{}; next }
+        my $link = $links < 40 ? readlink "$done/$part" : undef;
+        if (defined $link) {
+            $links++;
+            $done = '' if $link =~ m{^/};
+            unshift @left, split m{/+}, $link;
+        }
+        else { $done .= "/$part" }
+    }
+    return $done eq '' ? '/' : $done;
+}
+
+sub arrived {
+    my ($name) = @_;
+    my $path = real($name);
+    ($names{$path}, $reals{$name}) = ($name, $path);
+    return if !$pending{$path};
+    my $lines = install($path);
+    send_json({event => 'bound', lines => $lines});
+}
+
+# path, then id, line, condition, hit operator, hit number, log message for each breakpoint.
+sub set_breakpoints {
+    my ($path, @flat) = @_;
+    my @wanted;
+    while (my ($id, $line, $when, $operator, $hits, $log) = splice @flat, 0, 6) {
+        push @wanted, {
+            id => $id, line => $line, when => $when, operator => $operator, hits => $hits,
+            log => $log, count => 0,
+        };
+    }
+    $pending{$path} = \@wanted;
+    return {loaded => \'false', lines => []} if !exists $names{$path};
+    return {loaded => \'true', lines => install($path)};
+}
+
+sub install {
+    my ($path) = @_;
+    my $name = $names{$path};
+    my (%new, @lines);
+    for my $point (@{$pending{$path}}) {
+        my $line = nearest($name, $point->{line});
+        push @{$new{$line}}, $point if $line;
+        push @lines, {id => \$point->{id}, line => \$line};
+    }
+    place($name, \%new);
+    return \@lines;
+}
+
+sub nearest {
+    my ($name, $line) = @_;
+    return 0 if !exists $main::{"_<$name"};
+    local *dbline = $main::{"_<$name"};
+    for my $n ($line .. $line + $FURTHEST) {
+        return $n if $n <= $#dbline && defined $dbline[$n] && $dbline[$n] != 0;
+    }
+    return 0;
+}
+
+# Perl's own flag on the statement: lines without a breakpoint cost nothing.
+sub place {
+    my ($name, $new) = @_;
+    return if !exists $main::{"_<$name"};
+    local *dbline = $main::{"_<$name"};
+    for my $line (keys %{$bps{$name} || {}}) {
+        next if $new->{$line};
+        $dbline{$line} = 0;
+        delete $dbline{$line};
+    }
+    $dbline{$_} = 1 for keys %$new;
+    $bps{$name} = $new;
+    return;
+}
+
+sub lines_of {
+    my ($name) = @_;
+    return if !exists $main::{"_<$name"};
+    local *dbline = $main::{"_<$name"};
+    return @dbline[1 .. $#dbline];
+}
+
+# The ids of the breakpoints at `$here` that stop now. Called with the frame's own @_.
+sub due {
+    my @ids;
+    for my $point (@$here) {
+        if (length $point->{when}) {
+            $expression = $point->{when};
+            my $true = &in_scope;
+            complain($point, $@), push(@ids, $point->{id}), next if $@;
+            next if !$true;
+        }
+        next if !counted($point);
+        if (length $point->{log}) { &log_message($point->{log}) }
+        else { push @ids, $point->{id} }
+    }
+    return @ids;
+}
+
+sub counted {
+    my ($point) = @_;
+    my $count = ++$point->{count};
+    my ($operator, $hits) = @$point{qw(operator hits)};
+    return 1 if $operator eq '';
+    return $operator eq '==' ? $count == $hits : $operator eq '>' ? $count > $hits
+        : $operator eq '>=' ? $count >= $hits : $operator eq '<' ? $count < $hits
+        : $operator eq '<=' ? $count <= $hits : $count % $hits == 0;
+}
+
+# Perl compiles a string eval of this package in the scope of the statement that stopped.
+sub in_scope {
+    local $SIG{__DIE__};
+    local $^P = 0;
+    ($@, $!, $?) = @saved;
+    return scalar eval "package $place->[0]; $expression";
+}
+
+sub log_message {
+    my ($template) = @_;
+    my $text = '';
+    for my $part (parts_of($template)) {
+        $expression = braced($part);
+        if (!defined $expression) { $text .= $part; next }
+        my $value = in_scope();
+        $text .= $@ ? "{" . trimmed($@) . "}" : defined $value ? "$value" : 'undef';
+    }
+    send_json({event => 'log', text => shown($text), file => $reals{$place->[1]}, line => \"$place->[2]"});
+}
+
+sub parts_of { return split /(\{(?:[^{}]|\{[^{}]*\})*\})/, $_[0] }
+sub braced { return $_[0] =~ /^\{(.*)\}$/s ? $1 : undef }
+
+sub complain {
+    my ($point, $why) = @_;
+    my $text = "Condition '$point->{when}' failed: " . trimmed($why);
+    send_json({event => 'log', text => $text, file => $reals{$place->[1]}, line => \"$place->[2]"});
+}
+
+sub trimmed {
+    my ($text) = @_;
+    $text =~ s/ at \(eval \d+\) line \d+\.?\s*\z//;
+    $text =~ s/\s+\z//;
+    return $text;
+}
+
+# Bytes that are UTF-8 are shown as the text that they are; Perl itself does not say.
+sub shown {
+    my ($text) = @_;
+    utf8::decode($text) if !utf8::is_utf8($text);
+    return $text;
+}
+
+1;

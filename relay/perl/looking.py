@@ -1,0 +1,206 @@
+"""What a client may look at while the program stands: stack, scopes, variables, expressions.
+
+Knows how the hook's answers become DAP's. Refuses to know how a program is started or moved.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from relay.perl import requests
+from relay.perl.handles import Handles, Place, child, expression_lvalue
+from relay.perl.hook import Reply, Silence
+from relay.perl.refusals import bad_format, failed, timed_out
+from relay.perl.run import Run
+
+Body = dict[str, Any]
+EFFECT_SECONDS = 5.0
+HIDDEN = {
+    "anonymous": "an anonymous sub's variables are visible in the innermost frame only",
+    "eval": "a string eval's variables are visible in the innermost frame only",
+    "file": "a file's variables are visible in the innermost frame only",
+}
+
+
+class Looking:
+    """The handles of one conversation, and what they lead to."""
+
+    def __init__(self) -> None:
+        self.handles = Handles()
+        self._children: dict[tuple[int, str], Place] = {}
+        self._evals: dict[int, str] = {}
+
+    def forget(self) -> None:
+        """The program goes on: every number of this stop dies."""
+        self.handles.forget()
+        self._children.clear()
+
+    async def stack(self, run: Run, arguments: Mapping[str, Any]) -> Body:
+        start = requests.bounded(arguments, "startFrame", 0)
+        levels = requests.bounded(arguments, "levels", 0)
+        reply = await run.hook.ask("stack", start, levels)
+        for index, frame in enumerate(reply["frames"], start):
+            run.frames[index] = frame
+        shown = [self._frame(run, i, one) for i, one in enumerate(reply["frames"], start)]
+        return {"stackFrames": shown, "totalFrames": reply["total"]}
+
+    def _frame(self, run: Run, index: int, frame: Body) -> Body:
+        return {
+            "id": self.handles.frame_id(index),
+            "name": frame["name"],
+            "source": self._source(run, frame),
+            "line": frame["line"],
+            "column": 0,
+            "presentationHint": "normal",
+        }
+
+    def _source(self, run: Run, frame: Body) -> Body:
+        file = frame["file"]
+        if not frame["saved"]:
+            path = run.path_here(file)
+            return {"path": path, "name": os.path.basename(path)}
+        known = [number for number, name in self._evals.items() if name == file]
+        number = known[0] if known else len(self._evals) + 1
+        self._evals[number] = file
+        return {"name": file, "sourceReference": number, "presentationHint": "deemphasize"}
+
+    async def source(self, run: Run, arguments: Mapping[str, Any]) -> Body:
+        number = requests.bounded(arguments, "sourceReference", 0)
+        if number not in self._evals:
+            raise bad_format(f"sourceReference {number} is none of ours")
+        reply = await run.hook.ask("source", self._evals[number])
+        return {"content": reply["text"], "mimeType": "text/x-perl"}
+
+    def scopes(self, run: Run, arguments: Mapping[str, Any]) -> Body:
+        index = self.handles.frame(arguments.get("frameId"))
+        frame = run.frames[index]
+        hidden = HIDDEN.get(frame["kind"]) if index else None
+        package = Place(index, "package", package=frame["package"])
+        return {
+            "scopes": [
+                {
+                    "name": f"Locals ({hidden})" if hidden else "Locals",
+                    "presentationHint": "locals",
+                    "variablesReference": self.handles.reference(Place(index, "locals")),
+                    "expensive": False,
+                },
+                {
+                    "name": "Package",
+                    "variablesReference": self.handles.reference(package),
+                    "expensive": False,
+                },
+            ]
+        }
+
+    async def variables(self, run: Run, arguments: Mapping[str, Any]) -> Body:
+        number = arguments.get("variablesReference")
+        place = self.handles.place(number)
+        start = requests.bounded(arguments, "start", 0)
+        count = requests.bounded(arguments, "count", 0)
+        reply = await self._children_of(run, place, start, count)
+        rows = [self._variable(number, place, row) for row in reply["variables"]]
+        left = reply["total"] - start - len(rows)
+        if not count and left > 0:
+            note = f"{left} more: ask with start and count"
+            rows.append({"name": "…", "value": note, "variablesReference": 0})
+        return {"variables": rows}
+
+    async def _children_of(self, run: Run, place: Place, start: int, count: int) -> Reply:
+        reply = await run.hook.ask(
+            "variables", place.frame, place.root, place.name, start, count, *place.steps
+        )
+        result: Reply = reply.get("result", reply)
+        return result
+
+    def _variable(self, number: object, parent: Place, row: Body) -> Body:
+        place = child(parent, row)
+        if isinstance(number, int):
+            self._children[number, row["name"]] = place
+        shown = {"name": row["name"], **self._value(place, row)}
+        if place.lvalue:
+            shown["evaluateName"] = place.lvalue
+        return shown
+
+    def _value(self, place: Place, row: Body) -> Body:
+        shown: Body = {"value": row["value"], "type": row["type"], "variablesReference": 0}
+        if row["kids"]:
+            shown["variablesReference"] = self.handles.reference(place)
+            if row["type"] in ("array", "hash"):
+                key = "indexedVariables" if row["type"] == "array" else "namedVariables"
+                shown[key] = row["kids"]
+        return shown
+
+    async def evaluate(self, run: Run, arguments: Mapping[str, Any]) -> Body:
+        expression = requests.expression_of(arguments)
+        allowed = requests.typed(arguments, "allowSideEffects", bool, False)
+        number = arguments.get("frameId")
+        index = 0 if number is None else self.handles.frame(number)
+        if allowed:
+            place, row = await self._change(run, index, expression, expression)
+        else:
+            row = (await run.hook.ask("safe", index, expression))["result"]
+            lvalue = expression_lvalue(expression, reference=row["reference"])
+            place = Place(index, "safe", expression, (), lvalue, row["reference"])
+        shown = self._value(place, row)
+        return {"result": shown.pop("value"), **shown}
+
+    async def _change(
+        self, run: Run, index: int, text: str, lvalue: str = ""
+    ) -> tuple[Place, Body]:
+        """Evaluates in the program itself."""
+        try:
+            reply = await run.hook.ask("effects", index, text, seconds=EFFECT_SECONDS)
+        except Silence:
+            await run.hook.tell("cancel")
+            raise timed_out(text) from None
+        kept = reply["kept"]
+        row = (await run.hook.ask("look", kept))["result"]
+        spelled = expression_lvalue(lvalue, reference=row["reference"]) if lvalue else ""
+        return Place(index, "kept", str(kept), (), spelled, row["reference"]), row
+
+    async def set_variable(self, run: Run, arguments: Mapping[str, Any]) -> Body:
+        number, name = arguments.get("variablesReference"), requests.text(arguments, "name", "")
+        value = requests.expression_of(arguments, "value")
+        parent = self.handles.place(number)
+        assert isinstance(number, int)
+        if (number, name) not in self._children:
+            for row in (await self._children_of(run, parent, 0, 0))["variables"]:
+                self._children[number, row["name"]] = child(parent, row)
+        place = self._children.get((number, name))
+        if place is None:
+            raise bad_format(f"there is no variable {name!r:.80}")
+        if not place.lvalue:
+            raise failed(f"{name} cannot be written: it is no part of a variable")
+        return await self._assign(run, place, value)
+
+    async def set_expression(self, run: Run, arguments: Mapping[str, Any]) -> Body:
+        target = requests.expression_of(arguments)
+        value = requests.expression_of(arguments, "value")
+        number = arguments.get("frameId")
+        index = 0 if number is None else self.handles.frame(number)
+        return await self._assign(run, Place(index, "safe", target, (), target), value)
+
+    async def _assign(self, run: Run, place: Place, value: str) -> Body:
+        target = place.lvalue
+        text = f"{target} = (\n{value}\n)"
+        if target[0] in "@%":
+            text += f"; \\{target}"
+        _, row = await self._change(run, place.frame, text)
+        return self._value(place, row)
+
+    async def completions(self, run: Run, arguments: Mapping[str, Any]) -> Body:
+        text = requests.text(arguments, "text", "")
+        column = requests.bounded(arguments, "column", len(text) + 1)
+        number = arguments.get("frameId")
+        index = 0 if number is None else self.handles.frame(number)
+        # Columns count UTF-16 units, from 1.
+        before = text.encode("utf-16-le")[: max(0, column - 1) * 2].decode("utf-16-le", "ignore")
+        reply = await run.hook.ask("complete", index, before)
+        return {"targets": [_target(item, column, reply["length"]) for item in reply["items"]]}
+
+
+def _target(item: str, column: int, length: int) -> Body:
+    kind = "variable" if item[0] in "$@%" else "function"
+    return {"label": item, "type": kind, "start": column - length, "length": length}

@@ -1,0 +1,195 @@
+"""The perl process: how it is started, what it prints, and its certain end.
+
+Knows processes and pipes. Refuses to know DAP, and what the program and its debugger say to
+each other. The process leads a group and a session of its own; the kernel kills it when the
+adapter dies, and so is started from the main thread, whose death is the adapter's.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import errno
+import fcntl
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import trio
+
+from relay.perl.refusals import failed
+from relay.perl.requests import Launch
+
+LIBRARY = Path(__file__).resolve().parent / "lib"
+"""Where the hook is: `perl -I LIBRARY -d:RelayHook=…`."""
+
+HIGH = 200
+"""The program finds its first free descriptors where it does without a debugger."""
+
+LAST_WORDS = 0.5
+"""Seconds in which the output of a program that ended may still come: a child may hold it."""
+
+
+class Output:
+    """One pipe of the program, as text. What is not UTF-8 survives as lone surrogates."""
+
+    def __init__(self, fd: int, category: str, tell: Callable[[str, str], None]) -> None:
+        os.set_blocking(fd, False)
+        self._fd = fd
+        self._category = category
+        self._tell = tell
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        self.ended = trio.Event()
+
+    def drain(self) -> bool:
+        """Tell what is there. False at the end of the pipe."""
+        while not self.ended.is_set():
+            try:
+                data = os.read(self._fd, 65536)
+            except BlockingIOError:
+                return True
+            text = self._decoder.decode(data, final=not data)
+            if text:
+                self._tell(self._category, text)
+            if not data:
+                self.ended.set()
+        return False
+
+    async def run(self, ready: Callable[[], Awaitable[None]]) -> None:
+        """Tell everything until the end; `ready` is awaited while too much is on its way."""
+        while not self.ended.is_set():
+            await trio.lowlevel.wait_readable(self._fd)
+            if not self._drain_some():
+                break
+            await ready()
+
+    def _drain_some(self) -> bool:
+        try:
+            data = os.read(self._fd, 65536)
+        except BlockingIOError:
+            return True
+        text = self._decoder.decode(data, final=not data)
+        if text:
+            self._tell(self._category, text)
+        if not data:
+            self.ended.set()
+        return bool(data)
+
+
+class Program:
+    """One run of a program."""
+
+    def __init__(self, process: subprocess.Popen[bytes], link: socket.socket) -> None:
+        self._process = process
+        self.link = link
+        self._guard = _guard(process.pid)
+        self._stdin_open = True
+        self._pidfd = os.pidfd_open(process.pid)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def pipes(self) -> tuple[int, int]:
+        """Its stdout and its stderr."""
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        return self._process.stdout.fileno(), self._process.stderr.fileno()
+
+    async def wait(self) -> int:
+        """The exit code; 128 and the signal's number for a program that was killed."""
+        while self._process.poll() is None:
+            await trio.lowlevel.wait_readable(self._pidfd)
+        code = self._process.returncode
+        return 128 - code if code < 0 else code
+
+    def signal(self, number: int) -> None:
+        """To the program alone."""
+        if self._process.poll() is None:
+            self._process.send_signal(number)
+
+    def kill(self) -> None:
+        """The program and what it started in its group."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    async def write(self, data: bytes) -> None:
+        """To its standard input. Raises Refusal 1008 if that is closed."""
+        assert self._process.stdin is not None
+        fd = self._process.stdin.fileno() if self._stdin_open else -1
+        while data:
+            try:
+                data = data[os.write(fd, data) :]
+            except BlockingIOError:
+                await trio.lowlevel.wait_writable(fd)
+            except OSError as error:
+                reason = "closed" if error.errno in (errno.EBADF, errno.EPIPE) else str(error)
+                raise failed(f"The standard input of the program is {reason}") from None
+
+    def end_input(self) -> None:
+        """The end of its standard input."""
+        if self._stdin_open:
+            self._stdin_open = False
+            assert self._process.stdin is not None
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+
+    def close(self) -> None:
+        """Everything of ours; the process must have ended, or be about to."""
+        self.kill()
+        self._process.wait()
+        self._guard.kill()
+        self._guard.communicate()
+        self.end_input()
+        for pipe in (self._process.stdout, self._process.stderr):
+            assert pipe is not None
+            pipe.close()
+        os.close(self._pidfd)
+
+
+def _guard(group: int) -> subprocess.Popen[bytes]:
+    """Kills the group when this process dies: the kernel's word reaches its leader alone."""
+    return subprocess.Popen(
+        ["/bin/sh", "-c", "read line; kill -9 -$0", str(group)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def start(launch: Launch, *, seccomp: bool) -> Program:
+    """Raises Refusal 1008 if Perl cannot be started. Call it in the main thread."""
+    ours, theirs = socket.socketpair()
+    high = fcntl.fcntl(theirs.fileno(), fcntl.F_DUPFD, HIGH)
+    theirs.close()
+    try:
+        process = subprocess.Popen(
+            _command(launch, high, seccomp=seccomp),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=launch.cwd,
+            env={**os.environ, **launch.env},
+            pass_fds=[high],
+            start_new_session=True,
+            bufsize=0,
+        )
+    except OSError as error:
+        ours.close()
+        raise failed(f"Cannot start {launch.perl}: {error.strerror}") from None
+    finally:
+        os.close(high)
+    assert process.stdin is not None
+    os.set_blocking(process.stdin.fileno(), False)
+    return Program(process, ours)
+
+
+def _command(launch: Launch, fd: int, *, seccomp: bool) -> list[str]:
+    hook = f"-d:RelayHook=fd,{fd}" + ("" if seccomp else ",noseccomp")
+    paths = [f"-I{path}" for path in launch.include_paths]
+    return [launch.perl, f"-I{LIBRARY}", hook, *paths, "--", launch.program, *launch.args]

@@ -1,0 +1,119 @@
+"""One run of a program under the hook: launched or attached to, from its start to its end.
+
+Knows the order of things: output before the stop that it led to, output before the exit.
+Refuses to know the client's requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+import trio
+
+from relay.perl.hook import Hook, Reply
+from relay.perl.program import LAST_WORDS, Output, Program
+
+
+class Listener(Protocol):
+    """What a run tells, and to whom."""
+
+    def printed(self, category: str, text: str) -> None: ...
+
+    async def happened(self, run: Run, message: Reply) -> None: ...
+
+    async def room(self) -> None: ...
+
+
+class Run:
+    """`program` is None for one that was attached to."""
+
+    def __init__(self, hook: Hook, program: Program | None, listener: Listener) -> None:
+        self.hook = hook
+        self.program = program
+        self._listener = listener
+        self.ready = trio.Event()
+        """It waits for its breakpoints; or it is over."""
+        self.over = trio.Event()
+        self.exit_code: int | None = None
+        self.hello: Reply | None = None
+        self.stopped: Reply | None = None
+        """Why it stands; None while it runs."""
+        self.frames: dict[int, dict[str, Any]] = {}
+        self.path_mapping: dict[str, str] = {}
+        pipes = zip(program.pipes, ("stdout", "stderr"), strict=True) if program else ()
+        self._outputs = [Output(fd, category, listener.printed) for fd, category in pipes]
+
+    async def live(self, ended: Callable[[Run], Awaitable[None]]) -> None:
+        """Returns when the program has ended and everything it said has been told."""
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._listen)
+                for output in self._outputs:
+                    nursery.start_soon(output.run, self._listener.room)
+                await self._end()
+                nursery.cancel_scope.cancel()
+            for output in self._outputs:
+                output.drain()
+        finally:
+            await self._close()
+        await ended(self)
+
+    async def _listen(self) -> None:
+        await self.hook.run(self._take)
+        if self.program is None:
+            self.over.set()
+
+    async def _end(self) -> None:
+        if self.program is None:
+            await self.over.wait()
+            return
+        self.exit_code = await self.program.wait()
+        with trio.move_on_after(LAST_WORDS):
+            for output in self._outputs:
+                await output.ended.wait()
+
+    async def _close(self) -> None:
+        self.over.set()
+        self.ready.set()
+        with trio.CancelScope(shield=True):
+            await self.hook.aclose()
+        if self.program is not None:
+            self.program.close()
+
+    async def _take(self, message: Reply) -> None:
+        match message["event"]:
+            case "hello":
+                self.hello = message
+            case "ready":
+                self.ready.set()
+            case "exit":
+                self.exit_code = message["code"]
+            case "stopped":
+                for output in self._outputs:
+                    output.drain()
+                self.stopped = message
+                await self._listener.happened(self, message)
+            case _:
+                await self._listener.happened(self, message)
+
+    def goes_on(self) -> None:
+        """It was told to: what was known about the stop is worth nothing now."""
+        self.stopped = None
+        self.frames.clear()
+
+    def path_there(self, path: str) -> str:
+        """The path as the program knows it."""
+        return _mapped(path, self.path_mapping.items())
+
+    def path_here(self, path: str) -> str:
+        """The path as the client knows it."""
+        return _mapped(path, [(there, here) for here, there in self.path_mapping.items()])
+
+
+def _mapped(path: str, pairs: Any) -> str:
+    for before, after in pairs:
+        prefix = before.rstrip("/")
+        if path == prefix or path.startswith(prefix + "/"):
+            return str(after).rstrip("/") + path[len(prefix) :]
+    return path

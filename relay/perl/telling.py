@@ -1,0 +1,57 @@
+"""What the client is told without asking, and what it may ask: shapes of DAP, no state."""
+
+from __future__ import annotations
+
+from relay.perl.hook import Reply
+from relay.perl.looking import Body
+from relay.perl.run import Run
+
+THREAD = 1
+
+CAPABILITIES: Body = {
+    "supportsConfigurationDoneRequest": True,
+    "supportsEvaluateForHovers": True,
+    "supportsStepInTargetsRequest": False,
+    "supportsSetVariable": True,
+    "supportsSetExpression": True,
+    "supportsConditionalBreakpoints": True,
+    "supportsHitConditionalBreakpoints": True,
+    "supportsExceptionBreakpoints": True,
+    "supportsExceptionInfoRequest": True,
+    "supportsDataBreakpoints": False,
+    "supportsLogPoints": True,
+    "supportsCompletionsRequest": True,
+    "completionTriggerCharacters": ["$", "@", "%", ":"],
+    "supportsTerminateRequest": True,
+    "supportTerminateDebuggee": True,
+    "supportsRestartRequest": True,
+    "exceptionBreakpointFilters": [
+        {"filter": "uncaught", "label": "Uncaught die", "default": True},
+        {"filter": "caught", "label": "Caught die", "default": False},
+    ],
+}
+
+
+def stopped(message: Reply) -> Body:
+    body = {
+        "reason": message["reason"],
+        "threadId": THREAD,
+        "preserveFocusHint": False,
+        "allThreadsStopped": True,
+    }
+    if message["reason"] == "breakpoint":
+        body["hitBreakpointIds"] = message["ids"]
+    if message["reason"] == "exception":
+        body["text"] = message["text"]
+        body["description"] = "Uncaught die" if not message["caught"] else "Caught die"
+    return body
+
+
+def logged(run: Run, message: Reply) -> Body:
+    return {
+        "category": "console",
+        "output": message["text"] + "\n",
+        "source": {"path": run.path_here(message["file"])},
+        "line": message["line"],
+        "column": 0,
+    }

@@ -1,0 +1,1 @@
+"""The Perl debug adapter: with real perl processes, through DAP alone."""

@@ -1,0 +1,251 @@
+"""Breakpoints: where they land, when they stop, and in files that come later."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from relay.perl import source
+from tests.perl.driver import Refused, adapter
+from tests.programs import Program
+
+PLACES = """
+    use strict;
+    my $x = 1;
+
+    # a comment    # @comment
+    # another
+    my $y = 2;    # @code
+
+    =pod    # @pod
+
+    Text here
+
+    more of it
+
+    and more
+
+    =cut
+
+    my $text = <<'END' . <<~'REST';    # @heredoc
+    one    # @inside
+    two
+    three
+    four
+    five
+    six
+    END
+      rest    # @indented
+      REST
+    my $string = 'begins    # @quote
+    inside    # @string
+    a
+    b
+    c
+    d
+    ends' . q{
+    {braces}
+    };
+    print $x + $y, "\\n";    # @print
+    if ($x) {
+        $y++;    # @block
+    }
+    # the last    # @last
+    #
+    #
+    #
+    #
+    #
+    #
+    __END__
+    nothing    # @data
+"""
+
+
+async def test_a_breakpoint_moves_forward_by_at_most_five_lines_or_says_why(
+    tmp_path: Path,
+) -> None:
+    program = Program.write(tmp_path / "places.pl", PLACES)
+    total = len(program.path.read_text().splitlines())
+    async with adapter() as perl:
+        await perl.start(program)
+        places = {
+            "comment": "code",
+            "code": "code",
+            "pod": source.POD,
+            "inside": source.HEREDOC,
+            "indented": "quote",
+            "string": source.STRING,
+            "last": source.COMMENT,
+            "data": source.DATA,
+            "print": "print",
+            "block": "block",
+        }
+        told = dict(zip(places, await perl.places(program, *places), strict=True))
+        for mark, expected in places.items():
+            if not expected.startswith("Line "):
+                assert (mark, told[mark]["line"]) == (mark, program.line(expected))
+                assert told[mark]["verified"] is True
+                assert "message" not in told[mark]
+            else:
+                assert (mark, told[mark]["message"]) == (mark, expected)
+                assert (told[mark]["verified"], told[mark]["line"]) == (False, program.line(mark))
+        [beyond] = await perl.places(program, total + 50)
+        assert (beyond["verified"], beyond["message"]) == (False, source.BEYOND)
+        assert (await perl.places(program, "code"))[0]["id"] not in {b["id"] for b in told.values()}
+        await perl.ask("configurationDone")
+        await perl.stop()
+        await perl.ask("continue", threadId=1)
+        assert await perl.end() == 0
+        assert perl.printed("stdout") == b"3\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("my $s = 'it''s';\n# c\n", {2: source.COMMENT}),
+        ("m{a\nb}x;\n1;", {2: source.STRING}),
+        ("s/a/\nb/;\n1;", {2: source.STRING}),
+        ("s{a}{\nb\n};\n1;", {2: source.STRING, 3: source.STRING}),
+        ("my %h = (q => 1, y => 2);\n1;\n", {}),
+        ("$x{s} = $h->{'y'} << 2;\n\n1;", {2: source.BLANK}),
+        ("print <<A, <<B;\na\nA\nb\nB\n1;", dict.fromkeys(range(2, 6), source.HEREDOC)),
+        ('my $r = \\"a";\n1; # it\'s\n2;', {}),
+        ("$#a; $x = $# + 1;\n1;", {}),
+        ("=head1 A\n\n=cut\n1;", dict.fromkeys((1, 2, 3), source.POD)),
+    ],
+)
+def test_the_reason_is_found_in_the_text(text: str, expected: dict[int, str]) -> None:
+    assert source.reasons(text) == expected
+
+
+LOOP = """
+    use strict;
+    use lib 'LIBRARY';
+    my $sum = 0;
+    for my $i (1 .. 10) {
+        $sum += $i;    # @loop
+    }
+    require Later;
+    Later::work($_) for 1 .. 2;
+    our @seen = sort { $b <=> $a } 3, 1, 2;
+    my $sorted = join ',', sort by_number @seen;    # @sorted
+    print "$sum $sorted\\n";    # @end
+    sub by_number {
+        return $a <=> $b;    # @compare
+    }
+    sub DESTROY { }
+    { my $guard = bless {}; }    # @guard
+    print "over\\n";    # @over
+"""
+
+LATER = """
+    package Later;
+    sub work {
+        my ($n) = @_;
+        my %state = (n => $n);
+        return \\%state;    # @work
+    }
+    1;
+"""
+
+
+async def test_conditions_hit_counts_log_messages_and_modules_loaded_later(tmp_path: Path) -> None:
+    later = Program.write(tmp_path / "lib" / "Later.pm", LATER)
+    program = Program.write(tmp_path / "loop.pl", LOOP.replace("LIBRARY", str(tmp_path / "lib")))
+    async with adapter() as perl:
+        await perl.ask("initialize")
+        link = tmp_path / "link.pm"
+        link.symlink_to(later.path)
+        await perl.ask(
+            "setBreakpoints", source={"path": str(link)}, breakpoints=[{"line": later.line("work")}]
+        )
+        await perl.ask("launch", program=program.text, stopOnEntry=True)
+        points = await perl.places(
+            program,
+            {"line": "loop", "condition": "$i == 3 && @_ == 0"},
+            {"line": "loop", "hitCondition": ">= 9"},
+            {"line": "loop", "logMessage": "i={$i} {{ $sum }} {$nope}", "hitCondition": "%4"},
+            {"line": "loop", "condition": "no_such_sub()", "hitCondition": "1"},
+            {"line": "loop", "hitCondition": "often"},
+        )
+        assert [p["verified"] for p in points] == [True, True, True, True, False]
+        assert "hitCondition" in points[4]["message"]
+        ids = [p["id"] for p in points]
+        await perl.ask("configurationDone")
+        why, _ = await perl.stop()
+        assert why["reason"] == "entry"
+        why, _ = await perl.move("continue")
+        assert why["hitBreakpointIds"] == [ids[3]], "a condition that dies stops, and says so"
+        await perl.places(
+            program,
+            *[
+                {"line": "loop", "condition": "$i == 3 && @_ == 0"},
+                {"line": "loop", "hitCondition": ">= 8"},
+                {"line": "loop", "logMessage": "i={$i} {{$sum}} {$nope}", "hitCondition": "%4"},
+            ],
+        )
+        stops = [(await perl.move("continue"))[0]["hitBreakpointIds"] for _ in range(3)]
+        again = ids[0]
+        assert stops[0] == [again]
+        assert await perl.value("$i") == "10"
+        logged = [e for e in perl.events("output") if e["category"] == "console"]
+        assert "no_such_sub" in logged[0]["output"]
+        assert logged[1]["output"].startswith("i=5 ")
+        assert logged[1]["source"] == {"path": program.text}
+        assert logged[1]["line"] == program.line("loop")
+
+        await perl.places(program, "sorted")
+        why, frames = await perl.move("continue")
+        assert (frames[0]["name"], frames[0]["source"]["path"]) == ("Later::work", str(later.path))
+        assert (await perl.locals(frames[0]))["%state"]["value"] == "{1 keys}"
+        await perl.ask("setBreakpoints", source={"path": str(link)}, breakpoints=[])
+        _, frames = await perl.move("continue")
+        assert frames[0]["line"] == program.line("sorted")
+        # Over: neither the comparison nor the destructor is walked into.
+        lines = [(await perl.move("next"))[1][0]["line"] for _ in range(4)]
+        assert lines[0] == program.line("end")
+        assert lines[-1] == program.line("over")
+        nowhere = {"path": str(tmp_path / "none.pl")}
+        with pytest.raises(Refused) as refused:
+            await perl.ask("setBreakpoints", source=nowhere, breakpoints=[{"line": 1}])
+        assert refused.value.number == 1007
+        await perl.ask("restart")
+        why, frames = await perl.stop()
+        assert (why["reason"], len(frames)) == ("entry", 1)
+        _, frames = await perl.move("continue")
+        assert frames[0]["line"] == program.line("sorted")
+        await perl.ask("continue", threadId=1)
+        assert await perl.end() == 0
+        assert perl.printed("stdout") == b"55 1,2,3\n" * 2 + b"over\n"
+
+
+BUSY = """
+    my @l = map { rand } 1 .. 40_000;
+    $| = 1;
+    print "go\\n";
+    <STDIN>;
+    @l = sort @l;    # one operation, which no signal interrupts
+    my $after = 1;    # @after
+    print "end\\n";
+"""
+
+
+async def test_a_busy_program_takes_breakpoints_as_soon_as_it_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relay.perl.adapter.BREAKPOINT_SECONDS", 0.001)
+    program = Program.write(tmp_path / "busy.pl", BUSY)
+    async with adapter() as perl:
+        await perl.start(program)
+        await perl.ask("configurationDone")
+        await perl.event("output")
+        await perl.ask("stdin", input="now\n")
+        [point] = await perl.places(program, "after")
+        if not point["verified"]:  # it was within the operation, as nearly always
+            assert point["message"].startswith("The program is busy")
+            changed = (await perl.event("breakpoint"))["breakpoint"]
+            assert changed == {**changed, "id": point["id"], "verified": True}
+        why, _ = await perl.stop()
+        assert why["hitBreakpointIds"] == [point["id"]]

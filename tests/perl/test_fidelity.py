@@ -1,0 +1,142 @@
+"""The program does not notice: output and exit code are those without the debugger."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.perl.driver import Refused, adapter
+from tests.programs import Program
+
+NOTICES = """
+    #!/usr/bin/perl -w
+    use strict;
+    use Carp qw(carp cluck longmess);
+    use B ();
+    $| = 0;
+    print join(' ', sort keys %INC), "|@ARGV|$0|", __FILE__, "\\n@INC\\n";
+    print "descriptor ", do { open my $f, '<', $0; fileno $f }, "\\n";
+    print join(',', grep { defined $SIG{$_} } 'INT', '__DIE__', '__WARN__'), "\\n";
+    sub where { return join ' ', map { defined $_ ? $_ : 'undef' } (caller 1)[0 .. 5], (caller 2)[3] }
+    sub context { return wantarray ? 'list' : defined wantarray ? 'scalar' : 'void' }
+    sub deep {
+        my @r = where(@_);    # @deep
+        return "@r " . context();
+    }
+    print scalar(deep(1, 2)), "\\n";    # @call
+    my @list = deep(3);
+    my $anon = sub { carp "from anon"; return longmess("trace") };
+    print $anon->('x');
+    eval "die 'in a string eval'"; print $@;
+    eval { die { code => 5 } }; print $@->{code}, "\\n";
+    warn "warned\\n";
+    my %h = map { $_ => 1 } 'a' .. 'e';
+    my ($first) = each %h;
+    my $left = 0;    # @look
+    $left++ while each %h;
+    print "left $left\\n";
+    my $number = 12;
+    print B::svref_2object(\\$number)->FLAGS & 0x400 ? "string\\n" : "number\\n";    # @flags
+    sub lv : lvalue { $h{lv} }
+    lv() = 7; print "$h{lv}\\n";
+    my $pid = fork;
+    if (!$pid) { print "child\\n"; exit 4 }
+    waitpid $pid, 0; print "status ", $? >> 8, "\\n";
+    my $reaped = 0;
+    $SIG{CHLD} = sub { $reaped++ };
+    my $quiet = 1;    # @quiet
+    print "reaped $reaped, left ", wait(), "\\n";
+    print `echo from a shell`;
+    my $line = <STDIN>; print "read $line";
+    print while <DATA>;
+    printf STDERR "%s\\n", "\\xff\\xfe raw";
+    sub Guard::DESTROY { print "guard $_[0]{n}\\n" }
+    my $guard = bless { n => 1 }, 'Guard';
+    our $late = bless { n => 2 }, 'Guard';
+    END { print "end $?\\n"; $? = 9 if $? == 3 }
+    undef $guard;
+    $! = 3;
+    exit 3;
+    __END__
+    data line
+"""
+
+TOOLS = [
+    ("pod2text", ["{pod2text}"]),
+    ("corelist", ["Data::Dumper"]),
+    ("json_pp", []),
+    ("prove", ["--version"]),
+    ("shasum", ["{pod2text}", "/no/such/file"]),
+]
+
+
+def plainly(program: str, args: list[str], stdin: bytes) -> tuple[int, bytes, bytes]:
+    done = subprocess.run(["perl", program, *args], input=stdin, capture_output=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+async def test_a_curious_program_prints_the_same_while_it_is_stopped_stepped_and_looked_at(
+    tmp_path: Path,
+) -> None:
+    program = Program.write(tmp_path / "notices.pl", NOTICES)
+    expected = plainly(program.text, ["a", "b c"], b"input\n")
+    assert expected[0] == 9
+    async with adapter() as perl:
+        await perl.start(program, args=["a", "b c"], stdin="input\n")
+        await perl.ask("setExceptionBreakpoints", filters=[])
+        await perl.places(program, "deep", "call", "look", "flags", "quiet")
+        await perl.ask("configurationDone")
+        await perl.stop()
+        for _ in range(2):
+            _, frames = await perl.move("continue")
+            assert frames[0]["line"] == program.line("deep")
+            await perl.move("next")
+            await perl.move("stepOut")
+            await perl.ask("stackTrace", threadId=1)
+        for mark in ("look", "flags", "quiet"):
+            _, frames = await perl.move("continue")
+            assert frames[0]["line"] == program.line(mark)
+            for row in (await perl.locals(frames[0])).values():
+                if row["variablesReference"]:
+                    await perl.children(row)
+            assert await perl.value("$h{a}") == "1"
+            if mark != "look":
+                assert await perl.value('"$number"') == "12"
+        await perl.ask("continue", threadId=1)
+        code = await perl.end()
+        assert perl.printed("stdout").decode() == expected[1].decode()
+        assert perl.printed("stderr") == expected[2]
+        assert code == expected[0]
+
+
+@pytest.mark.parametrize(("tool", "arguments"), TOOLS, ids=[name for name, _ in TOOLS])
+async def test_real_programs_print_the_same(tool: str, arguments: list[str]) -> None:
+    path = shutil.which(tool)
+    assert path is not None, f"{tool} comes with Perl"
+    args = [one.format(pod2text=shutil.which("pod2text")) for one in arguments]
+    stdin = '{"b": ["é", 1], "a": null}'
+    expected = plainly(path, args, stdin.encode())
+    async with adapter() as perl:
+        await perl.start(Path(path), args=args, stdin=stdin)
+        await perl.ask("configurationDone")
+        code = await perl.end()
+        assert (code, perl.printed("stdout"), perl.printed("stderr")) == expected
+
+
+async def test_what_cannot_start_or_compile_says_why(tmp_path: Path) -> None:
+    broken = Program.write(tmp_path / "broken.pl", "use strict;\nmy $x = ;\n")
+    expected = plainly(broken.text, [], b"")
+    async with adapter() as perl:
+        await perl.start(broken)
+        await perl.ask("configurationDone")
+        assert await perl.end() == 255
+        assert perl.printed("stderr") == expected[2]
+    async with adapter() as perl:
+        with pytest.raises(Refused, match="Cannot start /no/perl: No such file"):
+            await perl.start(broken, perlPath="/no/perl")
+    async with adapter() as perl:
+        with pytest.raises(Refused, match="ended with 2 before the program started"):
+            await perl.start(broken, perlPath="/bin/sh")

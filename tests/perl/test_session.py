@@ -1,0 +1,279 @@
+"""Whole sessions, as a client leads them, by the letter of the specification."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.perl.driver import Refused, adapter
+from tests.programs import Program
+
+SUMS = """
+    #!/usr/bin/perl
+    use strict;
+    use warnings;
+    our $version = 7;
+    my %conf = (name => 'x', list => [1, 2, 3]);
+    my @stack = map { { id => $_, tags => [1 .. $_] } } 1 .. 3;
+    my $long = "caf\\x{e9} \\x{1F600}" x 500;
+    my $bytes = "na\\xc3\\xafve";
+    my %odd = ("k'q" => 1, "\\x{e9}" => \\\\"deep", obj => bless({ a => 1 }, 'Point'));
+    my ($undef, $pattern, $handle) = (undef, qr/a.b/i, \\*STDOUT);
+    my $code = sub { my ($x) = @_; return $x * 2 };
+    my @many = (0 .. 4999);
+    sub add {
+        my ($x, $y) = @_;
+        my $sum = $x + $y;
+        return $sum;    # @sum
+    }
+    sub outer {
+        my ($n) = @_;
+        my $r = add($n, 2);    # @call
+        return $r * 2;    # @back
+    }
+    my $total = 0;    # @start
+    for my $i (1 .. 3) {
+        $total += outer($i);    # @loop
+    }
+    my $caught = eval { die { code => 7 } };    # @caught
+    my $text = eval "my \\$inside = 5;\\n\\$inside + add(2, 3)";
+    sub fact {
+        my $n = shift;
+        return 1 if $n < 2;    # @base
+        my $less = fact($n - 1);
+        return $n * $less;
+    }
+    fact(3);
+    print "total $total\\n";
+    my $line = <STDIN>;
+    print STDERR "got $line";
+    while (1) { last if !-e $0 }
+    $! = 0;
+    die "boom\\n";    # @die
+"""
+
+
+async def test_the_fifteen_requests_answer_as_specified(tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "sums.pl", SUMS)
+    async with adapter() as perl:
+        capabilities = await perl.ask("initialize", adapterID="perl-rs", clientID="test")
+        for name in ("ConfigurationDoneRequest", "EvaluateForHovers", "TerminateRequest"):
+            assert capabilities[f"supports{name}"] is True
+        await perl.event("initialized")
+        early = await perl.places(program, "sum")
+        assert early == [
+            {
+                "id": 1,
+                "verified": False,
+                "line": program.line("sum"),
+                "column": 0,
+                "message": "The file is not loaded yet",
+            }
+        ]
+        launch: dict[str, Any] = {
+            "program": program.text,
+            "args": [],
+            "cwd": str(tmp_path),
+            "__restart": None,
+        }
+        await perl.ask("launch", **launch, perlPath="perl", env={"DEBUG": "1"}, includePaths=[])
+        changed = await perl.event("breakpoint")
+        assert changed["reason"] == "changed"
+        assert changed["breakpoint"] == {
+            "id": 1,
+            "verified": True,
+            "line": program.line("sum"),
+            "column": 0,
+        }
+        await perl.ask("configurationDone")
+
+        stopped, frames = await perl.stop()
+        assert stopped == {
+            "reason": "breakpoint",
+            "threadId": 1,
+            "preserveFocusHint": False,
+            "allThreadsStopped": True,
+            "hitBreakpointIds": [1],
+        }
+        assert (await perl.ask("threads"))["threads"] == [{"id": 1, "name": "Main Thread"}]
+        assert [(f["name"], f["line"]) for f in frames] == [
+            ("main::add", program.line("sum")),
+            ("main::outer", program.line("call")),
+            ("main", program.line("loop")),
+        ]
+        assert frames[0] == {
+            "id": 1001,
+            "name": "main::add",
+            "source": {"path": program.text, "name": "sums.pl"},
+            "line": program.line("sum"),
+            "column": 0,
+            "presentationHint": "normal",
+        }
+        page = await perl.ask("stackTrace", threadId=1, startFrame=1, levels=1)
+        assert [f["id"] for f in page["stackFrames"]] == [1002]
+        assert page["totalFrames"] == 3
+        scopes = (await perl.ask("scopes", frameId=1001))["scopes"]
+        assert [(s["name"], s["variablesReference"]) for s in scopes] == [
+            ("Locals", 2001),
+            ("Package", 2002),
+        ]
+        names = await perl.children(scopes[0])
+        assert list(names) == ["@_", "$x", "$y", "$sum"]
+        assert names["$sum"] == {
+            "name": "$sum",
+            "value": "3",
+            "type": "scalar",
+            "variablesReference": 0,
+            "evaluateName": "$sum",
+        }
+        assert (await perl.children(scopes[1]))["$version"]["value"] == "7"
+        # Each frame has its own variables, and expressions see them.
+        assert (await perl.locals(frames[1]))["$n"]["value"] == "1"
+        for frame, expression, value in (
+            (frames[0], "$x + $y", "3"),
+            (frames[1], "$n + 10", "11"),
+            (frames[2], "$conf{list}[1] + $i", "3"),
+        ):
+            body = {"expression": expression, "frameId": frame["id"], "context": "watch"}
+            assert await perl.ask("evaluate", **body) == {
+                "result": value,
+                "type": "scalar",
+                "variablesReference": 0,
+            }
+        with pytest.raises(Refused) as refused:
+            await perl.ask("evaluate", expression="$x = 42", frameId=1001)
+        assert refused.value.text == "Side effects not allowed without allowSideEffects flag"
+        assert refused.value.error == {
+            "id": 1002,
+            "format": "Expression '{expression}' requires side effects",
+            "variables": {"expression": "$x = 42", "reason": "scalar assignment"},
+            "showUser": True,
+            "sendTelemetry": False,
+        }
+        assert await perl.value("$x = 42", allowSideEffects=True) == "42"
+        assert await perl.value("$n = 5", frameId=1002, allowSideEffects=True) == "5"
+        assert (await perl.locals(frames[1]))["$n"]["value"] == "5"
+
+        # Motion: each command stops where it says.
+        why, frames = await perl.move("stepOut")
+        assert (why["reason"], frames[0]["line"]) == ("step", program.line("back"))
+        why, frames = await perl.move("next")
+        assert (why["reason"], frames[0]["name"]) == ("step", "main")
+        await perl.places(program)
+        await perl.move("stepIn")
+        _, frames = await perl.move("next")
+        assert (frames[0]["name"], frames[0]["line"]) == ("main::outer", program.line("call"))
+        _, frames = await perl.move("next")
+        assert frames[0]["line"] == program.line("back")
+        with pytest.raises(Refused, match="frameId 1001"):
+            await perl.ask("scopes", frameId=1001)
+        await perl.ask("setExceptionBreakpoints", filters=["uncaught", "caught"])
+        assert await perl.ask("continue", threadId=1) == {"allThreadsContinued": True}
+
+        why, frames = await perl.stop()
+        assert (why["reason"], frames[0]["line"]) == ("exception", program.line("caught"))
+        info = await perl.ask("exceptionInfo", threadId=1)
+        assert (info["exceptionId"], info["breakMode"]) == ("HASH", "always")
+        await perl.ask("setExceptionBreakpoints", filters=["uncaught"])
+        await perl.places(program, "sum", "base")
+        why, frames = await perl.move("continue")
+        assert [f["name"] for f in frames] == ["main::add", "eval STRING", "main"]
+        source = await perl.ask("source", **frames[1]["source"])
+        assert source["content"].startswith("my $inside = 5;\n")
+        for _ in range(3):
+            why, frames = await perl.move("continue")
+        depths = [await perl.value("$n", frameId=frame["id"]) for frame in frames[:3]]
+        assert depths == ["1", "2", "3"], "each recursion has variables of its own"
+        await perl.ask("continue", threadId=1)
+        assert await perl.ask("stdin", input="hello\n") == {"written": 6}
+        while b"got hello" not in perl.printed("stderr"):
+            await perl.event("output")
+        await perl.ask("pause", threadId=1)
+        why, frames = await perl.stop()
+        assert why["reason"] == "pause"
+        await perl.ask("continue", threadId=1)
+        # Breakpoints are taken while the program runs.
+        assert (await perl.places(program, "die"))[0]["verified"] is True
+        program.path.unlink()
+        why, frames = await perl.stop()
+        assert (why["reason"], len(frames)) == ("breakpoint", 1)
+        why, _ = await perl.move("next")
+        assert (why["reason"], why["text"]) == ("exception", "boom\n")
+        await perl.ask("continue", threadId=1)
+        assert await perl.end() == 255
+        assert perl.printed("stdout") == b"total 24\n"
+        assert perl.printed("stderr") == b"got hello\nboom\n"
+        with pytest.raises(Refused) as refused:
+            await perl.ask("stackTrace", threadId=1)
+        assert refused.value.number == 1006
+        await perl.ask("disconnect", restart=False, terminateDebuggee=True)
+
+
+async def test_values_are_shown_set_and_completed(tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "sums.pl", SUMS)
+    async with adapter() as perl:
+        await perl.start(program)
+        await perl.places(program, "start")
+        await perl.ask("configurationDone")
+        _, [frame] = await perl.stop()
+        seen = await perl.locals(frame)
+        shown = {name: (row["value"], row["type"]) for name, row in seen.items()}
+        assert shown["%conf"] == ("{2 keys}", "hash")
+        assert shown["@stack"] == ("[3 items]", "array")
+        assert shown["$bytes"] == ("naïve", "scalar")
+        assert shown["$undef"] == ("undef", "scalar")
+        assert shown["$pattern"] == ("qr/a.b/i", "scalar")
+        assert shown["$handle"] == ("\\*main::STDOUT", "scalar")
+        assert shown["$code"] == ("sub { my($x) = @_; return $x * 2; }", "code")
+        long, kind = shown["$long"]
+        assert kind == "scalar"
+        assert len(long.encode()) <= 1024, "1 KB, and no half of an emoji"
+        assert long.endswith("…")
+        assert set(long[:-1]) == set("café 😀")
+        assert seen["@many"]["indexedVariables"] == 5000
+
+        odd = await perl.children(seen["%odd"])
+        assert {name: row["evaluateName"] for name, row in odd.items()} == {
+            "{k'q}": "$odd{'k\\'q'}",
+            "{obj}": "$odd{'obj'}",
+            "{é}": '$odd{"\\x{e9}"}',
+        }
+        assert odd["{obj}"]["value"] == "Point {1 keys}"
+        deep = await perl.children(odd["{é}"])
+        assert deep["$$"]["value"] == "\\deep"
+        assert await perl.value(deep["$$"]["evaluateName"]) == "\\deep"
+        second = (await perl.children(seen["@stack"]))["[1]"]
+        tags = (await perl.children(second))["{tags}"]
+        assert tags["evaluateName"] == "$stack[1]->{'tags'}"
+        assert list(await perl.children(tags)) == ["[0]", "[1]"]
+        some = await perl.children(seen["@many"], start=4990, count=5)
+        assert [row["value"] for row in some.values()] == ["4990", "4991", "4992", "4993", "4994"]
+        everything = await perl.children(seen["@many"])
+        assert everything["…"]["value"] == "4000 more: ask with start and count"
+
+        # An expression's value has children too, and they know how they are spelled.
+        found = await perl.ask("evaluate", expression="[map { $_->{id} } @stack]")
+        assert (found["result"], found["type"]) == ("[3 items]", "array")
+        last = (await perl.children(found))["[2]"]
+        assert (last["value"], await perl.value(last["evaluateName"])) == ("3", "3")
+
+        scope = (await perl.ask("scopes", frameId=frame["id"]))["scopes"][0]
+        reference = scope["variablesReference"]
+        for place, name, value, expected in (
+            (second["variablesReference"], "{id}", "40 + 2", "42"),
+            (reference, "@many", "(1, 2)", "[2 items]"),
+            (reference, "$undef", "{ a => 1 }", "{1 keys}"),
+        ):
+            body = {"variablesReference": place, "name": name, "value": value}
+            assert (await perl.ask("setVariable", **body))["value"] == expected
+        assert await perl.value("$stack[1]{id} + @many + $undef->{a}") == "45"
+        changed = await perl.ask("setExpression", expression="$conf{name}", value="'y'")
+        assert changed["value"] == "y"
+        targets = (await perl.ask("completions", text="$conf{name} . $by", column=18))["targets"]
+        assert targets == [{"label": "$bytes", "type": "variable", "start": 15, "length": 3}]
+
+        await perl.ask("terminate")
+        assert await perl.end() == 128 + 15
+        assert (await perl.ask("disconnect")) == {}
