@@ -210,6 +210,13 @@ def test_faces_build_no_dap_messages(path: Path) -> None:
     assert [one.module for one in imports(path) if one.module.startswith(below)] == []
 
 
+@pytest.mark.parametrize("path", files("operations/*.py", "faces/**/*.py"), ids=name_of)
+def test_verbs_and_faces_name_no_debugger(path: Path) -> None:
+    """They ask for a capability: what is special about a debugger stays in adapters/."""
+    text = path.read_text()
+    assert [name for name in ("perl", "debugpy") if name in text] == []
+
+
 def test_the_version_is_told_without_importing_the_server() -> None:
     """`relay --version` must not pay for Quart: the command imports the server lazily."""
     top = ast.parse((ROOT / "__main__.py").read_text()).body

@@ -6,7 +6,7 @@ One form for export, import and the state directory. Source: contract, section 9
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 
@@ -37,7 +37,12 @@ class Definition(StrictModel):
         ge=FORMAT, le=FORMAT, description="1; a later form of this document has another number"
     )
     name: Text | None = Field(None, min_length=1, max_length=255, description="For people")
-    adapter: Literal["python"] = Field("python", description="Which debugger drives the session")
+    adapter: Text = Field(
+        "python",
+        min_length=1,
+        max_length=100,
+        description="Which debugger drives the session; `/info` lists them",
+    )
     config: DefinedConfig = Field(DefinedConfig(), description="Settings of the session")
     launch: LaunchRequest | None = Field(
         None, description="The latest launch, without wait and include; restart repeats it"

@@ -33,6 +33,13 @@ class Capabilities(Resource):
     max_sessions: int
 
 
+class AdapterInfo(Resource):
+    languages: list[str]
+    capabilities: list[str] = Field(
+        description="What it can do that not every debugger can; the rest is 501 NOT_SUPPORTED"
+    )
+
+
 class Info(Resource):
     name: str
     version: str
@@ -40,6 +47,9 @@ class Info(Resource):
     python_version: str
     debugpy_version: str | None
     capabilities: Capabilities
+    adapters: dict[str, AdapterInfo] = Field(
+        description="The debuggers that a session can be driven by, by name"
+    )
     endpoints: list[str]
 
 

@@ -33,7 +33,12 @@ class SessionSettings(StrictModel):
     python_path: PathText | None = Field(
         None, description="Interpreter of the debuggee; default: the relay's own"
     )
-    adapter: Literal["python"] = Field("python", description="Which debugger drives the session")
+    adapter: Text = Field(
+        "python",
+        min_length=1,
+        max_length=100,
+        description="Which debugger drives the session; `/info` lists them",
+    )
     timeout_minutes: int | None = Field(
         None, ge=1, le=1440, description="Idle time after which the session ends; default 60"
     )

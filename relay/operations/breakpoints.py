@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from relay.adapters import Ability
 from relay.errors import BreakpointNotFound, InvalidRequest, RelayError
 from relay.models.breakpoints import (
     BreakpointBatch,
@@ -43,7 +44,8 @@ async def set_breakpoints(session: Session, *, body: SetBreakpoints) -> Breakpoi
     # One question to another interpreter for the whole batch; `place` then knows the answers.
     conditions = [spec.condition for spec in body.specs if spec.condition is not None]
     conditions += [text for spec in body.specs for text in spec.capture or []]
-    await check_expressions(conditions, session.config.python_path)
+    if Ability.CHECKS_SOURCE in session.adapter.can:
+        await check_expressions(conditions, session.config.python_path)
     checked = [await place(session, spec) for spec in body.specs]
     before = session.breakpoints.copy()
     stored = [session.breakpoints.put(breakpoint) for breakpoint in checked]

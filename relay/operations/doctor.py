@@ -19,6 +19,7 @@ from pathlib import Path
 import trio
 
 from relay.adapters import python as python_adapter
+from relay.adapters.python.about import DEBUGGER, OLDEST_DEBUGGER
 from relay.adapters.python.interpreter import OLDEST, parse, query_argv
 from relay.config import Settings
 from relay.errors import RelayError
@@ -33,7 +34,7 @@ from relay.state_files import DIRECTORY_MODE
 
 INTERPRETER_SECONDS = 20.0
 SESSION_SECONDS = 60.0
-PYTHON, DEBUGPY = (3, 11), "1.8.20"
+PYTHON = (3, 11)
 
 Answers = Callable[[], Awaitable[str | None]]
 """Asks the server at the settings' address: its version; None if nobody answers as a relay."""
@@ -43,7 +44,7 @@ async def diagnose(settings: Settings, *, answers: Answers) -> Diagnosis:
     """Look at everything. Takes about a second; a program that hangs costs a minute."""
     checks = [
         _python(),
-        _debugpy(),
+        _debugger(),
         await _interpreter(settings),
         _state_dir(settings),
         await _address(settings, answers),
@@ -69,14 +70,14 @@ def _python() -> Check:
     return _ok("python", found)
 
 
-def _debugpy() -> Check:
+def _debugger() -> Check:
     found = python_adapter.debugger_version()
-    install = f"{sys.executable} -m pip install 'debugpy>={DEBUGPY},<2'"
+    install = f"{sys.executable} -m pip install '{DEBUGGER}>={OLDEST_DEBUGGER},<2'"
     if found is None:
-        return _broken("debugpy", "it is not installed beside the relay", install)
-    if _numbers(found) < _numbers(DEBUGPY):
-        return _broken("debugpy", f"{found} is older than {DEBUGPY}", install)
-    return _ok("debugpy", found)
+        return _broken(DEBUGGER, "it is not installed beside the relay", install)
+    if _numbers(found) < _numbers(OLDEST_DEBUGGER):
+        return _broken(DEBUGGER, f"{found} is older than {OLDEST_DEBUGGER}", install)
+    return _ok(DEBUGGER, found)
 
 
 def _numbers(version: str) -> list[int]:

@@ -5,6 +5,7 @@ Source: user story, section 5.2; contract, sections 2 and 9.
 
 from __future__ import annotations
 
+from relay.adapters import Ability
 from relay.dap.lifecycle import Phase
 from relay.errors import InvalidRequest, InvalidSessionState
 from relay.models.ending import DetachedResult, RestartRequest, TerminatedResult
@@ -37,6 +38,7 @@ async def detach(session: Session) -> DetachedResult:
     what it prints from now on is lost.
     """
     debuggee = session.require_debuggee("detach")
+    session.adapter.require(Ability.DETACH, "let a program go: terminate it")
     await _part(session, Dismissal("detached", lives_on=True))
     return DetachedResult(session_id=session.id, status=session.phase, pid=debuggee.pid)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from relay.adapters import Ability
 from relay.errors import BreakpointInvalidCondition, RelayError
 from relay.models.exceptions import (
     ExceptionBreakpointsView,
@@ -23,6 +24,8 @@ async def set_exception_breakpoints(
     only if it says `stop_on_exception` itself.
     """
     await _check_condition(session, body.condition)
+    if body.types:
+        session.adapter.require(Ability.EXCEPTION_DETAILS, "stop at named types of exceptions")
     before = session.exceptions
     session.exceptions = ExceptionBreakpoints(
         filters=tuple(dict.fromkeys(DAP_FILTERS[name] for name in body.filters)),
@@ -49,6 +52,7 @@ async def get_exception_breakpoints(session: Session) -> ExceptionBreakpointsVie
 async def _check_condition(session: Session, condition: str | None) -> None:
     if condition is None:
         return
+    session.adapter.require(Ability.EXCEPTION_DETAILS, "stop at exceptions by a condition")
     fault = await check_expression(condition, session.config.python_path)
     if fault is not None:
         raise BreakpointInvalidCondition(

@@ -35,7 +35,7 @@ STEP_WAIT = 10.0
 """Seconds that a step or a pause waits for its stop, unless told otherwise."""
 
 ANY_THREAD = "*"
-"""debugpy takes this where DAP has a number: it need not be asked for one first."""
+"""Some debuggers take this where DAP has a number: they need not be asked for one first."""
 
 PATIENCE = 1.0
 """Seconds in which a debugger answers that gets to run at all."""
@@ -77,10 +77,17 @@ async def pause_execution(session: Session, *, body: PauseRequest) -> PauseResul
         await _check_thread(session, body.thread_id)
     # C code that keeps the GIL keeps the debugger from answering, not the pause from coming.
     with contextlib.suppress(DebugpyTimeout):
-        thread = ANY_THREAD if body.thread_id is None else body.thread_id
+        thread = await _thread_to_pause(session) if body.thread_id is None else body.thread_id
         await debuggee.request("pause", {"threadId": thread}, timeout=PATIENCE)
     result = await settle(session, body, cursor, default_wait=STEP_WAIT)
     return PauseResult(**dict(result), **await why_not_paused(session))
+
+
+async def _thread_to_pause(session: Session) -> int | str:
+    if session.adapter.pauses_any_thread:
+        return ANY_THREAD
+    threads = await _thread_ids(session)
+    return threads[0] if threads else 1
 
 
 async def why_not_paused(session: Session) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import trio
 
+from relay.adapters import Ability
 from relay.adapters.python.probe_secrets import scrub_words
 from relay.dap.lifecycle import Phase
 from relay.errors import (
@@ -95,7 +96,22 @@ async def _require_still(session: Session, verb: str, *phases: Phase) -> None:
     session.require(verb, *phases)
 
 
+def _check_options(session: Session, body: LaunchRequest) -> None:
+    """Raise NotSupported for what the session's debugger has no use for."""
+    adapter = session.adapter
+    for given, ability, what in (
+        (body.module is not None, Ability.MODULES, "launch a module by its name: give a script"),
+        (body.launch_mode is not None, Ability.LAUNCH_MODES, "be told a launch_mode"),
+        (bool(body.python_args), Ability.LAUNCH_MODES, "take python_args"),
+        (body.debug_subprocesses, Ability.CHILDREN, "debug subprocesses"),
+        (body.console == "integratedTerminal", Ability.TERMINAL, "give the program a terminal"),
+    ):
+        if given:
+            adapter.require(ability, what)
+
+
 async def _request(session: Session, body: LaunchRequest) -> Request:
+    _check_options(session, body)
     if body.console == "externalTerminal":
         raise NotSupported(
             "the relay cannot open a terminal window",
@@ -157,7 +173,7 @@ async def _script(session: Session, asked: str, cwd: str) -> str:
             similar=similar,
             suggestion=f"Did you mean {similar[0]}?" if similar else None,
         )
-    if _is_source_file(path):
+    if _is_source_file(path) and Ability.CHECKS_SOURCE in session.adapter.can:
         await _check_syntax(session, path)
     return path
 
@@ -222,9 +238,10 @@ def _runs_tests(script: str | None, module: str | None, args: Sequence[str]) -> 
 async def attach(session: Session, *, body: AttachRequest) -> AttachResult:
     """Attach to a running Python process.
 
-    By host and port of `python -m debugpy --listen`, or by process id.
+    By the host and port on which its debugger listens, or by process id.
     """
     session.require("attach", Phase.CREATED)
+    session.adapter.require(Ability.ATTACH, "attach to a program that runs: launch it")
     limit = body.connect_timeout
     mappings = [
         {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any
 
+from relay.adapters import Ability
 from relay.adapters.python.source_names import name_at
 from relay.errors import InvalidRequest
 from relay.models.inspection import Evaluation
@@ -49,6 +50,7 @@ async def _name_at_place(session: Session, body: HoverRequest) -> str:
     assert body.file is not None
     assert body.line is not None
     assert body.column is not None
+    session.adapter.require(Ability.CHECKS_SOURCE, "tell the name at a place: give the expression")
     lines = await source_lines(resolve(body.file, session.config.project_root))
     if body.line > len(lines):
         raise _bad_place("line", f"the file has {len(lines)} lines", body.line)

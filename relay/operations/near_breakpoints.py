@@ -29,7 +29,7 @@ async def set_near(session: Session, file: str, line: int) -> Placed:
     """
     spot = await place(session, BreakpointSpec(file=file, line=line))
     actual = spot.line
-    if not spot.verified:
+    if not spot.verified and not spot.judged_by_adapter:
         found = nearest(await analyse(spot.path, session.config.python_path), line)
         if found is None:
             message = f"Cannot set a breakpoint at line {line} of {spot.path}: {spot.message}"

@@ -6,6 +6,7 @@ import os
 import time
 from dataclasses import replace
 
+from relay.adapters import Ability
 from relay.adapters.python import breakpoint_text, source_lines
 from relay.adapters.python.source_lines import Analysis
 from relay.errors import (
@@ -15,9 +16,10 @@ from relay.errors import (
 )
 from relay.models.breakpoints import BreakpointSpec
 from relay.operations.paths import resolve, similar_files
-from relay.session.breakpoint_news import UNKNOWN_FUNCTION
+from relay.session.breakpoint_news import LEFT_TO_DEBUGGER, UNKNOWN_FUNCTION
 from relay.session.breakpoints import Breakpoint
 from relay.session.session import Session
+from relay.session.source_text import source_lines as source_lines_of
 from relay.session.sources import analyse, check_expression
 
 PENDING = "Source file not found. Breakpoint pending."
@@ -29,6 +31,8 @@ async def place(session: Session, spec: BreakpointSpec) -> Breakpoint:
     Raises BreakpointFileNotFound, BreakpointInvalidLine or BreakpointInvalidCondition.
     """
     wanted = _as_asked(session, spec)
+    if Ability.CHECKS_SOURCE not in session.adapter.can:
+        return await _left_to_debugger(session, wanted)
     if spec.function is not None:
         await check_texts(session, wanted)
         return replace(wanted, message=UNKNOWN_FUNCTION)
@@ -38,6 +42,29 @@ async def place(session: Session, spec: BreakpointSpec) -> Breakpoint:
     placed = await _placed(session, wanted)
     await check_texts(session, placed)
     return placed
+
+
+async def _left_to_debugger(session: Session, wanted: Breakpoint) -> Breakpoint:
+    """For a debugger that judges lines and texts by itself, once the program is there."""
+    adapter = session.adapter
+    if wanted.function is not None:
+        adapter.require(Ability.FUNCTION_BREAKPOINTS, "stop in a function by its name")
+    if wanted.capture is not None:
+        adapter.require(Ability.CAPTURES, "capture values at a breakpoint")
+    _require_file(wanted.path)
+    lines = len(await source_lines_of(wanted.path))
+    if wanted.line > max(1, lines):
+        raise BreakpointInvalidLine(
+            f"Cannot set breakpoint at line {wanted.line}: {wanted.path} has {lines} lines",
+            file=wanted.path,
+            line=wanted.line,
+            max_line=lines,
+        )
+    if wanted.hit_condition is not None:
+        message = breakpoint_text.check_hit_condition(wanted.hit_condition)
+        if message is not None:
+            raise _bad_text(wanted, "hit_condition", wanted.hit_condition, message)
+    return replace(wanted, judged_by_adapter=True, message=LEFT_TO_DEBUGGER)
 
 
 def _is_missing(path: str) -> bool:
@@ -79,7 +106,7 @@ async def _placed(session: Session, wanted: Breakpoint) -> Breakpoint:
 
 async def placed_again(session: Session, breakpoint: Breakpoint) -> Breakpoint:
     """The breakpoint as its file is now; nothing is refused any more."""
-    if breakpoint.function is not None:
+    if breakpoint.function is not None or breakpoint.judged_by_adapter:
         return breakpoint
     try:
         analysis = await _analyse(breakpoint.path, session.config.python_path)

@@ -43,7 +43,7 @@ async def line_with_code(
 ) -> Breakpoint:
     """The line, checked as for a breakpoint; raises BreakpointInvalidLine if it has no code."""
     spot = await place(session, spec)
-    if not spot.verified:
+    if not spot.verified and not spot.judged_by_adapter:
         raise BreakpointInvalidLine(
             f"Cannot {verb} line {spot.line} of {spot.path}: {spot.message}",
             file=spot.path,

@@ -10,11 +10,14 @@ from importlib.metadata import version
 
 import trio
 
-from relay.adapters import python as python_adapter
+from relay.adapters import Adapter
+from relay.adapters.known import KNOWN
+from relay.adapters.python import about
 from relay.config import SECRETS, ConfigurationError, Settings, config_file, save_changes
 from relay.errors import InternalError
 from relay.hub import Hub
 from relay.models.server import (
+    AdapterInfo,
     Capabilities,
     ConfigPatch,
     Configuration,
@@ -32,7 +35,7 @@ async def get_health(hub: Hub) -> Health:
         version=_version(),
         uptime_seconds=round(trio.current_time() - hub.started_at, 3),
         active_sessions=len(hub.sessions),
-        debugpy_available=python_adapter.debugger_version() is not None,
+        **about.health(),
     )
 
 
@@ -43,10 +46,15 @@ async def get_info(hub: Hub, *, endpoints: Sequence[str] = ()) -> Info:
         version=_version(),
         api_version="v1",
         python_version=platform.python_version(),
-        debugpy_version=python_adapter.debugger_version(),
+        **about.information(),
         capabilities=_capabilities(hub),
+        adapters={name: _adapter_info(adapter) for name, adapter in KNOWN.items()},
         endpoints=list(endpoints),
     )
+
+
+def _adapter_info(adapter: Adapter) -> AdapterInfo:
+    return AdapterInfo(languages=list(adapter.languages), capabilities=sorted(adapter.can))
 
 
 @cache

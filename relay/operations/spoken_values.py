@@ -8,45 +8,14 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Mapping
-from pathlib import PurePath
-from typing import get_args
 
-from relay.errors import NotSupported
-from relay.models.sessions import SessionSettings
-
-SUFFIXES = {".pl": "perl", ".pm": "perl", ".t": "perl"}
-"""Names of programs that are not Python's, and the adapter that debugs them."""
-
-
-def adapter_of(program: str) -> str:
-    """The adapter for a program, by its name; raises NotSupported if the relay has none."""
-    suffix = PurePath(program).suffix
-    wanted = SUFFIXES.get(suffix, "python")
-    known = get_args(SessionSettings.model_fields["adapter"].annotation)
-    if wanted not in known:
-        raise NotSupported(f"programs like *{suffix} cannot be debugged by this relay")
-    return wanted
-
-
-_PYTHON = {
-    "int": "int",
-    "float": "float",
-    "str": "string",
-    "bool": "bool",
-    "NoneType": "nil",
-    **dict.fromkeys(("list", "tuple", "set", "frozenset", "deque", "array"), "array"),
-    **dict.fromkeys(("dict", "OrderedDict", "defaultdict", "Counter", "mappingproxy"), "map"),
-}
-
-TYPES: Mapping[str, Mapping[str, str]] = {"python": _PYTHON}
-"""By adapter: the language's own name of a type, and the common one."""
+from relay.adapters.known import KNOWN
 
 
 def spoken(adapter: str, value: str, type_name: str) -> tuple[str, str]:
     """(value, type) for a value as its debugger shows it. Texts are put in double quotes."""
     name = type_name.rpartition(".")[2]
-    kind = TYPES.get(adapter, {}).get(name, name)
+    kind = KNOWN[adapter].types.get(name, name)
     return (_as_json(value) if kind == "string" else value), kind
 
 

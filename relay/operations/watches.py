@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import trio
 
+from relay.adapters import Ability
 from relay.dap.lifecycle import Phase
 from relay.errors import DebugpyError, DebugpyTimeout, EvaluateError
 from relay.models.execution import WatchValue
@@ -25,9 +26,10 @@ async def add_watch(session: Session, *, body: WatchRequest) -> WatchView:
     It can be set in any state, and stays over restarts. The same expression again gives
     the same watch.
     """
-    fault = await check_expression(body.expression, session.config.python_path)
-    if fault is not None:
-        raise EvaluateError(f"SyntaxError: {fault.message}", offset=fault.offset)
+    if Ability.CHECKS_SOURCE in session.adapter.can:
+        fault = await check_expression(body.expression, session.config.python_path)
+        if fault is not None:
+            raise EvaluateError(f"SyntaxError: {fault.message}", offset=fault.offset)
     watch = session.watches.add(body.expression)
     await session.keep()
     return WatchView(id=watch.id, expression=watch.expression)

@@ -22,7 +22,7 @@ from relay.perl.hook import Hook, Reply, Silence
 from relay.perl.looking import Body, Looking
 from relay.perl.refusals import UNKNOWN, Refusal, bad_format, ended, failed
 from relay.perl.run import Run
-from relay.perl.telling import CAPABILITIES, THREAD, logged, stopped
+from relay.perl.telling import CAPABILITIES, THREAD, logged, process, stopped
 
 START_SECONDS = 10.0
 """For Perl to start and compile; a program that is still compiling then is launched too."""
@@ -157,6 +157,7 @@ class Adapter:
         started = program.start(launch, seccomp=self._seccomp)
         stream = trio.SocketStream(trio.socket.from_stdlib_socket(started.link))
         run = Run(Hook(stream), started, self)
+        self._client.event("process", process(started, launch))
         await self._begin(run)
         if run.hello is None and run.exit_code is not None:
             raise failed(f"{launch.perl} ended with {run.exit_code} before the program started")

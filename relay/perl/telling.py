@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from relay.perl.hook import Reply
 from relay.perl.looking import Body
+from relay.perl.program import Program
+from relay.perl.requests import Launch
 from relay.perl.run import Run
 
 THREAD = 1
@@ -45,6 +47,15 @@ def stopped(message: Reply) -> Body:
         body["text"] = message["text"]
         body["description"] = "Uncaught die" if not message["caught"] else "Caught die"
     return body
+
+
+def process(program: Program, launch: Launch) -> Body:
+    return {
+        "name": launch.program,
+        "systemProcessId": program.pid,
+        "isLocalProcess": True,
+        "startMethod": "launch",
+    }
 
 
 def logged(run: Run, message: Reply) -> Body:

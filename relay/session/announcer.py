@@ -16,7 +16,7 @@ from typing import Any
 from relay.adapters.python.probe_secrets import scrub
 from relay.dap.conversation import Event
 from relay.errors import RelayError
-from relay.session.breakpoint_news import found_function, named, take_hits
+from relay.session.breakpoint_news import found_function, named, take_answer, take_hits
 from relay.session.capture_news import fetch_rest, take_captures
 from relay.session.configuration import send_breakpoints
 from relay.session.debuggee import Debuggee
@@ -38,6 +38,7 @@ class Announcer:
             "continued": self._continued,
             "output": self._output,
             "thread": self._thread,
+            "breakpoint": self._breakpoint,
             "module": self._module,
             "process": self._process,
             "exited": self._exited,
@@ -72,11 +73,30 @@ class Announcer:
 
     def _terminated(self, body: Mapping[str, Any]) -> None:
         self._debuggee.said_terminated = True
+        if self._debuggee.speaks_through_adapter:
+            self._debuggee.nursery.start_soon(self._debuggee.leave_adapter)
 
     def _output(self, body: Mapping[str, Any]) -> None:
-        """Only the debugger's own words come this way: the program has its own pipes."""
-        if body.get("category") != "telemetry" and (text := body.get("output")):
-            self._session.print("console", str(text))
+        """What a program with pipes of its own prints does not come this way."""
+        category = str(body.get("category") or "console")
+        if category != "telemetry" and (text := body.get("output")):
+            if category in STREAMS and self._debuggee.speaks_through_adapter:
+                self._printed(category, str(text))
+            else:
+                self._session.print("console", str(text))
+
+    def _printed(self, category: str, text: str) -> None:
+        if self._session.tap is not None:
+            self._session.tap.put(category, text.encode("utf-8", "surrogateescape"))
+        self._session.print(category, text)
+
+    def _breakpoint(self, body: Mapping[str, Any]) -> None:
+        """The debugger has found where one lies, or has lost it."""
+        told = body.get("breakpoint") or {}
+        number = self._session.dap_breakpoint_ids.get(int(told.get("id") or 0), "")
+        breakpoint = self._session.breakpoints.get(number)
+        if breakpoint is not None and body.get("reason") == "changed":
+            take_answer(self._session, breakpoint, told)
 
     def _thread(self, body: Mapping[str, Any]) -> None:
         self._session.events.append(
@@ -308,6 +328,8 @@ class Announcer:
             breakpoint.hit_count += 1
         stop.hit_breakpoint_ids = [b.id for b in found]
 
+
+STREAMS = frozenset({"stdout", "stderr"})
 
 SIGNALS = frozenset(
     {

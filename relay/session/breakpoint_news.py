@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from relay.session.session import Session
 
 UNKNOWN_FUNCTION = "No function of this name is known yet"
+LEFT_TO_DEBUGGER = "The debugger says where it stops once the program runs"
 DEAF_FUNCTION = (
     "Before Python 3.12 the debugger does not hear of calls of generators and coroutines: "
     "set a breakpoint on a line of the function"
@@ -75,11 +76,28 @@ def found_function(session: Session, breakpoint: Breakpoint, path: str, line: in
     announce(session, "changed", breakpoint)
 
 
+def take_answer(session: Session, breakpoint: Breakpoint, answer: Mapping[str, Any]) -> None:
+    """Note what the debugger says of a breakpoint that only it can judge. Source: DAP Breakpoint."""
+    if not breakpoint.judged_by_adapter:
+        return
+    verified, message = bool(answer.get("verified")), answer.get("message")
+    line = answer.get("line")
+    if verified and isinstance(line, int) and line != breakpoint.line:
+        message = message or f"The debugger stops at line {line}, the next one with code"
+    before = breakpoint.verified, breakpoint.message
+    breakpoint.verified = verified
+    breakpoint.message = None if message is None else str(message)
+    if before != (breakpoint.verified, breakpoint.message):
+        announce(session, "changed", breakpoint)
+
+
 def start_anew(session: Session) -> None:
     """A program is about to run: nothing is hit yet, and none of its functions is known."""
     session.captures.start_anew()
     for breakpoint in session.breakpoints:
         breakpoint.hit_count = 0
+        if breakpoint.judged_by_adapter:
+            breakpoint.verified, breakpoint.message = False, LEFT_TO_DEBUGGER
         if breakpoint.function is not None:
             breakpoint.verified, breakpoint.message = False, UNKNOWN_FUNCTION
             breakpoint.found_at = None

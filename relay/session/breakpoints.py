@@ -32,13 +32,17 @@ class Breakpoint:
     function: str | None = None
     found_at: tuple[str, int] | None = None
     pending: bool = False
+    judged_by_adapter: bool = False
+    """Whether only the debugger can tell if its line has code, once the program is there."""
+
     appeared_at: float = 0.0
     """When the file was last changed before it was found, if the breakpoint waited for it."""
 
     @property
     def is_active(self) -> bool:
         """Whether the debugger should know of it: it moves unverified lines elsewhere."""
-        return self.enabled and (self.verified or self.function is not None)
+        known = self.verified or self.judged_by_adapter or self.function is not None
+        return self.enabled and known
 
     @property
     def place(self) -> tuple[str, int]:

@@ -15,7 +15,8 @@ from relay.adapters.python.breakpoint_text import (
     translate_hits,
     translate_log_message,
 )
-from relay.session.breakpoint_news import name_of, start_anew, take_places
+from relay.adapters.standard import StandardAdapter
+from relay.session.breakpoint_news import name_of, start_anew, take_answer, take_places
 from relay.session.breakpoints import Breakpoint
 from relay.session.capture_news import send_captures
 
@@ -72,6 +73,7 @@ async def send_breakpoints(debuggee: Debuggee, path: str) -> None:
     for breakpoint, answer in zip(active, body.get("breakpoints") or [], strict=False):
         if isinstance(dap_id := answer.get("id"), int):
             session.dap_breakpoint_ids[dap_id] = breakpoint.id
+        take_answer(session, breakpoint, answer)
 
 
 @_told_to_all
@@ -88,10 +90,23 @@ async def send_function_breakpoints(debuggee: Debuggee) -> None:
 
 
 def _source_breakpoint(session: Session, breakpoint: Breakpoint) -> dict[str, Any]:
+    if isinstance(session.adapter, StandardAdapter):
+        return _as_asked(breakpoint)
     source: dict[str, Any] = {"line": breakpoint.line, **_texts(session, breakpoint)}
     if breakpoint.log_message is not None:
         source["logMessage"] = translate_log_message(breakpoint.log_message)
     return source
+
+
+def _as_asked(breakpoint: Breakpoint) -> dict[str, Any]:
+    """For a debugger that takes the texts in its own language, and counts by itself."""
+    texts = {
+        "condition": breakpoint.condition,
+        "hitCondition": breakpoint.hit_condition,
+        "logMessage": breakpoint.log_message,
+    }
+    given = {name: text for name, text in texts.items() if text is not None}
+    return {"line": breakpoint.line, **given}
 
 
 def _function_breakpoint(session: Session, breakpoint: Breakpoint) -> dict[str, Any]:
@@ -131,6 +146,10 @@ async def send_exception_filters(debuggee: Debuggee) -> None:
     `raised` stops there: it has user_unhandled in it.
     """
     setting, inspector = debuggee.session.exceptions, debuggee.inspector
+    if isinstance(adapter := debuggee.session.adapter, StandardAdapter):
+        filters = adapter.exception_filters(setting.filters)
+        await debuggee.request("setExceptionBreakpoints", {"filters": filters})
+        return
     if inspector is not None:
         await inspector.limit_exceptions(setting.types)
     raised = "raised" in setting.filters

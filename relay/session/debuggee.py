@@ -19,6 +19,7 @@ import trio
 
 from relay.dap.conversation import Event
 from relay.errors import DebugpyError, DebugpyTimeout, LaunchFailed, RelayError
+from relay.session.adapter_input import AdapterInput
 from relay.session.children import Children
 from relay.session.dismissal import Dismissal
 from relay.session.failure import RungUnfit
@@ -46,6 +47,8 @@ log = logging.getLogger("relay.session")
 HANG_UP_GRACE = 2.0
 """Seconds between the end of the link and the end of the process, or the other way round."""
 
+BROKE_OFF = "the debug adapter ended without a word"
+
 LOST_DEBUGGEE = "No more messages"
 """What the stock adapter says of a request when the program died over it."""
 
@@ -69,6 +72,8 @@ class Debuggee:
         self.family: Family | None = None  # set when children are debugged, too
         self.pid: int | None = None
         self.attached = False
+        self.speaks_through_adapter = False
+        """Whether all that is known of the program, output included, comes by DAP."""
         self._starting = trio.CancelScope()
         self.exit_code: int | None = None
         self.exit_code_of: Callable[[int], int] = int
@@ -207,11 +212,11 @@ class Debuggee:
         assert self.link is not None
         process = self.process
         if process is None:
-            return None
+            return BROKE_OFF if self._adapter_broke_off(self.link) else None
         if not _lives(process):
             await self._hear_out(self.link)
         if self._adapter_broke_off(self.link):
-            return "the debug adapter ended without a word"
+            return BROKE_OFF
         if not _lives(process):
             return None
         if self.link.violation is not None:
@@ -256,6 +261,13 @@ class Debuggee:
                 await link.request("disconnect", {"terminateDebuggee": False})
         link.hang_up()
 
+    async def leave_adapter(self) -> None:
+        """The program has ended: the adapter, which only waits to be left, may go."""
+        assert self.link is not None
+        with trio.move_on_after(HANG_UP_GRACE), contextlib.suppress(LinkClosed, RequestFailed):
+            await self.link.request("disconnect", {"terminateDebuggee": True})
+        self.link.hang_up()
+
     async def end_processes(self) -> None:
         """End what is ours: the program, what it started, and its debugger."""
         for process in [self.process, *self.helpers]:
@@ -286,9 +298,10 @@ class Debuggee:
         self._read("stdout", process.stdout)
         if process.stderr is not None:
             self._read("stderr", process.stderr)
-        self._open_stdin(process.stdin, stdin)
+        self.open_stdin(process.stdin, stdin)
 
-    def _open_stdin(self, pipe: InputPipe, first: bytes) -> None:
+    def open_stdin(self, pipe: InputPipe | AdapterInput, first: bytes = b"") -> None:
+        """Write to the program by `pipe`: `first`, and what it is given from now on."""
         watch = self.stdin_watch = StdinWatch(self.session, pipe, self.drain_output)
         self.stdin = StdinQueue(pipe, watch.written, watch.ended, self._input_lost)
         with contextlib.suppress(trio.BrokenResourceError):  # it has ended already

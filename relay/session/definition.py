@@ -30,7 +30,7 @@ def describe(session: Session, *, with_breakpoints: bool = True) -> Definition:
     return Definition(
         format=FORMAT,
         name=session.name,
-        adapter="python",
+        adapter=session.config.adapter,
         config=DefinedConfig(
             project_root=config.project_root,
             python_path=config.python_path,

@@ -19,6 +19,7 @@ import trio
 from relay.adapters.python import launch
 from relay.adapters.python.interpreter import Interpreter
 from relay.adapters.python.launch import Program, Rung, Spawn
+from relay.adapters.standard import StandardAdapter
 from relay.dap.conversation import IncomingRequest
 from relay.errors import LaunchFailed, NotSupported, RelayError
 from relay.session.announcer import Announcer
@@ -34,6 +35,7 @@ from relay.session.link import (
 from relay.session.process import GuardedProcess, SpawnError, spawn
 from relay.session.session import Launched, Session, Starter
 from relay.session.sources import interpreter_of
+from relay.session.standard_launch import Command, standard_starter
 
 log = logging.getLogger("relay.session")
 
@@ -75,12 +77,26 @@ async def launch_starters(session: Session, request: Request) -> list[tuple[Laun
     Raises LaunchFailed for an interpreter that is none, InvalidRequest for
     python_args that cannot be honoured, NotSupported for children that cannot be debugged.
     """
+    if isinstance(adapter := session.adapter, StandardAdapter):
+        starter = standard_starter(session, adapter, _command(request))
+        return [(_launched(request, Rung.ADAPTER), starter)]
     interpreter = await interpreter_of(session.config.python_path)
     chosen = launch.choose(interpreter, request.program())
     rungs = [Rung(request.mode)] if request.mode else [chosen, *launch.rungs_after(chosen)]
     if request.debug_subprocesses:
         rungs = _with_children(rungs)
     return [(_launched(request, rung), _starter(request, interpreter, rung)) for rung in rungs]
+
+
+def _command(request: Request) -> Command:
+    values = {
+        "program": request.script,
+        "args": list(request.args),
+        "cwd": request.cwd,
+        "env": dict(request.extra_env),
+        "stop_on_entry": request.stop_on_entry,
+    }
+    return Command(request.cwd, request.env, values, request.stdin)
 
 
 def _with_children(rungs: list[Rung]) -> list[Rung]:

@@ -20,6 +20,8 @@ from typing import Any, Protocol
 
 import trio
 
+from relay.adapters import Adapter
+from relay.adapters.known import KNOWN
 from relay.adapters.python.probe_secrets import scrub_words, secret_names
 from relay.config import Settings
 from relay.dap.lifecycle import Happening, Lifecycle, Phase
@@ -137,6 +139,11 @@ class Session:
     @property
     def phase(self) -> Phase:
         return self.lifecycle.phase
+
+    @property
+    def adapter(self) -> Adapter:
+        """The debugger that drives the session."""
+        return KNOWN[self.config.adapter]
 
     @property
     def is_over(self) -> bool:

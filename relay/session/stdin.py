@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import trio
 
+from relay.session.adapter_input import AdapterInput
 from relay.session.streams import InputPipe
 
 QUEUE_BYTES = 16 * 1024 * 1024
@@ -43,7 +44,7 @@ class StdinQueue:
 
     def __init__(
         self,
-        pipe: InputPipe,
+        pipe: InputPipe | AdapterInput,
         on_written: Callable[[bytes], None],
         on_end: Callable[[], None],
         on_lost: Callable[[int], None],

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from relay.dap.lifecycle import Phase
+from relay.session.adapter_input import AdapterInput
 from relay.session.output import OutputLog
 from relay.session.streams import InputPipe
 
@@ -45,7 +46,9 @@ READ_CALLS = {"x86_64": frozenset({"0", "19"}), "aarch64": frozenset({"63", "65"
 class StdinWatch:
     """Keeps `Session.waiting_for_input` true for one program; announces each request."""
 
-    def __init__(self, session: Session, pipe: InputPipe, drain: Callable[[], None]) -> None:
+    def __init__(
+        self, session: Session, pipe: InputPipe | AdapterInput, drain: Callable[[], None]
+    ) -> None:
         self._session = session
         self._pipe = pipe
         self._drain = drain
@@ -137,7 +140,7 @@ def prompt_of(output: OutputLog, after: int) -> str:
     return text[-LONGEST_PROMPT:]
 
 
-def waits_for(pid: int, pipe: InputPipe) -> bool | None:
+def waits_for(pid: int, pipe: InputPipe | AdapterInput) -> bool | None:
     """Whether a thread of the process waits in a read of `pipe`.
 
     None if this system does not tell, or the process is gone.
@@ -152,7 +155,7 @@ def waits_for(pid: int, pipe: InputPipe) -> bool | None:
         return None
 
 
-def _reads(pid: int, thread: str, calls: frozenset[str], pipe: InputPipe) -> bool:
+def _reads(pid: int, thread: str, calls: frozenset[str], pipe: InputPipe | AdapterInput) -> bool:
     try:
         with open(f"/proc/{pid}/task/{thread}/syscall") as file:
             words = file.read().split()

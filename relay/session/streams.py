@@ -30,7 +30,7 @@ class InputPipe:
         os.set_blocking(fd, False)
         self._fd = fd
         self._device = None if slave is None else os.ttyname(slave)
-        self.reading_end = _identity(os.fstat(fd if slave is None else slave))
+        self.reading_end = identity(os.fstat(fd if slave is None else slave))
         self._turn = trio.Lock()
         self._within_line = False
 
@@ -46,7 +46,7 @@ class InputPipe:
 
     def is_read_through(self, status: os.stat_result) -> bool:
         """Whether an open file of some process, by its status, is the other end of this."""
-        return _identity(status) == self.reading_end
+        return identity(status) == self.reading_end
 
     def send_now(self, data: memoryview) -> int:
         """Write what fits without waiting, perhaps nothing; returns how much.
@@ -178,7 +178,7 @@ def _settle(device: str) -> None:
             os.close(reading)
 
 
-def _identity(status: os.stat_result) -> tuple[int, int, int]:
+def identity(status: os.stat_result) -> tuple[int, int, int]:
     """The same for all who have a pipe or a terminal open, by whichever end of the pipe."""
     return status.st_dev, status.st_ino, status.st_rdev
 

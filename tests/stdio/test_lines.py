@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.errors import NotSupported
 from relay.faces.stdio.changes import Changes
 from relay.faces.stdio.lines import (
     LONGEST_OUT,
@@ -32,7 +31,8 @@ from relay.models.line_protocol import (
     Variable,
     Variables,
 )
-from relay.operations.spoken_values import SUFFIXES, adapter_of, spoken
+from relay.operations.sessions import adapter_of
+from relay.operations.spoken_values import spoken
 
 SOUND: dict[str, dict[str, Any]] = {
     "initialize": {"file": "a.py", "workingDir": "/"},
@@ -202,8 +202,6 @@ def test_types_have_common_names_and_classes_their_own() -> None:
     assert spoken("python", "***", "str") == ("***", "string")
 
 
-def test_the_name_of_a_program_chooses_its_adapter(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert adapter_of("/app/main.py") == adapter_of("script") == "python"
-    monkeypatch.setitem(SUFFIXES, ".bas", "basic")
-    with pytest.raises(NotSupported, match="bas cannot be debugged"):
-        adapter_of("hello.bas")
+def test_the_adapter_is_chosen_by_the_name_of_the_program() -> None:
+    assert adapter_of("/app/main.py") == adapter_of("script") == adapter_of(None) == "python"
+    assert adapter_of("/app/main.pl") == "perl"

@@ -1,4 +1,4 @@
-"""Which debugger the relay itself carries for Python programs."""
+"""Python programs under debugpy: what that can do, and which one the relay itself carries."""
 
 from __future__ import annotations
 
@@ -6,6 +6,40 @@ import importlib.util
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
+
+from relay.adapters import Ability, Adapter
+
+PYTHON = Adapter(
+    name="python",
+    languages=("Python",),
+    suffixes=(".py", ".pyw"),
+    can=frozenset(Ability),
+    types={
+        "int": "int",
+        "float": "float",
+        "str": "string",
+        "bool": "bool",
+        "NoneType": "nil",
+        **dict.fromkeys(("list", "tuple", "set", "frozenset", "deque", "array"), "array"),
+        **dict.fromkeys(("dict", "OrderedDict", "defaultdict", "Counter", "mappingproxy"), "map"),
+    },
+    pauses_any_thread=True,
+)
+
+
+DEBUGGER = "debugpy"
+OLDEST_DEBUGGER = "1.8.20"
+
+
+def health() -> dict[str, Any]:
+    """What `/health` tells of the debugger. Source: API section 3.1."""
+    return {"debugpy_available": debugpy_version() is not None}
+
+
+def information() -> dict[str, Any]:
+    """What `/info` tells of the debugger. Source: API section 3.1."""
+    return {"debugpy_version": debugpy_version()}
 
 
 @cache

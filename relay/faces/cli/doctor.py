@@ -20,7 +20,7 @@ MARKS = {"ok": ("ok", "green"), "warning": ("!!", "yellow"), "broken": ("xx", "r
 def doctor(as_json: bool) -> None:
     """Check everything that the relay needs, and say how to mend what is wrong.
 
-    Looks at the interpreters, debugpy, the state directory, the address to listen on and
+    Looks at the interpreters, the debugger, the state directory, the address to listen on and
     the right to attach, with the settings that relay serve would have; then debugs a small
     program. Exits with 1 if something essential is broken.
     """

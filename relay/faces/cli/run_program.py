@@ -21,7 +21,12 @@ from relay.errors import InvalidRequest, InvalidSessionState, LaunchSyntaxError,
 from relay.faces.cli.run_options import BOUND, RunOptions
 from relay.faces.cli.run_telling import JsonTeller, Teller, TextTeller, Unheard
 from relay.hub import Hub, open_relay
-from relay.models.breakpoints import BreakpointListQuery, ChangeBreakpoint, SetBreakpoints
+from relay.models.breakpoints import (
+    BreakpointListQuery,
+    BreakpointView,
+    ChangeBreakpoint,
+    SetBreakpoints,
+)
 from relay.models.exceptions import SetExceptionBreakpoints
 from relay.models.execution import ContinueRequest
 from relay.models.launch import LaunchRequest
@@ -36,7 +41,7 @@ from relay.operations.execution import STOPS, continue_execution
 from relay.operations.launching import launch
 from relay.operations.passing import Tap, feed, tap_output
 from relay.operations.report import gather, never_hit
-from relay.operations.sessions import open_session
+from relay.operations.sessions import adapter_of, open_session
 from relay.operations.watches import add_watch, list_watches
 
 BAD_OPTIONS = 2
@@ -117,7 +122,8 @@ class _Run:
 
     async def whole(self, hub: Hub) -> int:
         """Until the program has ended; raises RelayError if it cannot be started."""
-        request = SessionSettings(python_path=self._options.python)
+        adapter = adapter_of(self._options.target.get("script"))
+        request = SessionSettings(python_path=self._options.python, adapter=adapter)
         self._session = await open_session(hub, body=request)
         with self._session.activity():
             placed = await self._prepare()
@@ -146,14 +152,15 @@ class _Run:
             placed += (await breakpoint_operations.set_breakpoints(session, body=body)).breakpoints
         for expression in dict.fromkeys(options.expressions):
             await add_watch(session, body=WatchRequest(expression=expression))
-        return [
-            {
-                "id": one.id,
-                "file": one.source and one.source.path,
-                **{name: getattr(one, name) for name in PLACED},
-            }
-            for one in placed
-        ]
+        return [_as_told(one) for one in placed]
+
+    async def _judged(self, placed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """The breakpoints as they are once the program is there: some debuggers judge late."""
+        known = await breakpoint_operations.list_breakpoints(
+            self._session, query=BreakpointListQuery()
+        )
+        numbers = {one["id"] for one in placed}
+        return [_as_told(one) for one in known.breakpoints if one.id in numbers]
 
     async def _follow(
         self, nursery: trio.Nursery, tap: Tap, placed: Sequence[Mapping[str, Any]]
@@ -163,7 +170,7 @@ class _Run:
         catches: Literal["uncaught", False] = "uncaught" if self._options.on_exception else False
         body = LaunchRequest(**self._options.target, stop_on_exception=catches)
         result = await launch(session, body=body)
-        await self._teller.started(result.pid, placed)
+        await self._teller.started(result.pid, await self._judged(placed))
         nursery.start_soon(self._heard, partial(self._carry, tap), nursery.cancel_scope)
         nursery.start_soon(self._feed)
         nursery.start_soon(self._heard, self._tell_logs, nursery.cancel_scope)
@@ -306,6 +313,14 @@ class _Run:
         how = "ended by --until" if self._cut_short else ended
         missed = never_hit(self._session)
         return [f"{how}, {stops}"] + ([f"never hit: {'; '.join(missed)}"] if missed else [])
+
+
+def _as_told(one: BreakpointView) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "file": one.source and one.source.path,
+        **{name: getattr(one, name) for name in PLACED},
+    }
 
 
 def _checked(place: Mapping[str, Any]) -> SetBreakpoints:

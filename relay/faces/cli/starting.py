@@ -130,8 +130,7 @@ def _begin(shell: Shell, session: Session, act: Callable[[], object], wait: floa
 def attach(shell: Shell, breaks: Sequence[dict[str, Any]], wait: float, target: str) -> int:
     """Debug a program that runs already, by its process id or its debug server.
 
-    TARGET is a process id, or HOST:PORT of a program that was started with
-    `python -m debugpy --listen PORT`. Shows its first stop; without breakpoints it runs on.
+    TARGET is a process id, or HOST:PORT on which the program's debugger listens. Shows its first stop; without breakpoints it runs on.
 
     \b
     Examples:

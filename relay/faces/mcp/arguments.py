@@ -230,11 +230,11 @@ class Attach(Short, Waits):
         "localhost",
         min_length=1,
         max_length=255,
-        description="Host of debugpy",
+        description="Host on which its debugger listens",
         json_schema_extra=UNLISTED,
     )
     port: int | None = hinted(
-        None, "of debugpy --listen", "Port of `debugpy --listen`", ge=1, le=65535
+        None, "its debugger listens on", "Port on which its debugger listens", ge=1, le=65535
     )
     breakpoints: list[Text] = Field([], max_length=1000, description="As in debug_run")
     wait: float = Field(0, ge=0, le=300, description="Seconds to wait for the first stop")

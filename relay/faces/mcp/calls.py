@@ -36,6 +36,7 @@ from relay.operations import (
     sessions,
 )
 from relay.operations.report import short_path, stop_report
+from relay.operations.sessions import adapter_of
 from relay.operations.snapshot import printed_since
 from relay.operations.standing import until_it_stands, wait_for_stop
 
@@ -85,6 +86,7 @@ async def run(hub: Hub, asked: arguments.Run) -> str:
     if asked.session is not None or (asked.script is None and asked.module is None):
         return await _run_again(hub, asked)
     request = CreateSession(
+        adapter=adapter_of(asked.script),
         python_path=asked.python,
         breakpoints=breakpoint_specs("breakpoints", asked.breakpoints, _capture(asked)),
         launch=LaunchRequest(**_launch_fields(asked)),

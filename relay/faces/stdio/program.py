@@ -26,8 +26,8 @@ from relay.models.sessions import SessionSettings
 from relay.operations import ending, evaluation, execution, launching, output
 from relay.operations.near_breakpoints import Placed, clear, set_near
 from relay.operations.paths import resolve
-from relay.operations.sessions import open_session
-from relay.operations.spoken_values import adapter_of, spoken
+from relay.operations.sessions import adapter_of, open_session
+from relay.operations.spoken_values import spoken
 
 Say = Callable[[protocol.LineEvent], Awaitable[None]]
 

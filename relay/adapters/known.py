@@ -1,0 +1,20 @@
+"""The adapters that the relay has, by the names that clients give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from relay.adapters import Adapter
+from relay.adapters.perl import PERL
+from relay.adapters.python.about import PYTHON
+
+DEFAULT = PYTHON
+KNOWN: Mapping[str, Adapter] = {adapter.name: adapter for adapter in (PYTHON, PERL)}
+
+
+def adapter_for(program: str) -> Adapter:
+    """The adapter for a program, by how its name ends; the default one for all others."""
+    suffix = PurePath(program).suffix
+    found = (adapter for adapter in KNOWN.values() if suffix and suffix in adapter.suffixes)
+    return next(found, DEFAULT)

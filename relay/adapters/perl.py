@@ -1,0 +1,24 @@
+"""Perl programs, under the relay's own debug adapter (`relay perl-adapter`)."""
+
+from __future__ import annotations
+
+import sys
+
+from relay.adapters.standard import RAISED, UNCAUGHT, StandardAdapter
+
+PERL = StandardAdapter(
+    name="perl",
+    languages=("Perl",),
+    suffixes=(".pl", ".pm", ".t"),
+    types={"scalar": "string", "array": "array", "hash": "map"},
+    command=(sys.executable, "-m", "relay.perl"),
+    launch={
+        "program": "{program}",
+        "args": "{args}",
+        "cwd": "{cwd}",
+        "env": "{env}",
+        "stopOnEntry": "{stop_on_entry}",
+    },
+    filters={RAISED: ("caught", "uncaught"), UNCAUGHT: ("uncaught",)},
+    stdin_request="stdin",
+)

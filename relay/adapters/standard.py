@@ -1,0 +1,71 @@
+"""StandardAdapter: a debugger that speaks the Debug Adapter Protocol by itself, as a command.
+
+The relay is its client, as an editor would be. What of a launch it is told stands in a template.
+Source: DAP initialize, launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from relay.adapters import Adapter
+
+RAISED = "raised"
+UNCAUGHT = "uncaught"
+
+
+@dataclass(frozen=True, slots=True)
+class StandardAdapter(Adapter):
+    """`command` is an argv; `launch` a template of the arguments of DAP's `launch`."""
+
+    command: tuple[str, ...] = ()
+    launch: Mapping[str, Any] = field(default_factory=dict)
+    """Where a text is `{program}`, `{args}`, `{cwd}`, `{env}` or `{stop_on_entry}` and nothing
+    else, the value itself stands, whatever its type; within a text, its spelling."""
+
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The adapter's exception filters for `raised` and for `uncaught`."""
+
+    stdin_request: str | None = None
+    """A request, not of DAP, that takes `input` and `eof` for the program's standard input."""
+
+    def initialize_arguments(self) -> dict[str, Any]:
+        """Arguments of `initialize`."""
+        return {
+            "clientID": "debug-relay",
+            "clientName": "debug relay",
+            "adapterID": self.name,
+            "locale": "en",
+            "linesStartAt1": True,
+            "columnsStartAt1": True,
+            "pathFormat": "path",
+            "supportsVariableType": True,
+            "supportsVariablePaging": True,
+            "supportsRunInTerminalRequest": False,
+        }
+
+    def launch_arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments of `launch`: the template with the values in their places."""
+        return {key: filled(item, values) for key, item in self.launch.items()}
+
+    def exception_filters(self, wanted: tuple[str, ...]) -> list[str]:
+        """The adapter's own filters for what the session stops at."""
+        found = [name for word in wanted for name in self.filters.get(word, ())]
+        return list(dict.fromkeys(found))
+
+
+def filled(template: Any, values: Mapping[str, Any]) -> Any:
+    """A JSON value with its placeholders replaced, however deep they stand."""
+    if isinstance(template, Mapping):
+        return {key: filled(item, values) for key, item in template.items()}
+    if isinstance(template, list | tuple):
+        return [filled(item, values) for item in template]
+    if not isinstance(template, str):
+        return template
+    for name, value in values.items():
+        if template == f"{{{name}}}":
+            return value
+        template = template.replace(f"{{{name}}}", str(value))
+    return template

@@ -1,0 +1,66 @@
+"""StandardAdapter: templates of launch arguments, exception filters, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from relay.adapters import Ability
+from relay.adapters.known import DEFAULT, KNOWN, adapter_for
+from relay.adapters.perl import PERL
+from relay.adapters.standard import StandardAdapter, filled
+from relay.errors import NotSupported
+
+PAGE = Path(__file__).parents[2] / "docs/how-to/perl.md"
+VALUES = {"program": "/a/b.go", "args": ["x", 1], "stop_on_entry": True, "env": {"A": "{args}"}}
+
+
+def test_a_placeholder_alone_is_the_value_itself_and_within_a_text_its_spelling() -> None:
+    template = {
+        "program": "{program}",
+        "deep": [{"args": "{args}", "stop": "{stop_on_entry}"}],
+        "name": "Debug {program}!",
+        "mode": "exec",
+        "port": 3,
+        "unknown": "{other}",
+    }
+    assert filled(template, VALUES) == {
+        "program": "/a/b.go",
+        "deep": [{"args": ["x", 1], "stop": True}],
+        "name": "Debug /a/b.go!",
+        "mode": "exec",
+        "port": 3,
+        "unknown": "{other}",
+    }
+
+
+def test_a_value_is_not_taken_for_a_template() -> None:
+    assert filled({"env": "{env}"}, VALUES) == {"env": {"A": "{args}"}}
+    assert filled("{program}", {"program": "{args}", "args": "no"}) == "{args}"
+
+
+def test_filters_are_translated_and_named_once() -> None:
+    assert PERL.exception_filters(("uncaught", "userUnhandled")) == ["uncaught"]
+    assert PERL.exception_filters(("raised", "uncaught")) == ["caught", "uncaught"]
+    assert StandardAdapter(name="bare").exception_filters(("raised",)) == []
+
+
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [("a.pl", "perl"), ("/t/x.t", "perl"), ("a.py", "python"), ("a", "python"), ("pl", "python")],
+)
+def test_a_program_is_known_by_how_its_name_ends(program: str, name: str) -> None:
+    assert adapter_for(program).name == name
+
+
+def test_what_an_adapter_cannot_do_is_refused_by_name() -> None:
+    DEFAULT.require(Ability.TRACE, "trace a call")
+    with pytest.raises(NotSupported, match="the perl adapter cannot trace a call"):
+        PERL.require(Ability.TRACE, "trace a call")
+
+
+def test_every_ability_that_an_adapter_may_lack_is_documented() -> None:
+    text = PAGE.read_text()
+    assert [ability for ability in Ability if f"| `{ability}` |" not in text] == []
+    assert set(KNOWN) == {"python", "perl"}

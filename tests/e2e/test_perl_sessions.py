@@ -1,0 +1,233 @@
+"""Perl programs in sessions of the relay: what every face does, what cannot be done, and the ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from relay.session.guardian import descendants
+from tests.e2e.api import Api, Refused, Session
+from tests.e2e.served import alive, served, until
+from tests.programs import Program
+
+pytestmark = pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
+
+Write = Callable[..., Program]
+
+PRICES = """
+    use strict;
+    use warnings;
+    $| = 1;
+    my %price = (apple => 3, pear => 5);
+    my @list = (1 .. 300);
+    my $total = 0;
+    sub add {
+        my ($x) = @_;
+        $total += $x;    # @add
+        return $total;    # @return
+    }
+    print "Name? ";
+    my $name = <STDIN>;
+    chomp $name;
+    for my $fruit (sort keys %price) {
+        add($price{$fruit});
+    }
+    print STDERR "warned\\n";    # @after
+    print "total $total for $name\\n";
+    die "broken\\n" if $name eq 'die';    # @die
+    exit 3;
+"""
+
+SLEEP = """
+    $| = 1;
+    if (my $child = fork) { print "ready\\n"; sleep 600 } else { sleep 600 }
+"""
+
+
+@pytest.fixture
+def prices(program: Write) -> Program:
+    return program(PRICES, "prices.pl")
+
+
+async def test_a_perl_program_is_debugged_like_any_other(api: Api, prices: Program) -> None:
+    session = await api.session(adapter="perl")
+    assert (await session.get())["adapter"] == "perl"
+    placed = await session.breakpoint(prices.text, prices.line("add"), condition="$x > 3")
+    assert (placed["verified"], "once the program runs" in placed["message"]) == (False, True)
+    launched = await session.launch(prices.text, wait=0)
+    assert (launched["launch_mode"], launched["pid"] > 0) == ("adapter", True)
+
+    asked = await session.get("/events", types="input_requested", timeout=60)
+    assert asked["events"][0]["body"] == {"prompt": "Name? "}
+    await session.post("/input", input="Ada\n")
+    page = await session.get("/events", types="stopped", timeout=60)
+    body = page["events"][0]["body"]
+    assert (body["reason"], body["hit_breakpoint_ids"]) == ("breakpoint", [placed["id"]])
+    assert body["location"]["line"] == prices.line("add")
+    (listed,) = (await session.get("/breakpoints"))["breakpoints"]
+    assert (listed["verified"], listed["message"], listed["hit_count"]) == (True, None, 1)
+
+    await check_looking(session)
+    step = await session.post("/step-over", include=["report"])
+    assert step["current_location"]["line"] == prices.line("return")
+    assert "$total = 8" in step["stop"]["report"]
+    out = await session.post("/step-out", include=["locals", "stack"])
+    assert out["current_location"]["line"] == prices.line("after")
+    assert {"%price", "@list", "$name"} <= {one["name"] for one in out["stop"]["locals"]}
+    end = await session.resume()
+    assert (end["status"], end["exit_code"]) == ("terminated", 3)
+    assert await session.printed() == "Name? total 8 for Ada\n"
+
+    await check_exception(session, prices, placed["id"])
+
+
+async def check_looking(session: Session) -> None:
+    frames = (await session.get("/stacktrace"))["frames"]
+    assert [frame["name"] for frame in frames] == ["main::add", "main"]
+    scopes = (await session.get("/scopes", frame_id=1))["scopes"]
+    assert [scope["presentation_hint"] for scope in scopes] == ["locals", "globals"]
+    reference = scopes[0]["variables_reference"]
+    shown = (await session.get("/variables", variables_reference=reference))["variables"]
+    values = {one["name"]: one for one in shown}
+    assert (values["$total"]["value"], values["%price"]["value"]) == ("3", "{2 keys}")
+    children = await session.get(
+        "/variables",
+        variables_reference=values["@list"]["variables_reference"],
+        start=290,
+        count=5,
+    )
+    assert (children["total"], children["has_more"]) == (300, True)
+    assert [one["value"] for one in children["variables"]] == ["291", "292", "293", "294", "295"]
+    assert (await session.evaluate("$total + $x"))["result"] == "8"
+    refused = await session.evaluate("$total = 99")
+    assert "Side effects" in refused["error"]
+    assert (await session.evaluate("$total"))["result"] == "3"
+    found = (await session.post("/completions", text="$to"))["items"]
+    assert [one["text"] for one in found] == ["$total"]
+    threads = (await session.get("/threads"))["threads"]
+    assert [one["status"] for one in threads] == ["paused"]
+
+
+async def check_exception(session: Session, prices: Program, number: str) -> None:
+    await session.delete(f"/breakpoints/{number}")
+    stop = await session.post("/restart", stdin_inputs=["die"], wait=60)
+    assert (stop["stop_reason"], stop["current_location"]["line"]) == (
+        "exception",
+        prices.line("die"),
+    )
+    raised = (await session.get("/exception"))["exception"]
+    assert (raised["type"], raised["message"].strip()) == ("die", "broken")
+    assert (await session.resume())["exit_code"] == 255
+    await session.delete()
+
+
+async def test_what_the_adapter_cannot_do_is_refused_with_the_reason(
+    api: Api, prices: Program
+) -> None:
+    told = (await api.get("/info"))["adapters"]["perl"]
+    assert told["languages"] == ["Perl"]
+    session = await api.session(adapter="perl")
+
+    async def refuse(path: str, **body: Any) -> None:
+        with pytest.raises(Refused) as refused:
+            await session.post(path, **body)
+        assert (refused.value.status, refused.value.code) == (501, "NOT_SUPPORTED"), path
+        assert "the perl adapter cannot" in refused.value.message
+        assert refused.value.details["adapter"] == "perl"
+
+    await refuse("/breakpoints", function="add")
+    await refuse("/breakpoints", file=prices.text, line=prices.line("add"), capture=["$x"])
+    await refuse("/launch", script=prices.text, launch_mode="fast")
+    await refuse("/launch", script=prices.text, debug_subprocesses=True)
+    await refuse("/launch", module="json")
+    await refuse("/launch", script=prices.text, console="integratedTerminal")
+    await refuse("/attach", pid=os.getpid())
+    assert (await session.get())["status"] == "created"
+
+    await session.launch(prices.text, stop_on_entry=True, wait=60)
+    await refuse("/trace", function="add")
+    await refuse("/detach")
+    with pytest.raises(Refused) as refused:
+        await session.get("/modules")
+    assert refused.value.code == "NOT_SUPPORTED"
+    assert (await session.get())["status"] == "paused"
+    await session.delete()
+
+    with pytest.raises(Refused) as refused:
+        await api.session(adapter="cobol")
+    assert (refused.value.status, "perl" in refused.value.message) == (400, True)
+
+
+async def test_a_missing_line_is_refused_and_a_broken_script_ends_with_perls_own_words(
+    api: Api, prices: Program, program: Write
+) -> None:
+    session = await api.session(adapter="perl")
+    with pytest.raises(Refused) as refused:
+        await session.breakpoint(prices.text, 999)
+    assert refused.value.code == "BREAKPOINT_INVALID_LINE"
+    broken = program("my $x = ;\n", "broken.pl")
+    ended = await session.launch(broken.text, wait=60)
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 255)
+    assert "syntax error at" in await session.printed("stderr")
+    await session.delete()
+
+
+@pytest.mark.parametrize("victim", ["program", "adapter"])
+async def test_whoever_dies_takes_the_others_along(api: Api, program: Write, victim: str) -> None:
+    session = await api.session(adapter="perl")
+    launched = await session.launch(program(SLEEP, "sleep.pl").text, wait=0)
+    pid = launched["pid"]
+    await session.get("/events", types="output", timeout=60)
+    below = {child for child, _ in descendants(os.getpid())}
+    adapters = [child for child in below if "relay.perl" in alive([child]).get(child, "")]
+    os.kill(pid if victim == "program" else adapters[0], signal.SIGKILL)
+    ended = await session.get("/events", types="terminated", timeout=60)
+    assert ended["events"]
+    view = await session.get()
+    assert view["status"] == ("terminated" if victim == "program" else "failed")
+    await until(lambda: not alive([pid, *adapters]), f"left: {alive([pid, *adapters])}")
+    await session.delete()
+
+
+async def test_nothing_of_perl_outlives_a_killed_relay(tmp_path: Path, program: Write) -> None:
+    async with served(tmp_path) as relay:
+        session = await relay.api.session(adapter="perl")
+        await session.launch(program(SLEEP, "sleep.pl").text, wait=0)
+        await session.get("/events", types="output", timeout=60)
+        below = relay.below()
+        assert any("sleep.pl" in command for command in below.values()), below
+        assert await relay.end(signal.SIGKILL) == -signal.SIGKILL
+        await until(lambda: not alive(below), f"left behind: {alive(below)}")
+
+
+async def test_relay_run_takes_a_perl_program_as_it_takes_a_python_one(prices: Program) -> None:
+    place = f"{prices.text}:{prices.line('return')}"
+    command = [sys.executable, "-m", "relay", "run", "--json", "--break", place]
+    with trio.fail_after(60):
+        done = await trio.run_process(
+            [*command, "--eval", "$total * 2", prices.text],
+            stdin=b"Bob\n",
+            capture_stdout=True,
+            capture_stderr=True,
+            check=False,
+        )
+    assert done.returncode == 3, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    stops = [row for row in rows if row["type"] == "stop"]
+    assert [stop["evals"][0]["result"] for stop in stops] == ["6", "16"]
+    assert [stop["location"]["function"] for stop in stops] == ["main::add"] * 2
+    printed = {"stdout": "", "stderr": ""}
+    for row in rows:
+        if row["type"] == "output":
+            printed[row["category"]] += row["output"]
+    assert printed == {"stdout": "Name? total 8 for Bob\n", "stderr": "warned\n"}
+    assert rows[-1]["exit_code"] == 3
