@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from relay.models.breakpoints import BreakpointSpec
 from relay.models.exceptions import SetExceptionBreakpoints
-from relay.models.fields import PathText, StrictModel, Text
+from relay.models.fields import AdapterName, PathText, StrictModel, Text
 from relay.models.launch import AttachRequest, LaunchRequest
 from relay.models.resource import Resource
 from relay.models.watches import WatchRequest
@@ -37,11 +37,8 @@ class Definition(StrictModel):
         ge=FORMAT, le=FORMAT, description="1; a later form of this document has another number"
     )
     name: Text | None = Field(None, min_length=1, max_length=255, description="For people")
-    adapter: Text = Field(
-        "python",
-        min_length=1,
-        max_length=100,
-        description="Which debugger drives the session; `/info` lists them",
+    adapter: AdapterName = Field(
+        "python", description="Which debugger drives the session; `/info` tells what each can do"
     )
     config: DefinedConfig = Field(DefinedConfig(), description="Settings of the session")
     launch: LaunchRequest | None = Field(

@@ -7,13 +7,27 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, WithJsonSchema
+
+from relay.adapters.known import KNOWN
 
 PATH_LENGTH = 4096
 """PATH_MAX on Linux: a longer path can name nothing."""
 
 NO_NUL = r"^[^\x00]*$"
 """No path, argument or environment variable can hold NUL, and no source text may."""
+
+
+def _known_adapter(name: str) -> str:
+    if name not in KNOWN:
+        raise ValueError(f"must be one of {', '.join(KNOWN)}")
+    return name
+
+
+AdapterName = Annotated[
+    str, AfterValidator(_known_adapter), WithJsonSchema({"type": "string", "enum": list(KNOWN)})
+]
+"""The name of an adapter that the relay has."""
 
 Text = Annotated[str, StringConstraints(pattern=NO_NUL)]
 """Any text without NUL."""

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from relay.dap.lifecycle import Phase
-from relay.models.fields import PathText, StrictModel, Text
+from relay.models.fields import AdapterName, PathText, StrictModel, Text
 from relay.models.launch import Program
 from relay.models.resource import Location, Resource, Timestamp, left_out
 
@@ -33,11 +33,8 @@ class SessionSettings(StrictModel):
     python_path: PathText | None = Field(
         None, description="Interpreter of the debuggee; default: the relay's own"
     )
-    adapter: Text = Field(
-        "python",
-        min_length=1,
-        max_length=100,
-        description="Which debugger drives the session; `/info` lists them",
+    adapter: AdapterName = Field(
+        "python", description="Which debugger drives the session; `/info` tells what each can do"
     )
     timeout_minutes: int | None = Field(
         None, ge=1, le=1440, description="Idle time after which the session ends; default 60"
