@@ -15,6 +15,10 @@ from relay.session.configuration import send_all
 from relay.session.debuggee import Debuggee
 from relay.session.inspector import Inspector
 
+RUNNING_SECONDS = 10.0
+"""How long the last answers may take. The program runs by then: one that goes straight into C
+code that keeps the interpreter to itself (the GIL) keeps the debugger from ever sending them."""
+
 
 async def shake_hands(
     debuggee: Debuggee,
@@ -40,6 +44,7 @@ async def shake_hands(
             await debuggee.family.prepare(inspector)
         debuggee.inspector = inspector
         await send_all(debuggee)
+        nursery.cancel_scope.deadline = trio.current_time() + RUNNING_SECONDS
         await debuggee.request("configurationDone", timeout=limit)
 
 
