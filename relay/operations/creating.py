@@ -17,6 +17,7 @@ from relay.models.creating import CreatedSession, CreateSession
 from relay.models.execution import StopReport
 from relay.operations import launching
 from relay.operations.breakpoints import set_breakpoints
+from relay.operations.breakpoints import view as breakpoint_view
 from relay.operations.exception_breakpoints import set_exception_breakpoints
 from relay.operations.profiles import apply_profile
 from relay.operations.sessions import open_session, view
@@ -35,7 +36,9 @@ async def create_session(hub: Hub, *, body: CreateSession) -> CreatedSession:
     with session.activity():
         placed = await _configure(hub, session, body)
         report = await _start(session, body)
-        return CreatedSession(**dict(view(session)), breakpoints=placed, stop=report)
+        return CreatedSession(
+            **dict(view(session)), breakpoints=_as_now(session, placed), stop=report
+        )
 
 
 @asynccontextmanager
@@ -78,6 +81,12 @@ async def _place(session: Session, body: CreateSession) -> list[BreakpointView] 
         placed += (await set_breakpoints(session, body=request)).breakpoints
     # A place that was named twice is one breakpoint: the last word counts.
     return list({breakpoint.id: breakpoint for breakpoint in placed}.values()) or None
+
+
+def _as_now(session: Session, placed: list[BreakpointView] | None) -> list[BreakpointView] | None:
+    """The breakpoints after the start: some debuggers judge them only then."""
+    known = [session.breakpoints.get(one.id) for one in placed or []]
+    return [breakpoint_view(session, one) for one in known if one is not None] or None
 
 
 async def _start(session: Session, body: CreateSession) -> StopReport | None:

@@ -90,6 +90,19 @@ async def test_a_perl_program_is_debugged_like_any_other(api: Api, prices: Progr
     await check_exception(session, prices, placed["id"])
 
 
+async def test_one_call_creates_places_and_starts(api: Api, prices: Program) -> None:
+    created = await api.post(
+        "/sessions",
+        adapter="perl",
+        breakpoints=[{"file": prices.text, "line": prices.line("after")}],
+        launch={"script": prices.text, "stdin_inputs": ["Eve"], "wait": 60},
+    )
+    assert created["current_location"]["line"] == prices.line("after")
+    (placed,) = created["breakpoints"]
+    assert (placed["verified"], placed["message"]) == (True, None)
+    await api.delete(f"/sessions/{created['session_id']}")
+
+
 async def check_looking(session: Session) -> None:
     frames = (await session.get("/stacktrace"))["frames"]
     assert [frame["name"] for frame in frames] == ["main::add", "main"]
