@@ -277,3 +277,18 @@ async def test_values_are_shown_set_and_completed(tmp_path: Path) -> None:
         await perl.ask("terminate")
         assert await perl.end() == 128 + 15
         assert (await perl.ask("disconnect")) == {}
+
+
+async def test_what_comes_as_the_program_is_let_go_is_heard(tmp_path: Path) -> None:
+    # The kernel sends no signal for what arrives before a waiting read has woken.
+    program = Program.write(tmp_path / "spin.pl", "1 while -e $0;\ndie;    # @die\n")
+    async with adapter() as perl:
+        await perl.start(program)
+        await perl.send({"command": "configurationDone"})
+        for _ in range(20):
+            await perl.ask("pause", threadId=1)
+            await perl.stop()
+            await perl.send({"command": "continue", "arguments": {"threadId": 1}})
+            (placed,) = await perl.places(program, "die")
+            assert placed["verified"] is True
+        await perl.ask("disconnect", terminateDebuggee=True)

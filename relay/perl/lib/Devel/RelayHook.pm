@@ -132,6 +132,7 @@ sub stop {
     $records_found = $exception = $frame_args = undef;
     watch_exceptions();
     unblock_signals($program_mask);
+    look_again();
 }
 
 # What was printed is seen at the stop. Tied handles are the program's own business.
@@ -157,6 +158,10 @@ sub unblock_signals {
     my ($mask) = @_;
     syscall($number{sigprocmask}, 2, $mask, 0, 8) if defined $mask;
 }
+
+# No signal tells of what came while a read was waited in: a client that lets the program go
+# and at once sets a breakpoint must not be left with silence.
+sub look_again { kill 23, $$ if $sock && readable() }
 
 # Commands ---------------------------------------------------------------------------------
 
@@ -278,6 +283,7 @@ sub wait_for_go {
     my $mask = block_signals();
     serve(0) until $configured;
     unblock_signals($mask);
+    look_again();
 }
 
 # A file was compiled and is about to run.
