@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe_look import completions, hover, loaded_modules, source
     from relay.adapters.python.probe_raises import exception_condition, limit_exceptions
     from relay.adapters.python.probe_report import report
+    from relay.adapters.python.probe_resumes import mend_resumes
     from relay.adapters.python.probe_secrets import (
         MASK,
         clean_answer,
@@ -119,6 +120,7 @@ _PARTS = (
     "look",
     "children",
     "steps",
+    "resumes",
     "captures",
     "breakpoints",
     "functions",
@@ -820,6 +822,7 @@ def install() -> dict[str, Any]:
         "children": attempt(announce_children, default=False),
         "last_words": attempt(_send_all_at_end, default=False),
         "steps": attempt(mend_steps, default=False),
+        "resumes": attempt(mend_resumes, default=False),
         "breakpoints": attempt(mend_breakpoints, default=False),
         "stops": attempt(announce_stops, default=False),
     }

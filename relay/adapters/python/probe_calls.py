@@ -29,6 +29,7 @@ PARTS = (
     "probe_look.py",
     "probe_children.py",
     "probe_steps.py",
+    "probe_resumes.py",
     "probe_captures.py",
     "probe_breakpoints.py",
     "probe_functions.py",

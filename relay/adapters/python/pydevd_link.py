@@ -94,6 +94,7 @@ class Link:
         self.py_db.enable_tracing()  # on some versions this itself runs `uname`
         self.pydevd._debug_relay_probe.announce_children()
         self.pydevd._debug_relay_probe.mend_steps()
+        self.pydevd._debug_relay_probe.mend_resumes()
         self.pydevd._debug_relay_probe.announce_stops()
         self.pydevd._debug_relay_probe.watch_stdin()
 
