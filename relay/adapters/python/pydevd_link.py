@@ -32,6 +32,8 @@ EXEC_SOURCE = "def _exec(t, call, *args):\n    call(*args)\n"
 
 NO_SIGPIPE = getattr(socket, "MSG_NOSIGNAL", 0)
 BATCH_BYTES = 256 * 1024
+GO = "configurationDone"
+CONFIRMING_SECONDS = 1.0
 # The relay reads all the time; one that does not for this long is as good as dead.
 LAST_WORDS_SECONDS = 30.0
 
@@ -79,6 +81,8 @@ class Link:
         if sys.version_info >= (3, 12):
             warnings.filters.insert(0, ("ignore", ForkWarning(), DeprecationWarning, None, 0))  # type: ignore[attr-defined]
         self.py_db.block_until_configuration_done()
+        # A program that goes straight into C code may keep the GIL: nothing is sent from then on.
+        self.py_db.writer.confirmed.wait(CONFIRMING_SECONDS)
         self.py_db.patch_threads()
         self.py_db._create_pydb_command_thread()
 
@@ -245,6 +249,8 @@ def writer_class(pydevd: types.ModuleType) -> Callable[[socket.socket, Any], Any
             base.__init__(self, sock, py_db)
             # Made in C: a KeyboardInterrupt cannot come between a put and its wake-up.
             self._cmd_queue: Any = queue.SimpleQueue()
+            self.confirmed = threading.Event()
+            """Set once the answer to `configurationDone` is sent."""
 
         def _on_run(self) -> None:
             try:
@@ -256,12 +262,16 @@ def writer_class(pydevd: types.ModuleType) -> Callable[[socket.socket, Any], Any
         def _send_batch(self) -> bool:
             batch = Batch(self.sock)
             command = self._cmd_queue.get()
+            confirms = False
             while True:
                 command.send(batch)
+                confirms = confirms or (command.as_dict or {}).get("command") == GO
                 if command.id == last or batch.is_full() or self._cmd_queue.empty():
                     break
                 command = self._cmd_queue.get()
             batch.flush()
+            if confirms:
+                self.confirmed.set()
             return bool(command.id != last)
 
     return Writer
