@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,8 +22,12 @@ from pydantic_settings import (
     NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
 )
 
+from relay.adapters import Adapter
+from relay.adapters.configured import NAME, ConfiguredAdapter
+from relay.adapters.known import OWN
 from relay.adapters.python.probe_secrets import DEFAULT_PATTERNS, is_pattern
 from relay.state_files import write_whole
 
@@ -52,6 +58,14 @@ def _patterns(values: tuple[str, ...]) -> tuple[str, ...]:
 
 
 Patterns = Annotated[Names, AfterValidator(_patterns)]
+
+
+def _new_name(name: str) -> str:
+    if not re.match(NAME, name):
+        raise ValueError("an adapter's name is up to 32 of a-z, 0-9, _ and -, a letter first")
+    if name in OWN:
+        raise ValueError(f"{name} is an adapter of the relay's own: choose another name")
+    return name
 
 
 class ConfigurationError(Exception):
@@ -114,6 +128,15 @@ class Settings(BaseSettings):
     allowed_hosts: Names = Field(
         (), description="Host names accepted besides the loopback ones; `*` accepts any"
     )
+    adapters: dict[Annotated[str, AfterValidator(_new_name)], ConfiguredAdapter] = Field(
+        default_factory=dict,
+        description="Debuggers for other languages, by the name that a session gives as `adapter`",
+    )
+
+    @cached_property
+    def known_adapters(self) -> Mapping[str, Adapter]:
+        """The relay's own adapters and the configured ones, by name."""
+        return {**OWN, **{name: one.adapter(name) for name, one in self.adapters.items()}}
 
     @classmethod
     def settings_customise_sources(
@@ -203,6 +226,8 @@ def load_settings(**command_line: Any) -> Settings:
         return Settings(**given)
     except ValidationError as error:
         raise ConfigurationError(_explain(error, given)) from None
+    except SettingsError as error:  # an environment variable that is to hold JSON does not
+        raise ConfigurationError(f"bad configuration\n  {error}") from None
 
 
 def _explain(error: ValidationError, command_line: Mapping[str, Any]) -> str:

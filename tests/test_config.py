@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relay.adapters.known import adapter_for
+from relay.adapters.standard import StandardAdapter
 from relay.config import ConfigurationError, Settings, load_settings
 
 Write = Callable[..., Path]
@@ -104,7 +106,7 @@ def test_the_defaults(tmp_path: Path) -> None:
     assert settings.allowed_hosts == ()
 
 
-@pytest.mark.parametrize("name", sorted(Settings.model_fields))
+@pytest.mark.parametrize("name", sorted(Settings.model_fields.keys() - {"adapters"}))
 def test_every_setting_can_come_from_the_environment(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -122,6 +124,52 @@ def test_every_setting_can_come_from_the_environment(
     monkeypatch.setenv(f"RELAY_{name.upper()}", text)
     value = getattr(load_settings(), name)
     assert str(value) in (text, f"{text}.0", f"('{text}',)")
+
+
+LLDB = {"command": ["lldb-vscode"], "languages": ["C"], "suffixes": [".out"]}
+
+
+def test_adapters_are_added_to_the_relays_own(config_json: Write) -> None:
+    filters = {"raised": ["cpp_throw"]}
+    config_json(adapters={"lldb": {**LLDB, "exception_filters": filters}})
+    known = load_settings().known_adapters
+    assert list(known) == ["python", "perl", "lldb"]
+    lldb = known["lldb"]
+    assert isinstance(lldb, StandardAdapter)
+    assert (lldb.command, lldb.over_tcp, lldb.languages) == (("lldb-vscode",), False, ("C",))
+    assert lldb.launch["stopOnEntry"] == "{stop_on_entry}"
+    assert lldb.exception_filters(("raised", "uncaught")) == ["cpp_throw"]
+    assert adapter_for("/b/a.out", known) is lldb
+
+
+def test_adapters_can_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELAY_ADAPTERS", json.dumps({"lldb": LLDB}))
+    assert "lldb" in load_settings().known_adapters
+    monkeypatch.setenv("RELAY_ADAPTERS", "lldb")
+    assert '"adapters"' in complaint()
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "told"),
+    [
+        ("perl", LLDB, "the relay's own"),
+        ("Big Name", LLDB, "a letter first"),
+        ("lldb", {}, "adapters.lldb.command"),
+        ("lldb", {"command": []}, "adapters.lldb.command"),
+        ("lldb", {**LLDB, "transport": "udp"}, "adapters.lldb.transport"),
+        ("lldb", {**LLDB, "transport": "tcp"}, "{port}"),
+        ("lldb", {**LLDB, "suffixes": ["c"]}, "adapters.lldb.suffixes.0"),
+        ("lldb", {**LLDB, "launch": []}, "adapters.lldb.launch"),
+        ("lldb", {**LLDB, "lunch": {}}, "adapters.lldb.lunch"),
+    ],
+)
+def test_a_bad_adapter_is_refused_by_its_place(
+    name: str, entry: dict[str, Any], told: str, config_json: Write
+) -> None:
+    config_json(adapters={name: entry})
+    text = complaint()
+    assert told in text
+    assert "config.json" in text
 
 
 def test_the_state_directory_of_the_command_line_has_the_file(tmp_path: Path) -> None:

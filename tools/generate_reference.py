@@ -257,6 +257,10 @@ def _raised_by(cls: type[RelayError]) -> str:
 # Settings and the command line -----------------------------------------------------------
 
 
+NO_OPTION = frozenset({"adapters"})
+"""Settings that are too large for a command line."""
+
+
 def settings() -> str:
     """Every setting with its names, default and bounds."""
     return table(
@@ -272,7 +276,7 @@ def _setting_schemas() -> Mapping[str, Schema]:
 
 def _setting_row(name: str, schema: Schema) -> Cells:
     key = "" if name == "state_dir" else f"`{name}`"
-    option = f"`{option_of(name)}`"
+    option = "" if name in NO_OPTION else f"`{option_of(name)}`"
     return [
         key,
         f"`RELAY_{name.upper()}`",
@@ -285,7 +289,11 @@ def _setting_row(name: str, schema: Schema) -> Cells:
 
 def _setting_default(name: str) -> str:
     """Two defaults are of the machine: they are described, not shown."""
-    described = {"project_root": "the current directory", "python_path": "the relay's own"}
+    described = {
+        "project_root": "the current directory",
+        "python_path": "the relay's own",
+        "adapters": "`{}`",
+    }
     default = Settings.model_fields[name].get_default()
     if name in described or default is PydanticUndefined:
         return described[name]

@@ -29,6 +29,7 @@ class Ability(StrEnum):
     MODULES = "modules"
     REDACTION = "redaction"
     SET_NEXT_LINE = "set_next_line"
+    STDIN = "stdin"
     TASKS = "tasks"
     TERMINAL = "terminal"
     THREADS = "threads"

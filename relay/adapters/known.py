@@ -1,4 +1,4 @@
-"""The adapters that the relay has, by the names that clients give."""
+"""The adapters that a relay has: its own, and those of its config.json, by name."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from relay.adapters.perl import PERL
 from relay.adapters.python.about import PYTHON
 
 DEFAULT = PYTHON
-KNOWN: Mapping[str, Adapter] = {adapter.name: adapter for adapter in (PYTHON, PERL)}
+OWN: Mapping[str, Adapter] = {adapter.name: adapter for adapter in (PYTHON, PERL)}
 
 
-def adapter_for(program: str) -> Adapter:
+def adapter_for(program: str, known: Mapping[str, Adapter]) -> Adapter:
     """The adapter for a program, by how its name ends; the default one for all others."""
     suffix = PurePath(program).suffix
-    found = (adapter for adapter in KNOWN.values() if suffix and suffix in adapter.suffixes)
+    found = (adapter for adapter in known.values() if suffix and suffix in adapter.suffixes)
     return next(found, DEFAULT)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 
+from relay.adapters import Ability
 from relay.adapters.standard import RAISED, UNCAUGHT, StandardAdapter
 
 PERL = StandardAdapter(
     name="perl",
     languages=("Perl",),
     suffixes=(".pl", ".pm", ".t"),
+    can=frozenset({Ability.STDIN}),
     types={"scalar": "string", "array": "array", "hash": "map"},
     command=(sys.executable, "-m", "relay.perl"),
     launch={

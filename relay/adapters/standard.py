@@ -21,9 +21,12 @@ class StandardAdapter(Adapter):
     """`command` is an argv; `launch` a template of the arguments of DAP's `launch`."""
 
     command: tuple[str, ...] = ()
+    over_tcp: bool = False
+    """Whether it listens on a port of this machine, `{port}` in the command, or speaks on stdio."""
+
     launch: Mapping[str, Any] = field(default_factory=dict)
-    """Where a text is `{program}`, `{args}`, `{cwd}`, `{env}` or `{stop_on_entry}` and nothing
-    else, the value itself stands, whatever its type; within a text, its spelling."""
+    """Where a text is `{program}`, `{args}`, `{cwd}`, `{env}`, `{env_list}` or `{stop_on_entry}`
+    and nothing else, the value itself stands, whatever its type; within a text, its spelling."""
 
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The adapter's exception filters for `raised` and for `uncaught`."""
@@ -45,6 +48,12 @@ class StandardAdapter(Adapter):
             "supportsVariablePaging": True,
             "supportsRunInTerminalRequest": False,
         }
+
+    def command_for(self, port: int | None) -> tuple[str, ...]:
+        """What starts it, to listen on `port` if it speaks over TCP."""
+        if port is None:
+            return self.command
+        return tuple(word.replace("{port}", str(port)) for word in self.command)
 
     def launch_arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of `launch`: the template with the values in their places."""

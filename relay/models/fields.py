@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from relay.adapters.known import KNOWN
+from relay.adapters.configured import NAME
 
 PATH_LENGTH = 4096
 """PATH_MAX on Linux: a longer path can name nothing."""
@@ -18,16 +18,9 @@ NO_NUL = r"^[^\x00]*$"
 """No path, argument or environment variable can hold NUL, and no source text may."""
 
 
-def _known_adapter(name: str) -> str:
-    if name not in KNOWN:
-        raise ValueError(f"must be one of {', '.join(KNOWN)}")
-    return name
-
-
-AdapterName = Annotated[
-    str, AfterValidator(_known_adapter), WithJsonSchema({"type": "string", "enum": list(KNOWN)})
-]
-"""The name of an adapter that the relay has."""
+ADAPTER_NAME = NAME
+AdapterName = Annotated[str, StringConstraints(pattern=ADAPTER_NAME)]
+"""A name that an adapter of the relay may have."""
 
 Text = Annotated[str, StringConstraints(pattern=NO_NUL)]
 """Any text without NUL."""

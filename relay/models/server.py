@@ -72,6 +72,7 @@ class Configuration(Resource):
     log_level: LogLevel
     redact_patterns: list[str]
     allowed_hosts: list[str]
+    adapters: dict[str, list[str]] = Field(description="Commands of the configured adapters")
     token_required: bool = Field(description="Whether every request needs the bearer token")
     changeable: list[str] = Field(description="Names that PATCH /config takes")
     config_file: str = Field(description="Where PATCH /config keeps what it changes")

@@ -104,6 +104,7 @@ def _check_options(session: Session, body: LaunchRequest) -> None:
         (body.launch_mode is not None, Ability.LAUNCH_MODES, "be told a launch_mode"),
         (bool(body.python_args), Ability.LAUNCH_MODES, "take python_args"),
         (body.debug_subprocesses, Ability.CHILDREN, "debug subprocesses"),
+        (bool(body.stdin_inputs), Ability.STDIN, "give the program any standard input"),
         (body.console == "integratedTerminal", Ability.TERMINAL, "give the program a terminal"),
     ):
         if given:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import trio
 
+from relay.adapters import Ability
 from relay.errors import InvalidParameter, InvalidRequest, PayloadTooLarge, StdinClosed
 from relay.models.output import (
     ClearedOutput,
@@ -94,6 +95,7 @@ async def send_input(session: Session, *, body: InputRequest) -> InputResult:
     debuggee = session.require_debuggee("write input")
     data = (body.input or "").encode()
     if debuggee.stdin is None:
+        session.adapter.require(Ability.STDIN, "write to the program's standard input")
         raise StdinClosed(
             "this program's standard input is not the relay's to write",
             suggestion="An attached program has its own input; launch it to give it some",

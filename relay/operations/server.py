@@ -11,7 +11,6 @@ from importlib.metadata import version
 import trio
 
 from relay.adapters import Adapter
-from relay.adapters.known import KNOWN
 from relay.adapters.python import about
 from relay.config import SECRETS, ConfigurationError, Settings, config_file, save_changes
 from relay.errors import InternalError
@@ -41,6 +40,7 @@ async def get_health(hub: Hub) -> Health:
 
 async def get_info(hub: Hub, *, endpoints: Sequence[str] = ()) -> Info:
     """Name, versions and capabilities of the relay."""
+    known = hub.settings.known_adapters
     return Info(
         name="OpenCode Debug Relay Server",
         version=_version(),
@@ -48,7 +48,7 @@ async def get_info(hub: Hub, *, endpoints: Sequence[str] = ()) -> Info:
         python_version=platform.python_version(),
         **about.information(),
         capabilities=_capabilities(hub),
-        adapters={name: _adapter_info(adapter) for name, adapter in KNOWN.items()},
+        adapters={name: _adapter_info(adapter) for name, adapter in known.items()},
         endpoints=list(endpoints),
     )
 
@@ -122,7 +122,8 @@ async def shut_down(hub: Hub) -> ShutdownStarted:
 
 
 def _configuration(settings: Settings) -> Configuration:
-    shown = settings.model_dump(exclude=set(SECRETS))
+    shown = settings.model_dump(exclude={*SECRETS, "adapters"})
+    shown["adapters"] = {name: list(one.command) for name, one in settings.adapters.items()}
     for name in ("redact_patterns", "allowed_hosts"):
         shown[name] = list(shown[name])
     for name in ("uds", "state_dir", "project_root"):

@@ -42,14 +42,21 @@ async def open_session(hub: Hub, *, body: SessionSettings) -> Session:
         python_path=_interpreter(hub, body.python_path),
         timeout_minutes=body.timeout_minutes or hub.settings.default_timeout_minutes,
         stop_on_entry=body.stop_on_entry,
-        adapter=body.adapter,
+        adapter=_adapter(hub, body.adapter),
     )
     return await hub.create_session(config, name=body.name)
 
 
-def adapter_of(program: str | None) -> str:
+def adapter_of(hub: Hub, program: str | None) -> str:
     """The name of the adapter for a program, by how its own name ends."""
-    return (DEFAULT if program is None else adapter_for(program)).name
+    return (DEFAULT if program is None else adapter_for(program, hub.settings.known_adapters)).name
+
+
+def _adapter(hub: Hub, asked: str) -> str:
+    known = hub.settings.known_adapters
+    if asked not in known:
+        raise _bad_field("adapter", f"must be one of {', '.join(known)}", asked)
+    return asked
 
 
 def _project_root(hub: Hub, asked: str | None) -> str:

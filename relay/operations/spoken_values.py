@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 import json
 
-from relay.adapters.known import KNOWN
+from relay.adapters import Adapter
 
 
-def spoken(adapter: str, value: str, type_name: str) -> tuple[str, str]:
+def spoken(adapter: Adapter, value: str, type_name: str) -> tuple[str, str]:
     """(value, type) for a value as its debugger shows it. Texts are put in double quotes."""
     name = type_name.rpartition(".")[2]
-    kind = KNOWN[adapter].types.get(name, name)
+    kind = adapter.types.get(name, name)
     return (_as_json(value) if kind == "string" else value), kind
 
 

@@ -94,6 +94,7 @@ def _command(request: Request) -> Command:
         "args": list(request.args),
         "cwd": request.cwd,
         "env": dict(request.extra_env),
+        "env_list": [f"{name}={text}" for name, text in request.extra_env.items()],
         "stop_on_entry": request.stop_on_entry,
     }
     return Command(request.cwd, request.env, values, request.stdin)

@@ -21,8 +21,8 @@ from typing import Any, Protocol
 import trio
 
 from relay.adapters import Adapter
-from relay.adapters.known import KNOWN
 from relay.adapters.python.probe_secrets import scrub_words, secret_names
+from relay.adapters.standard import StandardAdapter
 from relay.config import Settings
 from relay.dap.lifecycle import Happening, Lifecycle, Phase
 from relay.errors import InvalidSessionState, RelayError, SessionCrashed
@@ -142,8 +142,9 @@ class Session:
 
     @property
     def adapter(self) -> Adapter:
-        """The debugger that drives the session."""
-        return KNOWN[self.config.adapter]
+        """The debugger that drives the session; one without a command if it is configured no more."""
+        name = self.config.adapter
+        return self.settings.known_adapters.get(name) or StandardAdapter(name=name)
 
     @property
     def is_over(self) -> bool:

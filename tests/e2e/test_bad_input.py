@@ -15,7 +15,7 @@ import pytest
 from relay import Settings
 from relay.faces.http.routes import ROUTES
 from tests.e2e import bad_fields
-from tests.e2e.api import Api
+from tests.e2e.api import Api, Refused
 from tests.e2e.refusals import (
     Write,
     created,
@@ -456,3 +456,11 @@ async def test_a_cursor_of_another_listing_is_refused(api: Api, program: Write) 
             params={"since": cursor["next_cursor"]},
         )
         assert fields_of(error) == ["since"]
+
+
+async def test_an_unknown_adapter_is_refused_with_those_that_there_are(api: Api) -> None:
+    with pytest.raises(Refused, match="must be one of python, perl") as told:
+        await api.post("/sessions", adapter="other")
+    assert (told.value.status, told.value.code) == (400, "INVALID_REQUEST")
+    assert told.value.details["errors"][0]["field"] == "adapter"
+    assert (await api.get("/sessions"))["total"] == 0

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relay.adapters.python.about import PYTHON
 from relay.faces.stdio.changes import Changes
 from relay.faces.stdio.lines import (
     LONGEST_OUT,
@@ -31,7 +32,6 @@ from relay.models.line_protocol import (
     Variable,
     Variables,
 )
-from relay.operations.sessions import adapter_of
 from relay.operations.spoken_values import spoken
 
 SOUND: dict[str, dict[str, Any]] = {
@@ -183,7 +183,7 @@ def test_changes_are_those_of_the_frame_that_is_on_top() -> None:
 
 @given(st.text(alphabet=st.sampled_from([*string.printable, "ä", "\ud800", "\U0001f600"])))
 def test_texts_are_in_double_quotes_whatever_is_in_them(text: str) -> None:
-    shown, kind = spoken("python", repr(text), "str")
+    shown, kind = spoken(PYTHON, repr(text), "str")
     assert kind == "string"
     assert shown.startswith('"')
     assert json.loads(shown) == text
@@ -197,11 +197,6 @@ def test_types_have_common_names_and_classes_their_own() -> None:
         ("NoneType", "nil"),
         ("float", "float"),
     ):
-        assert spoken("python", "…", name) == ("…", kind)
-    assert spoken("python", "<C>", "pkg.mod.C") == ("<C>", "C")
-    assert spoken("python", "***", "str") == ("***", "string")
-
-
-def test_the_adapter_is_chosen_by_the_name_of_the_program() -> None:
-    assert adapter_of("/app/main.py") == adapter_of("script") == adapter_of(None) == "python"
-    assert adapter_of("/app/main.pl") == "perl"
+        assert spoken(PYTHON, "…", name) == ("…", kind)
+    assert spoken(PYTHON, "<C>", "pkg.mod.C") == ("<C>", "C")
+    assert spoken(PYTHON, "***", "str") == ("***", "string")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -15,6 +16,14 @@ from relay.faces.cli.run_options import BOUND, BREAK, CAPTURE, LOG, RunOptions, 
 def _no_module(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
     if value is not None:
         raise click.UsageError(f"put -- before -m: relay run [OPTIONS] -- -m {value} …")
+
+
+def _adapter_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    from relay.models.fields import ADAPTER_NAME
+
+    if value is not None and not re.match(ADAPTER_NAME, value):
+        raise click.BadParameter("an adapter's name is a word, such as python")
+    return value
 
 
 @click.command(
@@ -54,6 +63,12 @@ def _no_module(ctx: click.Context, param: click.Parameter, value: str | None) ->
     "--python", metavar="PATH", help="Interpreter of the program.  [default: the relay's]"
 )
 @click.option(
+    "--adapter",
+    metavar="NAME",
+    callback=_adapter_name,
+    help="Debugger of the program: one of /info.  [default: by the program's name]",
+)
+@click.option(
     "--stdin",
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
@@ -72,6 +87,7 @@ def run(
     as_json: bool,
     max_chars: int,
     python: str | None,
+    adapter: str | None,
     stdin: str | None,
 ) -> None:
     """Run PROGRAM under the debugger, show every stop, and exit as it does.
@@ -104,6 +120,7 @@ def run(
         json=as_json,
         max_chars=max_chars,
         python=python,
+        adapter=adapter,
         stdin=stdin,
     )
     from relay.faces.cli.run_program import run_program

@@ -28,6 +28,7 @@ class RunOptions:
     json: bool = False
     max_chars: int = 700
     python: str | None = None
+    adapter: str | None = None
     stdin: str | None = None
 
     @property

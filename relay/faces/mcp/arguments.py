@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from relay.models.fields import PathText, StrictModel, Text
+from relay.models.fields import AdapterName, PathText, StrictModel, Text
 
 MAX_CHARS = 2000
 LAST_LINE = 2**31 - 1
@@ -77,15 +77,18 @@ class Run(WaitsForSession):
     env: dict[str, Text] = Field({}, description="Environment variables on top of the relay's")
     stdin: list[Text] = Field([], description="Lines for the program's standard input")
     python: PathText | None = Field(None, description="Interpreter; default: the relay's own")
+    adapter: AdapterName | None = Field(
+        None, description="Debugger of the program; default: by its name"
+    )
     breakpoints: list[Text] = hinted(
         [],
-        "FILE:LINE[:CONDITION] or function",
+        "FILE:LINE[:COND] or function",
         "Where to stop: FILE:LINE, FILE:LINE:CONDITION, or the name of a function",
         max_length=1000,
     )
     capture: list[Text] = hinted(
         [],
-        "record there, don't stop",
+        "record, don't stop",
         "Expressions whose values the breakpoints of this call record instead of stopping",
         max_length=20,
     )
@@ -234,7 +237,7 @@ class Attach(Short, Waits):
         json_schema_extra=UNLISTED,
     )
     port: int | None = hinted(
-        None, "its debugger listens on", "Port on which its debugger listens", ge=1, le=65535
+        None, "its debugger's", "Port on which its debugger listens", ge=1, le=65535
     )
     breakpoints: list[Text] = Field([], max_length=1000, description="As in debug_run")
     wait: float = Field(0, ge=0, le=300, description="Seconds to wait for the first stop")

@@ -86,7 +86,7 @@ async def run(hub: Hub, asked: arguments.Run) -> str:
     if asked.session is not None or (asked.script is None and asked.module is None):
         return await _run_again(hub, asked)
     request = CreateSession(
-        adapter=adapter_of(asked.script),
+        adapter=asked.adapter or adapter_of(hub, asked.script),
         python_path=asked.python,
         breakpoints=breakpoint_specs("breakpoints", asked.breakpoints, _capture(asked)),
         launch=LaunchRequest(**_launch_fields(asked)),

@@ -73,7 +73,7 @@ class Program:
     @classmethod
     async def open(cls, hub: Hub, params: protocol.InitializeParams, say: Say) -> Program:
         cwd = _checked(params)
-        settings = {"project_root": cwd, "adapter": adapter_of(params.file)}
+        settings = {"project_root": cwd, "adapter": adapter_of(hub, params.file)}
         session = await open_session(hub, body=SessionSettings.model_validate(settings))
         return cls(hub, session.id, params, say)
 
@@ -271,7 +271,7 @@ class Program:
         found = await evaluation.evaluate(self._session, body=body)
         if found.error is not None:
             raise RefusedError(found.error)
-        value, kind = spoken(self._session.config.adapter, found.result or "", found.type or "")
+        value, kind = spoken(self._session.adapter, found.result or "", found.type or "")
 
         def make(text: str) -> protocol.LineEvent:
             return protocol.EvaluateResult(expression=asked, result=text, type=kind)

@@ -1,0 +1,178 @@
+"""A debugger that is not ours, named in config.json: a C program under lldb, with every face."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import trio
+
+from relay import Settings
+from relay.session.guardian import descendants
+from tests.e2e.api import Api, Refused, Session
+from tests.e2e.conftest import running_relay
+from tests.e2e.served import alive, until
+from tests.mcp.client import over_stdio
+from tests.programs import Program
+
+
+def _lldb() -> str | None:
+    """lldb's debug adapter: Debian's names have a version, and newer ones another word."""
+    versions = ("", *(f"-{number}" for number in range(22, 12, -1)))
+    names = (f"lldb-{word}{version}" for version in versions for word in ("dap", "vscode"))
+    return next(filter(shutil.which, names), None)
+
+
+LLDB = _lldb() or "lldb-dap"
+
+pytestmark = pytest.mark.skipif(
+    _lldb() is None or shutil.which("gcc") is None,
+    reason="lldb's debug adapter or gcc is not installed",
+)
+
+SUMS = """
+    #include <stdio.h>
+    #include <stdlib.h>
+
+    struct point { int x, y; };
+
+    static int add(int a, int b) {
+        int sum = a + b;
+        return sum;  // # @sum
+    }
+
+    int main(int argc, char **argv) {
+        struct point where = {3, 4};
+        int total = 0;
+        for (int i = 0; i < 3; i++) {
+            total = add(total, where.x);  // # @loop
+        }
+        printf("total %d for %s\\n", total, argc > 1 ? argv[1] : getenv("NAME"));  // # @told
+        return total;
+    }
+"""
+
+LAUNCH = {
+    "program": "{program}",
+    "args": "{args}",
+    "cwd": "{cwd}",
+    "env": "{env_list}",
+    "stopOnEntry": "{stop_on_entry}",
+}
+OVER = {
+    "stdio": {"command": [LLDB], "launch": LAUNCH, "languages": ["C"], "suffixes": [".out"]},
+    "tcp": {
+        "command": [LLDB, "--port", "{port}"],
+        "transport": "tcp",
+        "launch": LAUNCH,
+        "languages": ["C"],
+    },
+}
+
+
+@pytest.fixture
+def sums(tmp_path: Path) -> Program:
+    source = Program.write(tmp_path / "sums.c", SUMS)
+    subprocess.run(["gcc", "-g", "-O0", "-o", "sums.out", "sums.c"], cwd=tmp_path, check=True)
+    return source
+
+
+@pytest.fixture(params=["stdio", "tcp"])
+async def api(request: pytest.FixtureRequest, settings: Settings) -> AsyncIterator[Api]:
+    values = settings.model_dump() | {"adapters": {"lldb": OVER[request.param]}}
+    async with running_relay(Settings(**values)) as api:
+        yield api
+
+
+async def test_a_c_program_is_debugged_like_any_other(api: Api, sums: Program) -> None:
+    known = (await api.get("/info"))["adapters"]
+    assert known["lldb"]["languages"] == ["C"]
+    created = await api.post(
+        "/sessions",
+        adapter="lldb",
+        breakpoints=[{"file": sums.text, "line": sums.line("sum")}],
+        launch={"script": "sums.out", "env": {"NAME": "Eve"}, "wait": 60},
+    )
+    assert created["current_location"]["line"] == sums.line("sum"), created
+    (placed,) = created["breakpoints"]
+    assert placed["verified"] is True
+    session = Session(api, created["session_id"])
+    frames = (await session.get("/stacktrace"))["frames"]
+    assert [frame["name"] for frame in frames[:2]] == ["add", "main"]
+    assert (await session.locals())["sum"]["value"] == "3"
+    assert (await session.evaluate("a + 2 * b"))["result"].endswith("6")
+    out = await session.post("/step-out", include=["locals"])
+    assert out["current_location"]["function"] == "main"
+    (where,) = [one for one in out["stop"]["locals"] if one["name"] == "where"]
+    page = await session.get(f"/variables/{where['variables_reference']}")
+    assert {one["name"]: one["value"] for one in page["items"]} == {"x": "3", "y": "4"}
+    await session.delete(f"/breakpoints/{placed['id']}")
+    assert (await session.post("/run-to", file=sums.text, line=sums.line("told")))["reached"]
+    end = await session.resume()
+    assert (end["status"], end["exit_code"]) == ("terminated", 9)
+    assert "total 9 for Eve" in await session.printed()
+
+
+async def test_what_it_cannot_do_is_said_and_it_leaves_nothing(api: Api, sums: Program) -> None:
+    before = below()
+    session = await api.session(adapter="lldb")
+    await session.breakpoint(sums.text, sums.line("sum"))
+    await session.launch("sums.out", wait=60)
+    with pytest.raises(Refused) as refused:
+        await session.get("/tasks")
+    assert (refused.value.status, refused.value.code) == (501, "NOT_SUPPORTED")
+    assert "lldb" in refused.value.message
+    with pytest.raises(Refused) as refused:
+        await session.post("/input", input="text\n")
+    assert (refused.value.status, refused.value.code) == (501, "NOT_SUPPORTED")
+    started = below() - before
+    assert len(started) >= 2, "the adapter, and the program below it"
+    await session.delete()
+    await until(lambda: not alive(started), "all of them to be gone")
+
+
+async def test_an_agent_and_a_shell_name_it_too(sums: Program, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "config.json").write_text(json.dumps({"adapters": {"lldb": OVER["stdio"]}}))
+    place = f"sums.c:{sums.line('sum')}"
+    async with over_stdio(tmp_path) as agent:
+        told = await agent.call("debug_run", script="sums.out", breakpoints=[place], args=["Ada"])
+        assert f"sums.c:{sums.line('sum')}" in told
+        assert "sum = 3" in told
+    command = [sys.executable, "-m", "relay", "run", "--break", place, "--adapter", "lldb"]
+    done = await trio.run_process(
+        [*command, "--", "sums.out", "Bob"],
+        cwd=tmp_path,
+        env={**os.environ, "RELAY_STATE_DIR": str(state)},
+        check=False,
+        capture_stdout=True,
+        capture_stderr=True,
+    )
+    assert (done.returncode, b"total 9 for Bob" in done.stdout) == (9, True), done.stderr
+    assert b"sum = 3" in done.stderr
+
+
+async def test_one_that_is_not_there_is_named(settings: Settings, sums: Program) -> None:
+    entries = {
+        "gone": {"command": ["no-such-debugger"]},
+        "mute": {"command": ["false", "{port}"], "transport": "tcp"},
+    }
+    values = settings.model_dump() | {"adapters": entries}
+    async with running_relay(Settings(**values)) as api:
+        for name, told in (("gone", "no executable"), ("mute", "ended before it listened")):
+            session = await api.session(adapter=name)
+            with pytest.raises(Refused, match=told) as refused:
+                await session.launch("sums.out")
+            assert refused.value.code == "LAUNCH_FAILED"
+            await session.delete()
+
+
+def below() -> set[int]:
+    return {pid for pid, _ in descendants(os.getpid())}
