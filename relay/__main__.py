@@ -24,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "attach": "relay.faces.cli.starting:attach",
     "break": "relay.faces.cli.looking:break_",
     "continue": "relay.faces.cli.running:continue_",
+    "dap": "relay.faces.dap.command:dap",
     "doctor": "relay.faces.cli.doctor:doctor",
     "end": "relay.faces.cli.ending:end",
     "eval": "relay.faces.cli.looking:evaluate",

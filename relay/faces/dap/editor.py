@@ -1,0 +1,76 @@
+"""One editor: requests in, responses and events out, in the order in which they are said.
+
+Knows the envelope of DAP and that an editor may read slowly. Refuses to know commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import trio
+
+from relay.dap.conversation import Conversation, IncomingRequest
+from relay.errors import ProtocolViolation
+
+MOST_WAITING = 1000
+"""Messages on their way to the editor above which events wait."""
+
+
+class Editor:
+    """An editor at the other end of two streams. Use it in a nursery that runs `write`."""
+
+    def __init__(self, source: trio.abc.ReceiveStream, sink: trio.abc.SendStream) -> None:
+        self._source, self._sink = source, sink
+        self._conversation = Conversation()
+        self._queue, self._unsent = trio.open_memory_channel[bytes](float("inf"))
+        self._sent = trio.Event()
+        self._waiting = 0
+        self.fault: str | None = None
+        """What was wrong with the last bytes, if the conversation broke off."""
+
+    async def receive(self) -> Sequence[IncomingRequest] | None:
+        """The next requests; None when the editor has hung up, or broken the protocol."""
+        try:
+            data = await self._source.receive_some(65536)
+            heard = self._conversation.receive(data) if data else None
+        except ProtocolViolation as error:
+            self.fault = str(error)
+            return None
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            return None
+        if heard is None:
+            return None
+        return [message for message in heard if isinstance(message, IncomingRequest)]
+
+    def event(self, name: str, body: Mapping[str, Any] | None = None) -> None:
+        """Tell something."""
+        self._say(self._conversation.event(name, body))
+
+    def answer(self, request: IncomingRequest, body: Mapping[str, Any] | None = None) -> None:
+        """Success."""
+        self._say(self._conversation.respond(request, body))
+
+    def refuse(self, request: IncomingRequest, why: str) -> None:
+        """No success, in words that the editor shows."""
+        self._say(self._conversation.respond(request, error=why))
+
+    def _say(self, data: bytes) -> None:
+        self._waiting += 1
+        self._queue.send_nowait(data)
+
+    async def write(self) -> None:
+        """Send what was said, until the editor hangs up."""
+        async for data in self._unsent:
+            try:
+                await self._sink.send_all(data)
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                return
+            self._waiting -= 1
+            self._sent.set()
+            self._sent = trio.Event()
+
+    async def room(self, most: int = MOST_WAITING) -> None:
+        """Until at most so many messages are on their way."""
+        while self._waiting > most:
+            await self._sent.wait()

@@ -1,0 +1,392 @@
+"""Requests of an editor, carried out through the relay's API.
+
+The editor is one more client of the session: what it may do, and when, the relay decides, as for
+the agent. Source: DAP requests; contract, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import trio
+
+from relay.client import AsyncClient, AsyncSession
+from relay.dap.conversation import IncomingRequest
+from relay.errors import InvalidRequest, RelayError, SessionNotFound
+from relay.faces.dap import views
+from relay.faces.dap.editor import Editor
+from relay.faces.dap.placing import FUNCTIONS, Placing
+from relay.faces.dap.telling import Telling
+
+Arguments = Mapping[str, Any]
+Body = Mapping[str, Any] | None
+
+MOST_CHILDREN = 10_000
+FAREWELL_SECONDS = 10.0
+
+NEEDS_CONTROL = frozenset(
+    [
+        "launch",
+        "continue",
+        "next",
+        "stepIn",
+        "stepOut",
+        "pause",
+        "evaluate",
+        "setVariable",
+        "completions",
+        "terminate",
+    ]
+)
+"""Requests that change the program, or run code in it; in read-only, all are refused."""
+
+
+class _Later(Exception):
+    """The answer comes with a later request."""
+
+
+class Face:
+    """One editor and the session that it has joined."""
+
+    def __init__(
+        self, editor: Editor, client: AsyncClient, *, session_id: str | None, read_only: bool
+    ) -> None:
+        self._editor = editor
+        self._client = client
+        self._asked = session_id
+        self._read_only = read_only
+        self._joined: AsyncSession | None = None
+        self._is_own = False  # the editor has launched the program
+        self._launch: tuple[IncomingRequest, Arguments] | None = None
+        self._configured = False
+        self._frames: dict[int, tuple[int, int]] = {}
+        self._last_frame = 0
+        self._is_over = False
+
+    async def run(self) -> None:
+        """Serve the editor until it leaves."""
+        async with trio.open_nursery() as nursery:
+            self._nursery = nursery
+            nursery.start_soon(self._editor.write)
+            try:
+                await self._serve()
+            finally:
+                with trio.move_on_after(FAREWELL_SECONDS, shield=True):
+                    await self._leave(ends=self._is_own)
+                    await self._editor.room(0)
+            nursery.cancel_scope.cancel()
+
+    async def _serve(self) -> None:
+        while not self._is_over and (requests := await self._editor.receive()) is not None:
+            for request in requests:
+                await self._handle(request)
+
+    async def _handle(self, request: IncomingRequest) -> None:
+        try:
+            body = await self._carry_out(request)
+        except _Later:
+            return
+        except RelayError as error:
+            self._editor.refuse(request, _words(error))
+            return
+        self._editor.answer(request, body)
+        if (after := _AFTER.get(request.command)) is not None:
+            await after(self)
+
+    async def _carry_out(self, request: IncomingRequest) -> Body:
+        do = _REQUESTS.get(request.command)
+        if do is None:
+            raise InvalidRequest(f"the relay has no request {request.command!r}", suggestion="–")
+        if self._read_only and request.command in NEEDS_CONTROL:
+            raise InvalidRequest(
+                "this editor only looks on",
+                suggestion='Attach without "readOnly" (or --read-only) to be in control',
+            )
+        if request.command in ("launch", "attach"):
+            self._request = request
+        try:
+            return await do(self, request.arguments)
+        except (KeyError, TypeError) as error:
+            raise InvalidRequest(
+                f"{request.command}: an argument is missing or of the wrong type: {error}"
+            ) from None
+
+    # Joining and leaving ----------------------------------------------------------------------
+
+    async def _initialize(self, arguments: Arguments) -> Body:
+        if not (arguments.get("linesStartAt1", True) and arguments.get("columnsStartAt1", True)):
+            raise InvalidRequest("lines and columns are counted from 1 here")
+        if arguments.get("pathFormat", "path") != "path":
+            raise InvalidRequest("paths are paths here, not URIs")
+        return dict(views.CAPABILITIES)
+
+    async def _attach(self, arguments: Arguments) -> Body:
+        self._read_only = self._read_only or arguments.get("readOnly", False) is True
+        wanted = arguments.get("session") or self._asked
+        self._join(self._client.session(wanted or await self._only()))
+        await self._session.view()  # or it is not there
+        return None
+
+    async def _only(self) -> str:
+        items = (await self._client.sessions()).items
+        if len(items) == 1:
+            return items[0].session_id
+        ids = ", ".join(item.session_id for item in items)
+        raise SessionNotFound(
+            f"there are {len(items)} sessions: {ids}" if items else "there is no session to join",
+            suggestion='Name one: "session" in the attach request, or --session',
+        )
+
+    async def _prepare_launch(self, arguments: Arguments) -> Body:
+        """Make the session; the program starts when the editor has set everything."""
+        fields = {"project_root": "cwd", "python_path": "python", "adapter": "adapter"}
+        given = {ours: arguments[name] for ours, name in fields.items() if arguments.get(name)}
+        self._join(await self._client.create_session(**given))
+        self._is_own = True
+        self._launch = (self._request, arguments)
+        self._editor.event("initialized")
+        raise _Later
+
+    def _join(self, session: AsyncSession) -> None:
+        if self._joined is not None:
+            raise InvalidRequest("this editor is in a session already")
+        self._joined = session
+        self._placed = Placing(session)
+        self._telling = Telling(session, self._editor, self._placed, self._frames.clear)
+
+    @property
+    def _placing(self) -> Placing:
+        if self._joined is None:
+            raise _too_early()
+        return self._placed
+
+    @property
+    def _session(self) -> AsyncSession:
+        if self._joined is None:
+            raise _too_early()
+        return self._joined
+
+    async def _say_initialized(self) -> None:
+        self._editor.event("initialized")
+
+    async def _configuration_done(self, arguments: Arguments) -> Body:
+        await self._session.ping()
+        self._configured = True
+        return None
+
+    async def _begin(self) -> None:
+        """Everything is set: the program starts, or the editor hears where it stands."""
+        if self._launch is None:
+            try:
+                cursor = await self._telling.catch_up()
+                await self._telling.where()
+            except RelayError as error:
+                self._editor.event("output", {"category": "console", "output": _words(error)})
+                self._telling.end(None)
+                return
+            self._nursery.start_soon(self._telling.follow, cursor)
+            return
+        request, arguments = self._launch
+        fields = {
+            "script": arguments.get("program"),
+            "module": arguments.get("module"),
+            "args": arguments.get("args"),
+            "env": arguments.get("env"),
+            "stop_on_entry": arguments.get("stopOnEntry"),
+        }
+        try:
+            await self._session.launch(
+                **{name: value for name, value in fields.items() if value is not None}, wait=0
+            )
+        except RelayError as error:
+            self._editor.refuse(request, _words(error))
+            self._telling.end(None)
+            return
+        self._editor.answer(request)
+        self._nursery.start_soon(self._telling.follow, None)
+
+    async def _disconnect(self, arguments: Arguments) -> Body:
+        await self._leave(ends=arguments.get("terminateDebuggee", self._is_own) is True)
+        self._is_over = True
+        return None
+
+    async def _leave(self, *, ends: bool) -> None:
+        """Take the editor's own away with it: its breakpoints, or all that it has launched."""
+        session, self._joined = self._joined, None
+        if session is None:
+            return
+        try:
+            if ends and not self._read_only:
+                await session.delete()
+            else:
+                await self._placed.remove_all()
+        except RelayError:
+            return  # it has ended without us
+
+    async def _terminate(self, arguments: Arguments) -> Body:
+        await self._session.terminate()
+        return None
+
+    # Breakpoints ------------------------------------------------------------------------------
+
+    async def _set_breakpoints(self, arguments: Arguments) -> Body:
+        path = arguments["source"]["path"]
+        wanted = arguments.get("breakpoints") or []
+        if self._read_only:
+            why = "This editor only looks on"
+            return {"breakpoints": [views.refused_breakpoint(b["line"], why) for b in wanted]}
+        return {"breakpoints": await self._placing.replace(path, wanted)}
+
+    async def _set_function_breakpoints(self, arguments: Arguments) -> Body:
+        wanted = arguments.get("breakpoints") or []
+        if self._read_only:
+            why = "This editor only looks on"
+            return {"breakpoints": [views.refused_breakpoint(None, why) for _ in wanted]}
+        return {"breakpoints": await self._placing.replace(FUNCTIONS, wanted)}
+
+    async def _set_exceptions(self, arguments: Arguments) -> Body:
+        """What an editor says of exceptions as it joins is its default, and not a wish."""
+        filters = list(arguments["filters"])
+        if not self._read_only and (self._configured or self._is_own):
+            await self._session.set_exception_breakpoints(filters=filters)
+        return None
+
+    # Motion -----------------------------------------------------------------------------------
+
+    async def _continue(self, arguments: Arguments) -> Body:
+        await self._session.continue_(wait=0)
+        return {"allThreadsContinued": True}
+
+    async def _next(self, arguments: Arguments) -> Body:
+        await self._session.step_over(wait=0, thread_id=arguments["threadId"])
+        return None
+
+    async def _step_in(self, arguments: Arguments) -> Body:
+        await self._session.step_into(wait=0, thread_id=arguments["threadId"])
+        return None
+
+    async def _step_out(self, arguments: Arguments) -> Body:
+        await self._session.step_out(wait=0, thread_id=arguments["threadId"])
+        return None
+
+    async def _pause(self, arguments: Arguments) -> Body:
+        await self._session.pause(wait=0)
+        return None
+
+    # Looking ----------------------------------------------------------------------------------
+
+    async def _threads(self, arguments: Arguments) -> Body:
+        threads = (await self._session.threads()).threads
+        return {"threads": [{"id": one.id, "name": one.name} for one in threads]}
+
+    async def _stack(self, arguments: Arguments) -> Body:
+        thread, first = arguments["threadId"], arguments.get("startFrame") or 0
+        stack = await self._session.stack(
+            thread_id=thread, start_frame=first, levels=arguments.get("levels") or 0
+        )
+        frames = [views.frame(one, self._number(thread, one.id)) for one in stack.frames]
+        return {"stackFrames": frames, "totalFrames": stack.total_frames}
+
+    def _number(self, thread: int, index: int) -> int:
+        self._last_frame += 1
+        self._frames[self._last_frame] = (thread, index)
+        return self._last_frame
+
+    async def _index_of(self, frame: int | None) -> int:
+        """Which frame of the stopped thread; the innermost one without a number."""
+        if not frame:
+            return 0
+        if frame not in self._frames:
+            raise InvalidRequest(f"frame {frame} is of an earlier stop")
+        thread, index = self._frames[frame]
+        stopped = (await self._session.view()).stopped_thread_id
+        if thread != stopped:
+            raise InvalidRequest(f"values are shown of the thread that stopped, {stopped}")
+        return index
+
+    async def _scopes(self, arguments: Arguments) -> Body:
+        index = await self._index_of(arguments["frameId"])
+        found = await self._session.scopes(frame_id=index)
+        return {"scopes": [views.scope(one) for one in found.scopes]}
+
+    async def _variables(self, arguments: Arguments) -> Body:
+        found = await self._session.variables(
+            variables_reference=arguments["variablesReference"],
+            start=arguments.get("start") or 0,
+            count=min(arguments.get("count") or MOST_CHILDREN, MOST_CHILDREN),
+            filter=arguments.get("filter"),
+        )
+        return {"variables": [views.variable(one) for one in found.variables]}
+
+    async def _evaluate(self, arguments: Arguments) -> Body:
+        context = {"hover": "hover", "watch": "watch", "variables": "watch"}
+        found = await self._session.evaluate(
+            arguments["expression"],
+            frame_id=await self._index_of(arguments.get("frameId")),
+            context=context.get(arguments.get("context") or "", "repl"),  # type: ignore[arg-type]
+        )
+        if found.error is not None:
+            raise InvalidRequest(found.error)
+        return views.evaluation(found)
+
+    async def _set_variable(self, arguments: Arguments) -> Body:
+        reference, name = arguments["variablesReference"], arguments["name"]
+        view = await self._session.set_variable(reference, name=name, value=arguments["value"])
+        return views.changed(view)
+
+    async def _completions(self, arguments: Arguments) -> Body:
+        found = await self._session.completions(
+            text=arguments["text"],
+            column=arguments["column"],
+            frame_id=await self._index_of(arguments.get("frameId")),
+        )
+        return {"targets": [views.completion(one) for one in found.items]}
+
+    async def _exception_info(self, arguments: Arguments) -> Body:
+        found = await self._session.exception()
+        if found.exception is None:
+            raise InvalidRequest("the stop is about no exception")
+        return views.exception_info(found.exception)
+
+
+def _too_early() -> InvalidRequest:
+    return InvalidRequest("no session yet", suggestion="Send attach or launch first")
+
+
+def _words(error: RelayError) -> str:
+    suggestion = error.details.get("suggestion", error.suggestion)
+    return f"{error.message}. {suggestion}" if suggestion and suggestion != "–" else error.message
+
+
+_Do = Callable[[Face, Arguments], Awaitable[Body]]
+
+_REQUESTS: Mapping[str, _Do] = {
+    "initialize": Face._initialize,
+    "attach": Face._attach,
+    "launch": Face._prepare_launch,
+    "configurationDone": Face._configuration_done,
+    "disconnect": Face._disconnect,
+    "terminate": Face._terminate,
+    "setBreakpoints": Face._set_breakpoints,
+    "setFunctionBreakpoints": Face._set_function_breakpoints,
+    "setExceptionBreakpoints": Face._set_exceptions,
+    "continue": Face._continue,
+    "next": Face._next,
+    "stepIn": Face._step_in,
+    "stepOut": Face._step_out,
+    "pause": Face._pause,
+    "threads": Face._threads,
+    "stackTrace": Face._stack,
+    "scopes": Face._scopes,
+    "variables": Face._variables,
+    "evaluate": Face._evaluate,
+    "setVariable": Face._set_variable,
+    "completions": Face._completions,
+    "exceptionInfo": Face._exception_info,
+}
+
+_AFTER: Mapping[str, Callable[[Face], Awaitable[None]]] = {
+    "attach": Face._say_initialized,
+    "configurationDone": Face._begin,
+}

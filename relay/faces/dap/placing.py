@@ -1,0 +1,94 @@
+"""The editor's breakpoints beside everybody else's.
+
+An editor says, for a file, which breakpoints are to be there, and knows of no other client. What
+it asks for is added, what it takes back is removed, and what others set stays as it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import trio
+
+from relay.client import AsyncSession
+from relay.dap import types as dap
+from relay.errors import RelayError
+from relay.faces.dap import views
+from relay.models.breakpoints import BreakpointView
+
+FUNCTIONS = ""
+"""In the place of a path: breakpoints at functions."""
+
+_FIELDS = {"condition": "condition", "hitCondition": "hit_condition", "logMessage": "log_message"}
+
+
+class Placing:
+    """What one editor has set in one session."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+        self._own: dict[str, set[str]] = {}
+        self.lock = trio.Lock()
+        """Held while breakpoints are on their way: news of them must come after the answer."""
+
+    def is_own(self, breakpoint_id: str) -> bool:
+        """Whether the editor has set it."""
+        return any(breakpoint_id in ids for ids in self._own.values())
+
+    async def replace(self, path: str, wanted: Iterable[Mapping[str, Any]]) -> list[dap.Breakpoint]:
+        """Set what the editor wants in this file, and remove what it no longer does."""
+        async with self.lock:
+            listed = await self._session.breakpoints()
+            there = {key: one for one in listed.breakpoints if (key := _place(one)) is not None}
+            kept: set[str] = set()
+            told = [await self._one(path, wish, there, kept) for wish in wanted]
+            for gone in self._own.get(path, set()) - kept:
+                await self._remove(gone)
+            self._own[path] = kept
+            return told
+
+    async def _one(
+        self,
+        path: str,
+        wish: Mapping[str, Any],
+        there: Mapping[tuple[str, Any], BreakpointView],
+        kept: set[str],
+    ) -> dap.Breakpoint:
+        key = (_real(path), wish["name"] if path == FUNCTIONS else wish["line"])
+        known = there.get(key)
+        if known is not None and known.id not in self._own.get(path, set()):
+            return views.breakpoint(known)  # somebody else's: it stays as it is
+        fields = {ours: wish[theirs] for theirs, ours in _FIELDS.items() if wish.get(theirs)}
+        place = {"function": key[1]} if path == FUNCTIONS else {"file": path, "line": key[1]}
+        try:
+            batch = await self._session.set_breakpoints(**place, **fields)
+        except RelayError as error:
+            return views.refused_breakpoint(wish.get("line"), error.message)
+        (view,) = batch.breakpoints
+        kept.add(view.id)
+        return views.breakpoint(view)
+
+    async def _remove(self, breakpoint_id: str) -> None:
+        # Somebody else may have removed it, and the session may be gone.
+        with contextlib.suppress(RelayError):
+            await self._session.delete_breakpoint(breakpoint_id)
+
+    async def remove_all(self) -> None:
+        """The editor leaves: its breakpoints go with it."""
+        async with self.lock:
+            for gone in {one for ids in self._own.values() for one in ids}:
+                await self._remove(gone)
+            self._own.clear()
+
+
+def _place(view: BreakpointView) -> tuple[str, Any] | None:
+    if view.function is not None:
+        return FUNCTIONS, view.function
+    return (_real(view.source.path), view.line) if view.source is not None else None
+
+
+def _real(path: str) -> str:
+    return path and os.path.realpath(path)

@@ -1,0 +1,75 @@
+"""The DAP face as a process: one editor on stdin and stdout, or any number on a port."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from functools import partial
+
+import trio
+
+from relay.client import AsyncClient
+from relay.faces.dap.editor import Editor
+from relay.faces.dap.face import Face
+
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Where the relay is, and what editors may do there."""
+
+    url: str
+    token: str | None
+    session_id: str | None
+    read_only: bool
+
+
+async def serve_editor(
+    terms: Terms, source: trio.abc.ReceiveStream, sink: trio.abc.SendStream
+) -> str | None:
+    """One editor, until it leaves; what was wrong with its last bytes, if anything was."""
+    editor = Editor(source, sink)
+    async with AsyncClient(terms.url, token=terms.token) as client:
+        face = Face(editor, client, session_id=terms.session_id, read_only=terms.read_only)
+        await face.run()
+    return editor.fault
+
+
+async def _serve_stdio(terms: Terms) -> int:
+    source = trio.lowlevel.FdStream(os.dup(sys.stdin.fileno()))
+    sink = trio.lowlevel.FdStream(os.dup(sys.stdout.fileno()))
+    async with source, sink:
+        fault = await serve_editor(terms, source, sink)
+    if fault is not None:
+        print(f"relay dap: {fault}", file=sys.stderr)
+    return 0 if fault is None else 1
+
+
+async def _serve_port(terms: Terms, port: int) -> int:
+    """Until SIGINT or SIGTERM."""
+
+    async def serve(stream: trio.SocketStream) -> None:
+        async with stream:
+            fault = await serve_editor(terms, stream, stream)
+        if fault is not None:
+            print(f"relay dap: {fault}", file=sys.stderr)
+
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async with trio.open_nursery() as nursery:
+            listeners = await nursery.start(partial(trio.serve_tcp, serve, port, host=LOOPBACK))
+            bound = listeners[0].socket.getsockname()[1]
+            print(f"Listening for editors on {LOOPBACK}:{bound}", flush=True)
+            async for _ in signals:
+                break
+            nursery.cancel_scope.cancel()
+    return 0
+
+
+def main(terms: Terms, port: int | None) -> int:
+    """Entry point; the exit code."""
+    return trio.run(
+        partial(_serve_stdio, terms) if port is None else partial(_serve_port, terms, port)
+    )

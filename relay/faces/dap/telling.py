@@ -1,0 +1,143 @@
+"""The session's events, as they come, told to an editor.
+
+Source: contract, section 6; DAP events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from relay.client import AsyncSession
+from relay.errors import RelayError
+from relay.faces.dap import views
+from relay.faces.dap.editor import Editor
+from relay.faces.dap.placing import Placing
+from relay.models.output import EventView
+
+Body = Mapping[str, Any]
+
+
+class Telling:
+    """Tells one editor what happens in one session."""
+
+    def __init__(
+        self, session: AsyncSession, editor: Editor, placing: Placing, moved: Callable[[], None]
+    ) -> None:
+        self._session = session
+        self._editor = editor
+        self._placing = placing
+        self._moved = moved
+        """Called when frames and references of the last stop are of no use any more."""
+
+        self.is_over = False
+
+    async def catch_up(self) -> str:
+        """Tell what was printed before; the cursor behind that."""
+        cursor: str | None = None
+        while True:
+            page = await self._session.event_page(cursor=cursor, limit=1000)
+            for event in page.events:
+                if event.type == "output":
+                    await self._tell(event)
+            cursor = page.next_cursor
+            if not page.has_more:
+                return cursor
+
+    async def where(self) -> None:
+        """Tell an editor that has just joined where the program stands."""
+        for view in (await self._session.breakpoints()).breakpoints:
+            if not self._placing.is_own(view.id):
+                shown = views.breakpoint(view)
+                self._editor.event("breakpoint", {"reason": "new", "breakpoint": shown})
+        now = await self._session.view()
+        if now.status == "paused":
+            body: dict[str, Any] = {
+                "reason": now.stop_reason or "pause",
+                "threadId": now.stopped_thread_id,
+                "allThreadsStopped": True,
+            }
+            self._editor.event("stopped", body)
+
+    async def follow(self, cursor: str | None) -> None:
+        """Tell everything from `cursor` on, until the program or the session has ended."""
+        try:
+            async for told in self._session.events(cursor=cursor):
+                if isinstance(told.data, EventView):
+                    await self._tell(told.data)
+        except RelayError as error:
+            self._console(f"{error.message}\n")
+        self.end(None)
+
+    async def _tell(self, event: EventView) -> None:
+        await self._editor.room()
+        tell = _TOLD.get(event.type)
+        if tell is not None:
+            await tell(self, event.body)
+
+    async def _stopped(self, body: Body) -> None:
+        self._moved()
+        told = {
+            "reason": body["reason"],
+            "description": body.get("description"),
+            "threadId": body["thread_id"],
+            "text": body.get("text"),
+            "allThreadsStopped": body["all_threads_stopped"],
+            "preserveFocusHint": body["preserve_focus_hint"],
+            "hitBreakpointIds": [views.number_of(one) for one in body["hit_breakpoint_ids"]],
+        }
+        self._editor.event("stopped", {key: it for key, it in told.items() if it is not None})
+
+    async def _continued(self, body: Body) -> None:
+        self._moved()
+        told = {"threadId": body["thread_id"], "allThreadsContinued": body["all_threads_continued"]}
+        self._editor.event("continued", told)
+
+    async def _output(self, body: Body) -> None:
+        self._editor.event("output", {"category": body["category"], "output": body["output"]})
+
+    async def _warning(self, body: Body) -> None:
+        self._console(f"{body['message']}\n")
+
+    def _console(self, text: str) -> None:
+        self._editor.event("output", {"category": "console", "output": text})
+
+    async def _thread(self, body: Body) -> None:
+        self._editor.event("thread", {"reason": body["reason"], "threadId": body["thread_id"]})
+
+    async def _breakpoint(self, body: Body) -> None:
+        told = body["breakpoint"]
+        async with self._placing.lock:
+            if body["reason"] == "new" and self._placing.is_own(told["id"]):
+                return  # the answer to the request has said it
+        if body["reason"] == "removed":
+            shown: Any = {"id": views.number_of(told["id"]), "verified": False}
+        else:
+            try:
+                shown = views.breakpoint(await self._session.breakpoint(told["id"]))
+            except RelayError:
+                return  # it is gone already, and that is told next
+        self._editor.event("breakpoint", {"reason": body["reason"], "breakpoint": shown})
+
+    async def _terminated(self, body: Body) -> None:
+        self.end(body.get("exit_code"))
+
+    def end(self, exit_code: int | None) -> None:
+        """Tell the end, once."""
+        if self.is_over:
+            return
+        self.is_over = True
+        if exit_code is not None:
+            self._editor.event("exited", {"exitCode": exit_code})
+        self._editor.event("terminated")
+
+
+_TOLD = {
+    "stopped": Telling._stopped,
+    "continued": Telling._continued,
+    "output": Telling._output,
+    "warning": Telling._warning,
+    "thread": Telling._thread,
+    "breakpoint": Telling._breakpoint,
+    "terminated": Telling._terminated,
+}

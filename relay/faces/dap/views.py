@@ -1,0 +1,164 @@
+"""What the relay tells, as DAP says it. Pure."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any
+
+from relay.dap import types as dap
+from relay.models.breakpoints import BreakpointView
+from relay.models.inspection import Evaluation, FrameView, ScopeView, VariableView
+from relay.models.looking import CompletionItem, ExceptionDetails
+
+FILTERS: list[dap.ExceptionBreakpointsFilter] = [
+    {"filter": "uncaught", "label": "Uncaught exceptions", "default": True},
+    {"filter": "raised", "label": "Raised exceptions", "default": False},
+]
+
+CAPABILITIES: dap.Capabilities = {
+    "supportsConfigurationDoneRequest": True,
+    "supportsConditionalBreakpoints": True,
+    "supportsHitConditionalBreakpoints": True,
+    "supportsLogPoints": True,
+    "supportsFunctionBreakpoints": True,
+    "supportsEvaluateForHovers": True,
+    "supportsSetVariable": True,
+    "supportsCompletionsRequest": True,
+    "supportsExceptionInfoRequest": True,
+    "supportTerminateDebuggee": True,
+    "supportsTerminateRequest": True,
+    "supportsDelayedStackTraceLoading": True,
+    "exceptionBreakpointFilters": FILTERS,
+}
+
+
+def source(path: str) -> dap.Source:
+    """A file of the program."""
+    return {"path": path, "name": PurePath(path).name}
+
+
+def number_of(breakpoint_id: str) -> int:
+    """DAP's number of a breakpoint: that of its id."""
+    return int(breakpoint_id.rpartition("_")[2])
+
+
+def breakpoint(view: BreakpointView) -> dap.Breakpoint:
+    """A breakpoint of the session."""
+    told: dap.Breakpoint = {"id": number_of(view.id), "verified": view.verified}
+    if view.source is not None:
+        told["source"] = source(view.source.path)
+    if view.line is not None:
+        told["line"] = view.line
+    if view.message:
+        told["message"] = view.message
+    return told
+
+
+def refused_breakpoint(line: int | None, why: str) -> dap.Breakpoint:
+    """One that is nowhere."""
+    told: dap.Breakpoint = {"verified": False, "message": why}
+    if line is not None:
+        told["line"] = line
+    return told
+
+
+def frame(view: FrameView, number: int) -> dap.StackFrame:
+    """A frame, by the number that the editor knows it by."""
+    told: dap.StackFrame = {
+        "id": number,
+        "name": view.name,
+        "line": view.line,
+        "column": view.column,
+        "presentationHint": view.presentation_hint,
+    }
+    if view.source is not None:
+        told["source"] = source(view.source.path)
+    return told
+
+
+def scope(view: ScopeView) -> dap.Scope:
+    """A scope of a frame."""
+    return {
+        "name": view.name,
+        "presentationHint": view.presentation_hint,
+        "variablesReference": view.variables_reference,
+        "namedVariables": view.named_variables,
+        "indexedVariables": view.indexed_variables,
+        "expensive": view.expensive,
+    }
+
+
+def variable(view: VariableView) -> dap.Variable:
+    """A variable, or a child of one."""
+    told: dap.Variable = {
+        "name": view.name,
+        "value": view.value,
+        "variablesReference": view.variables_reference,
+    }
+    told.update(_value(view))
+    if view.evaluate_name:
+        told["evaluateName"] = view.evaluate_name
+    return told
+
+
+def evaluation(view: Evaluation) -> dict[str, Any]:
+    """The body of `evaluate`."""
+    return {"result": view.result or "", **_value(view)}
+
+
+def changed(view: VariableView) -> dict[str, Any]:
+    """The body of `setVariable`."""
+    return {"value": view.value, **_value(view)}
+
+
+def _value(view: VariableView | Evaluation) -> Any:
+    told = {
+        "type": view.type or "",
+        "variablesReference": view.variables_reference,
+        "namedVariables": view.named_variables,
+        "indexedVariables": view.indexed_variables,
+    }
+    if view.presentation_hint is not None:
+        told["presentationHint"] = view.presentation_hint
+    return told
+
+
+def completion(view: CompletionItem) -> dap.CompletionItem:
+    """What could be typed."""
+    return {
+        "label": view.label,
+        "text": view.text,
+        "type": _COMPLETIONS.get(view.type, "value"),  # type: ignore[typeddict-item]
+        "start": view.start - 1,
+        "length": view.length,
+    }
+
+
+_COMPLETIONS = {
+    name: name
+    for name in (
+        "method",
+        "function",
+        "field",
+        "variable",
+        "class",
+        "module",
+        "property",
+        "keyword",
+    )
+}
+
+
+def exception_info(view: ExceptionDetails) -> dict[str, Any]:
+    """The body of `exceptionInfo`."""
+    return {
+        "exceptionId": view.full_type,
+        "description": view.message,
+        "breakMode": view.break_mode,
+        "details": {
+            "message": view.message,
+            "typeName": view.type,
+            "fullTypeName": view.full_type,
+            "stackTrace": view.traceback,
+        },
+    }

@@ -1,0 +1,1 @@
+"""The DAP face: editors in sessions that others have, too."""

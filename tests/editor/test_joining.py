@@ -1,0 +1,302 @@
+"""An editor beside an agent: both see one session, both may move it, and neither spoils it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from tests.e2e.api import Api
+from tests.e2e.api import Refused as ApiRefused
+from tests.editor.joining import editor, join, stack, terms
+from tests.perl.driver import Peer, Refused
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+CART = """
+    def add(total, price):
+        result = total + price
+        return result  # @result
+
+    print("shop opens", flush=True)
+    total = 0
+    for price in (3, 4, 5):
+        total = add(total, price)  # @loop
+    print("total", total, flush=True)  # @told
+"""
+
+
+async def test_an_editor_sees_and_moves_what_an_agent_has(api: Api, program: Write) -> None:
+    cart = program(CART)
+    agent = await api.session()
+    placed = await agent.breakpoint(cart.text, cart.line("result"))
+    await agent.launch(cart.text)
+    async with editor(terms(api)) as peer:
+        await join(peer)
+        why = await peer.event("stopped")
+        assert (why["reason"], why["allThreadsStopped"]) == ("breakpoint", True)
+        assert peer.printed("stdout") == b"shop opens\n"
+        (told,) = peer.events("breakpoint")
+        assert (told["reason"], told["breakpoint"]["line"]) == ("new", cart.line("result"))
+
+        frames = await stack(peer, why)
+        assert [frame["name"] for frame in frames] == ["add", "<module>"]
+        assert frames[0]["source"]["path"] == cart.text
+        assert {one["name"] for one in (await peer.ask("threads"))["threads"]} == {"MainThread"}
+        values = await peer.locals(frames[0])
+        assert (values["total"]["value"], values["result"]["value"]) == ("0", "3")
+        assert (await peer.locals(frames[1]))["price"]["value"] == "3"
+        assert await peer.value("total + 1", frameId=frames[0]["id"], context="watch") == "1"
+        with pytest.raises(Refused, match="nope"):
+            await peer.value("nope", frameId=frames[0]["id"])
+
+        # The editor moves, and the agent sees it; then the other way round.
+        await peer.ask("stepOut", threadId=why["threadId"])
+        assert (await peer.event("stopped"))["reason"] == "step"
+        assert (await agent.get())["current_location"]["function"] == "<module>"
+        at = await agent.resume()
+        assert at["current_location"]["line"] == cart.line("result")
+        why = await peer.event("stopped")
+        assert why["hitBreakpointIds"] == [int(placed["id"].removeprefix("bp_"))]
+        with pytest.raises(Refused, match="earlier stop"):
+            await peer.ask("scopes", frameId=frames[0]["id"])
+
+        scope = (await peer.ask("scopes", frameId=(await stack(peer, why))[0]["id"]))["scopes"][0]
+        reference = scope["variablesReference"]
+        await peer.ask("setVariable", variablesReference=reference, name="result", value="100")
+        await agent.delete(f"/breakpoints/{placed['id']}")
+        await peer.ask("continue", threadId=why["threadId"])
+        assert (await peer.event("exited"))["exitCode"] == 0
+        await peer.event("terminated")
+        assert peer.printed("stdout") == b"shop opens\ntotal 105\n"
+    assert (await agent.get())["status"] == "terminated", "the session is the agent's"
+
+
+async def test_breakpoints_of_both_stand_side_by_side(api: Api, program: Write) -> None:
+    cart = program(CART)
+    agent = await api.session()
+    kept = await agent.breakpoint(cart.text, cart.line("result"), condition="price == 4")
+    async with editor(terms(api)) as peer:
+        await join(peer, session=agent.id)
+        loop, result = {"line": cart.line("loop")}, {"line": cart.line("result")}
+        first, second = await peer.places(cart, loop, result)
+        assert (first["verified"], second["id"]) == (True, int(kept["id"].removeprefix("bp_")))
+        listed = {b["line"]: b for b in (await agent.get("/breakpoints"))["breakpoints"]}
+        assert listed.keys() == {cart.line("loop"), cart.line("result")}
+        assert listed[cart.line("result")]["condition"] == "price == 4", "the agent's own"
+        (moved,) = await peer.places(cart, {"line": cart.line("told"), "condition": "total > 1"})
+        assert moved["verified"] is True
+        listed = {b["line"]: b for b in (await agent.get("/breakpoints"))["breakpoints"]}
+        assert listed.keys() == {cart.line("told"), cart.line("result")}
+        assert listed[cart.line("told")]["condition"] == "total > 1"
+        (bad,) = await peer.places(cart, {"line": cart.line("loop"), "hitCondition": "often"})
+        assert (bad["verified"], "often" in bad["message"]) == (False, True)
+        await peer.places(cart, "loop")
+        named = await peer.ask("setFunctionBreakpoints", breakpoints=[{"name": "add"}])
+        assert named["breakpoints"][0]["id"]
+        await agent.launch(cart.text)
+        assert (await peer.event("stopped"))["reason"] == "breakpoint"
+    listed = (await agent.get("/breakpoints"))["breakpoints"]
+    assert [b["id"] for b in listed] == [kept["id"]], "the editor's went with it"
+    assert (await agent.get())["status"] == "paused"
+
+
+async def test_who_only_looks_on_changes_nothing(api: Api, program: Write) -> None:
+    cart = program(CART)
+    agent = await api.session()
+    await agent.breakpoint(cart.text, cart.line("result"))
+    await agent.launch(cart.text)
+    for where, attach in ((terms(api, read_only=True), {}), (terms(api), {"readOnly": True})):
+        async with editor(where) as peer:
+            await join(peer, **attach)
+            why = await peer.event("stopped")
+            frames = await stack(peer, why)
+            assert (await peer.locals(frames[0]))["total"]["value"] == "0"
+            (nowhere,) = await peer.places(cart, "told")
+            assert (nowhere["verified"], "looks on" in nowhere["message"]) == (False, True)
+            for command in ("continue", "next", "pause", "terminate"):
+                with pytest.raises(Refused, match="looks on"):
+                    await peer.ask(command, threadId=why["threadId"])
+            with pytest.raises(Refused, match="looks on"):
+                await peer.value("total", frameId=frames[0]["id"])
+            await peer.ask("disconnect", terminateDebuggee=True)
+    assert (await agent.get())["current_location"]["line"] == cart.line("result")
+    assert (await agent.get("/breakpoints"))["total"] == 1
+
+
+async def test_a_program_that_the_editor_launches_is_its_own(api: Api, program: Write) -> None:
+    cart = program(CART)
+    async with editor(terms(api)) as peer:
+        launching = await peer.send(
+            {"command": "launch", "arguments": {"program": cart.text, "cwd": str(cart.path.parent)}}
+        )
+        await peer.event("initialized")
+        (placed,) = await peer.places(cart, "result")
+        assert placed["verified"] is True
+        await peer.ask("configurationDone")
+        assert (await peer.response(launching))["success"] is True
+        why = await peer.event("stopped")
+        assert (await peer.locals((await stack(peer, why))[0]))["result"]["value"] == "3"
+        assert (await api.get("/sessions"))["total"] == 1
+        await peer.ask("disconnect")
+    assert (await api.get("/sessions"))["total"] == 0
+
+
+async def test_a_launch_that_fails_is_refused_in_words(api: Api, tmp_path: Path) -> None:
+    async with editor(terms(api)) as peer:
+        arguments = {"program": str(tmp_path / "none.py")}
+        launching = await peer.send({"command": "launch", "arguments": arguments})
+        await peer.event("initialized")
+        await peer.ask("configurationDone")
+        refused = await peer.response(launching)
+        assert (refused["success"], "No such script" in refused["message"]) == (False, True)
+        await peer.event("terminated")
+    assert (await api.get("/sessions"))["total"] == 0
+
+
+async def test_two_that_move_at_once_never_spoil_the_session(api: Api, program: Write) -> None:
+    endless = program("""
+        count = 0
+        while True:
+            count += 1  # @count
+    """)
+    agent = await api.session()
+    await agent.breakpoint(endless.text, endless.line("count"))
+    await agent.launch(endless.text)
+    moves: list[str] = []
+    refusals: list[str] = []
+
+    async def move(peer: Peer, thread: int, command: str) -> None:
+        for _ in range(25):
+            try:
+                await peer.ask(command, threadId=thread)
+                moves.append(command)
+            except Refused as error:
+                refusals.append(error.text)
+
+    async def agent_moves() -> None:
+        for _ in range(25):
+            try:
+                await agent.post("/step-over", wait=5)
+            except ApiRefused as error:
+                refusals.append(error.message)
+
+    async with editor(terms(api)) as one, editor(terms(api)) as two:
+        await join(one)
+        await join(two)
+        thread = (await one.event("stopped"))["threadId"]
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(move, one, thread, "continue")
+            nursery.start_soon(move, two, thread, "next")
+            nursery.start_soon(agent_moves)
+        assert moves
+        assert [text for text in refusals if "not paused" not in text] == []
+        with trio.fail_after(30):
+            while (await agent.get())["status"] != "paused":
+                await agent.get("/events", types="stopped", timeout=1)
+        for peer in (one, two):
+            assert await peer.value("count >= 0") == "True"
+        assert int((await agent.evaluate("count"))["result"]) >= 0
+
+
+async def test_what_is_wrong_is_said_and_the_session_lives_on(api: Api, program: Write) -> None:
+    cart = program(CART)
+    async with editor(terms(api)) as peer:
+        with pytest.raises(Refused, match="no session to join"):
+            await peer.ask("attach")
+        with pytest.raises(Refused, match="attach or launch first"):
+            await peer.ask("threads")
+        agent = await api.session()
+        await agent.breakpoint(cart.text, cart.line("result"))
+        await agent.launch(cart.text)
+        with pytest.raises(Refused, match="sess_none"):
+            await peer.ask("attach", session="sess_none")
+    async with editor(terms(api, agent.id)) as peer:
+        await join(peer)
+        with pytest.raises(Refused, match="in a session already"):
+            await peer.ask("attach")
+        with pytest.raises(Refused, match="no request 'fly'"):
+            await peer.ask("fly")
+        for command, arguments in (
+            ("setBreakpoints", {}),
+            ("setBreakpoints", {"source": 3}),
+            ("stackTrace", {}),
+            ("variables", {"variablesReference": "x"}),
+            ("evaluate", {"expression": 3}),
+            ("scopes", {"frameId": 99}),
+        ):
+            with pytest.raises(Refused):
+                await peer.ask(command, **arguments)
+        with pytest.raises(Refused, match="counted from 1"):
+            await peer.ask("initialize", linesStartAt1=False)
+        await peer._stream.send_all(b"Content-Length: x\r\n\r\n")
+    assert (await agent.get())["status"] == "paused"
+
+
+def command(*options: str) -> list[str]:
+    return [sys.executable, "-m", "relay", "dap", *options]
+
+
+async def test_relay_dap_is_an_adapter_on_stdio(api: Api, program: Write, tmp_path: Path) -> None:
+    cart = program(CART)
+    agent = await api.session()
+    await agent.launch(cart.text, stop_on_entry=True)
+    environment: dict[str, Any] = {**os.environ, "RELAY_STATE_DIR": str(tmp_path / "s")}
+    process = await trio.lowlevel.open_process(
+        command("--url", terms(api).url, "--session", agent.id),
+        stdin=-1,
+        stdout=-1,
+        env=environment,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    async with trio.open_nursery() as nursery:
+        peer = Peer(trio.StapledStream(process.stdin, process.stdout))
+        nursery.start_soon(peer.read)
+        await peer.ask("initialize", adapterID="relay")
+        await join(peer)
+        await peer.places(cart, "told")
+        await peer.event("stopped")
+        await process.stdin.aclose()
+        with trio.fail_after(30):
+            assert await process.wait() == 0
+    assert (await agent.get("/breakpoints"))["total"] == 0, "they went with the editor"
+
+
+async def test_relay_dap_listens_for_editors(api: Api, program: Write, tmp_path: Path) -> None:
+    cart = program(CART)
+    agent = await api.session()
+    await agent.launch(cart.text, stop_on_entry=True)
+    environment: dict[str, Any] = {**os.environ, "RELAY_STATE_DIR": str(tmp_path / "s")}
+    async with trio.open_nursery() as nursery:
+        process = await nursery.start(
+            partial(
+                trio.run_process,
+                command("--url", terms(api).url, "--listen", "0"),
+                stdout=-1,
+                env=environment,
+                check=False,
+            )
+        )
+        with trio.fail_after(30):
+            line = await process.stdout.receive_some(200)
+        port = int(line.rpartition(b":")[2])
+        for _ in range(2):  # any number of editors, one after the other or at once
+            stream = await trio.open_tcp_stream("127.0.0.1", port)
+            peer = Peer(stream)
+            nursery.start_soon(peer.read)
+            await peer.ask("initialize", adapterID="relay")
+            await join(peer)
+            await peer.event("stopped")
+            await peer.ask("disconnect")
+            await stream.aclose()
+        process.terminate()
+        with trio.fail_after(30):
+            assert await process.wait() == 0
