@@ -17,7 +17,9 @@ import trio
 from relay.session.guardian import descendants
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.served import alive, served, until
+from tests.mcp.client import over_stdio
 from tests.programs import Program
+from tests.stdio.client import conversation
 
 pytestmark = pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
 
@@ -39,7 +41,7 @@ PRICES = """
     my $name = <STDIN>;
     chomp $name;
     for my $fruit (sort keys %price) {
-        add($price{$fruit});
+        add($price{$fruit});    # @call
     }
     print STDERR "warned\\n";    # @after
     print "total $total for $name\\n";
@@ -244,3 +246,55 @@ async def test_relay_run_takes_a_perl_program_as_it_takes_a_python_one(prices: P
             printed[row["category"]] += row["output"]
     assert printed == {"stdout": "Name? total 8 for Bob\n", "stderr": "warned\n"}
     assert rows[-1]["exit_code"] == 3
+
+
+async def test_an_agent_debugs_perl_with_the_same_tools(prices: Program) -> None:
+    place = f"prices.pl:{prices.line('return')}"
+    async with over_stdio(prices.path.parent) as agent:
+        told = await agent.call(
+            "debug_run", script="prices.pl", breakpoints=[place], stdin=["Ada"], wait=60
+        )
+        assert f"prices.pl:{prices.line('return')}" in told
+        assert "$total = 3" in told
+        assert "$x = 3" in told
+        value = await agent.call("debug_eval", expression="$total + $x")
+        assert value.endswith("6")
+        assert "Side effects not allowed" in await agent.call("debug_eval", expression="$total = 0")
+        assert f"prices.pl:{prices.line('call')} in main" in await agent.call(
+            "debug_continue", action="out"
+        )
+        assert "$total = 8" in await agent.call("debug_continue")
+        assert "exit code 3" in await agent.call("debug_continue")
+        assert "total 8 for Ada" in await agent.call("debug_inspect", what="output")
+
+
+async def test_the_line_protocol_takes_perl(program: Write) -> None:
+    script = program(
+        """
+        sub add {
+            my ($left, $right) = @_;
+            return $left + $right;    # @sum
+        }
+        print add(3, 4), "\\n";
+    """,
+        "sum.pl",
+    )
+    place = {"file": "sum.pl", "line": script.line("sum")}
+    async with conversation(script.path.parent) as client:
+        await client.send("initialize", file="sum.pl", workingDir=str(script.path.parent))
+        await client.until("initialized")
+        await client.send("setBreakpoint", **place)
+        await client.until("breakpointSet")
+        await client.send("start")
+        *_, (_, stop) = await client.until("stopped")
+        assert (stop["reason"], stop["location"]["line"]) == ("breakpoint", script.line("sum"))
+        await client.send("evaluate", expression="$left * $right")
+        *_, (_, result) = await client.until("evaluateResult")
+        assert result["result"] == "12"
+        await client.send("getStackTrace")
+        *_, (_, stack) = await client.until("stackTrace")
+        assert [frame["function"] for frame in stack["frames"]] == ["main::add", "main"]
+        await client.send("continue")
+        *before, (_, ended) = await client.until("exited")
+        assert ("output", {"category": "stdout", "text": "7\n"}) in before
+        assert ended == {"exitCode": 0}

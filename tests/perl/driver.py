@@ -101,6 +101,17 @@ class Peer:
         self._taken = self.messages.index(found) + 1
         return dict(found.get("body") or {})
 
+    async def either(self, *names: str) -> str:
+        """Which of these events comes next; it is taken."""
+        with trio.fail_after(DEADLINE):
+            while True:
+                for number in range(self._taken, len(self.messages)):
+                    if (name := self.messages[number].get("event")) in names:
+                        self._taken = number + 1
+                        return str(name)
+                assert not self.closed, self.messages[-5:]
+                await self._news.wait()
+
     def events(self, name: str) -> list[Body]:
         return [m.get("body") or {} for m in self.messages if m.get("event") == name]
 
