@@ -41,6 +41,7 @@ class Plan:
     rounds: int
     launches: int
     launch_mode: str | None
+    thread: bool
     json_file: Path | None
 
 
@@ -74,6 +75,9 @@ def plan(arguments: Sequence[str]) -> Plan:
         choices=["fast", "plain", "adapter"],
         help="force the relay's way of starting the debuggee (default: the best that fits)",
     )
+    parser.add_argument(
+        "--thread", action="store_true", help="a thread of the program works, the main one waits"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there too")
     given = parser.parse_args(arguments)
     return Plan(
@@ -81,6 +85,7 @@ def plan(arguments: Sequence[str]) -> Plan:
         rounds=given.rounds or (QUICK_ROUNDS if given.quick else ROUNDS),
         launches=given.launches or (QUICK_LAUNCHES if given.quick else LAUNCHES),
         launch_mode=given.launch_mode,
+        thread=given.thread,
         json_file=given.json,
     )
 
@@ -96,7 +101,7 @@ def measure_one(python: str, work: Plan) -> Result:
 
 
 def _measure_in(directory: Path, python: str, work: Plan) -> Samples:
-    programs = Programs.write(directory)
+    programs = Programs.write(directory, thread=work.thread)
     stock = Stock(python, directory)
     try:
         with running_relay(python, directory, work.launch_mode) as relay:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LOCALS = 22
-DEPTH = ["work", "main", "<module>"]
+DEPTH = ["work", "main"]
 EXPRESSION, VALUE = "a_int + len(b_text)", "6"
 
 # Bounded: a program that both sides have lost ends by itself.
@@ -37,8 +37,15 @@ def main():
     return work(100_000)
 
 
-main()
 '''
+_AT_ONCE = "main()\n"
+_IN_A_THREAD = """\
+import threading
+
+thread = threading.Thread(target=main)
+thread.start()
+thread.join()
+"""
 
 _STATEMENTS = 250
 
@@ -56,11 +63,11 @@ class Programs:
     after: int
 
     @classmethod
-    def write(cls, directory: Path) -> Programs:
-        """Writes the files into an existing directory."""
+    def write(cls, directory: Path, *, thread: bool = False) -> Programs:
+        """Writes the files into an existing directory; `thread` has another thread do the work."""
         directory = directory.resolve()
         main, one, hundred = (directory / name for name in ("main.py", "one.py", "hundred.py"))
-        main.write_text(_MAIN)
+        main.write_text(_MAIN + (_IN_A_THREAD if thread else _AT_ONCE))
         for path in (one, hundred):
             path.write_text("".join(f"value = {number}\n" for number in range(_STATEMENTS)))
         marks = {mark: _line(mark) for mark in ("stop", "print", "after")}

@@ -91,6 +91,7 @@ async def test_an_interpreter_that_does_not_run_is_a_failure(tmp_path: Path) -> 
 def test_defaults_and_overrides() -> None:
     assert (plan([]).rounds, plan([]).launches) == (200, 30)
     assert plan(["--quick"]).rounds < 10
+    assert plan(["--thread"]).thread
     assert plan(["--quick", "--rounds", "50"]).rounds == 50
     assert plan(["--python", "a", "--python", "b"]).pythons == ["a", "b"]
     with pytest.raises(SystemExit):

@@ -22,7 +22,7 @@ CROWD = """
     threads[0].join()
 """
 
-RESUMES = 60
+RESUMES = 40
 
 
 @pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])
