@@ -9,21 +9,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from relay.adapters.standard import RAISED, UNCAUGHT, StandardAdapter
+from relay.adapters.standard import LAUNCH, RAISED, UNCAUGHT, StandardAdapter
 
 NAME = r"^[a-z][a-z0-9_-]{0,31}$"
 
 Word = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00]*$")]
 Suffix = Annotated[str, StringConstraints(pattern=r"^\.[^./\x00]{1,31}$")]
-
-TEMPLATE = {
-    "program": "{program}",
-    "args": "{args}",
-    "cwd": "{cwd}",
-    "env": "{env}",
-    "stopOnEntry": "{stop_on_entry}",
-}
-"""What most debuggers take."""
 
 
 class ExceptionFilters(BaseModel):
@@ -46,7 +37,7 @@ class ConfiguredAdapter(BaseModel):
     )
     transport: Literal["stdio", "tcp"] = Field("stdio", description="How it speaks DAP")
     launch: dict[str, Any] = Field(
-        default_factory=lambda: dict(TEMPLATE),
+        default_factory=lambda: dict(LAUNCH),
         description="Arguments of DAP's `launch`, with placeholders for what a launch is told",
     )
     languages: tuple[Word, ...] = Field((), description="What its programs are written in")

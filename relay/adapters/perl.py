@@ -14,13 +14,6 @@ PERL = StandardAdapter(
     can=frozenset({Ability.STDIN}),
     types={"scalar": "string", "array": "array", "hash": "map"},
     command=(sys.executable, "-m", "relay.perl"),
-    launch={
-        "program": "{program}",
-        "args": "{args}",
-        "cwd": "{cwd}",
-        "env": "{env}",
-        "stopOnEntry": "{stop_on_entry}",
-    },
     filters={RAISED: ("caught", "uncaught"), UNCAUGHT: ("uncaught",)},
     stdin_request="stdin",
 )

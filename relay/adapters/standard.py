@@ -16,6 +16,16 @@ RAISED = "raised"
 UNCAUGHT = "uncaught"
 
 
+LAUNCH = {
+    "program": "{program}",
+    "args": "{args}",
+    "cwd": "{cwd}",
+    "env": "{env}",
+    "stopOnEntry": "{stop_on_entry}",
+}
+"""What most debuggers take."""
+
+
 @dataclass(frozen=True, slots=True)
 class StandardAdapter(Adapter):
     """`command` is an argv; `launch` a template of the arguments of DAP's `launch`."""
@@ -24,7 +34,7 @@ class StandardAdapter(Adapter):
     over_tcp: bool = False
     """Whether it listens on a port of this machine, `{port}` in the command, or speaks on stdio."""
 
-    launch: Mapping[str, Any] = field(default_factory=dict)
+    launch: Mapping[str, Any] = field(default_factory=lambda: LAUNCH)
     """Where a text is `{program}`, `{args}`, `{cwd}`, `{env}`, `{env_list}` or `{stop_on_entry}`
     and nothing else, the value itself stands, whatever its type; within a text, its spelling."""
 

@@ -277,6 +277,22 @@ async def test_an_embedded_relay_keeps_nothing_unless_asked(settings: Settings) 
     assert not settings.state_dir.exists()
 
 
+async def test_the_adapter_of_a_kept_session_may_be_gone(
+    settings: Settings, program: Write
+) -> None:
+    values = settings.model_dump()
+    entry = {"command": ["true"]}
+    async with running_relay(Settings(**{**values, "adapters": {"other": entry}})) as api:
+        kept = await api.session(adapter="other")
+    async with running_relay(settings) as api:
+        session = Session(api, kept.id)
+        assert (await session.get())["adapter"] == "other"
+        with pytest.raises(Refused, match="no other adapter any more") as refused:
+            await session.launch(program("print(1)").text)
+        assert refused.value.code == "LAUNCH_FAILED"
+        assert "config.json" in refused.value.details["suggestion"]
+
+
 async def test_the_interpreter_of_a_kept_session_may_be_gone(
     settings: Settings, program: Write, tmp_path: Path
 ) -> None:

@@ -108,6 +108,32 @@ async def test_breakpoints_of_both_stand_side_by_side(api: Api, program: Write) 
     assert (await agent.get())["status"] == "paused"
 
 
+async def test_breakpoints_that_others_change_show_up(api: Api, program: Write) -> None:
+    cart = program(CART)
+    agent = await api.session()
+    await agent.launch(cart.text, stop_on_entry=True)
+    async with editor(terms(api)) as peer:
+        await join(peer)
+        await peer.event("stopped")
+        placed = await agent.breakpoint(cart.text, cart.line("loop"))
+        number = int(placed["id"].removeprefix("bp_"))
+        told = await peer.event("breakpoint")
+        assert (told["reason"], told["breakpoint"]["id"]) == ("new", number)
+        assert told["breakpoint"]["source"]["path"] == cart.text
+        await agent.api.call(
+            "PATCH", f"{agent.path}/breakpoints/{placed['id']}", json={"line": cart.line("told")}
+        )
+        told = await peer.event("breakpoint")
+        assert (told["reason"], told["breakpoint"]["line"]) == ("changed", cart.line("told"))
+        await agent.delete(f"/breakpoints/{placed['id']}")
+        told = await peer.event("breakpoint")
+        assert (told["reason"], told["breakpoint"]["id"]) == ("removed", number)
+        # Its own are not news to it.
+        (own,) = await peer.places(cart, "loop")
+        await agent.breakpoint(cart.text, cart.line("told"))
+        assert (await peer.event("breakpoint"))["breakpoint"]["id"] != own["id"]
+
+
 async def test_who_only_looks_on_changes_nothing(api: Api, program: Write) -> None:
     cart = program(CART)
     agent = await api.session()
@@ -218,6 +244,10 @@ async def test_what_is_wrong_is_said_and_the_session_lives_on(api: Api, program:
         await agent.launch(cart.text)
         with pytest.raises(Refused, match="sess_none"):
             await peer.ask("attach", session="sess_none")
+        await join(peer)  # one that failed is not in the way
+        with pytest.raises(Refused, match="in a session already"):
+            await peer.ask("launch", program=cart.text)
+        assert (await api.get("/sessions"))["total"] == 1
     async with editor(terms(api, agent.id)) as peer:
         await join(peer)
         with pytest.raises(Refused, match="in a session already"):
@@ -234,7 +264,7 @@ async def test_what_is_wrong_is_said_and_the_session_lives_on(api: Api, program:
         ):
             with pytest.raises(Refused):
                 await peer.ask(command, **arguments)
-        with pytest.raises(Refused, match="counted from 1"):
+        with pytest.raises(Refused, match=r"counted from 1 here$"):
             await peer.ask("initialize", linesStartAt1=False)
         await peer._stream.send_all(b"Content-Length: x\r\n\r\n")
     assert (await agent.get())["status"] == "paused"

@@ -123,9 +123,7 @@ class _Run:
     async def whole(self, hub: Hub) -> int:
         """Until the program has ended; raises RelayError if it cannot be started."""
         adapter = self._options.adapter or adapter_of(hub, self._options.target.get("script"))
-        request = SessionSettings.model_validate(
-            {"python_path": self._options.python, "adapter": adapter}
-        )
+        request = SessionSettings(python_path=self._options.python, adapter=adapter)
         self._session = await open_session(hub, body=request)
         with self._session.activity():
             placed = await self._prepare()

@@ -13,7 +13,7 @@ import trio
 
 from relay.client import AsyncClient, AsyncSession
 from relay.dap.conversation import IncomingRequest
-from relay.errors import InvalidRequest, RelayError, SessionNotFound
+from relay.errors import RelayError, SessionNotFound
 from relay.faces.dap import views
 from relay.faces.dap.editor import Editor
 from relay.faces.dap.placing import FUNCTIONS, Placing
@@ -42,6 +42,10 @@ NEEDS_CONTROL = frozenset(
 """Requests that change the program, or run code in it; in read-only, all are refused."""
 
 
+class _Refusal(Exception):
+    """The face refuses by itself; the text is for people at an editor."""
+
+
 class _Later(Exception):
     """The answer comes with a later request."""
 
@@ -58,7 +62,7 @@ class Face:
         self._read_only = read_only
         self._joined: AsyncSession | None = None
         self._is_own = False  # the editor has launched the program
-        self._launch: tuple[IncomingRequest, Arguments] | None = None
+        self._launch: IncomingRequest | None = None
         self._configured = False
         self._frames: dict[int, tuple[int, int]] = {}
         self._last_frame = 0
@@ -86,8 +90,9 @@ class Face:
         try:
             body = await self._carry_out(request)
         except _Later:
+            self._launch = request
             return
-        except RelayError as error:
+        except (RelayError, _Refusal) as error:
             self._editor.refuse(request, _words(error))
             return
         self._editor.answer(request, body)
@@ -97,18 +102,16 @@ class Face:
     async def _carry_out(self, request: IncomingRequest) -> Body:
         do = _REQUESTS.get(request.command)
         if do is None:
-            raise InvalidRequest(f"the relay has no request {request.command!r}", suggestion="–")
+            raise _Refusal(f"the relay has no request {request.command!r}")
         if self._read_only and request.command in NEEDS_CONTROL:
-            raise InvalidRequest(
-                "this editor only looks on",
-                suggestion='Attach without "readOnly" (or --read-only) to be in control',
+            raise _Refusal(
+                "this editor only looks on. "
+                'Attach without "readOnly" (or --read-only) to be in control'
             )
-        if request.command in ("launch", "attach"):
-            self._request = request
         try:
             return await do(self, request.arguments)
         except (KeyError, TypeError) as error:
-            raise InvalidRequest(
+            raise _Refusal(
                 f"{request.command}: an argument is missing or of the wrong type: {error}"
             ) from None
 
@@ -116,16 +119,18 @@ class Face:
 
     async def _initialize(self, arguments: Arguments) -> Body:
         if not (arguments.get("linesStartAt1", True) and arguments.get("columnsStartAt1", True)):
-            raise InvalidRequest("lines and columns are counted from 1 here")
+            raise _Refusal("lines and columns are counted from 1 here")
         if arguments.get("pathFormat", "path") != "path":
-            raise InvalidRequest("paths are paths here, not URIs")
+            raise _Refusal("paths are paths here, not URIs")
         return dict(views.CAPABILITIES)
 
     async def _attach(self, arguments: Arguments) -> Body:
+        self._require_alone()
         self._read_only = self._read_only or arguments.get("readOnly", False) is True
         wanted = arguments.get("session") or self._asked
-        self._join(self._client.session(wanted or await self._only()))
-        await self._session.view()  # or it is not there
+        session = self._client.session(wanted or await self._only())
+        await session.view()  # or it is not there
+        self._join(session)
         return None
 
     async def _only(self) -> str:
@@ -140,17 +145,19 @@ class Face:
 
     async def _prepare_launch(self, arguments: Arguments) -> Body:
         """Make the session; the program starts when the editor has set everything."""
+        self._require_alone()
         fields = {"project_root": "cwd", "python_path": "python", "adapter": "adapter"}
         given = {ours: arguments[name] for ours, name in fields.items() if arguments.get(name)}
         self._join(await self._client.create_session(**given))
         self._is_own = True
-        self._launch = (self._request, arguments)
         self._editor.event("initialized")
         raise _Later
 
-    def _join(self, session: AsyncSession) -> None:
+    def _require_alone(self) -> None:
         if self._joined is not None:
-            raise InvalidRequest("this editor is in a session already")
+            raise _Refusal("this editor is in a session already")
+
+    def _join(self, session: AsyncSession) -> None:
         self._joined = session
         self._placed = Placing(session)
         self._telling = Telling(session, self._editor, self._placed, self._frames.clear)
@@ -187,7 +194,7 @@ class Face:
                 return
             self._nursery.start_soon(self._telling.follow, cursor)
             return
-        request, arguments = self._launch
+        arguments = self._launch.arguments
         fields = {
             "script": arguments.get("program"),
             "module": arguments.get("module"),
@@ -200,10 +207,10 @@ class Face:
                 **{name: value for name, value in fields.items() if value is not None}, wait=0
             )
         except RelayError as error:
-            self._editor.refuse(request, _words(error))
+            self._editor.refuse(self._launch, _words(error))
             self._telling.end(None)
             return
-        self._editor.answer(request)
+        self._editor.answer(self._launch)
         self._nursery.start_soon(self._telling.follow, None)
 
     async def _disconnect(self, arguments: Arguments) -> Body:
@@ -298,11 +305,11 @@ class Face:
         if not frame:
             return 0
         if frame not in self._frames:
-            raise InvalidRequest(f"frame {frame} is of an earlier stop")
+            raise _Refusal(f"frame {frame} is of an earlier stop")
         thread, index = self._frames[frame]
         stopped = (await self._session.view()).stopped_thread_id
         if thread != stopped:
-            raise InvalidRequest(f"values are shown of the thread that stopped, {stopped}")
+            raise _Refusal(f"values are shown of the thread that stopped, {stopped}")
         return index
 
     async def _scopes(self, arguments: Arguments) -> Body:
@@ -327,7 +334,7 @@ class Face:
             context=context.get(arguments.get("context") or "", "repl"),  # type: ignore[arg-type]
         )
         if found.error is not None:
-            raise InvalidRequest(found.error)
+            raise _Refusal(found.error)
         return views.evaluation(found)
 
     async def _set_variable(self, arguments: Arguments) -> Body:
@@ -346,17 +353,18 @@ class Face:
     async def _exception_info(self, arguments: Arguments) -> Body:
         found = await self._session.exception()
         if found.exception is None:
-            raise InvalidRequest("the stop is about no exception")
+            raise _Refusal("the stop is about no exception")
         return views.exception_info(found.exception)
 
 
-def _too_early() -> InvalidRequest:
-    return InvalidRequest("no session yet", suggestion="Send attach or launch first")
+def _too_early() -> _Refusal:
+    return _Refusal("no session yet. Send attach or launch first")
 
 
-def _words(error: RelayError) -> str:
-    suggestion = error.details.get("suggestion", error.suggestion)
-    return f"{error.message}. {suggestion}" if suggestion and suggestion != "–" else error.message
+def _words(error: RelayError | _Refusal) -> str:
+    if isinstance(error, _Refusal):
+        return str(error)
+    return f"{error.message}. {error.details.get('suggestion', error.suggestion)}"
 
 
 _Do = Callable[[Face, Arguments], Awaitable[Body]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import trio
 from relay.client import AsyncClient
 from relay.faces.dap.editor import Editor
 from relay.faces.dap.face import Face
+from relay.faces.own_streams import own_streams
 
 LOOPBACK = "127.0.0.1"
 
@@ -39,8 +39,7 @@ async def serve_editor(
 
 
 async def _serve_stdio(terms: Terms) -> int:
-    source = trio.lowlevel.FdStream(os.dup(sys.stdin.fileno()))
-    sink = trio.lowlevel.FdStream(os.dup(sys.stdout.fileno()))
+    source, sink = map(trio.lowlevel.FdStream, own_streams())
     async with source, sink:
         fault = await serve_editor(terms, source, sink)
     if fault is not None:

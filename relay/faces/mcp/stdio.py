@@ -24,6 +24,7 @@ from pydantic import ValidationError
 from relay.config import Settings
 from relay.faces.mcp.server import make_server
 from relay.faces.mcp.tools import Tool
+from relay.faces.own_streams import own_streams
 from relay.hub import open_relay
 
 LINE_BYTES = 10 * 1024 * 1024
@@ -58,13 +59,9 @@ class Pipes:
     """
 
     def __init__(self) -> None:
-        self._input, self._output = os.dup(0), os.dup(1)
+        self._input, self._output = own_streams()
         for descriptor in (self._input, self._output):
             os.set_blocking(descriptor, True)  # a client may have left it otherwise
-        null = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(null, 0)
-        os.close(null)
-        os.dup2(2, 1)
         self._writing = trio.Lock()
 
     async def lines(self) -> AsyncIterator[bytes | None]:

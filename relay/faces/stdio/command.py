@@ -98,7 +98,8 @@ def _serve(file: str | None) -> int:
     import trio
 
     from relay.config import ConfigurationError, load_settings
-    from relay.faces.stdio.server import converse, own_streams
+    from relay.faces.own_streams import own_streams
+    from relay.faces.stdio.server import converse
     from relay.models.line_protocol import InitializeParams
 
     logging.basicConfig(stream=sys.stderr, level="WARNING", format="relay: %(message)s")
