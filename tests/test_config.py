@@ -160,6 +160,8 @@ def test_adapters_can_come_from_the_environment(monkeypatch: pytest.MonkeyPatch)
         ("lldb", {**LLDB, "transport": "tcp"}, "{port}"),
         ("lldb", {**LLDB, "suffixes": ["c"]}, "adapters.lldb.suffixes.0"),
         ("lldb", {**LLDB, "launch": []}, "adapters.lldb.launch"),
+        ("lldb", {**LLDB, "attach": "{pid}"}, "adapters.lldb.attach"),
+        ("lldb", {**LLDB, "attach": {"process": "pid"}}, "attach needs {pid}"),
         ("lldb", {**LLDB, "lunch": {}}, "adapters.lldb.lunch"),
     ],
 )

@@ -9,9 +9,13 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from relay.adapters.standard import LAUNCH, RAISED, UNCAUGHT, StandardAdapter
+from relay.adapters import Ability
+from relay.adapters.standard import LAUNCH, RAISED, UNCAUGHT, StandardAdapter, mentions
 
 NAME = r"^[a-z][a-z0-9_-]{0,31}$"
+
+TARGETS = ("pid", "port")
+"""One of them is in every attach."""
 
 Word = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00]*$")]
 Suffix = Annotated[str, StringConstraints(pattern=r"^\.[^./\x00]{1,31}$")]
@@ -40,6 +44,11 @@ class ConfiguredAdapter(BaseModel):
         default_factory=lambda: dict(LAUNCH),
         description="Arguments of DAP's `launch`, with placeholders for what a launch is told",
     )
+    attach: dict[str, Any] | None = Field(
+        None,
+        description="Arguments of DAP's `attach`, with placeholders for what an attach is told; "
+        "without it, the adapter only launches",
+    )
     languages: tuple[Word, ...] = Field((), description="What its programs are written in")
     suffixes: tuple[Suffix, ...] = Field(
         (), description="How names of its programs end, the dot included"
@@ -54,6 +63,12 @@ class ConfiguredAdapter(BaseModel):
             raise ValueError('over "tcp" the command needs {port}, where the adapter is to listen')
         return self
 
+    @model_validator(mode="after")
+    def _says_its_target(self) -> Self:
+        if self.attach is not None and not any(mentions(self.attach, way) for way in TARGETS):
+            raise ValueError("attach needs {pid}, or {host} and {port}: what to attach to")
+        return self
+
     def adapter(self, name: str) -> StandardAdapter:
         """What the rooms above see."""
         filters = {RAISED: self.exception_filters.raised, UNCAUGHT: self.exception_filters.uncaught}
@@ -64,5 +79,7 @@ class ConfiguredAdapter(BaseModel):
             command=self.command,
             over_tcp=self.transport == "tcp",
             launch=self.launch,
+            attach=self.attach,
+            can=frozenset() if self.attach is None else frozenset({Ability.ATTACH}),
             filters={word: names for word, names in filters.items() if names},
         )

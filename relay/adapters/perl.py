@@ -11,9 +11,10 @@ PERL = StandardAdapter(
     name="perl",
     languages=("Perl",),
     suffixes=(".pl", ".pm", ".t"),
-    can=frozenset({Ability.STDIN}),
+    can=frozenset({Ability.ATTACH, Ability.STDIN}),
     types={"scalar": "string", "array": "array", "hash": "map"},
     command=(sys.executable, "-m", "relay.perl"),
+    attach={"host": "{host}", "port": "{port}", "pathMapping": "{path_mapping}"},
     filters={RAISED: ("caught", "uncaught"), UNCAUGHT: ("uncaught",)},
     stdin_request="stdin",
 )

@@ -38,6 +38,11 @@ class StandardAdapter(Adapter):
     """Where a text is `{program}`, `{args}`, `{cwd}`, `{env}`, `{env_list}` or `{stop_on_entry}`
     and nothing else, the value itself stands, whatever its type; within a text, its spelling."""
 
+    attach: Mapping[str, Any] | None = None
+    """The same for DAP's `attach`, with `{pid}`, or `{host}` and `{port}`, and where the program
+    has its files: `{path_mappings}`, a list, or `{path_mapping}`, an object. What an attach does
+    not say is left out. None if it cannot attach."""
+
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The adapter's exception filters for `raised` and for `uncaught`."""
 
@@ -69,10 +74,37 @@ class StandardAdapter(Adapter):
         """Arguments of `launch`: the template with the values in their places."""
         return {key: filled(item, values) for key, item in self.launch.items()}
 
+    def attach_arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments of `attach`, without those of which the values are None.
+
+        Raises NotSupported if it does not attach, or not by what the values say.
+        """
+        if self.attach is None:
+            raise self.cannot("attach to a program that runs: launch it")
+        for way, words in (("pid", "a process id"), ("port", "host and port")):
+            if values[way] is not None and not mentions(self.attach, way):
+                raise self.cannot(f"attach by {words}")
+        unsaid = [name for name, value in values.items() if value is None]
+        said = {
+            key: item
+            for key, item in self.attach.items()
+            if not any(mentions(item, name) for name in unsaid)
+        }
+        return filled(said, values)  # type: ignore[no-any-return]
+
     def exception_filters(self, wanted: tuple[str, ...]) -> list[str]:
         """The adapter's own filters for what the session stops at."""
         found = [name for word in wanted for name in self.filters.get(word, ())]
         return list(dict.fromkeys(found))
+
+
+def mentions(template: Any, name: str) -> bool:
+    """Whether a JSON value has the placeholder, however deep it stands."""
+    if isinstance(template, Mapping):
+        return any(mentions(item, name) for item in template.values())
+    if isinstance(template, list | tuple):
+        return any(mentions(item, name) for item in template)
+    return isinstance(template, str) and f"{{{name}}}" in template
 
 
 def filled(template: Any, values: Mapping[str, Any]) -> Any:

@@ -35,6 +35,7 @@ class Capabilities(Resource):
 
 class AdapterInfo(Resource):
     languages: list[str]
+    suffixes: list[str] = Field(description="How names of its programs end")
     capabilities: list[str] = Field(
         description="What it can do that not every debugger can; the rest is 501 NOT_SUPPORTED"
     )

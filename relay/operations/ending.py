@@ -38,7 +38,8 @@ async def detach(session: Session) -> DetachedResult:
     what it prints from now on is lost.
     """
     debuggee = session.require_debuggee("detach")
-    session.adapter.require(Ability.DETACH, "let a program go: terminate it")
+    if not debuggee.attached:
+        session.adapter.require(Ability.DETACH, "let a launched program go: terminate it")
     await _part(session, Dismissal("detached", lives_on=True))
     return DetachedResult(session_id=session.id, status=session.phase, pid=debuggee.pid)
 

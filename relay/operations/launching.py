@@ -9,6 +9,7 @@ from itertools import pairwise
 import trio
 
 from relay.adapters import Ability
+from relay.adapters.known import adapter_for
 from relay.adapters.python.probe_secrets import scrub_words
 from relay.dap.lifecycle import Phase
 from relay.errors import (
@@ -27,7 +28,8 @@ from relay.models.launch import (
 from relay.operations.execution import settle
 from relay.operations.paths import resolve, similar_files
 from relay.operations.pending import check_again, look_out
-from relay.session.attaching import attach_by_pid, attach_by_port
+from relay.session.attach_target import Mappings, Target
+from relay.session.attaching import attach_starter
 from relay.session.definition import without_waiting
 from relay.session.exceptions import ExceptionBreakpoints
 from relay.session.launching import Request, launch_starters
@@ -204,7 +206,15 @@ async def _check_syntax(session: Session, path: str) -> None:
             offset=fault.offset,
             error_message=fault.message,
             text=fault.text,
+            suggestion=_other_language(session, path),
         )
+
+
+def _other_language(session: Session, path: str) -> str | None:
+    adapter = adapter_for(path, session.settings.known_adapters)
+    if adapter.name == session.adapter.name:
+        return None
+    return f'Its name is one for the {adapter.name} adapter: give "adapter": "{adapter.name}"'
 
 
 def exception_filters(body: LaunchRequest) -> tuple[str, ...]:
@@ -237,25 +247,21 @@ def _runs_tests(script: str | None, module: str | None, args: Sequence[str]) -> 
 
 
 async def attach(session: Session, *, body: AttachRequest) -> AttachResult:
-    """Attach to a running Python process.
+    """Attach to a running process.
 
     By the host and port on which its debugger listens, or by process id.
     """
     session.require("attach", Phase.CREATED)
     session.adapter.require(Ability.ATTACH, "attach to a program that runs: launch it")
-    limit = body.connect_timeout
-    mappings = [
-        {
-            "localRoot": resolve(mapping.local_root, session.config.project_root),
-            "remoteRoot": mapping.remote_root,
-        }
-        for mapping in body.path_mappings
-    ]
-    if body.pid is not None:
-        starter = attach_by_pid(session, body.pid, limit, mappings)
-    else:
-        assert body.port is not None
-        starter = attach_by_port(session, body.host, body.port, limit, mappings)
+    target = Target(
+        pid=body.pid,
+        host=body.host,
+        port=body.port,
+        limit=body.connect_timeout,
+        mappings=_mappings(session, body),
+        env=_own_environment(),
+    )
+    starter = attach_starter(session, target)
     choose_exceptions(session, ("uncaught",), explicit=False)
     session.launch_request, session.attach_request = None, body
     await session.keep()
@@ -268,3 +274,13 @@ async def attach(session: Session, *, body: AttachRequest) -> AttachResult:
         host=body.host if body.port else None,
         port=body.port,
     )
+
+
+def _mappings(session: Session, body: AttachRequest) -> Mappings:
+    return [
+        {
+            "localRoot": resolve(mapping.local_root, session.config.project_root),
+            "remoteRoot": mapping.remote_root,
+        }
+        for mapping in body.path_mappings
+    ]

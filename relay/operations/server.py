@@ -54,7 +54,11 @@ async def get_info(hub: Hub, *, endpoints: Sequence[str] = ()) -> Info:
 
 
 def _adapter_info(adapter: Adapter) -> AdapterInfo:
-    return AdapterInfo(languages=list(adapter.languages), capabilities=sorted(adapter.can))
+    return AdapterInfo(
+        languages=list(adapter.languages),
+        suffixes=list(adapter.suffixes),
+        capabilities=sorted(adapter.can),
+    )
 
 
 @cache

@@ -22,7 +22,7 @@ from relay.perl.hook import Hook, Reply, Silence
 from relay.perl.looking import Body, Looking
 from relay.perl.refusals import UNKNOWN, Refusal, bad_format, ended, failed
 from relay.perl.run import Run
-from relay.perl.telling import CAPABILITIES, THREAD, logged, process, stopped
+from relay.perl.telling import CAPABILITIES, THREAD, attached, launched, logged, stopped
 
 START_SECONDS = 10.0
 """For Perl to start and compile; a program that is still compiling then is launched too."""
@@ -83,7 +83,7 @@ class Adapter:
         }
 
     async def serve(self) -> None:
-        """Until the client disconnects or hangs up; then nothing of the program is left."""
+        """Until the client disconnects or hangs up; then nothing of what was launched is left."""
         send, receive = trio.open_memory_channel[Request](1000)
         async with trio.open_nursery() as nursery:
             self._nursery = nursery
@@ -93,7 +93,7 @@ class Adapter:
                 if await self._sort(asked, send):
                     break
             else:
-                await self._let_go(kill=True)
+                await self._let_go(kill=False)
             nursery.cancel_scope.cancel()
 
     async def _sort(self, asked: list[Request], send: trio.MemorySendChannel[Request]) -> bool:
@@ -157,7 +157,7 @@ class Adapter:
         started = program.start(launch, seccomp=self._seccomp)
         stream = trio.SocketStream(trio.socket.from_stdlib_socket(started.link))
         run = Run(Hook(stream), started, self)
-        self._client.event("process", process(started, launch))
+        self._client.event("process", launched(started, launch))
         await self._begin(run)
         if run.hello is None and run.exit_code is not None:
             raise failed(f"{launch.perl} ended with {run.exit_code} before the program started")
@@ -185,6 +185,8 @@ class Adapter:
         await self._begin(run)
         if run.hello is None:
             raise failed(f"What listens at {wanted.host}:{wanted.port} is no Perl debug hook")
+        local = stream.socket.getpeername()[0] == stream.socket.getsockname()[0]
+        self._client.event("process", attached(run.hello, local=local))
 
     async def _begin(self, run: Run) -> None:
         run.hook.late = self._late
@@ -232,10 +234,10 @@ class Adapter:
             kill = requests.typed(request.arguments, "terminateDebuggee", bool, False)
         except Refusal as why:
             self._client.refuse(request, why)
-            kill = False
+            await self._let_go(kill=False)
         else:
+            await self._let_go(kill=kill)
             self._client.respond(request)
-        await self._let_go(kill=kill)
         with trio.move_on_after(1):
             await self._client.flush()
 

@@ -49,7 +49,16 @@ def stopped(message: Reply) -> Body:
     return body
 
 
-def process(program: Program, launch: Launch) -> Body:
+def attached(hello: Reply, *, local: bool) -> Body:
+    return {
+        "name": hello["program"],
+        "systemProcessId": hello["pid"],
+        "isLocalProcess": local,
+        "startMethod": "attach",
+    }
+
+
+def launched(program: Program, launch: Launch) -> Body:
     return {
         "name": launch.program,
         "systemProcessId": program.pid,

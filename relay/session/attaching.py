@@ -7,24 +7,22 @@ Source: API section 3.3, DAP attach.
 from __future__ import annotations
 
 import contextlib
-import math
 import socket
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 import trio
 
 from relay.adapters.python import launch
 from relay.adapters.python.launch import Rung
+from relay.adapters.standard import StandardAdapter
 from relay.errors import (
     AttachFailed,
     AttachRefused,
-    AttachTimeout,
     DebugpyError,
     DebugpyTimeout,
     RelayError,
 )
 from relay.session.announcer import Announcer
+from relay.session.attach_target import Mappings, Target, nothing_launched, take_up, time_limit
 from relay.session.debuggee import Debuggee
 from relay.session.doorkeeper import Doorkeeper
 from relay.session.failure import leaves
@@ -32,10 +30,8 @@ from relay.session.handshake import shake_hands
 from relay.session.injection import inject
 from relay.session.link import SocketByteStream
 from relay.session.session import Launched, Session, Starter
+from relay.session.standard_attach import attach_through_adapter
 from relay.session.targets import obstacle_to_attach
-
-Mappings = Sequence[Mapping[str, str]]
-"""DAP's pathMappings: localRoot is the relay's, remoteRoot the target's."""
 
 TAKEN = "already being debugged"
 """What debugpy's adapter says to a second client."""
@@ -50,68 +46,43 @@ SILENT_PORT = (
 )
 
 
-def attach_by_port(
-    session: Session, host: str, port: int, limit: float, mappings: Mappings = ()
-) -> tuple[Launched, Starter]:
-    """Attach to `debugpy --listen`. The start raises AttachRefused, -Timeout or -Failed."""
+def attach_starter(session: Session, target: Target) -> tuple[Launched, Starter]:
+    """The way to attach to it, with the debugger of the session.
+
+    Raises NotSupported if the debugger does not attach by that, LaunchFailed if it is not
+    there. The start raises AttachRefused, -Timeout or -Failed.
+    """
+    if isinstance(adapter := session.adapter, StandardAdapter):
+        return nothing_launched(session), attach_through_adapter(session, adapter, target)
+    start = _by_port(target) if target.pid is None else _by_pid(target.pid, target)
+    return nothing_launched(session), start
+
+
+def _by_port(target: Target) -> Starter:
+    """To `debugpy --listen`."""
 
     async def start(debuggee: Debuggee) -> None:
-        _take_up(debuggee)
-        with _time_limit(f"{host}:{port}", limit, SILENT_PORT):
-            stream = await _dial(host, port)
+        take_up(debuggee)
+        with time_limit(target, SILENT_PORT):
+            stream = await _dial(target.host, target.port or 0)
             debuggee.connect(SocketByteStream(stream.socket), Announcer(debuggee))
-            await _shake_hands(debuggee, mappings)
+            await _shake_hands(debuggee, target.mappings)
             await _learn_pid(debuggee)
 
-    return _nothing_launched(session), start
+    return start
 
 
-def attach_by_pid(
-    session: Session, pid: int, limit: float, mappings: Mappings = ()
-) -> tuple[Launched, Starter]:
-    """Attach to a process by injecting the debugger into it; needs the right to trace it."""
+def _by_pid(pid: int, target: Target) -> Starter:
+    """By injecting the debugger into it; needs the right to trace it."""
 
     async def start(debuggee: Debuggee) -> None:
-        _take_up(debuggee)
+        take_up(debuggee)
         await _check_target(pid)
         debuggee.pid = pid
-        with _time_limit(f"process {pid}", limit, SILENT_PROCESS):
-            await _shake_hands_inside(debuggee, pid, mappings)
+        with time_limit(target, SILENT_PROCESS):
+            await _shake_hands_inside(debuggee, pid, target.mappings)
 
-    return _nothing_launched(session), start
-
-
-def _take_up(debuggee: Debuggee) -> None:
-    debuggee.attached = True
-    debuggee.start_within(math.inf)  # connect_timeout is the limit, and has its own error
-
-
-def _nothing_launched(session: Session) -> Launched:
-    return Launched(
-        script=None, module=None, args=(), cwd=session.config.project_root, env={}, rung="attach"
-    )
-
-
-class _time_limit:  # noqa: N801 - reads as the statement it is
-    """Cancel the block after `limit` seconds, and say so as AttachTimeout."""
-
-    def __init__(self, target: str, limit: float, suggestion: str) -> None:
-        self._target, self._limit, self._suggestion = target, limit, suggestion
-        self._scope = trio.CancelScope(deadline=trio.current_time() + limit)
-
-    def __enter__(self) -> None:
-        self._scope.__enter__()
-
-    def __exit__(self, *exc_info: Any) -> bool | None:
-        result = self._scope.__exit__(*exc_info)
-        if self._scope.cancelled_caught:
-            raise AttachTimeout(
-                f"{self._target} did not answer within {self._limit:g} s",
-                target=self._target,
-                timeout_seconds=self._limit,
-                suggestion=self._suggestion,
-            )
-        return result
+    return start
 
 
 async def _dial(host: str, port: int) -> trio.SocketStream:

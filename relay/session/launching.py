@@ -78,7 +78,7 @@ async def launch_starters(session: Session, request: Request) -> list[tuple[Laun
     python_args that cannot be honoured, NotSupported for children that cannot be debugged.
     """
     if isinstance(adapter := session.adapter, StandardAdapter):
-        starter = standard_starter(session, adapter, _command(request))
+        starter = standard_starter(adapter, _command(request))
         return [(_launched(request, Rung.ADAPTER), starter)]
     interpreter = await interpreter_of(session.config.python_path)
     chosen = launch.choose(interpreter, request.program())

@@ -40,6 +40,42 @@ def test_a_value_is_not_taken_for_a_template() -> None:
     assert filled("{program}", {"program": "{args}", "args": "no"}) == "{args}"
 
 
+TARGET = {
+    "pid": None,
+    "host": "h",
+    "port": 5,
+    "path_mappings": None,
+    "path_mapping": {"/here": "/there"},
+}
+BY_PID = {**TARGET, "pid": 4, "host": None, "port": None}
+
+
+def test_what_an_attach_does_not_say_is_left_out() -> None:
+    template = {
+        "connect": {"host": "{host}", "port": "{port}"},
+        "processId": "{pid}",
+        "mappings": "{path_mappings}",
+        "stop": False,
+    }
+    both = StandardAdapter(name="both", attach=template)
+    assert both.attach_arguments(TARGET) == {"connect": {"host": "h", "port": 5}, "stop": False}
+    assert both.attach_arguments(BY_PID) == {"processId": 4, "stop": False}
+    assert PERL.attach_arguments(TARGET) == {
+        "host": "h",
+        "port": 5,
+        "pathMapping": {"/here": "/there"},
+    }
+
+
+def test_an_attach_that_the_template_has_no_place_for_is_refused() -> None:
+    with pytest.raises(NotSupported, match="the perl adapter cannot attach by a process id"):
+        PERL.attach_arguments(BY_PID)
+    with pytest.raises(NotSupported, match="cannot attach by host and port"):
+        StandardAdapter(name="x", attach={"pid": "{pid}"}).attach_arguments(TARGET)
+    with pytest.raises(NotSupported, match="launch it"):
+        StandardAdapter(name="bare").attach_arguments(TARGET)
+
+
 def test_filters_are_translated_and_named_once() -> None:
     assert PERL.exception_filters(("uncaught", "userUnhandled")) == ["uncaught"]
     assert PERL.exception_filters(("raised", "uncaught")) == ["caught", "uncaught"]

@@ -7,7 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -66,20 +67,58 @@ LAUNCH = {
     "stopOnEntry": "{stop_on_entry}",
 }
 OVER = {
-    "stdio": {"command": [LLDB], "launch": LAUNCH, "languages": ["C"], "suffixes": [".out"]},
+    "stdio": {
+        "command": [LLDB],
+        "launch": LAUNCH,
+        "attach": {"pid": "{pid}"},
+        "languages": ["C"],
+        "suffixes": [".out"],
+    },
     "tcp": {
         "command": [LLDB, "--port", "{port}"],
         "transport": "tcp",
         "launch": LAUNCH,
+        "attach": {"pid": "{pid}"},
         "languages": ["C"],
     },
 }
 
+WAITS = """
+    #include <poll.h>
+
+    static int work(int n) {
+        return n + 1;  // # @work
+    }
+
+    int main(void) {
+        int count = 0;
+        while (count >= 0) {
+            count = work(count);
+            struct pollfd nothing = {.fd = 0, .events = POLLIN};
+            if (poll(&nothing, 1, 2) > 0) {  // # @asked
+                break;
+            }
+        }
+        return 7;
+    }
+"""
+
 
 @pytest.fixture
 def sums(tmp_path: Path) -> Program:
-    source = Program.write(tmp_path / "sums.c", SUMS)
-    subprocess.run(["gcc", "-g", "-O0", "-o", "sums.out", "sums.c"], cwd=tmp_path, check=True)
+    return built(tmp_path / "sums.c", SUMS)
+
+
+@pytest.fixture
+def waits(tmp_path: Path) -> Program:
+    return built(tmp_path / "waits.c", WAITS)
+
+
+def built(path: Path, text: str) -> Program:
+    """The source; the program beside it has the same name with `.out`."""
+    source = Program.write(path, text)
+    command = ["gcc", "-g", "-O0", "-o", f"{path.stem}.out", path.name]
+    subprocess.run(command, cwd=path.parent, check=True)
     return source
 
 
@@ -117,6 +156,39 @@ async def test_a_c_program_is_debugged_like_any_other(api: Api, sums: Program) -
     end = await session.resume()
     assert (end["status"], end["exit_code"]) == ("terminated", 9)
     assert "total 9 for Eve" in await session.printed()
+
+
+async def test_a_program_that_runs_is_attached_to_and_let_go(api: Api, waits: Program) -> None:
+    with running(waits.path.with_suffix(".out")) as process:
+        session = await api.session(adapter="lldb")
+        told = await session.post("/attach", pid=process.pid, connect_timeout=60)
+        assert (told["status"], told["pid"]) == ("running", process.pid)
+        await session.breakpoint(waits.text, waits.line("work"))
+        page = await session.get("/events", types="stopped", timeout=60)
+        assert page["events"][0]["body"]["location"]["line"] == waits.line("work")
+        assert int((await session.locals())["n"]["value"]) >= 0
+        with pytest.raises(Refused, match="cannot attach by host and port") as refused:
+            await (await api.session(adapter="lldb")).post("/attach", port=1)
+        assert refused.value.code == "NOT_SUPPORTED"
+        assert (await session.post("/detach"))["status"] == "terminated"
+        await session.delete()
+        assert process.stdin is not None
+        process.stdin.close()  # that it looks for between two calls of `work`
+        with trio.fail_after(60):
+            assert await trio.to_thread.run_sync(process.wait) == 7
+
+
+@contextmanager
+def running(binary: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Somebody else's process, in the middle of its work."""
+    process = subprocess.Popen([binary], stdin=subprocess.PIPE)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdin is not None
+        process.stdin.close()
 
 
 async def test_what_it_cannot_do_is_said_and_it_leaves_nothing(api: Api, sums: Program) -> None:

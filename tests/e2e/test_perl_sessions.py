@@ -92,6 +92,13 @@ async def test_a_perl_program_is_debugged_like_any_other(api: Api, prices: Progr
     await check_exception(session, prices, placed["id"])
 
 
+async def test_a_program_of_another_language_is_told_by_its_name(api: Api, prices: Program) -> None:
+    session = await api.session()
+    with pytest.raises(Refused, match="Python syntax error") as refused:
+        await session.launch(prices.text)
+    assert 'give "adapter": "perl"' in refused.value.details["suggestion"]
+
+
 async def test_one_call_creates_places_and_starts(api: Api, prices: Program) -> None:
     created = await api.post(
         "/sessions",

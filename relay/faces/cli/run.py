@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterable
 from typing import Any
 
 import click
 
+from relay.faces.cli.adapter_option import ADAPTER
 from relay.faces.cli.run_options import BOUND, BREAK, CAPTURE, LOG, RunOptions, check_program
 
 
 def _no_module(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
     if value is not None:
         raise click.UsageError(f"put -- before -m: relay run [OPTIONS] -- -m {value} …")
-
-
-def _adapter_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    from relay.models.fields import ADAPTER_NAME
-
-    if value is not None and not re.match(ADAPTER_NAME, value):
-        raise click.BadParameter("an adapter's name is a word, such as python")
-    return value
 
 
 @click.command(
@@ -62,12 +54,7 @@ def _adapter_name(ctx: click.Context, param: click.Parameter, value: str | None)
 @click.option(
     "--python", metavar="PATH", help="Interpreter of the program.  [default: the relay's]"
 )
-@click.option(
-    "--adapter",
-    metavar="NAME",
-    callback=_adapter_name,
-    help="Debugger of the program: one of /info.  [default: by the program's name]",
-)
+@ADAPTER
 @click.option(
     "--stdin",
     type=click.Path(exists=True, dir_okay=False),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relay.errors import RelayError
+from relay.faces.cli.adapter_option import ADAPTER, ATTACHED_ADAPTER, adapter_field
 from relay.faces.cli.places import BREAKS, specs
 from relay.faces.cli.shell import WAIT, Shell, server_command, session_command
 from relay.faces.cli.standing import go
@@ -53,6 +54,7 @@ def _variable(ctx: click.Context, param: click.Parameter, given: Sequence[str]) 
     help="Variable of the program, or one of this shell to pass on; may be repeated.",
 )
 @PYTHON
+@ADAPTER
 @click.option("--name", help="Name of the session, for people.")
 @WAIT
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -63,6 +65,7 @@ def start(
     on_raise: bool,
     env: dict[str, str],
     python_path: str | None,
+    adapter: str | None,
     name: str | None,
     wait: float,
     program: Sequence[str],
@@ -81,8 +84,13 @@ def start(
       relay start -m pytest -q tests/test_basket.py
     """
     target, here = _target(program), os.getcwd()
-    session = shell.client().create_session(
-        name=name, project_root=here, python_path=python_path, breakpoints=specs(breaks)
+    client = shell.client()
+    session = client.create_session(
+        name=name,
+        project_root=here,
+        python_path=python_path,
+        breakpoints=specs(breaks),
+        **adapter_field(client, adapter, target.get("script", "")),
     )
     launch = partial(
         session.launch,
@@ -125,9 +133,12 @@ def _begin(shell: Shell, session: Session, act: Callable[[], object], wait: floa
 @click.command(short_help="Debug a program that runs already.")
 @server_command
 @BREAKS
+@ATTACHED_ADAPTER
 @WAIT
 @click.argument("target")
-def attach(shell: Shell, breaks: Sequence[dict[str, Any]], wait: float, target: str) -> int:
+def attach(
+    shell: Shell, breaks: Sequence[dict[str, Any]], adapter: str | None, wait: float, target: str
+) -> int:
     """Debug a program that runs already, by its process id or its debug server.
 
     TARGET is a process id, or HOST:PORT on which the program's debugger listens. Shows its first stop; without breakpoints it runs on.
@@ -136,10 +147,13 @@ def attach(shell: Shell, breaks: Sequence[dict[str, Any]], wait: float, target: 
     Examples:
       relay attach 4711 --break app.py:42
       relay attach localhost:5678
+      relay attach --adapter lldb 4711
     """
     fields = _attach_to(target)
     client = shell.client()
-    session = client.create_session(project_root=os.getcwd(), breakpoints=specs(breaks))
+    session = client.create_session(
+        project_root=os.getcwd(), breakpoints=specs(breaks), **adapter_field(client, adapter)
+    )
     return _begin(shell, session, partial(session.attach, **fields), wait if breaks else 0)
 
 

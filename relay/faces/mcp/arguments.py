@@ -239,6 +239,9 @@ class Attach(Short, Waits):
     port: int | None = hinted(
         None, "its debugger's", "Port on which its debugger listens", ge=1, le=65535
     )
+    adapter: AdapterName = Field(
+        "python", description="Debugger of the program", json_schema_extra=UNLISTED
+    )
     breakpoints: list[Text] = Field([], max_length=1000, description="As in debug_run")
     wait: float = Field(0, ge=0, le=300, description="Seconds to wait for the first stop")
 

@@ -160,6 +160,7 @@ async def attach(hub: Hub, asked: arguments.Attach) -> str:
     """A new session around a program that runs already."""
     names = {"pid", "host", "port"} & asked.model_fields_set
     request = CreateSession(
+        adapter=asked.adapter,
         breakpoints=breakpoint_specs("breakpoints", asked.breakpoints),
         attach=AttachRequest(**{name: getattr(asked, name) for name in names}),
     )

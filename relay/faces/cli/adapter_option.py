@@ -1,0 +1,48 @@
+"""`--adapter`: which debugger a program gets. Source: contract, section 7."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from relay.client import Client
+
+
+def _name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    from relay.models.fields import ADAPTER_NAME
+
+    if value is not None and not re.match(ADAPTER_NAME, value):
+        raise click.BadParameter("an adapter's name is a word, such as python")
+    return value
+
+
+ADAPTER = click.option(
+    "--adapter",
+    metavar="NAME",
+    callback=_name,
+    help="Debugger of the program: one of /info.  [default: by the program's name]",
+)
+
+ATTACHED_ADAPTER = click.option(
+    "--adapter",
+    metavar="NAME",
+    callback=_name,
+    help="Debugger of the program: one of /info.  [default: the one for Python]",
+)
+
+
+def adapter_field(client: Client, named: str | None, program: str = "") -> dict[str, Any]:
+    """The field of a new session: what was named, or what suits the program's name, if anything."""
+    name = named or _suiting(client, PurePath(program).suffix)
+    return {} if name is None else {"adapter": name}
+
+
+def _suiting(client: Client, suffix: str) -> str | None:
+    if not suffix:
+        return None
+    known = client.info().adapters
+    return next((name for name, one in known.items() if suffix in one.suffixes), None)
