@@ -4,18 +4,17 @@
     python benchmarks/perl_adapter.py --rounds 20
 
 Prints a Markdown table: the median and the 95th percentile of each question through the adapter
-as a process of its own, beside its limit; then the time of a hot loop and of a million calls
+as a process of its own, beside its limit, and through a session of the relay over HTTP, which is
+the adapter and all that the relay does on top; then the time of a hot loop and of a million calls
 under the debugger, beside plain Perl. Exits with 1 if a limit is missed.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -25,6 +24,18 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.failure import BenchmarkError, Deadline, expect
+from benchmarks.perl_questions import (
+    CHILDREN,
+    INNER,
+    LIMITS,
+    OUTER,
+    PAGE,
+    STACK,
+    STEP,
+    VARIABLES,
+    Clock,
+)
+from benchmarks.perl_session import perl_session
 from relay.dap.conversation import Conversation, Event, Response
 
 Body = dict[str, Any]
@@ -65,14 +76,6 @@ print "@best\\n";
 my $end = 1;
 """
 
-LIMITS = {
-    "step": 2.0,
-    "stack": None,
-    "first variables of a stop": 10.0,
-    "page of 100 children": 5.0,
-    "safe evaluate, innermost frame": 20.0,
-    "safe evaluate, outer frame": 20.0,
-}
 OVERHEAD = 1.2
 
 
@@ -130,19 +133,6 @@ class Adapter:
         self._process.communicate(timeout=30)
 
 
-class Clock:
-    """Times by name, in milliseconds."""
-
-    def __init__(self) -> None:
-        self.samples: dict[str, list[float]] = {name: [] for name in LIMITS}
-
-    def time(self, name: str, ask: Callable[[], Any]) -> Any:
-        begin = time.perf_counter()
-        answer = ask()
-        self.samples[name].append((time.perf_counter() - begin) * 1000)
-        return answer
-
-
 def one_round(adapter: Adapter, clock: Clock) -> None:
     """Each question once, at a stop that nobody has looked at before."""
 
@@ -150,28 +140,25 @@ def one_round(adapter: Adapter, clock: Clock) -> None:
         adapter.ask("next", threadId=1)
         adapter.event("stopped")
 
-    clock.time("step", step)
-    stack = clock.time("stack", lambda: adapter.ask("stackTrace", threadId=1))["stackFrames"]
+    clock.time(STEP, step)
+    stack = clock.time(STACK, lambda: adapter.ask("stackTrace", threadId=1))["stackFrames"]
     ids = [frame["id"] for frame in stack]
     scopes = [adapter.ask("scopes", frameId=one)["scopes"][0] for one in (ids[0], ids[-1])]
     references = [scope["variablesReference"] for scope in scopes]
     clock.time(
-        "first variables of a stop",
+        VARIABLES,
         lambda: adapter.ask("variables", variablesReference=references[0]),
     )
     rows = adapter.ask("variables", variablesReference=references[1])["variables"]
     many = next(row for row in rows if row["name"] == "@many")["variablesReference"]
-    page = {"variablesReference": many, "start": 0, "count": 100}
-    clock.time("page of 100 children", lambda: adapter.ask("variables", **page))
-    for name, frame in (("innermost", ids[0]), ("outer", ids[1])):
-        text = "$q + 1" if name == "innermost" else "$n + 1"
-        question = {"expression": text, "frameId": frame}
-        clock.time(f"safe evaluate, {name} frame", partial(adapter.ask, "evaluate", **question))
+    page = {"variablesReference": many, "start": 0, "count": PAGE}
+    clock.time(CHILDREN, lambda: adapter.ask("variables", **page))
+    for name, text, frame in ((INNER, "$q + 1", ids[0]), (OUTER, "$n + 1", ids[1])):
+        clock.time(name, partial(adapter.ask, "evaluate", expression=text, frameId=frame))
 
 
-def questions(folder: Path, rounds: int) -> Clock:
-    program = folder / "steps.pl"
-    program.write_text(STEPS)
+def through_adapter(program: Path, rounds: int) -> Clock:
+    """The adapter alone, as a process that is asked DAP on its standard streams."""
     adapter = Adapter()
     try:
         adapter.launch(program, FIRST_STEP)
@@ -182,6 +169,15 @@ def questions(folder: Path, rounds: int) -> Clock:
         return clock
     finally:
         adapter.close()
+
+
+def through_session(folder: Path, program: Path, rounds: int) -> Clock:
+    """A session of `relay serve`, over one HTTP connection."""
+    clock = Clock()
+    with perl_session(sys.executable, folder, program, FIRST_STEP) as session:
+        for _ in range(rounds):
+            session.one_round(clock)
+    return clock
 
 
 def overheads(folder: Path) -> dict[str, tuple[float, float]]:
@@ -210,15 +206,15 @@ def _debugged(program: Path) -> list[float]:
         adapter.close()
 
 
-def report(clock: Clock, costs: Mapping[str, tuple[float, float]]) -> bool:
+def report(adapter: Clock, session: Clock, costs: Mapping[str, tuple[float, float]]) -> bool:
     """Prints both tables; whether every limit is kept."""
     kept = True
-    print("| through the adapter | median ms | p95 ms | limit ms |\n|---|---|---|---|")
+    print("| question | adapter: median ms | p95 | limit | session: median ms | p95 |")
+    print("|---|---|---|---|---|---|")
     for name, limit in LIMITS.items():
-        samples = sorted(clock.samples[name])
-        median, p95 = statistics.median(samples), samples[int(len(samples) * 0.95)]
-        kept &= limit is None or median <= limit
-        print(f"| {name} | {median:.2f} | {p95:.2f} | {limit or ''} |")
+        kept &= limit is None or adapter.median(name) <= limit
+        alone = f"{adapter.median(name):.2f} | {adapter.p95(name):.2f} | {limit or ''}"
+        print(f"| {name} | {alone} | {session.median(name):.2f} | {session.p95(name):.2f} |")
     print("\n| of the program | plain s | debugged s | ratio | limit |\n|---|---|---|---|---|")
     for name, (plain, debugged) in costs.items():
         kept &= debugged / plain <= OVERHEAD
@@ -234,7 +230,11 @@ def main() -> int:
         parser.error("--rounds must be from 1 to 1000")
     with tempfile.TemporaryDirectory() as folder:
         try:
-            kept = report(questions(Path(folder), rounds), overheads(Path(folder)))
+            program = Path(folder) / "steps.pl"
+            program.write_text(STEPS)
+            adapter = through_adapter(program, rounds)
+            session = through_session(Path(folder), program, rounds)
+            kept = report(adapter, session, overheads(Path(folder)))
         except BenchmarkError as error:
             print(f"failed: {error}", file=sys.stderr)
             return 1

@@ -199,7 +199,7 @@ class Relay:
     name = "relay"
 
     def __init__(self, http: Http, python: str, directory: Path, launch_mode: str | None) -> None:
-        self._http = http
+        self.http = http
         self._launch_mode = launch_mode
         self._python = python
         self._directory = directory
@@ -207,10 +207,10 @@ class Relay:
     @contextmanager
     def session(self) -> Iterator[RelaySession]:
         """POST /sessions; the session ends with the context."""
-        data = self._http.post(
+        data = self.http.post(
             "/sessions", python_path=self._python, project_root=str(self._directory)
         )
-        session = RelaySession(self._http, data["session_id"], self._launch_mode)
+        session = RelaySession(self.http, data["session_id"], self._launch_mode)
         yield session
         session.delete()
 
