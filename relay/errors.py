@@ -189,14 +189,14 @@ class AttachRefused(RelayError):
     suggestion = "Check host and port: start the target with `python -m debugpy --listen PORT`"
 
 
-class DebugpyError(RelayError):
+class DebuggerError(RelayError):
     """The debugger refused what it was asked."""
 
     code, status = "DEBUGPY_ERROR", 500
     suggestion = "Read details.adapter_message; if it persists, restart the program"
 
 
-class DebugpyTimeout(RelayError):
+class DebuggerTimeout(RelayError):
     """The debugger, or the code that it ran, did not answer within the time limit."""
 
     code, status = "DEBUGPY_TIMEOUT", 504

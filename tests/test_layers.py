@@ -216,7 +216,7 @@ def test_faces_build_no_dap_messages(path: Path) -> None:
 @pytest.mark.parametrize("path", files("operations/*.py", "faces/**/*.py"), ids=name_of)
 def test_verbs_and_faces_name_no_debugger(path: Path) -> None:
     """They ask for a capability: what is special about a debugger stays in adapters/."""
-    text = path.read_text()
+    text = path.read_text().lower()
     assert [name for name in ("perl", "debugpy") if name in text] == []
 
 

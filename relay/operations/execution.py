@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from relay.dap.lifecycle import Phase
-from relay.errors import DebugpyTimeout, RelayError, ThreadNotFound
+from relay.errors import DebuggerTimeout, RelayError, ThreadNotFound
 from relay.models.execution import (
     BlockedThread,
     ContinueRequest,
@@ -76,7 +76,7 @@ async def pause_execution(session: Session, *, body: PauseRequest) -> PauseResul
     if body.thread_id is not None:
         await _check_thread(session, body.thread_id)
     # C code that keeps the GIL keeps the debugger from answering, not the pause from coming.
-    with contextlib.suppress(DebugpyTimeout):
+    with contextlib.suppress(DebuggerTimeout):
         thread = await _thread_to_pause(session) if body.thread_id is None else body.thread_id
         await debuggee.request("pause", {"threadId": thread}, timeout=PATIENCE)
     result = await settle(session, body, cursor, default_wait=STEP_WAIT)
@@ -97,7 +97,7 @@ async def why_not_paused(session: Session) -> dict[str, Any]:
     inspector = session.debuggee.inspector
     try:
         states = await inspector.thread_states(timeout=PATIENCE) if inspector is not None else []
-    except DebugpyTimeout:
+    except DebuggerTimeout:
         return {"message": HOLDS_ALL}
     except RelayError:  # it has ended, or broken off: the status says so
         return {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from relay.errors import BreakpointInvalidLine, DebugpyError, InvalidRequest, ThreadNotFound
+from relay.errors import BreakpointInvalidLine, DebuggerError, InvalidRequest, ThreadNotFound
 from relay.models.breakpoints import BreakpointSpec
 from relay.models.execution import ExecutionResult
 from relay.models.run_to import GotoRequest, RunToRequest, RunToResult
@@ -105,7 +105,7 @@ async def goto(session: Session, *, body: GotoRequest) -> ExecutionResult:
     target_id = targets["targets"][0]["id"]
     try:
         await debuggee.request("goto", {"threadId": thread_id, "targetId": target_id})
-    except DebugpyError as error:
+    except DebuggerError as error:
         raise _impossible(body, frame, str(error.details.get("adapter_message") or "")) from None
     return await settle(session, body, cursor, default_wait=STEP_WAIT)
 

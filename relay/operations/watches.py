@@ -6,7 +6,7 @@ import trio
 
 from relay.adapters import Ability
 from relay.dap.lifecycle import Phase
-from relay.errors import DebugpyError, DebugpyTimeout, EvaluateError
+from relay.errors import DebuggerError, DebuggerTimeout, EvaluateError
 from relay.models.execution import WatchValue
 from relay.models.watches import DeletedWatch, WatchesQuery, WatchList, WatchRequest, WatchView
 from relay.operations.inspection import frame_of, inspector_of
@@ -85,8 +85,8 @@ class _Look:
                 max_value=self._max_value,
                 timeout=left,
             )
-        except (EvaluateError, DebugpyError, DebugpyTimeout) as error:
-            if isinstance(error, DebugpyTimeout) and not error.details.get("interrupted"):
+        except (EvaluateError, DebuggerError, DebuggerTimeout) as error:
+            if isinstance(error, DebuggerTimeout) and not error.details.get("interrupted"):
                 self._deadline = 0.0  # its thread is still busy: nobody else gets an answer
             return _failed(watch, error.message)
         if (raised := found.get("exception")) is not None:

@@ -17,8 +17,8 @@ from relay.adapters.standard import StandardAdapter
 from relay.errors import (
     AttachFailed,
     AttachRefused,
-    DebugpyError,
-    DebugpyTimeout,
+    DebuggerError,
+    DebuggerTimeout,
     RelayError,
 )
 from relay.session.announcer import Announcer
@@ -105,7 +105,7 @@ async def _learn_pid(debuggee: Debuggee) -> None:
     if debuggee.pid is not None:
         return
     with contextlib.suppress(
-        DebugpyError, DebugpyTimeout
+        DebuggerError, DebuggerTimeout
     ):  # another server at that port need not know it
         body = await debuggee.request("pydevdSystemInfo")
         pid = (body.get("process") or {}).get("pid")

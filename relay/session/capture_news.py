@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from relay.adapters.python.breakpoint_text import translate_condition
-from relay.errors import DebugpyTimeout, NotSupported, RelayError
+from relay.errors import DebuggerTimeout, NotSupported, RelayError
 from relay.session.breakpoint_news import name_of, named
 from relay.session.breakpoints import Breakpoint
 from relay.session.captures import CaptureLog, mark_of
@@ -52,7 +52,7 @@ async def fetch_rest(debuggee: Debuggee) -> None:
         try:
             if not await debuggee.inspector.tell_captures(timeout=FETCH_SECONDS):
                 return
-        except DebugpyTimeout:
+        except DebuggerTimeout:
             continue  # it is busy in C: later
         except RelayError:
             return  # it is over

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from relay.dap.conversation import Event
-from relay.errors import DebugpyError, DebugpyTimeout, LaunchFailed, RelayError
+from relay.errors import DebuggerError, DebuggerTimeout, LaunchFailed, RelayError
 from relay.session.adapter_input import AdapterInput
 from relay.session.children import Children
 from relay.session.dismissal import Dismissal
@@ -367,8 +367,8 @@ class Debuggee:
     ) -> dict[str, Any]:
         """One DAP request; the adapter's failures come out as errors of the catalog.
 
-        One that names a thread goes to the process that has it. Raises DebugpyTimeout,
-        DebugpyError, or what `lost` says.
+        One that names a thread goes to the process that has it. Raises DebuggerTimeout,
+        DebuggerError, or what `lost` says.
         """
         if self.family is not None:
             return await self.family.request(self, command, arguments, timeout)
@@ -387,7 +387,7 @@ class Debuggee:
         try:
             return await self._timed(self.link, command, arguments, limit)
         except RequestTimedOut:
-            raise DebugpyTimeout(
+            raise DebuggerTimeout(
                 f"the debugger did not answer {command} within {limit:g} s",
                 operation=command,
                 timeout_seconds=limit,
@@ -395,7 +395,7 @@ class Debuggee:
         except RequestFailed as error:
             if error.message == LOST_DEBUGGEE:
                 raise await self.lost(command) from None
-            raise DebugpyError(
+            raise DebuggerError(
                 f"the debugger refused {command}: {error.message}",
                 operation=command,
                 adapter_message=error.message,

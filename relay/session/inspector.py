@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from relay.adapters.python import probe_calls
-from relay.errors import DebugpyError, DebugpyTimeout, EvaluateError, VariableNotFound
+from relay.errors import DebuggerError, DebuggerTimeout, EvaluateError, VariableNotFound
 from relay.session.stop import Frame, RaisedException
 
 if TYPE_CHECKING:
@@ -347,7 +347,7 @@ class Inspector:
         expression = probe_calls.expression(do, call=call, stop=self._stop, **arguments)
         try:
             text = await self._evaluate(expression, at, timeout)
-        except DebugpyTimeout as error:
+        except DebuggerTimeout as error:
             raise await self._interrupt(number, do, error) from None
         return self._checked(do, text, arguments)
 
@@ -360,12 +360,12 @@ class Inspector:
         body = await self._debuggee.request("evaluate", arguments, timeout=timeout)
         return str(body.get("result", ""))
 
-    async def _interrupt(self, number: int, do: str, timeout: DebugpyTimeout) -> DebugpyTimeout:
+    async def _interrupt(self, number: int, do: str, timeout: DebuggerTimeout) -> DebuggerTimeout:
         expression = probe_calls.expression("interrupt", target=number)
         try:
             answer = probe_calls.decode(await self._evaluate(expression, None))
             done = bool(answer.get("interrupted"))
-        except (DebugpyTimeout, DebugpyError, ValueError):
+        except (DebuggerTimeout, DebuggerError, ValueError):
             done = False
         hint = (
             "It was interrupted; the session is usable. Ask for something cheaper"
@@ -373,7 +373,7 @@ class Inspector:
             else "It could not be interrupted: resume the program, or DELETE the session"
         )
         limit = timeout.details.get("timeout_seconds")
-        return DebugpyTimeout(
+        return DebuggerTimeout(
             f"{do} did not end within {limit:g} s",
             suggestion=hint,
             operation=do,
@@ -385,7 +385,7 @@ class Inspector:
         try:
             answer = probe_calls.decode(text)
         except ValueError as fault:
-            raise DebugpyError(f"the debuggee did not answer {do}: {fault}") from None
+            raise DebuggerError(f"the debuggee did not answer {do}: {fault}") from None
         error = answer.get("error")
         if not isinstance(error, Mapping):
             return answer
@@ -407,4 +407,4 @@ class Inspector:
                 f"SyntaxError: {error['message']}",
                 **{k: error[k] for k in ("line", "offset", "text") if k in error},
             )
-        raise DebugpyError(f"{do} failed in the debuggee: {error.get('message')}", operation=do)
+        raise DebuggerError(f"{do} failed in the debuggee: {error.get('message')}", operation=do)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Never
 
-from relay.errors import DebugpyError, VariableNotFound
+from relay.errors import DebuggerError, VariableNotFound
 from relay.session.inspector import MAX_VALUE, Inspector, Page
 from relay.session.stop import Frame, RaisedException
 
@@ -130,7 +130,7 @@ class StandardInspector(Inspector):
         }
         try:
             body = await self._debuggee.request("evaluate", arguments, timeout=timeout)
-        except DebugpyError as error:
+        except DebuggerError as error:
             return {"exception": str(error.details.get("adapter_message") or error.message)}
         told = {**body, "value": body.get("result", ""), "name": expression}
         shown = _cut(self._shown(told), max_value)
@@ -167,7 +167,7 @@ class StandardInspector(Inspector):
                 "setVariable",
                 {"variablesReference": reference, "name": name, "value": expression},
             )
-        except DebugpyError as error:
+        except DebuggerError as error:
             return {"exception": str(error.details.get("adapter_message") or error.message)}
         return self._shown({**body, "name": name})
 

@@ -10,8 +10,8 @@ from relay.errors import (
     BreakpointInvalidCondition,
     BreakpointInvalidLine,
     BreakpointNotFound,
-    DebugpyError,
-    DebugpyTimeout,
+    DebuggerError,
+    DebuggerTimeout,
     EvaluateError,
     FrameNotFound,
     InvalidRequest,
@@ -59,8 +59,8 @@ from relay.operations import (
 
 _ASKS_DEBUGGER: tuple[type[RelayError], ...] = (
     InvalidSessionState,
-    DebugpyError,
-    DebugpyTimeout,
+    DebuggerError,
+    DebuggerTimeout,
     SessionCrashed,
 )
 _PLACES: tuple[type[RelayError], ...] = (

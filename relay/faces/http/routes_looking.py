@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from relay.errors import (
-    DebugpyError,
-    DebugpyTimeout,
+    DebuggerError,
+    DebuggerTimeout,
     EvaluateError,
     FrameNotFound,
     InvalidRequest,
@@ -21,8 +21,8 @@ from relay.operations import looking, report, source, variables, watches
 
 _ASKS: tuple[type[RelayError], ...] = (
     InvalidSessionState,
-    DebugpyError,
-    DebugpyTimeout,
+    DebuggerError,
+    DebuggerTimeout,
     SessionCrashed,
 )
 _FRAME: tuple[type[RelayError], ...] = (FrameNotFound, *_ASKS)

@@ -13,8 +13,8 @@ from pydantic import BaseModel
 from relay.errors import (
     BreakpointFileNotFound,
     BreakpointInvalidLine,
-    DebugpyError,
-    DebugpyTimeout,
+    DebuggerError,
+    DebuggerTimeout,
     InvalidSessionState,
     LaunchFailed,
     LaunchScriptNotFound,
@@ -47,8 +47,8 @@ _RUNS: tuple[type[RelayError], ...] = (
     InvalidSessionState,
     LaunchScriptNotFound,
     LaunchFailed,
-    DebugpyError,
-    DebugpyTimeout,
+    DebuggerError,
+    DebuggerTimeout,
     SessionCrashed,
 )
 
