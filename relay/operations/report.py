@@ -27,8 +27,9 @@ from relay.models.report import (
 from relay.operations.looking import is_user_code
 from relay.operations.report_text import render
 from relay.session.breakpoints import Breakpoint
+from relay.session.exit_words import describe_exit
 from relay.session.frames import stack
-from relay.session.session import Session, describe_exit
+from relay.session.session import Session
 from relay.session.source_text import source_lines
 from relay.session.stop import Frame, Stop
 

@@ -29,7 +29,8 @@ from relay.models.sessions import (
 )
 from relay.models.sessions import SessionConfig as SessionConfigView
 from relay.models.variables import RevealQuery
-from relay.session.session import Launched, Session, SessionConfig
+from relay.session.session import Session, SessionConfig
+from relay.session.start import Launched
 from relay.session.stop import Stop
 
 WITHOUT_PROGRAM = (Phase.CREATED, Phase.TERMINATED, Phase.FAILED)

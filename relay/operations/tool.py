@@ -53,8 +53,9 @@ from relay.operations.run_to import run_to
 from relay.operations.sessions import open_session
 from relay.session.breakpoints import Breakpoint
 from relay.session.configuration import send_breakpoints
+from relay.session.exit_words import describe_exit
 from relay.session.run_to import Target
-from relay.session.session import Session, describe_exit
+from relay.session.session import Session
 from relay.session.stop import Stop
 
 RUN_SECONDS = 20.0

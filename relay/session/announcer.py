@@ -10,18 +10,18 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from relay.adapters.python.probe_secrets import scrub
 from relay.dap.conversation import Event
 from relay.errors import RelayError
 from relay.session.breakpoint_news import found_function, named, take_answer, take_hits
 from relay.session.capture_news import fetch_rest, take_captures
 from relay.session.configuration import send_breakpoints
 from relay.session.debuggee import Debuggee
+from relay.session.exception_stop import examine
 from relay.session.frames import told_frame, top_frame
-from relay.session.stop import Frame, RaisedException, Stop
+from relay.session.stop import Frame, Stop
+from relay.session.stop_body import stopped_body
 
 log = logging.getLogger("relay.session")
 
@@ -233,7 +233,7 @@ class Announcer:
         debuggee = self._debuggee
         stop = _stop_at(body, top or await top_frame(debuggee, _thread_of(body)))
         if stop.reason == "exception":
-            return stop if await self._examine_exception(stop) else None
+            return stop if await self._is_meant(stop) else None
         if stop.reason == "step":
             if stop.top is None:
                 # Out of the program's last frame: below are the debugger's own.
@@ -241,6 +241,13 @@ class Announcer:
                 return None
             stop.return_value = await self._return_value(stop.top)
         return stop
+
+    async def _is_meant(self, stop: Stop) -> bool:
+        """Whether the client wants to stop at this exception; else the program goes on."""
+        if await examine(self._debuggee, stop):
+            return True
+        await self._debuggee.request("continue", {"threadId": stop.thread_id})
+        return False
 
     async def _return_value(self, top: Frame) -> dict[str, Any] | None:
         """What a call gave back. A stop without it is worth more than none: a repr may hang."""
@@ -250,58 +257,6 @@ class Announcer:
         except RelayError as error:
             log.warning("session %s: no return value: %s", self._session.id, error.message)
             return None
-
-    async def _examine_exception(self, stop: Stop) -> bool:
-        """Fill in the exception; False if it is a signal and no failure."""
-        debuggee = self._debuggee
-        stop.exception = await self._exception_of(stop)
-        if await self._is_wanted(stop):
-            return True
-        assert debuggee.link is not None
-        await debuggee.request("continue", {"threadId": stop.thread_id})
-        return False
-
-    async def _is_wanted(self, stop: Stop) -> bool:
-        """Whether it is an exception that the client means."""
-        setting = self._session.exceptions
-        # What is named is meant, whatever it is.
-        if stop.exception is not None and not setting.types and self._is_signal(stop.exception):
-            return False
-        inspector = self._debuggee.inspector
-        if setting.condition is None or stop.top is None or inspector is None:
-            return True
-        try:
-            holds, complaint = await inspector.exception_holds(stop.top, setting.condition)
-        except RelayError as error:  # it hangs, say: a stop too many is better than none
-            holds, complaint = True, error.message
-        if complaint is not None:
-            text = f"Exception breakpoint: its condition raised {complaint}\n"
-            self._session.print("console", text)
-        return holds
-
-    def _is_signal(self, raised: RaisedException) -> bool:
-        """Under a test runner: what it skips by, and what a test waits for, are no failures."""
-        under_tests = "userUnhandled" in self._session.exception_filters
-        return raised.full_type in SIGNALS or (under_tests and raised.expected)
-
-    async def _exception_of(self, stop: Stop) -> RaisedException | None:
-        debuggee = self._debuggee
-        if debuggee.inspector is not None and stop.top is not None:
-            try:
-                found = await debuggee.inspector.exception(stop.top)
-            except RelayError as error:  # its __str__ hangs, say: the debugger knows the rest
-                log.warning("session %s: exception: %s", self._session.id, error.message)
-                found = None
-            if found is not None:
-                return found
-        body = await debuggee.request("exceptionInfo", {"threadId": stop.thread_id})
-        found = exception_from_dap(body)
-        is_secret = self._session.is_secret
-        return replace(
-            found,
-            message=scrub(found.message, is_secret),
-            traceback=scrub(found.traceback, is_secret),
-        )
 
     def _note_hits(self, stop: Stop, body: Mapping[str, Any]) -> None:
         """Which breakpoints stopped it. The stopping thread knows, and has counted them."""
@@ -331,32 +286,6 @@ class Announcer:
 
 STREAMS = frozenset({"stdout", "stderr"})
 
-SIGNALS = frozenset(
-    {
-        "SystemExit",  # the debugger leaves out those with a number only
-        "Skipped",  # pytest says that it is a builtin
-        "_pytest.outcomes.XFailed",
-        "_pytest.outcomes.Exit",
-        "unittest.case.SkipTest",
-    }
-)
-"""Exceptions by which programs and test runners steer themselves: not what stop_on_exception means."""
-
-
-def exception_from_dap(body: Mapping[str, Any]) -> RaisedException:
-    """An exceptionInfo answer, when nothing better is known."""
-    details = body.get("details") or {}
-    # pydevd adds a remark in brackets where it does not pause in the raising frame.
-    name = str(details.get("typeName") or body.get("exceptionId") or "Exception").split("(")[0]
-    name = name.strip()
-    return RaisedException(
-        type=name.rpartition(".")[2],
-        full_type=str(details.get("fullTypeName") or name).split("(")[0].strip(),
-        message=str(body.get("description") or details.get("message") or ""),
-        traceback=str(details.get("stackTrace") or ""),
-        break_mode=str(body.get("breakMode") or "always"),
-    )
-
 
 def _thread_of(body: Mapping[str, Any]) -> int:
     return int(body.get("threadId") or 0)
@@ -375,54 +304,3 @@ def _stop_at(body: Mapping[str, Any], top: Frame | None) -> Stop:
         description=body.get("description"),
         text=body.get("text"),
     )
-
-
-DESCRIPTIONS = {
-    "breakpoint": "Paused on breakpoint",
-    "function breakpoint": "Paused on function breakpoint",
-    "step": "Paused after step",
-    "exception": "Paused on exception",
-    "pause": "Paused on request",
-    "entry": "Paused on entry",
-}
-
-
-def stopped_body(stop: Stop) -> dict[str, Any]:
-    """The body of a `stopped` event."""
-    body: dict[str, Any] = {
-        "reason": stop.reason,
-        "description": DESCRIPTIONS.get(stop.reason, stop.description),
-        "thread_id": stop.thread_id,
-        "preserve_focus_hint": False,
-        "text": stop.text,
-        "all_threads_stopped": True,
-        "hit_breakpoint_ids": stop.hit_breakpoint_ids,
-        "location": _place(stop.top),
-    }
-    if stop.process is not None:
-        body["process"] = stop.process
-    if (raised := stop.exception) is not None:
-        body["text"] = f"{raised.type}: {raised.message}" if raised.message else raised.type
-        body["exception_info"] = {
-            "exception_id": raised.type,
-            "description": raised.message,
-            "break_mode": raised.break_mode,
-            "details": {
-                "type_name": raised.type,
-                "full_type_name": raised.full_type,
-                "message": raised.message,
-                "stack_trace": raised.traceback,
-            },
-        }
-    return body
-
-
-def _place(frame: Frame | None) -> dict[str, Any] | None:
-    if frame is None:
-        return None
-    return {
-        "path": frame.path,
-        "line": frame.line,
-        "column": frame.column,
-        "function": frame.name,
-    }

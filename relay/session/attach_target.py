@@ -14,7 +14,8 @@ import trio
 
 from relay.errors import AttachTimeout
 from relay.session.debuggee import Debuggee
-from relay.session.session import Launched, Session
+from relay.session.session import Session
+from relay.session.start import Launched
 
 Mappings = Sequence[Mapping[str, str]]
 """DAP's pathMappings: localRoot is the relay's, remoteRoot the target's."""

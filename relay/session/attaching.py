@@ -29,8 +29,9 @@ from relay.session.failure import leaves
 from relay.session.handshake import shake_hands
 from relay.session.injection import inject
 from relay.session.link import SocketByteStream
-from relay.session.session import Launched, Session, Starter
+from relay.session.session import Session
 from relay.session.standard_attach import attach_through_adapter
+from relay.session.start import Launched, Starter
 from relay.session.targets import obstacle_to_attach
 
 TAKEN = "already being debugged"

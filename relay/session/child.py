@@ -21,6 +21,7 @@ from relay.adapters.python.launch import Rung
 from relay.dap.conversation import Event
 from relay.errors import InvalidSessionState, RelayError
 from relay.session.announcer import Announcer
+from relay.session.child_news import tell_start
 from relay.session.debuggee import Debuggee
 from relay.session.handshake import shake_hands
 from relay.session.link import ByteStream, LinkClosed, RequestFailed, RequestTimedOut
@@ -67,7 +68,7 @@ class Child(Debuggee):
                 if not link.closed.is_set():
                     await self.let_go()
                     self.runs_free = True
-                    self.session.announce_subprocess(self.pid or 0, self.argv)
+                    tell_start(self.session, self.pid or 0, self.argv)
             finally:
                 link.hang_up()
             nursery.cancel_scope.cancel()

@@ -12,7 +12,6 @@ import logging
 import os
 import weakref
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import trio
@@ -20,8 +19,10 @@ import trio
 from relay.dap.conversation import Event
 from relay.errors import DebuggerError, DebuggerTimeout, LaunchFailed, RelayError
 from relay.session.adapter_input import AdapterInput
+from relay.session.child_news import tell_start
 from relay.session.children import Children
 from relay.session.dismissal import Dismissal
+from relay.session.ends import HANG_UP_GRACE, command_line, settle, until_first_end
 from relay.session.failure import RungUnfit
 from relay.session.link import (
     ByteStream,
@@ -31,8 +32,8 @@ from relay.session.link import (
     RequestHandler,
     RequestTimedOut,
 )
-from relay.session.output import OutputPipe
 from relay.session.process import Child, GuardedProcess
+from relay.session.pumps import Pumps
 from relay.session.stdin import StdinQueue
 from relay.session.stdin_watch import StdinWatch
 from relay.session.streams import InputPipe
@@ -43,11 +44,6 @@ if TYPE_CHECKING:
     from relay.session.session import Session
 
 log = logging.getLogger("relay.session")
-
-HANG_UP_GRACE = 2.0
-"""Seconds between the end of the link and the end of the process, or the other way round."""
-
-BROKE_OFF = "the debug adapter ended without a word"
 
 LOST_DEBUGGEE = "No more messages"
 """What the stock adapter says of a request when the program died over it."""
@@ -83,11 +79,10 @@ class Debuggee:
         self.gone = trio.Event()
         LIVE.add(self)
         self.dismissal: Dismissal | None = None
-        self._dismissed = trio.Event()
-        self._pipes: dict[str, OutputPipe] = {}
-        self._pumping = 0
-        self._pumped = trio.Event()
-        self._command_line = b""
+        self.dismissed = trio.Event()
+        self.command_line = b""
+        """As it was started; exec changes what the process has."""
+        self._pumps = Pumps(session, self._printed)
 
     # Life ------------------------------------------------------------------------
 
@@ -139,11 +134,11 @@ class Debuggee:
 
     async def _watch(self) -> None:
         """Until the program has ended, or the debugger has broken off."""
-        await self._until_first_end()
+        await until_first_end(self)
         if self.dismissal is not None:
             await self.dismissal.carry_out(self)
             return
-        crash = await self._settle_ends()
+        crash = await settle(self)
         if self.stdin_watch is not None:
             self.stdin_watch.over()
         await self._look_for_orphans()
@@ -161,14 +156,22 @@ class Debuggee:
         """
         if self.dismissal is None:
             self.dismissal = dismissal
-            self._dismissed.set()
+            self.dismissed.set()
         await self.gone.wait()
 
     async def hear_last_words(self) -> None:
         """Until all that the program has printed is in the log, or somebody else has its pipes."""
         with trio.move_on_after(HANG_UP_GRACE):
-            await self._pumped.wait() if self._pumping else None
+            await self._pumps.ended()
         self.drain_output()
+
+    def drain_output(self) -> None:
+        """Take what the program has printed so far out of its pipes, now."""
+        self._pumps.drain()
+
+    def _printed(self) -> None:
+        if self.stdin_watch is not None:
+            self.stdin_watch.stir()
 
     async def _look_for_orphans(self) -> None:
         """The last chance to see what the program leaves behind: it ends with the program."""
@@ -181,7 +184,7 @@ class Debuggee:
     async def _below(self) -> list[Child]:
         """What lives below the program. A fork of it has its arguments, which are ours."""
         assert self.process is not None
-        own = _command_line(self.pid) or self._command_line
+        own = command_line(self.pid) or self.command_line
         return [
             child if _joined(child.argv) != own else child._replace(argv=())
             for child in await self.process.children()
@@ -193,60 +196,6 @@ class Debuggee:
             self.exit_code = self.exit_code_of(self.process.returncode)
         if not self.session.is_over:
             self.session.announce_exit(self.exit_code)
-
-    async def _until_first_end(self) -> None:
-        assert self.link is not None
-        async with trio.open_nursery() as nursery:
-
-            async def ends(wait: Callable[[], Awaitable[object]]) -> None:
-                await wait()
-                nursery.cancel_scope.cancel()
-
-            nursery.start_soon(ends, self._dismissed.wait)
-            nursery.start_soon(ends, self.link.closed.wait)
-            if self.process is not None:
-                nursery.start_soon(ends, self.process.wait)
-
-    async def _settle_ends(self) -> str | None:
-        """Wait for the other of link and process; returns why if the debugger crashed."""
-        assert self.link is not None
-        process = self.process
-        if process is None:
-            return BROKE_OFF if self._adapter_broke_off(self.link) else None
-        if not _lives(process):
-            await self._hear_out(self.link)
-        if self._adapter_broke_off(self.link):
-            return BROKE_OFF
-        if not _lives(process):
-            return None
-        if self.link.violation is not None:
-            return f"the adapter broke the protocol: {self.link.violation}"
-        if not self.said_terminated:
-            with trio.move_on_after(HANG_UP_GRACE):
-                await process.wait()
-            if _lives(process) and not self._has_become_another_program():
-                return "the debugger hung up while the program lived"
-        await process.wait()
-        return None
-
-    async def _hear_out(self, link: Link) -> None:
-        """Until the link has ended, or has been silent for the grace.
-
-        What a dead program has said may fill the socket: thousands of logpoints.
-        """
-        heard = -1
-        while heard != link.received and not link.closed.is_set():
-            heard = link.received
-            with trio.move_on_after(HANG_UP_GRACE):
-                await link.closed.wait()
-
-    def _adapter_broke_off(self, link: Link) -> bool:
-        """Whether an adapter of its own died; the program, if it died too, did so with it."""
-        return bool(self.helpers) and link.closed.is_set() and not self.said_terminated
-
-    def _has_become_another_program(self) -> bool:
-        """Whether the process called exec: the debugger ends there, the program does not."""
-        return self._command_line != b"" and _command_line(self.pid) != self._command_line
 
     async def _part(self) -> None:
         """Let go of what is not ours to end, and close the link."""
@@ -293,11 +242,12 @@ class Debuggee:
         """
         self.process = process
         self.pid = process.pid
-        self._command_line = _command_line(process.pid)
+        self.command_line = command_line(process.pid)
         self.nursery.start_soon(self.children.keep_looking, self._below)
-        self._read("stdout", process.stdout)
-        if process.stderr is not None:
-            self._read("stderr", process.stderr)
+        for category, pipe in (("stdout", process.stdout), ("stderr", process.stderr)):
+            if pipe is not None:
+                self._pumps.add(category, pipe)
+                self.nursery.start_soon(self._pumps.run, category)
         self.open_stdin(process.stdin, stdin)
 
     def open_stdin(self, pipe: InputPipe | AdapterInput, first: bytes = b"") -> None:
@@ -314,31 +264,6 @@ class Debuggee:
         text = f"The program closed its standard input; {count} bytes for it were not read."
         self.session.events.append("warning", {"message": text})
 
-    def _read(self, category: str, pipe: OutputPipe | None) -> None:
-        if pipe is None:
-            return
-        if self.session.tap is not None:
-            pipe.tap(category, self.session.tap)
-        self._pipes[category] = pipe
-        self._pumping += 1
-        self.nursery.start_soon(self._pump, category, pipe)
-
-    async def _pump(self, category: str, pipe: OutputPipe) -> None:
-        await pipe.pump(lambda text: self._print(category, text))
-        self._pumping -= 1
-        if not self._pumping:
-            self._pumped.set()
-
-    def _print(self, category: str, text: str) -> None:
-        self.session.print(category, text)
-        if self.stdin_watch is not None:
-            self.stdin_watch.stir()
-
-    def drain_output(self) -> None:
-        """Take what the program has printed so far out of its pipes, now."""
-        for pipe in self._pipes.values():
-            pipe.drain_now()
-
     def connect(
         self,
         stream: ByteStream,
@@ -354,7 +279,7 @@ class Debuggee:
         if self.family is not None:
             self.family.heard_of(pid, argv)
         else:
-            self.session.announce_subprocess(pid, argv)
+            tell_start(self.session, pid, argv)
 
     # Requests ------------------------------------------------------------------------
 
@@ -427,16 +352,5 @@ class Debuggee:
         return number
 
 
-def _lives(process: GuardedProcess) -> bool:
-    return process.returncode is None
-
-
 def _joined(argv: Sequence[str]) -> bytes:
     return b"".join(os.fsencode(word) + b"\0" for word in argv)
-
-
-def _command_line(pid: int | None) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""

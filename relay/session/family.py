@@ -21,6 +21,7 @@ import trio
 from relay.adapters.python import launch
 from relay.errors import NotSupported, RelayError
 from relay.session.child import NUMBERS_EACH, Child
+from relay.session.child_news import tell_end, tell_start
 from relay.session.debuggee import Debuggee
 from relay.session.door import Door
 from relay.session.inspector import Inspector
@@ -98,7 +99,7 @@ class Family:
         self._threads_of.pop(child, None)
         child.gone.set()
         if not (child.runs_free or self._closed or self.session.is_over):
-            self.session.announce_child_exit(child.pid or 0, child.exit_code, child.said_terminated)
+            tell_end(self.session, child.pid or 0, child.exit_code, said_so=child.said_terminated)
         self._standing.pop(child, None)
         if self._foremost is child:
             # Its stop died with it.
@@ -128,7 +129,7 @@ class Family:
 
     def _give_up(self, pid: int) -> None:
         if pid in self._awaited:
-            self.session.announce_subprocess(pid, self._awaited.pop(pid))
+            tell_start(self.session, pid, self._awaited.pop(pid))
 
     def give_up_all(self) -> None:
         """The program has ended: nobody joins any more."""
@@ -148,7 +149,7 @@ class Family:
             self._joined.add(child.pid)
             self.program.children.joined(child.pid)
             argv = child.argv if told is None else told
-            self.session.announce_subprocess(child.pid, argv, debuggable=True)
+            tell_start(self.session, child.pid, argv, debuggable=True)
 
     # Requests ------------------------------------------------------------------------
 

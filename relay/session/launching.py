@@ -32,10 +32,13 @@ from relay.session.link import (
     SocketByteStream,
     StdioByteStream,
 )
-from relay.session.process import GuardedProcess, SpawnError, spawn
-from relay.session.session import Launched, Session, Starter
+from relay.session.process import GuardedProcess
+from relay.session.session import Session
 from relay.session.sources import interpreter_of
+from relay.session.spawn_error import SpawnError
+from relay.session.spawning import spawn
 from relay.session.standard_launch import Command, standard_starter
+from relay.session.start import Launched, Starter
 
 log = logging.getLogger("relay.session")
 

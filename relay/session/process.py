@@ -12,58 +12,29 @@ import contextlib
 import errno
 import itertools
 import logging
-import marshal
 import os
 import signal
 import socket
-import struct
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import trio
 
 from relay.session import guardian
-from relay.session.streams import Streams, open_streams
+from relay.session.guardian_link import framed, messages
+from relay.session.spawn_error import NO_RESOURCES, SpawnError, refuse
+from relay.session.streams import Streams
 
 log = logging.getLogger("relay.session")
 
 END_SECONDS = 5.0
 """How long a guardian may take to end everything before it is ended itself."""
 
-PROGRAM_NOT_FOUND = "program_not_found"
-NOT_EXECUTABLE = "not_executable"
-BAD_CWD = "bad_cwd"
-TOO_LONG = "arguments_too_long"
-INVALID = "invalid_argument"
-NO_RESOURCES = "no_resources"
-
-_REASONS = {
-    errno.ENOENT: PROGRAM_NOT_FOUND,
-    errno.ENOTDIR: PROGRAM_NOT_FOUND,
-    errno.EACCES: NOT_EXECUTABLE,
-    errno.EPERM: NOT_EXECUTABLE,
-    errno.ENOEXEC: NOT_EXECUTABLE,
-    errno.E2BIG: TOO_LONG,
-    errno.EINVAL: INVALID,
-}
-
+_numbers = itertools.count(1)
 
 _let_go: set[trio.Process] = set()
 """Guardians of detached programs, which may outlive the event loop."""
-
-
-class SpawnError(OSError):
-    """The program could not be started; nothing of it is left.
-
-    `errno`, `strerror` and `filename` as in OSError; `filename` is the program, or the
-    working directory when that is at fault. `reason` is one of the constants above.
-    """
-
-    def __init__(self, number: int, filename: str, reason: str, text: str | None = None) -> None:
-        super().__init__(number, text or os.strerror(number), filename)
-        self.reason = reason
 
 
 class Child(NamedTuple):
@@ -75,7 +46,7 @@ class Child(NamedTuple):
 
 
 class GuardedProcess:
-    """A running program. Made by `spawn`, released by `end` and `close` (or `async with`).
+    """A running program. Made by `spawn` (see `spawning.py`), released by `end` and `close` (or `async with`).
 
     `stderr` is None on a terminal, where `stdout` carries both.
     """
@@ -236,9 +207,9 @@ class GuardedProcess:
 
     # Starting
 
-    async def _start(self, job: Mapping[str, Any]) -> None:
+    async def begin(self, job: Mapping[str, Any]) -> None:
         """Hand the guardian its job; raises SpawnError."""
-        data = _frame(job)
+        data = framed(job)
         while data:
             try:
                 data = data[self._control.send(data) :]
@@ -250,7 +221,7 @@ class GuardedProcess:
         if self._started is None:
             raise SpawnError(errno.EIO, self.program, NO_RESOURCES, "its guardian died")
         if "pid" not in self._started:
-            _refuse(self._started, self.program, job)
+            refuse(self._started, self.program, job)
         self.pid = self._started["pid"]
 
     # The guardian's word
@@ -259,7 +230,7 @@ class GuardedProcess:
         """Send a small message; it fits, or the guardian is stuck and `end` will see to it."""
         if not self._over:
             with contextlib.suppress(OSError):
-                self._control.send(_frame(message))
+                self._control.send(framed(message))
 
     async def _until(self, done: Callable[[], bool]) -> None:
         """Until `done()`, or the guardian has nothing more to say."""
@@ -295,7 +266,7 @@ class GuardedProcess:
                 self._lose()
                 return
             self._inbox += data
-            for message in _messages(self._inbox):
+            for message in messages(self._inbox):
                 self._note(message)
 
     def _note(self, message: Mapping[str, Any]) -> None:
@@ -340,139 +311,11 @@ async def _reap(keeper: trio.Process) -> None:
     _let_go.discard(keeper)
 
 
-_numbers = itertools.count(1)
-
-
-async def spawn(
-    argv: Sequence[str],
-    *,
-    cwd: str,
-    env: Mapping[str, str],
-    pass_fds: Sequence[int] = (),
-    terminal: bool = False,
-) -> GuardedProcess:
-    """Start a program, in a process group of its own, under a guardian of its own.
-
-    `argv[0]` is looked up in the PATH of `env`, which is the program's whole
-    environment. `pass_fds` (above 2) are open in it under the same numbers. With
-    `terminal` its standard streams are a new controlling terminal, which does not echo.
-
-    Raises SpawnError. When cancelled or failed, nothing is left of it.
-    """
-    program = argv[0] if argv else ""
-    job = _job(argv, cwd, env, pass_fds, terminal)
-    try:
-        process = await _start_guardian(program, pass_fds, terminal)
-    except OSError as error:
-        raise SpawnError(error.errno or errno.EIO, program, NO_RESOURCES, error.strerror) from error
-    try:
-        await process._start(job)
-    except BaseException:
-        await process.end()
-        process.close()
-        raise
-    return process
-
-
-def _job(
-    argv: Sequence[str], cwd: str, env: Mapping[str, str], fds: Sequence[int], terminal: bool
-) -> dict[str, Any]:
-    """What the guardian has to know; raises SpawnError on what no program can be given."""
-    program = argv[0] if argv else ""
-    if not program:
-        raise SpawnError(errno.ENOENT, program, PROGRAM_NOT_FOUND)
-    if any(fd <= 2 for fd in fds):
-        raise ValueError("pass_fds must lie above the standard streams")
-    if "\0" in cwd:
-        raise SpawnError(errno.EINVAL, cwd, BAD_CWD, "embedded null character")
-    if any("\0" in text for text in itertools.chain(argv, env, env.values())):
-        raise SpawnError(errno.EINVAL, program, INVALID, "embedded null character")
-    if any(not name or "=" in name for name in env):
-        raise SpawnError(errno.EINVAL, program, INVALID, "illegal environment variable name")
-    return {
-        "argv": [os.fsencode(text) for text in argv],
-        "cwd": os.fsencode(cwd),
-        "env": {os.fsencode(name): os.fsencode(value) for name, value in env.items()},
-        "fds": list(fds),
-        "terminal": terminal,
-    }
-
-
-async def _start_guardian(program: str, fds: Sequence[int], terminal: bool) -> GuardedProcess:
-    """A guardian that waits for its job. Raises OSError; not interrupted by cancellation."""
-    with contextlib.ExitStack() as theirs, contextlib.ExitStack() as failed:
-        streams = open_streams(terminal, theirs, failed)
-        control, far = socket.socketpair()
-        theirs.callback(far.close)
-        failed.callback(control.close)
-        control.setblocking(False)
-        with trio.CancelScope(shield=True):
-            # It is spawned from a worker thread, which is no harm: only the program's
-            # PR_SET_PDEATHSIG follows a thread, and that is the guardian's.
-            keeper = await trio.lowlevel.open_process(
-                [*guardian_command(), str(far.fileno()), f"debug-relay={os.getpid()}"],
-                stdin=streams.theirs[0],
-                stdout=streams.theirs[1],
-                stderr=streams.theirs[2],
-                pass_fds=[far.fileno(), *fds],
-                start_new_session=True,
-            )
-        failed.pop_all()
-        return GuardedProcess(keeper, control, streams, program)
-
-
-def guardian_command() -> list[str]:
-    """How a guardian is started: as compiled code if there is any, which saves compiling it."""
-    compiled = guardian.__spec__.cached
-    source = os.path.abspath(guardian.__file__)
-    path = compiled if compiled and _is_fresh(compiled, source) else source
-    return [sys.executable, "-I", "-S", path]
-
-
-def _is_fresh(compiled: str, source: str) -> bool:
-    """Whether a .pyc belongs to its source, as the import system checks it."""
-    try:
-        with open(compiled, "rb") as file:
-            _, flags, mtime, size = struct.unpack("<4sIII", file.read(16))
-        status = os.stat(source)
-    except (OSError, struct.error):
-        return False
-    return bool(
-        flags == 0 and mtime == int(status.st_mtime) & 0xFFFFFFFF and size == status.st_size
-    )
-
-
-def _refuse(answer: Mapping[str, Any], program: str, job: Mapping[str, Any]) -> NoReturn:
-    number, stage = int(answer["error"]), answer["stage"]
-    if stage == "cwd":
-        raise SpawnError(number, os.fsdecode(job["cwd"]), BAD_CWD)
-    if stage == "setup":
-        raise SpawnError(number, program, NO_RESOURCES)
-    path = os.path.join(os.fsdecode(job["cwd"]), program)
-    if number == errno.ENOENT and "/" in program and os.path.exists(path):
-        text = "the interpreter or loader that it names does not exist"
-        raise SpawnError(number, program, NOT_EXECUTABLE, text)
-    raise SpawnError(number, program, _REASONS.get(number, NO_RESOURCES))
-
-
 def _kill_sessions(sessions: set[int]) -> None:
     """The second line: kills what is left in the sessions of a program whose guardian died."""
     for pid, (_, session, state) in guardian.process_table().items():
         if session in sessions and state not in "ZX":
             guardian.kill(pid)
-
-
-def _frame(message: Mapping[str, Any]) -> bytes:
-    body = marshal.dumps(dict(message))
-    return len(body).to_bytes(4, "big") + body
-
-
-def _messages(inbox: bytearray) -> Iterator[Mapping[str, Any]]:
-    """The whole messages in `inbox`, which are taken out of it."""
-    while len(inbox) >= 4 and len(inbox) >= (size := 4 + int.from_bytes(inbox[:4], "big")):
-        message = marshal.loads(inbox[4:size])
-        del inbox[:size]
-        yield message
 
 
 def _child(row: tuple[int, int, list[bytes]]) -> Child:

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import contextvars
 import logging
-import math
-import signal
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -21,7 +19,7 @@ from typing import Any, Protocol
 import trio
 
 from relay.adapters import Adapter
-from relay.adapters.python.probe_secrets import scrub_words, secret_names
+from relay.adapters.python.probe_secrets import secret_names
 from relay.adapters.standard import StandardAdapter
 from relay.config import Settings
 from relay.dap.lifecycle import Happening, Lifecycle, Phase
@@ -34,11 +32,13 @@ from relay.session.clock import utc_now
 from relay.session.debuggee import Debuggee
 from relay.session.event_log import EventLog
 from relay.session.exceptions import ExceptionBreakpoints
-from relay.session.failure import RungUnfit, leading_error
+from relay.session.exit_words import describe_exit
+from relay.session.idle import IdleTimer
 from relay.session.output import OutputLog
 from relay.session.run_to import Target
 from relay.session.runs import Runs
 from relay.session.seen import SeenValues
+from relay.session.start import Launched, Start, Starter
 from relay.session.stop import Stop
 from relay.session.tap import Tap
 from relay.session.watches import WatchTable
@@ -46,7 +46,6 @@ from relay.session.watches import WatchTable
 log = logging.getLogger("relay.session")
 
 OVER = frozenset({Phase.TERMINATED, Phase.FAILED})
-Starter = Callable[[Debuggee], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +57,6 @@ class SessionConfig:
     timeout_minutes: int = 60
     stop_on_entry: bool = False
     adapter: str = "python"
-
-
-@dataclass(frozen=True, slots=True)
-class Launched:
-    """The program that was started: what the client asked for, resolved."""
-
-    script: str | None
-    module: str | None
-    args: Sequence[str]
-    cwd: str
-    env: Mapping[str, str]
-    rung: str
-
-    @property
-    def label(self) -> str:
-        return self.script or self.module or ""
 
 
 class Keeper(Protocol):
@@ -124,14 +107,11 @@ class Session:
         self.is_ending = False
         self.expired = False
         self.discarded = False
+        self.last_pid: int | None = None
         self._scope = trio.CancelScope()
-        self._half_time = trio.CancelScope()
-        self._resting_since = trio.current_time()
-        self._users = 0
-        self._idle_before = 0.0
+        self._idle = IdleTimer(self._scope, lambda: self.timeout_seconds)
         self._started_at: float | None = None
         self._ended_at: float | None = None
-        self._last_pid: int | None = None
 
     # Invariants: `stop` is set exactly in PAUSED; `debuggee` is set from the
     # start of a launch until its teardown is over.
@@ -154,7 +134,7 @@ class Session:
     @property
     def pid(self) -> int | None:
         """The program's process id, also after its end."""
-        return self.debuggee.pid if self.debuggee is not None else self._last_pid
+        return self.debuggee.pid if self.debuggee is not None else self.last_pid
 
     @property
     def timeout_seconds(self) -> float:
@@ -163,10 +143,7 @@ class Session:
     @property
     def expires_at(self) -> datetime:
         """When the session ends if nobody asks for it from now on."""
-        left = self.timeout_seconds
-        if not self._users:
-            left = max(0.0, self._scope.deadline - trio.current_time())
-        return utc_now() + timedelta(seconds=left)
+        return utc_now() + timedelta(seconds=self._idle.seconds_left)
 
     @property
     def timed_out(self) -> bool:
@@ -175,15 +152,8 @@ class Session:
 
     @property
     def warning(self) -> str | None:
-        """From half of the idle timeout on: how long the session has left, in whole minutes.
-
-        The request that ends the silence is still told.
-        """
-        idle = self._idle_before if self._users else trio.current_time() - self._resting_since
-        if idle < self.timeout_seconds / 2:
-            return None
-        minutes = max(1, round((self.timeout_seconds - idle) / 60))
-        return f"Session will expire in {minutes} minute{'s' * (minutes != 1)}"
+        """From half of the idle timeout on: how long the session has left, in whole minutes."""
+        return self._idle.warning
 
     @property
     def runtime_seconds(self) -> float:
@@ -206,8 +176,8 @@ class Session:
             with self._scope:
                 async with trio.open_nursery() as nursery:
                     self._nursery = nursery
-                    self._rest()
-                    nursery.start_soon(self._warn_at_half_time)
+                    self._idle.rest()
+                    nursery.start_soon(self._idle.warn_at_half_time, self._warn)
                     self.opened.set()
                     await trio.sleep_forever()
             self.expired = not self.is_ending
@@ -253,32 +223,12 @@ class Session:
             with trio.CancelScope(shield=True):
                 await self.keeper.forget(self)
 
-    async def _warn_at_half_time(self) -> None:
-        """Tell by event that half of the idle timeout has passed: once in each silence."""
-        while True:
-            with self._half_time:
-                await trio.sleep_forever()
-            self._half_time = trio.CancelScope()
-            self.events.append("warning", {"message": self.warning})
+    def _warn(self, text: str | None) -> None:
+        self.events.append("warning", {"message": text})
 
-    @contextmanager
-    def activity(self) -> Iterator[None]:
+    def activity(self) -> AbstractContextManager[None]:
         """While open, the idle timer rests; on leaving it starts anew."""
-        if not self._users:
-            self._idle_before = trio.current_time() - self._resting_since
-        self._users += 1
-        self._scope.deadline = self._half_time.deadline = math.inf
-        try:
-            yield
-        finally:
-            self._users -= 1
-            self._rest()
-
-    def _rest(self) -> None:
-        if not self._users:
-            self._resting_since = now = trio.current_time()
-            self._scope.deadline = now + self.timeout_seconds
-            self._half_time.deadline = now + self.timeout_seconds / 2
+        return self._idle.activity()
 
     # Legality ------------------------------------------------------------------
 
@@ -332,76 +282,22 @@ class Session:
         happening = Happening.RELAUNCH_REQUESTED if self.is_over else Happening.LAUNCH_REQUESTED
         self.lifecycle.apply(happening)
         self.exit_code = self.reason = self.trace = None
-        outcome = _Outcome()
+        start = Start(self, starters)
         try:
-            contextvars.Context().run(self._nursery.start_soon, self._climb, starters, outcome)
+            contextvars.Context().run(self._nursery.start_soon, start.run)
         except RuntimeError:  # the nursery is closed: the session ended since it was asked for
             await trio.lowlevel.checkpoint_if_cancelled()
-            raise self._ended_while_starting() from None
-        await outcome.known.wait()
-        if outcome.error is not None:
-            raise outcome.error
+            raise start.ended() from None
+        await start.outcome()
 
-    async def _climb(self, starters: Sequence[tuple[Launched, Starter]], outcome: _Outcome) -> None:
-        try:
-            await self._try_each(starters, outcome)
-        finally:
-            # Only here: a rung that does not fit leaves the outcome to the next one.
-            if not outcome.known.is_set():
-                outcome.settle(self._ended_while_starting())
+    # What happens to the program ---------------------------------------------------
 
-    async def _try_each(
-        self, starters: Sequence[tuple[Launched, Starter]], outcome: _Outcome
-    ) -> None:
-        for launched, starter in starters:
-            try:
-                await self._host(launched, starter, outcome)
-            except RungUnfit as unfit:
-                log.info("session %s: rung %s is unfit: %s", self.id, launched.rung, unfit)
-                outcome.unfit = unfit
-                continue
-            return
-        self.lifecycle.apply(Happening.START_FAILED)
-        outcome.settle(outcome.unfit.as_error() if outcome.unfit else None)
-
-    async def _host(self, launched: Launched, starter: Starter, outcome: _Outcome) -> None:
-        """One debuggee, from spawn to the last byte. Its failures are data."""
-        debuggee = Debuggee(self)
-        self.debuggee = debuggee
-        try:
-            await debuggee.run(starter, lambda: self._started(launched, outcome))
-        except RungUnfit:
-            raise
-        except Exception as error:  # noqa: BLE001 - one bad session must not end the others
-            self._start_failed(leading_error(error), outcome)
-        finally:
-            self.debuggee = None
-            if outcome.started:
-                self._last_pid = debuggee.pid
-
-    def _started(self, launched: Launched, outcome: _Outcome) -> None:
+    def announce_start(self, launched: Launched) -> None:
+        """The program is under the debugger; it may have stopped already."""
         self.launched = launched
         self._started_at, self._ended_at = trio.current_time(), None
         if self.phase is Phase.LAUNCHING:
             self.lifecycle.apply(Happening.STARTED)
-        outcome.settle(None)
-
-    def _ended_while_starting(self) -> RelayError:
-        return InvalidSessionState(
-            "The session ended while its program was being started",
-            current_state=Phase.TERMINATED.value,
-            suggestion="Create a new session with POST /api/v1/sessions",
-        )
-
-    def _start_failed(self, error: RelayError, outcome: _Outcome) -> None:
-        if outcome.known.is_set():
-            log.error("session %s: %s", self.id, error.message)
-            self.crash(error.message)
-            return
-        self.lifecycle.apply(Happening.START_FAILED)
-        outcome.settle(error)
-
-    # What happens to the program ---------------------------------------------------
 
     def announce_stop(self, stop: Stop, body: Mapping[str, Any]) -> None:
         """The program has stopped: `stop` is in force, and every waiter is told."""
@@ -446,38 +342,6 @@ class Session:
         self._over(self.exit_code, reason)
         self.events.append("terminated", {"exit_code": None, "restart": False, "error": reason})
 
-    def announce_subprocess(
-        self, pid: int, argv: Sequence[str] | None, *, debuggable: bool = False
-    ) -> None:
-        """A child was started: it runs free, or joins the session if it is `debuggable`."""
-        self.events.append(
-            "subprocess",
-            {
-                "reason": "started",
-                "pid": pid,
-                "command": scrub_words(argv, self.is_secret) if argv is not None else None,
-                "debuggable": debuggable,
-                "message": "The child process is debugged: it belongs to the session."
-                if debuggable
-                else "The child process runs on its own, without the debugger.",
-            },
-        )
-
-    def announce_child_exit(self, pid: int, exit_code: int | None, said_so: bool) -> None:
-        """A child under the debugger has ended; only a forked one says its exit code."""
-        self.events.append(
-            "subprocess",
-            {
-                "reason": "exited",
-                "pid": pid,
-                "debuggable": True,
-                "exit_code": exit_code,
-                "message": "The child process has ended."
-                if said_so
-                else "The child process was killed, or became another program.",
-            },
-        )
-
     def _over(self, exit_code: int | None, reason: str) -> None:
         self.stop = self.target = None
         self.exit_code = exit_code
@@ -492,35 +356,6 @@ class Session:
             "output",
             {"category": category, "output": text, "source": None, "line": None, "column": None},
         )
-
-
-class _Outcome:
-    """How a start went; settled once."""
-
-    def __init__(self) -> None:
-        self.known = trio.Event()
-        self.error: RelayError | None = None
-        self.unfit: RungUnfit | None = None
-
-    @property
-    def started(self) -> bool:
-        """Whether the program runs or ran."""
-        return self.known.is_set() and self.error is None
-
-    def settle(self, error: RelayError | None) -> None:
-        self.error = error
-        self.known.set()
-
-
-def describe_exit(exit_code: int) -> str:
-    """An exit code in words; negative codes are signals."""
-    if exit_code >= 0:
-        return f"Process exited with code {exit_code}"
-    try:
-        name = signal.Signals(-exit_code).name
-    except ValueError:
-        name = f"signal {-exit_code}"
-    return f"Process was ended by {name}"
 
 
 def _way_out(phase: Phase, wanted: Sequence[Phase]) -> str:

@@ -14,8 +14,9 @@ from relay.errors import AttachFailed, RelayError
 from relay.session.attach_target import Target, take_up, time_limit
 from relay.session.debuggee import Debuggee
 from relay.session.failure import leaves
-from relay.session.session import Session, Starter
+from relay.session.session import Session
 from relay.session.standard_start import AdapterStart
+from relay.session.start import Starter
 
 SILENT = (
     "The debugger is there and has not attached: check what is to be attached to, "

@@ -14,8 +14,8 @@ from relay.errors import LaunchFailed, RelayError
 from relay.session.adapter_input import AdapterInput
 from relay.session.debuggee import Debuggee
 from relay.session.failure import leaves
-from relay.session.session import Starter
 from relay.session.standard_start import AdapterStart
+from relay.session.start import Starter
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,9 @@ from relay.session.announcer import Announcer
 from relay.session.configuration import send_all
 from relay.session.debuggee import Debuggee
 from relay.session.link import ByteStream, SocketByteStream, StdioByteStream
-from relay.session.process import GuardedProcess, SpawnError, spawn
+from relay.session.process import GuardedProcess
+from relay.session.spawn_error import SpawnError
+from relay.session.spawning import spawn
 from relay.session.standard_inspector import StandardInspector
 
 LOOPBACK = "127.0.0.1"

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 
 import trio
 
-from relay.session.process import GuardedProcess, spawn
+from relay.session.process import GuardedProcess
+from relay.session.spawning import spawn
 
 FAMILY = """
 import os, subprocess, sys, time

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ne
 
 RELAY = """
 import os, sys, trio
-from relay.session.process import spawn
+from relay.session.spawning import spawn
 
 async def main():
     argv = [sys.executable, "-S", "-c", os.environ["FAMILY"]]

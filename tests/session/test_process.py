@@ -11,8 +11,10 @@ import pytest
 import trio
 import trio.testing
 
-from relay.session import process as process_module
-from relay.session.process import GuardedProcess, SpawnError, spawn
+from relay.session import spawn_error, spawning
+from relay.session.process import GuardedProcess
+from relay.session.spawn_error import SpawnError
+from relay.session.spawning import spawn
 from tests.leftovers import descriptors
 from tests.session.families import FAMILY, gone_within, living, members, start
 
@@ -193,15 +195,15 @@ async def test_a_blocked_writer_is_told_of_the_close() -> None:
 @pytest.mark.parametrize(
     ("argv", "number", "reason"),
     [
-        (["no-such-program"], 2, process_module.PROGRAM_NOT_FOUND),
-        (["/no/such/program"], 2, process_module.PROGRAM_NOT_FOUND),
-        (["/etc/passwd"], 13, process_module.NOT_EXECUTABLE),
-        (["/tmp"], 13, process_module.NOT_EXECUTABLE),
-        (["./no-shebang"], 8, process_module.NOT_EXECUTABLE),
-        (["./bad-shebang"], 2, process_module.NOT_EXECUTABLE),
-        (["true", "x" * 200_000], 7, process_module.TOO_LONG),
-        (["true", "\0"], 22, process_module.INVALID),
-        ([], 2, process_module.PROGRAM_NOT_FOUND),
+        (["no-such-program"], 2, spawn_error.PROGRAM_NOT_FOUND),
+        (["/no/such/program"], 2, spawn_error.PROGRAM_NOT_FOUND),
+        (["/etc/passwd"], 13, spawn_error.NOT_EXECUTABLE),
+        (["/tmp"], 13, spawn_error.NOT_EXECUTABLE),
+        (["./no-shebang"], 8, spawn_error.NOT_EXECUTABLE),
+        (["./bad-shebang"], 2, spawn_error.NOT_EXECUTABLE),
+        (["true", "x" * 200_000], 7, spawn_error.TOO_LONG),
+        (["true", "\0"], 22, spawn_error.INVALID),
+        ([], 2, spawn_error.PROGRAM_NOT_FOUND),
     ],
 )
 async def test_what_cannot_start_says_why(
@@ -220,14 +222,14 @@ async def test_what_cannot_start_says_why(
 async def test_a_bad_directory_is_told_from_a_bad_program(cwd: str) -> None:
     with pytest.raises(SpawnError) as caught:
         await spawn(["true"], cwd=cwd, env=ENV)
-    assert (caught.value.filename, caught.value.reason) == (cwd, process_module.BAD_CWD)
+    assert (caught.value.filename, caught.value.reason) == (cwd, spawn_error.BAD_CWD)
 
 
 @pytest.mark.parametrize("name", ["", "A=B", "A\0"])
 async def test_bad_names_of_variables_are_refused(name: str) -> None:
     with pytest.raises(SpawnError) as caught:
         await spawn(["true"], cwd="/", env={name: "value"})
-    assert caught.value.reason == process_module.INVALID
+    assert caught.value.reason == spawn_error.INVALID
 
 
 async def test_standard_streams_cannot_be_passed() -> None:
@@ -376,16 +378,16 @@ async def test_a_family_that_was_detached_lives_on() -> None:
 async def test_a_guardian_that_cannot_start_is_a_spawn_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(process_module, "guardian_command", lambda: ["/no/such/python"])
+    monkeypatch.setattr(spawning, "guardian_command", lambda: ["/no/such/python"])
     with pytest.raises(SpawnError) as caught:
         await start("pass")
-    assert caught.value.reason == process_module.NO_RESOURCES
+    assert caught.value.reason == spawn_error.NO_RESOURCES
 
 
 async def test_a_guardian_that_dies_at_once_is_a_spawn_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(process_module, "guardian_command", lambda: ["true"])
+    monkeypatch.setattr(spawning, "guardian_command", lambda: ["true"])
     with pytest.raises(SpawnError) as caught:
         await start("pass")
-    assert caught.value.reason == process_module.NO_RESOURCES
+    assert caught.value.reason == spawn_error.NO_RESOURCES
