@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from relay.dap.lifecycle import Phase
-from relay.errors import DebuggerTimeout, RelayError, ThreadNotFound
+from relay.errors import DebuggerError, DebuggerTimeout, RelayError, ThreadNotFound
 from relay.models.execution import (
     BlockedThread,
     ContinueRequest,
@@ -25,10 +25,12 @@ from relay.models.execution import (
     Waiting,
 )
 from relay.models.resource import Location
+from relay.operations.inspection import told_threads
 from relay.operations.sessions import location_view
 from relay.operations.snapshot import stop_report
 from relay.session.session import Session
 from relay.session.stop import Stop
+from relay.session.stop_body import stopped_body
 
 STOPS = frozenset({"stopped", "terminated"})
 STEP_WAIT = 10.0
@@ -41,7 +43,7 @@ PATIENCE = 1.0
 """Seconds in which a debugger answers that gets to run at all."""
 
 WAITS = (
-    "No thread has come to a line of Python yet: each is inside C code or waits. "
+    "No thread has come to a line of the program yet: each is inside C code or waits. "
     "The first that comes back stops the program; the stop is an event then"
 )
 HOLDS_ALL = (
@@ -155,8 +157,7 @@ async def _check_thread(session: Session, thread_id: int | None) -> None:
 
 
 async def _thread_ids(session: Session) -> list[int]:
-    body = await session.require_debuggee("list threads").request("threads")
-    return [int(thread["id"]) for thread in body.get("threads") or []]
+    return [thread["id"] for thread in await told_threads(session)]
 
 
 def _no_such_thread(thread_id: int, threads: list[int]) -> ThreadNotFound:
@@ -188,7 +189,18 @@ async def _resume(session: Session, command: str, arguments: Mapping[str, Any]) 
     if session.stop is not stop:
         session.require_stop(command)
     session.announce_resume(stop.thread_id)
-    await debuggee.request(command, arguments)
+    try:
+        await debuggee.request(command, arguments)
+    except DebuggerError:
+        _still_stands(session, stop)
+        raise
+
+
+def _still_stands(session: Session, stop: Stop) -> None:
+    """The debugger has refused to move the program: it stands where it stood."""
+    family = session.debuggee is not None and session.debuggee.family
+    if session.phase is Phase.RUNNING and session.stop is None and not family:
+        session.announce_stop(stop, stopped_body(stop))
 
 
 async def settle(

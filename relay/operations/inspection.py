@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
+from typing import Any
 
 from relay.errors import ThreadNotFound
 from relay.models.inspection import (
@@ -36,9 +37,15 @@ def inspector_of(session: Session, verb: str) -> Inspector:
     return inspector
 
 
+async def told_threads(session: Session) -> list[dict[str, Any]]:
+    """The threads as the debugger tells of them, in whatever state the program is."""
+    inspector = session.require_debuggee("list threads").inspector
+    return [] if inspector is None else await inspector.threads()
+
+
 async def list_threads(session: Session) -> ThreadList:
     """List the program's threads. Any stop stops all of them; one can be let go alone."""
-    body = await session.require_debuggee("list threads").request("threads")
+    told = await told_threads(session)
     stop = session.stop
     current = stop.thread_id if stop else None
     return ThreadList(
@@ -50,7 +57,7 @@ async def list_threads(session: Session) -> ThreadList:
                 is_current=thread["id"] == current,
                 process=thread.get("process"),
             )
-            for thread in body.get("threads") or []
+            for thread in told
         ],
         stopped_thread_id=current,
     )

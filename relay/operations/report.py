@@ -197,7 +197,9 @@ async def _stack(
         return [], 0
     if (frames := told.get("frames")) is None:
         known = await stack(session.require_debuggee("report"), stop, stop.thread_id)
-        return [_frame(session, frame, frame is shown or frame == shown) for frame in known], 0
+        # The top one was told by an answer of its own, and some debuggers number frames anew.
+        at = known[0] if known and shown is stop.top else shown
+        return [_frame(session, frame, frame is at) for frame in known], 0
     items = frames["items"]
     more = frames["total"] - len(items)
     while items and is_launcher_frame(items[-1]["path"], items[-1]["name"]):

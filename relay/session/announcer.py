@@ -54,22 +54,30 @@ class Announcer:
 
         self._places: dict[int, Mapping[str, Any]] = {}
         self._fetches = False  # captures that the debuggee has not told yet
+        self._resumes = 0  # that the debugger told of
 
     def __call__(self, event: Event) -> None:
         handler = self._handlers.get(event.event)
-        if handler is not None:
+        if handler is None:
+            return
+        try:
             handler(event.body or {})
+        except MALFORMED as fault:
+            text = "session %s: a bad %s event: %r"
+            log.warning(text, self._session.id, event.event, fault, exc_info=True)
 
     def _initialized(self, body: Mapping[str, Any]) -> None:
         self._debuggee.initialized.set()
 
     def _process(self, body: Mapping[str, Any]) -> None:
-        if isinstance(pid := body.get("systemProcessId"), int):
+        if isinstance(pid := body.get("systemProcessId"), int) and pid > 0:
             self._debuggee.pid = pid
 
     def _exited(self, body: Mapping[str, Any]) -> None:
         if isinstance(code := body.get("exitCode"), int):
             self._debuggee.exit_code = code
+        if self._debuggee.speaks_through_adapter:
+            self._debuggee.nursery.start_soon(self._debuggee.leave_soon)
 
     def _terminated(self, body: Mapping[str, Any]) -> None:
         self._debuggee.said_terminated = True
@@ -144,6 +152,7 @@ class Announcer:
         """Our own resumes are marked when they are sent; this one came from elsewhere."""
         if (family := self._debuggee.family) and not family.is_foremost(self._debuggee):
             return  # the session's stop is in another process
+        self._resumes += 1
         stop, thread_id = self._session.stop, body.get("threadId")
         if stop is None or (thread_id is not None and not stop.holds(thread_id)):
             return  # of one thread that went alone, we know
@@ -194,14 +203,25 @@ class Announcer:
         self._announce(stop, body)
 
     async def _settle(self, body: Mapping[str, Any], top: Frame | None) -> None:
+        stop: Stop | None
+        resumes = self._resumes
         try:
+            body = await self._with_thread(body)
             stop = await self._describe(body, top)
-        except RelayError as error:
-            log.warning("session %s: stop not described: %s", self._session.id, error.message)
-            return
+        except (RelayError, *MALFORMED) as error:
+            log.warning("session %s: stop not described: %r", self._session.id, error)
+            # One without a place is worth more than none, unless the program runs again.
+            stop = _stop_at(body, top) if self._resumes == resumes else None
         if stop is not None:
             await self._forget_target(stop)
             self._announce(stop, body)
+
+    async def _with_thread(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The event with its thread, which DAP lets a debugger leave out."""
+        if body.get("threadId") is not None:
+            return body
+        told = (await self._debuggee.request("threads")).get("threads") or []
+        return {**body, "threadId": told[0]["id"]} if told else body
 
     def _announce(self, stop: Stop, body: Mapping[str, Any]) -> None:
         if self._session.is_over:
@@ -286,9 +306,13 @@ class Announcer:
 
 STREAMS = frozenset({"stdout", "stderr"})
 
+MALFORMED = (AttributeError, KeyError, TypeError, ValueError)
+"""What reading a message raises whose fields are not what DAP says: no reason to end a session."""
+
 
 def _thread_of(body: Mapping[str, Any]) -> int:
-    return int(body.get("threadId") or 0)
+    thread = body.get("threadId")
+    return thread if isinstance(thread, int) else 0
 
 
 def _reason_of(body: Mapping[str, Any]) -> str:

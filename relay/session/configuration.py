@@ -19,6 +19,7 @@ from relay.adapters.standard import StandardAdapter
 from relay.session.breakpoint_news import name_of, start_anew, take_answer, take_places
 from relay.session.breakpoints import Breakpoint
 from relay.session.capture_news import send_captures
+from relay.session.standard_inspector import StandardInspector
 
 if TYPE_CHECKING:
     from relay.session.debuggee import Debuggee
@@ -62,7 +63,7 @@ async def send_breakpoints(debuggee: Debuggee, path: str) -> None:
     """The active breakpoints of one file; DAP replaces the earlier ones."""
     session = debuggee.session
     await send_captures(debuggee)  # first: a breakpoint that is set may be hit at once
-    active = session.breakpoints.active_in(path)
+    active = _taken(debuggee, session.breakpoints.active_in(path))
     if session.target is not None and session.target.path == path:
         active = session.target.added_to(active)
     body = await debuggee.request(
@@ -74,6 +75,19 @@ async def send_breakpoints(debuggee: Debuggee, path: str) -> None:
         if isinstance(dap_id := answer.get("id"), int):
             session.dap_breakpoint_ids[dap_id] = breakpoint.id
         take_answer(session, breakpoint, answer)
+
+
+def _taken(debuggee: Debuggee, active: list[Breakpoint]) -> list[Breakpoint]:
+    """Those that the debugger can have; the others learn why not."""
+    if not isinstance(inspector := debuggee.inspector, StandardInspector):
+        return active
+    taken = []
+    for breakpoint in active:
+        if (why := inspector.refusal(breakpoint)) is None:
+            taken.append(breakpoint)
+        else:
+            take_answer(debuggee.session, breakpoint, {"verified": False, "message": why})
+    return taken
 
 
 @_told_to_all
@@ -148,7 +162,12 @@ async def send_exception_filters(debuggee: Debuggee) -> None:
     setting, inspector = debuggee.session.exceptions, debuggee.inspector
     if isinstance(adapter := debuggee.session.adapter, StandardAdapter):
         filters = adapter.exception_filters(setting.filters)
-        await debuggee.request("setExceptionBreakpoints", {"filters": filters})
+        if (
+            filters
+            or not isinstance(inspector, StandardInspector)
+            or inspector.has_exception_filters
+        ):
+            await debuggee.request("setExceptionBreakpoints", {"filters": filters})
         return
     if inspector is not None:
         await inspector.limit_exceptions(setting.types)

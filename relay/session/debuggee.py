@@ -210,6 +210,13 @@ class Debuggee:
                 await link.request("disconnect", {"terminateDebuggee": False})
         link.hang_up()
 
+    async def leave_soon(self) -> None:
+        """The program has exited: `terminated` follows, but some adapters leave it out."""
+        await trio.sleep(HANG_UP_GRACE)
+        if not self.said_terminated:
+            self.said_terminated = True
+            await self.leave_adapter()
+
     async def leave_adapter(self) -> None:
         """The program has ended: the adapter, which only waits to be left, may go."""
         assert self.link is not None
@@ -327,8 +334,14 @@ class Debuggee:
             ) from None
         except LinkClosed:
             if not self.started:
-                raise LaunchFailed(f"the debugger hung up during {command}") from None
+                raise LaunchFailed(self._why_hung_up(command)) from None
             raise await self.lost(command) from None
+
+    def _why_hung_up(self, command: str) -> str:
+        assert self.link is not None
+        if self.link.violation is not None:
+            return f"the adapter broke the protocol during {command}: {self.link.violation}"
+        return f"the debugger hung up during {command}"
 
     async def _timed(
         self, link: Link, command: str, arguments: Mapping[str, Any] | None, limit: float

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from relay.adapters.python.probe_secrets import scrub
-from relay.errors import RelayError
+from relay.errors import DebuggerError, RelayError
 from relay.session.stop import RaisedException, Stop
 
 if TYPE_CHECKING:
@@ -71,7 +71,11 @@ async def _exception_of(debuggee: Debuggee, stop: Stop) -> RaisedException:
             found = None
         if found is not None:
             return found
-    found = _from_dap(await debuggee.request("exceptionInfo", {"threadId": stop.thread_id}))
+    try:
+        body = await debuggee.request("exceptionInfo", {"threadId": stop.thread_id})
+    except DebuggerError:  # not every debugger has it: the stop itself says a little
+        return _from_stop(stop)
+    found = _from_dap(body)
     is_secret = debuggee.session.is_secret
     return replace(
         found,
@@ -93,3 +97,9 @@ def _from_dap(body: Mapping[str, Any]) -> RaisedException:
         traceback=str(details.get("stackTrace") or ""),
         break_mode=str(body.get("breakMode") or "always"),
     )
+
+
+def _from_stop(stop: Stop) -> RaisedException:
+    """What the event says of an exception, when the debugger has no exceptionInfo."""
+    words = stop.description or stop.text or "the program stopped at an exception"
+    return RaisedException(type="exception", full_type="exception", message=words, traceback="")

@@ -80,7 +80,7 @@ def _frame(raw: Mapping[str, Any]) -> Frame:
         dap_id=int(raw["id"]),
         name=str(raw.get("name", "")).removesuffix(" (Current frame)"),
         path=path,
-        line=int(raw.get("line", 0)),
-        column=int(raw.get("column", 0)),
+        line=int(raw.get("line") or 0),
+        column=int(raw.get("column") or 0),
         subtle=is_native or raw.get("presentationHint") == "subtle",
     )

@@ -224,6 +224,11 @@ class Inspector:
 
     # Threads ----------------------------------------------------------------------------
 
+    async def threads(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
+        """DAP's threads: `id` and `name` of each."""
+        body = await self._debuggee.request("threads", timeout=timeout)
+        return [one for one in body.get("threads") or [] if isinstance(one.get("id"), int)]
+
     async def thread_states(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
         """Every thread: id, name, ident, state (standing, held, running), frame. At any time."""
         expression = probe_calls.expression("thread_states")

@@ -39,7 +39,7 @@ class LinkClosed(Exception):
 
 
 class RequestFailed(Exception):
-    """The adapter answered `success: false`; `message` is its own text."""
+    """The adapter answered `success: false`; `message` is its own text for people."""
 
     def __init__(self, command: str, message: str, body: Mapping[str, Any]) -> None:
         super().__init__(f"{command}: {message}")
@@ -282,8 +282,14 @@ class Link:
             self._send(self._conversation.respond(request, body=body))
 
 
+def _why(response: Response) -> str:
+    """The short message, or the long one that some adapters give besides or instead."""
+    short, long = response.message, response.error_text
+    return long if not short or short in long else short
+
+
 def _body(response: Response) -> dict[str, Any]:
     body = dict(response.body or {})
     if not response.success:
-        raise RequestFailed(response.command, response.message or "no reason given", body)
+        raise RequestFailed(response.command, _why(response), body)
     return body

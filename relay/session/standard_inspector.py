@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Never
 
 from relay.errors import DebuggerError, VariableNotFound
+from relay.session.breakpoints import Breakpoint
 from relay.session.inspector import MAX_VALUE, Inspector, Page
 from relay.session.stop import Frame, RaisedException
 
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
     from relay.session.debuggee import Debuggee
 
 HINTS = ("locals", "globals", "registers")
+
+EXTRAS = (
+    ("condition", "supportsConditionalBreakpoints", "conditions of breakpoints"),
+    ("hit_condition", "supportsHitConditionalBreakpoints", "hit conditions"),
+    ("log_message", "supportsLogPoints", "logpoints"),
+)
+"""Fields of a breakpoint, each with DAP's capability and what to call it."""
 
 LOCALS = 200
 """Variables of a frame that are asked for at once, to be cut to a budget afterwards."""
@@ -32,6 +40,19 @@ class StandardInspector(Inspector):
         super().__init__(debuggee)
         self._can = can
         self._known: dict[int, dict[str, Any]] = {}
+        self._threads: list[dict[str, Any]] = []  # as last told
+
+    @property
+    def has_exception_filters(self) -> bool:
+        """Whether it can be told at which exceptions to stop; DAP forbids to ask others."""
+        return bool(self._can.get("exceptionBreakpointFilters"))
+
+    def refusal(self, breakpoint: Breakpoint) -> str | None:
+        """Why the adapter would take it for a plain one, and stop where it must not."""
+        for field, capability, what in EXTRAS:
+            if getattr(breakpoint, field) is not None and not self._can.get(capability):
+                return f"The {self._debuggee.session.adapter.name} adapter has no {what}"
+        return None
 
     def new_stop(self) -> None:
         """Whatever was shown of an earlier stop is stale from now on."""
@@ -69,19 +90,37 @@ class StandardInspector(Inspector):
     ) -> Page:
         """A page of children; raises VariableNotFound for a reference that is not of this stop."""
         parent = self._parent(reference)
-        indexed, named = parent["indexed"], parent["named"]
-        sized = indexed + named > 0
-        arguments: dict[str, Any] = {"variablesReference": reference}
-        if sized:
-            arguments |= {"start": start, "count": count}
-        if kind is not None:
-            arguments["filter"] = kind
-        body = await self._debuggee.request("variables", arguments)
-        found = [self._shown(told) for told in body.get("variables") or []]
-        if not sized:  # the adapter tells all of them at once
+        if not any(parent.values()):  # the adapter tells all of them at once
+            found = await self._children(reference, {} if kind is None else {"filter": kind})
             return Page(found[start : start + count], len(found))
-        total = {"indexed": indexed, "named": named}.get(kind or "", indexed + named)
-        return Page(found[:count], max(total, start + len(found[:count])), indexed=indexed)
+        kinds = ("indexed", "named") if kind is None else (kind,)
+        sizes = {one: parent[one] for one in kinds}
+        found = await self._page(reference, sizes, start, count)
+        return Page(found, sum(sizes.values()), indexed=sizes.get("indexed", 0))
+
+    async def _page(
+        self, reference: int, sizes: Mapping[str, int], start: int, count: int
+    ) -> list[dict[str, Any]]:
+        """Each kind for itself, as editors ask: with both at once, some debuggers page neither."""
+        found: list[dict[str, Any]] = []
+        for kind, size in sizes.items():
+            wanted = min(count - len(found), size - start)
+            if wanted > 0:
+                found += await self._slice(reference, kind, start, wanted)
+            start = max(0, start - size)
+        return found
+
+    async def _slice(
+        self, reference: int, kind: str, start: int, count: int
+    ) -> list[dict[str, Any]]:
+        """So many children of one kind, also from an adapter that pages nothing and tells all."""
+        asked = {"filter": kind, "start": start, "count": count}
+        found = await self._children(reference, asked)
+        return found[start : start + count] if len(found) > count else found
+
+    async def _children(self, reference: int, asked: Mapping[str, Any]) -> list[dict[str, Any]]:
+        body = await self._debuggee.request("variables", {"variablesReference": reference, **asked})
+        return [self._shown(told) for told in body.get("variables") or []]
 
     async def locals(
         self, frame: Frame, *, max_chars: int, max_value: int | None = None, reveal: bool = False
@@ -207,8 +246,8 @@ class StandardInspector(Inspector):
             shown["length"] = named + indexed
         if told.get("evaluateName"):
             shown["evaluate_name"] = str(told["evaluateName"])
-        if told.get("presentationHint"):
-            shown["presentation_hint"] = dict(told["presentationHint"])
+        if isinstance(hint := told.get("presentationHint"), Mapping):
+            shown["presentation_hint"] = dict(hint)
         return shown
 
     # What DAP does not tell: answers are poorer without it --------------------------
@@ -236,10 +275,19 @@ class StandardInspector(Inspector):
         """None of them."""
         return {}
 
+    async def threads(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
+        """As told now, or at the last stop: some debuggers cannot tell while the program runs."""
+        try:
+            self._threads = await super().threads(timeout=timeout)
+        except DebuggerError:
+            if self._debuggee.session.stop is not None:
+                raise
+        return self._threads
+
     async def thread_states(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
         """Every thread, as standing at a stop and as running otherwise."""
-        body = await self._debuggee.request("threads", timeout=timeout)
         state = "standing" if self._debuggee.session.stop is not None else "running"
+        told = await self.threads(timeout=timeout)
         return [
             {
                 "id": int(thread["id"]),
@@ -248,7 +296,7 @@ class StandardInspector(Inspector):
                 "state": state,
                 "frame": None,
             }
-            for thread in body.get("threads") or []
+            for thread in told
         ]
 
     async def hits(self, *, timeout: float) -> dict[str, int]:

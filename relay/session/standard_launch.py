@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import trio
+
 from relay.adapters.standard import StandardAdapter
 from relay.errors import LaunchFailed, RelayError
 from relay.session.adapter_input import AdapterInput
@@ -16,6 +18,9 @@ from relay.session.debuggee import Debuggee
 from relay.session.failure import leaves
 from relay.session.standard_start import AdapterStart
 from relay.session.start import Starter
+
+SHARE = 0.95
+"""Of the time limit of a start: what is left is for telling what was waited for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +35,18 @@ class Command:
 
 def standard_starter(adapter: StandardAdapter, command: Command) -> Starter:
     """The way to start it. Raises LaunchFailed if there is no such adapter here."""
-    adapter_start = AdapterStart(adapter, command.cwd, command.env)
+    adapter_start = AdapterStart(adapter, command.cwd, command.env, command.values)
 
     async def start(debuggee: Debuggee) -> None:
         opening = "launch", adapter.launch_arguments(command.values)
         limit = debuggee.session.settings.launch_timeout_seconds
         try:
             await adapter_start.connect(debuggee)
-            await adapter_start.shake_hands(debuggee, opening, limit)
+            with trio.fail_after(limit * SHARE):
+                await adapter_start.shake_hands(debuggee, opening, limit)
+        except trio.TooSlowError:
+            words = f"the {adapter.name} adapter kept us waiting for {adapter_start.awaited}"
+            raise LaunchFailed(words, timeout_seconds=limit, **adapter_start.details) from None
         except (RelayError, ExceptionGroup) as error:
             raise _why(error, adapter_start.details) from None
         _open_stdin(debuggee, adapter, command.stdin)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shutil
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -38,13 +38,22 @@ LAST_WORDS = 2000
 class AdapterStart:
     """One start of an adapter, in a directory and with an environment."""
 
-    def __init__(self, adapter: StandardAdapter, cwd: str, env: Mapping[str, str]) -> None:
-        """Raises LaunchFailed if there is no such adapter here."""
+    def __init__(
+        self,
+        adapter: StandardAdapter,
+        cwd: str,
+        env: Mapping[str, str],
+        values: Mapping[str, Any] | None = None,
+    ) -> None:
+        """`values` fill the adapter's command. Raises LaunchFailed if it is not there."""
         _require(adapter, env)
         self._adapter = adapter
         self._cwd = cwd
         self._env = env
+        self._values = values
         self._said = ""
+        self.awaited = "its answer to initialize"
+        """What `shake_hands` waits for, in words."""
 
     @property
     def details(self) -> dict[str, Any]:
@@ -56,20 +65,21 @@ class AdapterStart:
         """From nothing to a link. Raises LaunchFailed."""
         debuggee.speaks_through_adapter = True
         port = _free_port() if self._adapter.over_tcp else None
-        argv = self._adapter.command_for(port)
+        argv = self._adapter.command_for(port, self._values)
         try:
             process = await spawn(argv, cwd=self._cwd, env=self._env)
         except SpawnError as error:
             raise LaunchFailed(f"cannot start {error.filename}: {error.strerror}") from None
         debuggee.helpers.append(process)
         assert process.stderr is not None
-        debuggee.nursery.start_soon(process.stderr.pump, self._hear)
         if port is None:
+            debuggee.nursery.start_soon(process.stderr.pump, self._hear)
             stream: ByteStream = StdioByteStream(process.stdin, process.stdout)
         else:
             # Beside the protocol these are the adapter's own words, and maybe the program's.
             printed = partial(debuggee.session.print, "console")
             debuggee.nursery.start_soon(process.stdout.pump, printed)
+            debuggee.nursery.start_soon(process.stderr.pump, partial(self._hear_and, printed))
             stream = await self._dial(debuggee, process, port)
         debuggee.connect(stream, Announcer(debuggee))
 
@@ -90,6 +100,10 @@ class AdapterStart:
         what = "ended before it listened" if ended else f"did not listen within {limit:g} s"
         raise LaunchFailed(f"the {self._adapter.name} adapter {what} on port {port}")
 
+    def _hear_and(self, do: Callable[[str], None], text: str) -> None:
+        self._hear(text)
+        do(text)
+
     def _hear(self, text: str) -> None:
         self._said = (self._said + text)[-LAST_WORDS:]
 
@@ -107,10 +121,13 @@ class AdapterStart:
         debuggee.inspector = StandardInspector(debuggee, can)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_open, debuggee, opening, limit)
+            self.awaited = "its initialized event"
             await debuggee.initialized.wait()
+            self.awaited = "its answers to breakpoints and configurationDone"
             await send_all(debuggee)
             if can.get("supportsConfigurationDoneRequest"):
                 await debuggee.request("configurationDone", timeout=limit)
+            self.awaited = f"its answer to {opening[0]}"
 
 
 def _require(adapter: StandardAdapter, env: Mapping[str, str]) -> None:

@@ -310,6 +310,8 @@ class _Run:
     def _words(self) -> list[str]:
         stops = f"{self._stops} stop{'' if self._stops == 1 else 's'}"
         ended = f"exit code {self._code()}{self._signal()}"
+        if self._session.exit_code is None:
+            ended = "the debugger did not tell the exit code"
         how = "ended by --until" if self._cut_short else ended
         missed = never_hit(self._session)
         return [f"{how}, {stops}"] + ([f"never hit: {'; '.join(missed)}"] if missed else [])

@@ -1,0 +1,232 @@
+"""A debug adapter of odd ways, on standard input and output: `odd_adapter.py HABIT...`
+
+It debugs nothing: it says that a program of three lines stops at each and then ends. Every habit
+is one that some real debugger has, or a fault that one may have.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from typing import Any
+
+HABITS = set(sys.argv[1:])
+
+CAPABILITIES: dict[str, Any] = {
+    "supportsConfigurationDoneRequest": True,
+    "supportsConditionalBreakpoints": True,
+    "supportsLogPoints": "plain" not in HABITS,
+    "exceptionBreakpointFilters": [{"filter": "all", "label": "All"}],
+}
+if "plain" in HABITS:
+    CAPABILITIES = {"supportsConfigurationDoneRequest": True}
+
+
+class Adapter:
+    """Answers requests one after the other."""
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self.line = 0
+        self.path = ""
+        self.launch: dict[str, Any] | None = None
+        self.stands = False
+
+    def say(self, kind: str, **told: Any) -> None:
+        self.seq += 1
+        body = json.dumps({"seq": self.seq, "type": kind, **told}).encode()
+        sys.stdout.buffer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        sys.stdout.buffer.flush()
+
+    def event(self, name: str, body: Any = None) -> None:
+        self.say("event", event=name, body=body)
+
+    def answer(self, request: dict[str, Any], body: Any = None, error: str = "") -> None:
+        told: dict[str, Any] = {"request_seq": request["seq"], "command": request["command"]}
+        if error:  # as some do: the words are in the body only
+            body = {"error": {"id": 7, "format": error}}
+        self.say("response", success=not error, body=body, **told)
+
+    def run(self) -> None:
+        while (request := read()) is not None:
+            if request["type"] != "request":
+                continue
+            name = re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", request["command"])
+            do = getattr(self, f"do_{name}", None)
+            if do is None:
+                self.answer(request, error="I do not know that")
+            else:
+                do(request, request.get("arguments") or {})
+
+    def do_initialize(self, request: dict[str, Any], arguments: dict[str, Any]) -> None:
+        if "dies" in HABITS:
+            sys.exit("I have no licence")
+        if "garbage" in HABITS:
+            print("Welcome to the debugger!\nVersion 3\n\n", flush=True)
+        if "mute" in HABITS:
+            time.sleep(3600)
+        self.answer(request, CAPABILITIES)
+        if "early" in HABITS:
+            self.event("initialized")
+
+    def do_launch(self, request: dict[str, Any], arguments: dict[str, Any]) -> None:
+        if "refuses-launch" in HABITS:
+            self.answer(request, error="no such program here")
+            return
+        self.launch = request
+        if "asks" in HABITS:
+            self.say("request", command="runInTerminal", arguments={"args": ["true"], "cwd": "/"})
+            self.say("request", command="startDebugging", arguments={"configuration": {}})
+        if "launches-late" not in HABITS:
+            self.answer(request)
+        if not HABITS & {"early", "never-ready"}:
+            self.event("initialized")
+
+    def do_set_breakpoints(self, request: dict[str, Any], arguments: dict[str, Any]) -> None:
+        self.path = arguments["source"]["path"]
+        wanted = arguments.get("breakpoints") or []
+        told = [{"verified": True, "id": None} if "nulls" in HABITS else {"verified": True}]
+        self.answer(request, {"breakpoints": told * len(wanted)})
+
+    def do_set_exception_breakpoints(self, request: dict[str, Any], _: dict[str, Any]) -> None:
+        if "plain" in HABITS:
+            self.answer(request, error="I have no exceptions")
+        else:
+            self.answer(request)
+
+    def do_configuration_done(self, request: dict[str, Any], _: dict[str, Any]) -> None:
+        self.answer(request)
+        if "launches-late" in HABITS:
+            assert self.launch is not None
+            self.answer(self.launch)
+        self.oddities()
+        self.go_on()
+
+    def oddities(self) -> None:
+        """What nobody asked for, some of it wrong."""
+        if "nulls" in HABITS:
+            self.event("process", {"name": "x", "systemProcessId": 0})
+            for name in ("output", "thread", "module", "breakpoint", "loadedSource", "memory"):
+                self.event(name, None)
+            self.event("output", {"category": None, "output": "kept\n", "group": "start"})
+            self.event("output", {"output": None, "variablesReference": 3})
+            self.event("module", {"reason": "new", "module": None})
+            self.event("breakpoint", {"reason": "changed", "breakpoint": {"id": None}})
+            self.event("continued", {"threadId": None})
+        if "wrong" in HABITS:
+            for name in ("output", "thread", "module", "breakpoint", "exited", "process"):
+                self.event(name, {"breakpoint": {"id": "x"}, "module": "m", "threadId": "t"})
+            self.event("breakpoint", {"reason": "changed", "breakpoint": "none"})
+
+    def go_on(self) -> None:
+        self.line += 1
+        self.stands = self.line <= 3
+        if "exits" in HABITS:
+            sys.exit(0)
+        if not self.stands:
+            self.end()
+            return
+        body: dict[str, Any] = {"reason": "breakpoint", "threadId": 1, "allThreadsStopped": True}
+        if "no-thread" in HABITS:
+            del body["threadId"]
+        if "raises" in HABITS:
+            body |= {"reason": "exception", "text": "Boom", "description": "it went wrong"}
+        self.event("stopped", body)
+
+    def end(self) -> None:
+        if "no-exit-code" not in HABITS:
+            self.event("exited", {"exitCode": 3})
+        if "no-terminated" not in HABITS:
+            self.event("terminated", None if "nulls" in HABITS else {})
+        if "leaves" in HABITS:
+            sys.exit(0)
+
+    def do_threads(self, request: dict[str, Any], _: dict[str, Any]) -> None:
+        if "no-threads-while-running" in HABITS and not self.stands:
+            self.answer(request, error="notStopped")
+        else:
+            self.answer(request, {"threads": [{"id": 1, "name": "only"}]})
+
+    def do_stack_trace(self, request: dict[str, Any], arguments: dict[str, Any]) -> None:
+        if arguments["threadId"] != 1 or "no-stack" in HABITS:
+            self.answer(request, error="unknown goroutine")
+            return
+        source: Any = {"name": "odd.txt", "path": self.path}
+        if "nulls" in HABITS:
+            source = None
+        # Some number frames anew for each answer.
+        top = {"id": self.seq, "name": "main", "line": self.line, "column": 0, "source": source}
+        self.answer(request, {"stackFrames": [top, {**top, "id": self.seq + 1, "line": 9}]})
+
+    def do_scopes(self, request: dict[str, Any], _: dict[str, Any]) -> None:
+        self.answer(
+            request,
+            {"scopes": [{"name": "Locals", "variablesReference": 5, "expensive": False}]},
+        )
+
+    def do_variables(self, request: dict[str, Any], arguments: dict[str, Any]) -> None:
+        """The second one has 3 named children and 300 indexed ones."""
+        if arguments["variablesReference"] == 5:
+            many = {"variablesReference": 6, "namedVariables": 3, "indexedVariables": 300}
+            hint = "virtual" if "wrong" in HABITS else None
+            told = [
+                {"name": "n", "value": "1", "type": None, "variablesReference": 0},
+                {"name": "many", "value": "", **many, "presentationHint": hint},
+            ]
+            self.answer(request, {"variables": told})
+            return
+        kind = arguments.get("filter")
+        start, count = arguments.get("start") or 0, arguments.get("count") or 300
+        if "pages-nothing" in HABITS or kind != "indexed":  # paging is for what is indexed
+            start, count = 0, 300
+        named = [f"name{i}" for i in range(3)]
+        indexed = [f"[{i}]" for i in range(300)][start : start + count]
+        names = {"named": named, "indexed": indexed}.get(kind or "", named + indexed)
+        told = [{"name": name, "value": name, "variablesReference": 0} for name in names]
+        self.answer(request, {"variables": told})
+
+    def do_evaluate(self, request: dict[str, Any], _: dict[str, Any]) -> None:
+        if "large" in HABITS:
+            self.answer(request, {"result": "x" * 5_000_000, "variablesReference": 0})
+        else:
+            self.answer(request, error="could not find symbol value for nosuch")
+
+    def do_next(self, request: dict[str, Any], _: dict[str, Any]) -> None:
+        if "refuses-steps" in HABITS:
+            self.answer(request, error="cannot step now")
+            return
+        self.answer(request)
+        self.go_on()
+
+    def do_continue(self, request: dict[str, Any], _: dict[str, Any]) -> None:
+        self.answer(request, {} if "nulls" not in HABITS else None)
+        self.stands = False
+        if "runs-on" not in HABITS:
+            self.go_on()
+
+    def do_pause(self, request: dict[str, Any], _: dict[str, Any]) -> None:
+        self.answer(request)
+        self.stands = True
+        self.event("stopped", {"reason": "pause", "threadId": 1})
+
+    def do_disconnect(self, request: dict[str, Any], _: dict[str, Any]) -> None:
+        if "clings" in HABITS:
+            time.sleep(3600)
+        self.answer(request)
+        sys.exit(0)
+
+
+def read() -> dict[str, Any] | None:
+    """The next request; None at the end of the conversation."""
+    length = 0
+    while line := sys.stdin.buffer.readline().strip():
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            length = int(value)
+    return json.loads(sys.stdin.buffer.read(length)) if length else None
+
+
+if __name__ == "__main__":
+    Adapter().run()

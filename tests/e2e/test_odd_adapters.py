@@ -1,0 +1,199 @@
+"""Adapters of odd ways: what real debuggers do differently, and what broken ones do."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relay import Settings
+from tests.e2e.api import Api, Refused, Session
+from tests.e2e.conftest import running_relay
+from tests.e2e.served import alive, until
+from tests.e2e.test_configured_adapters import below
+from tests.programs import Program
+
+ADAPTER = str(Path(__file__).with_name("odd_adapter.py"))
+MANY = 6
+"""The adapter's reference of a value with 3 named children and 300 indexed ones."""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    return Program.write(tmp_path / "odd.txt", "one  # @one\ntwo  # @two\nthree  # @three\n")
+
+
+@asynccontextmanager
+async def odd(settings: Settings, *habits: str, **more: Any) -> AsyncIterator[Api]:
+    entry = {"command": [sys.executable, ADAPTER, *habits]}
+    values = settings.model_dump() | {"adapters": {"odd": entry}} | more
+    before = below()
+    async with running_relay(Settings(**values)) as api:
+        yield api
+        started = below() - before
+    await until(lambda: not alive(started), "all of them to be gone")
+
+
+async def stopped(api: Api, program: Program, **more: Any) -> Session:
+    session = await api.session(adapter="odd")
+    await session.breakpoint(program.text, program.line("one"), **more)
+    told = await session.launch(program.text)
+    assert (told["status"], told["stop_reason"]) == ("paused", "breakpoint"), told
+    return session
+
+
+@pytest.mark.parametrize(
+    "habits",
+    ["early", "launches-late", "early launches-late", "asks", "nulls", "plain", "wrong"],
+)
+async def test_a_whole_session(settings: Settings, program: Program, habits: str) -> None:
+    """Orders of the handshake, requests of its own, nulls, few capabilities, wrong types."""
+    async with odd(settings, *habits.split()) as api:
+        session = await api.session(adapter="odd")
+        await session.breakpoint(program.text, program.line("one"))
+        told = await session.launch(program.text)
+        assert told["status"] == "paused"
+        assert (await session.get("/threads"))["threads"][0]["name"] == "only"
+        assert (await session.locals())["n"]["value"] == "1"
+        assert (await session.post("/step-over"))["current_location"]["line"] == 2
+        assert (await session.resume())["current_location"]["line"] == 3
+        end = await session.resume()
+        assert (end["status"], end["exit_code"]) == ("terminated", 3)
+
+
+async def test_no_stop_is_lost(settings: Settings, program: Program) -> None:
+    """Without a thread, without exceptionInfo, without a stack."""
+    async with odd(settings, "no-thread") as api:
+        session = await stopped(api, program)
+        assert (await session.get("/stacktrace"))["frames"][0]["line"] == 1
+    async with odd(settings, "raises") as api:
+        session = await api.session(adapter="odd")
+        await session.breakpoint(program.text, program.line("one"))
+        assert (await session.launch(program.text))["stop_reason"] == "exception"
+        (told,) = await session.events("stopped")
+        assert told["body"]["exception_info"]["description"] == "it went wrong"
+    async with odd(settings, "no-stack") as api:
+        session = await stopped(api, program)
+        assert (await session.get("/status"))["location"] is None
+        with pytest.raises(Refused, match="unknown goroutine"):
+            await session.get("/stacktrace")
+        assert (await session.resume())["status"] == "paused"
+
+
+@pytest.mark.parametrize("habits", ["", "pages-nothing"])
+async def test_pages_of_children(settings: Settings, program: Program, habits: str) -> None:
+    """Items first; whether or not the adapter pages, and though it pages indexed ones only."""
+    async with odd(settings, *habits.split()) as api:
+        session = await stopped(api, program)
+        await session.locals()
+
+        async def page(start: int, count: int, **more: Any) -> tuple[list[str], int, bool]:
+            told = await session.get(
+                "/variables", variables_reference=MANY, start=start, count=count, **more
+            )
+            names = [one["name"] for one in told["variables"]]
+            return names, told["total"], told["has_more"]
+
+        assert await page(0, 2) == (["[0]", "[1]"], 303, True)
+        assert await page(100, 2) == (["[100]", "[101]"], 303, True)
+        assert await page(299, 3) == (["[299]", "name0", "name1"], 303, True)
+        assert await page(301, 9) == (["name1", "name2"], 303, False)
+        assert await page(900, 2) == ([], 303, False)
+        assert await page(10, 2, filter="indexed") == (["[10]", "[11]"], 300, True)
+        assert await page(1, 5, filter="named") == (["name1", "name2"], 3, False)
+
+
+async def test_the_adapters_own_words_reach_the_client(
+    settings: Settings, program: Program
+) -> None:
+    async with odd(settings) as api:
+        session = await stopped(api, program)
+        told = await session.evaluate("nosuch")
+        assert told["error"] == "could not find symbol value for nosuch"
+        report = (await session.get("/report"))["report"]
+        assert report.startswith("breakpoint bp_1: odd.txt:1 in main\n>1 one")
+
+
+async def test_a_refused_step_leaves_the_program_where_it_is(
+    settings: Settings, program: Program
+) -> None:
+    async with odd(settings, "refuses-steps") as api:
+        session = await stopped(api, program)
+        with pytest.raises(Refused, match="cannot step now"):
+            await session.post("/step-over")
+        status = await session.get("/status")
+        assert (status["status"], status["location"]["line"]) == ("paused", 1)
+        assert (await session.locals())["n"]["value"] == "1"
+        assert (await session.resume())["current_location"]["line"] == 2
+
+
+async def test_threads_that_are_told_at_a_stop_only(settings: Settings, program: Program) -> None:
+    async with odd(settings, "no-threads-while-running", "runs-on") as api:
+        session = await stopped(api, program)
+        await session.get("/threads")
+        assert (await session.resume(wait=0))["status"] == "running"
+        (thread,) = (await session.get("/threads"))["threads"]
+        assert (thread["name"], thread["status"]) == ("only", "running")
+        assert (await session.post("/pause"))["stop_reason"] == "pause"
+
+
+async def test_what_it_would_take_for_a_plain_breakpoint_is_not_sent(
+    settings: Settings, program: Program
+) -> None:
+    async with odd(settings, "plain") as api:
+        session = await stopped(api, program)
+        kinds = ({"log_message": "x"}, {"condition": "1"}, {"hit_condition": "2"})
+        for kind, what in zip(kinds, ("logpoints", "conditions", "hit conditions"), strict=True):
+            told = await session.breakpoint(program.text, program.line("two"), **kind)
+            assert (told["verified"], what in told["message"]) == (False, True), told
+            await session.delete(f"/breakpoints/{told['id']}")
+
+
+@pytest.mark.parametrize("habits", ["no-exit-code", "no-terminated", "no-terminated leaves"])
+async def test_an_end_is_an_end(settings: Settings, program: Program, habits: str) -> None:
+    async with odd(settings, *habits.split()) as api:
+        session = await stopped(api, program)
+        await session.resume()
+        await session.resume()
+        end = await session.resume()
+        code = None if habits == "no-exit-code" else 3
+        assert (end["status"], end.get("exit_code")) == ("terminated", code)
+        assert (await session.get("/status"))["reason"] == "target_exited"
+
+
+@pytest.mark.parametrize(
+    ("habit", "told"),
+    [
+        ("dies", "hung up during initialize"),
+        ("garbage", "broke the protocol during initialize.*Welcome to the debugger"),
+        ("refuses-launch", "no such program here"),
+        ("mute", "waiting for its answer to initialize"),
+        ("never-ready", "waiting for its initialized event"),
+    ],
+)
+async def test_a_start_that_fails_says_why(
+    settings: Settings, program: Program, habit: str, told: str
+) -> None:
+    limit = 3.0 if habit in ("mute", "never-ready") else 30.0
+    async with odd(settings, habit, launch_timeout_seconds=limit) as api:
+        session = await api.session(adapter="odd")
+        with pytest.raises(Refused, match=told) as refused:
+            await session.launch(program.text)
+        assert refused.value.code == "LAUNCH_FAILED"
+        assert refused.value.details["adapter"] == "odd"
+        if habit == "dies":
+            assert refused.value.details["stderr"] == "I have no licence\n"
+        assert (await session.get())["status"] == "created"
+
+
+async def test_an_adapter_that_is_gone_or_clings(settings: Settings, program: Program) -> None:
+    async with odd(settings, "exits") as api:
+        session = await api.session(adapter="odd")
+        assert (await session.launch(program.text))["status"] == "failed"
+    async with odd(settings, "clings") as api:
+        session = await stopped(api, program)
+        await session.delete()
