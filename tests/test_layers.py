@@ -195,7 +195,7 @@ def test_what_runs_in_other_interpreters_is_python_3_8(path: Path) -> None:
 def test_the_debuggee_side_files_are_found() -> None:
     names = {path.name for path in FOREIGN}
     expected = {"bootstrap.py", "pydevd_link.py", "plain_program.py", "probe.py"}
-    assert expected | {"probe_values.py", "source_lines.py", "guardian.py"} <= names
+    assert expected | {"probe_types.py", "source_lines.py", "guardian.py"} <= names
 
 
 @pytest.mark.parametrize("path", files("operations/*.py", "session/*.py", "hub.py"), ids=name_of)

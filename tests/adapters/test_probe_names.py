@@ -30,6 +30,23 @@ def test_no_name_is_defined_by_two_parts() -> None:
     assert {name for name, count in counts.items() if count > 1} == set()
 
 
+def imported(path: Path) -> set[str]:
+    """The modules that a file imports for itself: a part that defines the name takes it away."""
+    body = ast.parse(path.read_text()).body
+    return {alias.name for node in body if isinstance(node, ast.Import) for alias in node.names}
+
+
+def test_no_part_defines_the_name_of_a_module_that_another_imports() -> None:
+    parts = [HERE / part for part in probe_calls.PARTS]
+    names = set().union(*map(defined, parts))
+    assert names & set().union(*map(imported, parts)) == set()
+
+
 def test_the_same_parts_are_loaded_from_disk_and_sent() -> None:
-    sent = [name for name in probe_calls.PARTS if name != "probe.py"]
-    assert sorted(sent) == sorted(f"probe_{part}.py" for part in _PARTS)
+    loaded = [f"probe_{part}.py" for part in _PARTS]
+    assert list(probe_calls.PARTS) == [*loaded, "probe.py"]
+
+
+def test_every_part_is_listed() -> None:
+    found = {path.name for path in HERE.glob("probe*.py")} - {"probe_calls.py"}
+    assert found == set(probe_calls.PARTS)

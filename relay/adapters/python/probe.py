@@ -30,9 +30,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from relay.adapters.python.probe_attributes import (
+        attribute_child,
+        attribute_count,
+        own_dict,
+        stored_attributes,
+    )
     from relay.adapters.python.probe_breakpoints import hits, mend_breakpoints, new_hits
     from relay.adapters.python.probe_captures import set_captures, tell_captures
     from relay.adapters.python.probe_children import announce_children
+    from relay.adapters.python.probe_contents import Child, content_page, content_size
     from relay.adapters.python.probe_expected import is_expected
     from relay.adapters.python.probe_frames import (
         compile_source,
@@ -51,11 +58,13 @@ if TYPE_CHECKING:
         write_locals,
     )
     from relay.adapters.python.probe_functions import function_places, set_function_breakpoints
+    from relay.adapters.python.probe_guard import Interrupted, TroubleError, attempt, exception_line
     from relay.adapters.python.probe_inherit import debug_children
     from relay.adapters.python.probe_look import completions, hover, loaded_modules, source
     from relay.adapters.python.probe_raises import exception_condition, limit_exceptions
     from relay.adapters.python.probe_report import report
     from relay.adapters.python.probe_resumes import mend_resumes
+    from relay.adapters.python.probe_scopes import global_items, local_items, scopes
     from relay.adapters.python.probe_secrets import (
         MASK,
         clean_answer,
@@ -72,6 +81,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe_steps import mend_steps, stop_watching
     from relay.adapters.python.probe_stops import announce_stops
     from relay.adapters.python.probe_tasks import tasks
+    from relay.adapters.python.probe_text import text_of
     from relay.adapters.python.probe_threads import (
         jump_lines,
         resume_all,
@@ -85,37 +95,26 @@ if TYPE_CHECKING:
         trace_read,
         trace_start,
     )
-    from relay.adapters.python.probe_values import (
-        HINT_KINDS,
-        READ_ONLY,
-        Child,
-        Interrupted,
+    from relay.adapters.python.probe_types import (
         Plan,
-        TroubleError,
-        attempt,
-        attribute_child,
-        attribute_count,
-        content_page,
-        content_size,
         exact,
-        exception_line,
-        global_items,
         is_dunder,
-        learn_array,
-        local_items,
         mro_of,
         name_of,
-        own_dict,
         plan_of,
         plans,
-        stored_attributes,
-        text_of,
     )
-
+    from relay.adapters.python.probe_writers import learn_array
 
 _PARTS = (
     "secrets",
-    "values",
+    "guard",
+    "types",
+    "text",
+    "writers",
+    "contents",
+    "attributes",
+    "scopes",
     "frames",
     "look",
     "children",
@@ -294,18 +293,20 @@ def _add_length(answer: dict[str, Any], value: Any, plan: Plan, size: int, room:
         answer["length"] = size
 
 
+_HINT_KINDS = {"function": "method", "method": "method", "builtin": "method", "class": "class"}
+_READ_ONLY = {"tuple", "range", "set", "frozenset", "text", "bytes", "suspended", "cell", "weak"}
 _DATA_HINT = {"kind": "data"}
 
 
 def _hint(child: Child, parent: _Handle | None, plan: Plan) -> dict[str, Any]:
     if plan.quick and child.name[:1] != "_" and (parent is None or parent.kind != "value"):
         return _DATA_HINT
-    hint: dict[str, Any] = {"kind": HINT_KINDS.get(plan.family, "data")}
+    hint: dict[str, Any] = {"kind": _HINT_KINDS.get(plan.family, "data")}
     if plan.family == "text":
         hint["attributes"] = ["rawString"]
     if parent is not None and parent.kind == "value":
         above = plan_of(parent.value)
-        if above.family in READ_ONLY or name_of(above.base) in READ_ONLY:
+        if above.family in _READ_ONLY or name_of(above.base) in _READ_ONLY:
             hint.setdefault("attributes", []).append("readOnly")
     if child.name[:1] == "_" and (parent is None or child.path is not None):
         hint["visibility"] = "internal" if is_dunder(child.name) else "private"
@@ -323,23 +324,6 @@ def _join(parent: _Handle | None, path: str | None) -> str | None:
 _RETURN_VALUES = "__pydevd_ret_val_dict"
 
 # --------------------------------------------------------------------------- inspecting
-
-
-def scopes(frame: int) -> dict[str, Any]:
-    found = find_frame(frame)
-    return {"scopes": [_scope(found, "locals"), _scope(found, "globals")]}
-
-
-def _scope(frame: Any, kind: str) -> dict[str, Any]:
-    size = len(local_items(frame) if kind == "locals" else global_items(frame))
-    return {
-        "name": kind.capitalize(),
-        "presentation_hint": kind,
-        "variables_reference": _references.add(_Handle(kind, None, None, "", frame)),
-        "named_variables": size,
-        "indexed_variables": 0,
-        "expensive": kind == "globals",
-    }
 
 
 def variables(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         stored_field,
         weak_members,
     )
+    from relay.adapters.python.probe_guard import attempt
     from relay.adapters.python.probe_tasks import (
         SHOWN_RELATIVES,
         FoundTask,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
         task_reference,
         waits_for_answer,
     )
-    from relay.adapters.python.probe_values import attempt, mro_of, name_of
+    from relay.adapters.python.probe_types import mro_of, name_of
 
 
 def asyncio_tasks(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[FoundTask]:

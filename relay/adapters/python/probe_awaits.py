@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from relay.adapters.python.probe_attributes import own_dict
     from relay.adapters.python.probe_frames import find_frame, is_debugger_file
-    from relay.adapters.python.probe_values import (
-        _DESCRIPTORS,
-        attempt,
+    from relay.adapters.python.probe_guard import attempt
+    from relay.adapters.python.probe_types import (
+        DATA_DESCRIPTORS,
         exact,
         mro_of,
         name_of,
         namespace_of,
-        own_dict,
         plan_of,
     )
 
@@ -113,7 +113,7 @@ def _field_getter(cls: type, name: str) -> Any:
         # Nothing of the class can be in the way: this looks into the instance, and nowhere else.
         return lambda value: object.__getattribute__(value, name)
     for found in shared:
-        if type(found) in _DESCRIPTORS:
+        if type(found) in DATA_DESCRIPTORS:
             return found.__get__
     # The class has a default, or a property; neither is asked.
     plain = [shared[0]] if type(shared[0]) in (str, bool, int) else []

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     )
     from relay.adapters.python.probe_frames import debugger
     from relay.adapters.python.probe_functions import function_stops
-    from relay.adapters.python.probe_values import attempt, exception_line
+    from relay.adapters.python.probe_guard import attempt, exception_line
 
 HITS_EVENT = "relayHits"
 _TELL_EVERY = 0.25  # seconds between two tellings of hits that stop nothing

@@ -24,7 +24,13 @@ CONTEXT = "clipboard"
 
 PARTS = (
     "probe_secrets.py",
-    "probe_values.py",
+    "probe_guard.py",
+    "probe_types.py",
+    "probe_text.py",
+    "probe_writers.py",
+    "probe_contents.py",
+    "probe_attributes.py",
+    "probe_scopes.py",
     "probe_frames.py",
     "probe_look.py",
     "probe_children.py",

@@ -21,21 +21,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.adapters.python.probe_breakpoints import _is_mended
     from relay.adapters.python.probe_frames import debugger, mangled, pull_locals
+    from relay.adapters.python.probe_guard import attempt, exception_line
     from relay.adapters.python.probe_secrets import (
         MASK,
         is_harmless,
         is_secret_expression,
         reveal_in_call,
     )
-    from relay.adapters.python.probe_values import (
-        Plan,
-        attempt,
-        exception_line,
-        mro_of,
-        name_of,
-        plan_of,
-        text_of,
-    )
+    from relay.adapters.python.probe_text import text_of
+    from relay.adapters.python.probe_types import Plan, mro_of, name_of, plan_of
 
 CAPTURES_EVENT = "relayCaptures"
 _CAPTURES_EVERY = 0.25  # seconds between two tellings

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.adapters.python.probe_frames import debugger
-    from relay.adapters.python.probe_values import attempt
+    from relay.adapters.python.probe_guard import attempt
 
 CHILD_EVENT = "relaySubprocess"
 _MOST_WORDS = 100

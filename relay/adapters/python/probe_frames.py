@@ -20,19 +20,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from relay.adapters.python.probe_values import (
-        Interrupted,
-        TroubleError,
-        attempt,
-        exact,
-        exception_line,
-        full_name,
-        items_of,
-        local_items,
-        mro_of,
-        name_of,
-        namespace_of,
-    )
+    from relay.adapters.python.probe_guard import Interrupted, TroubleError, attempt, exception_line
+    from relay.adapters.python.probe_scopes import items_of, local_items
+    from relay.adapters.python.probe_types import exact, full_name, mro_of, name_of, namespace_of
 
 _PROXIES = sys.version_info >= (3, 13)  # f_locals writes through
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe_breakpoints import breakpoint_holds
     from relay.adapters.python.probe_captures import captures_here
     from relay.adapters.python.probe_frames import debugger, is_debugger_file
-    from relay.adapters.python.probe_raises import is_class
-    from relay.adapters.python.probe_values import _MODULE, attempt, exact, namespace_of
+    from relay.adapters.python.probe_guard import attempt
+    from relay.adapters.python.probe_types import exact, is_class, module_of, namespace_of
 
 _MOST_DEPTH = 4  # classes in classes
 _DEAF_TO_GENERATORS = sys.version_info < (3, 12)  # without sys.monitoring, pydevd is
@@ -171,8 +171,8 @@ def _walk(namespace: Any, depth: int) -> Iterator[tuple[list[str], Any]]:
     for name, value in list(namespace.items()):
         if type(name) is not str:
             continue
-        if is_class(value) and depth and _MODULE(value) == namespace.get("__name__"):
-            inner = dict(namespace_of(value), __name__=_MODULE(value))
+        if is_class(value) and depth and module_of(value) == namespace.get("__name__"):
+            inner = dict(namespace_of(value), __name__=module_of(value))
             for path, function in _walk(inner, depth - 1):
                 yield [name, *path], function
             continue

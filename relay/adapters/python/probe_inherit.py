@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe import _policy, _references
     from relay.adapters.python.probe_breakpoints import _passes, _stopping, _told, _totals
     from relay.adapters.python.probe_children import _birth
+    from relay.adapters.python.probe_guard import attempt
     from relay.adapters.python.probe_raises import _original_lookup
-    from relay.adapters.python.probe_values import attempt
 
 _VARIABLE = b"DEBUG_RELAY_CHILD"
 _PATH = b"PYTHONPATH"

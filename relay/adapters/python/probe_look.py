@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from relay.adapters.python.probe import described, evaluated
+    from relay.adapters.python.probe_attributes import own_dict
     from relay.adapters.python.probe_frames import (
         compile_source,
         find_frame,
@@ -24,17 +25,15 @@ if TYPE_CHECKING:
         mangled,
         raised_answer,
     )
+    from relay.adapters.python.probe_guard import attempt
+    from relay.adapters.python.probe_scopes import global_items, local_items
     from relay.adapters.python.probe_secrets import is_secret_expression
-    from relay.adapters.python.probe_values import (
-        attempt,
+    from relay.adapters.python.probe_types import (
         exact,
-        global_items,
         is_dunder,
-        local_items,
         mro_of,
         name_of,
         namespace_of,
-        own_dict,
         plan_of,
     )
 

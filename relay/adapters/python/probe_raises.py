@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.adapters.python.probe_frames import current_exception, debugger, find_frame
-    from relay.adapters.python.probe_values import (
-        _MODULE,
-        _QUALNAME,
-        attempt,
-        exception_line,
+    from relay.adapters.python.probe_guard import attempt, exception_line
+    from relay.adapters.python.probe_types import (
+        is_class,
+        module_of,
         mro_of,
         name_of,
         namespace_of,
+        qualname_of,
     )
 
 _wanted_types: list[str] = []
@@ -59,8 +59,8 @@ def _has_name(cls: Any, name: str) -> bool:
     """A name without a module means the class of that name in any module."""
     if "." not in name:
         return bool(name_of(cls) == name)
-    qualified = _QUALNAME(cls)
-    return bool(name in (f"{_MODULE(cls)}.{qualified}", qualified))
+    qualified = qualname_of(cls)
+    return bool(name in (f"{module_of(cls)}.{qualified}", qualified))
 
 
 def _leads_to(name: str) -> Any:
@@ -78,11 +78,6 @@ def _leads_to(name: str) -> Any:
         if found is not None:
             return found
     return None
-
-
-def is_class(value: Any) -> bool:
-    """Whether it is a class, asked of its type."""
-    return type in mro_of(type(value))
 
 
 def _is_known(name: str) -> bool:

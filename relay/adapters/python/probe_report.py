@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.adapters.python.probe import _describe, _Handle
+    from relay.adapters.python.probe_attributes import attribute_child
     from relay.adapters.python.probe_frames import debugger, find_frame, is_debugger_file
+    from relay.adapters.python.probe_guard import attempt
+    from relay.adapters.python.probe_scopes import local_items
     from relay.adapters.python.probe_stops import _client_path
-    from relay.adapters.python.probe_values import (
-        attempt,
-        attribute_child,
-        is_dunder,
-        local_items,
-        plan_of,
-    )
+    from relay.adapters.python.probe_types import is_dunder, plan_of
 
 _DEFINITIONS = ("module", "class", "function", "method", "builtin")
 _BOTTOM_FRAMES = 20

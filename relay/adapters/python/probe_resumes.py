@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.adapters.python.probe_frames import debugger
+    from relay.adapters.python.probe_guard import attempt
     from relay.adapters.python.probe_steps import _current_thread
     from relay.adapters.python.probe_threads import _SUSPENDED, _pydevd_threads, _wake
-    from relay.adapters.python.probe_values import attempt
 
 
 def mend_resumes() -> bool:

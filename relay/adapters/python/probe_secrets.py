@@ -17,15 +17,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from relay.adapters.python.probe_values import (
-        Plan,
-        attempt,
-        content_size,
-        exact,
-        own_dict,
-        plan_of,
-        stored_attributes,
-    )
+    from relay.adapters.python.probe_attributes import own_dict, stored_attributes
+    from relay.adapters.python.probe_contents import content_size
+    from relay.adapters.python.probe_guard import attempt
+    from relay.adapters.python.probe_types import Plan, exact, plan_of
 
 MASK = "***"
 """Stands for a value that is not shown."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.adapters.python.probe_frames import debugger
-    from relay.adapters.python.probe_values import attempt
+    from relay.adapters.python.probe_guard import attempt
 
 INPUT_EVENT = "relayInput"
 _PIECE = 65_536

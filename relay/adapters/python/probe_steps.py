@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.adapters.python.probe_frames import debugger, is_debugger_file
-    from relay.adapters.python.probe_values import attempt
+    from relay.adapters.python.probe_guard import attempt
 
 _STEP_OVER = 108
 _STEPS_OF_ONE_FRAME = frozenset((108, 109, 159, 160))  # over and out, also "my code"

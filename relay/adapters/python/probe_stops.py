@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe import _RETURN_VALUES, _return_values
     from relay.adapters.python.probe_breakpoints import hit_here, new_hits
     from relay.adapters.python.probe_frames import debugger, is_debugger_file
+    from relay.adapters.python.probe_guard import attempt
     from relay.adapters.python.probe_secrets import hides
-    from relay.adapters.python.probe_values import attempt
 
 STOP_EVENT = "relayStop"
 _PLAIN_TYPES = (int, float, bool, str, bytes, type(None))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         stored_field,
     )
     from relay.adapters.python.probe_trio import trio_answer, trio_state, trio_tasks
-    from relay.adapters.python.probe_values import name_of
+    from relay.adapters.python.probe_types import name_of
 
 SHOWN_RELATIVES = 20
 """Children, awaiters and awaited tasks that one task shows; the rest is counted."""

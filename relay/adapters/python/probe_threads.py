@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.adapters.python.probe_frames import debugger, find_frame, is_debugger_file
+    from relay.adapters.python.probe_guard import attempt
     from relay.adapters.python.probe_stops import _client_path
-    from relay.adapters.python.probe_values import attempt, exact
+    from relay.adapters.python.probe_types import exact
 
 _STEPS = {"into": 107, "over": 108, "out": 109}  # pydevd's numbers of these commands
 _SUSPENDED = 2

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
         _place_of_code,
         _walk,
     )
+    from relay.adapters.python.probe_guard import attempt, exception_line
     from relay.adapters.python.probe_steps import _hand_on
     from relay.adapters.python.probe_trace_monitor import MonitorEars
     from relay.adapters.python.probe_trace_record import FrameTrace
     from relay.adapters.python.probe_trace_settrace import SettraceEars
-    from relay.adapters.python.probe_values import attempt, exception_line
 
 TRACE_EVENT = "relayTrace"
 _STEP = 108  # pydevd's number of a step over: what a stop at the end of the call looks like

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.adapters.python.probe import _is_user_code
+    from relay.adapters.python.probe_attributes import own_dict
     from relay.adapters.python.probe_frames import is_debugger_file
     from relay.adapters.python.probe_functions import _place_of_code, _qualified_name
+    from relay.adapters.python.probe_guard import attempt
     from relay.adapters.python.probe_trace_values import (
         ROOM,
         UNCHANGING,
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
         are_same,
         content_of,
     )
-    from relay.adapters.python.probe_values import attempt, exact, is_dunder, own_dict, plan_of
+    from relay.adapters.python.probe_types import exact, is_dunder, plan_of
 
 _MOST_VARIABLES, _MOST_ATTRIBUTES = 60, 20
 _MOST_LINES, _MOST_NESTED_LINES = 1000, 200  # in detail, of the call and of a call inside

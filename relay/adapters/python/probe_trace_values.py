@@ -17,14 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.adapters.python.probe import _raise_in
+    from relay.adapters.python.probe_guard import Interrupted, exception_line
     from relay.adapters.python.probe_secrets import MASK, clean, hides, reveal_in_call
-    from relay.adapters.python.probe_values import (
-        Interrupted,
-        exact,
-        exception_line,
-        plan_of,
-        text_of,
-    )
+    from relay.adapters.python.probe_text import text_of
+    from relay.adapters.python.probe_types import exact, plan_of
 
 ROOM, WIDE_ROOM = 80, 200  # characters of a changed value; of an argument or a result
 _MOST_SECONDS = 3.0  # for the texts of values

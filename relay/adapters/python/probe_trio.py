@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         stored_field,
         weak_members,
     )
+    from relay.adapters.python.probe_guard import attempt
     from relay.adapters.python.probe_tasks import (
         SHOWN_RELATIVES,
         FoundTask,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
         task_reference,
         waits_for_answer,
     )
-    from relay.adapters.python.probe_values import attempt
 
 _TRIO_LOOPS = ("run", "unrolled_run", "run_impl")  # waiting, working, and before 0.19
 
