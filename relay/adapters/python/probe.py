@@ -16,7 +16,6 @@ of it. The relay sends all of them to a debuggee that cannot read them.
 
 from __future__ import annotations
 
-import binascii
 import collections
 import itertools
 import json
@@ -25,21 +24,16 @@ import signal
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.adapters.python.probe_attributes import (
-        attribute_child,
-        attribute_count,
-        own_dict,
-        stored_attributes,
-    )
+    from relay.adapters.python.probe_attributes import own_dict
     from relay.adapters.python.probe_breakpoints import hits, mend_breakpoints, new_hits
     from relay.adapters.python.probe_captures import set_captures, tell_captures
     from relay.adapters.python.probe_children import announce_children
-    from relay.adapters.python.probe_contents import Child, content_page, content_size
+    from relay.adapters.python.probe_contents import Child
     from relay.adapters.python.probe_expected import is_expected
     from relay.adapters.python.probe_frames import (
         compile_source,
@@ -48,7 +42,6 @@ if TYPE_CHECKING:
         exception_chain,
         exception_head,
         find_frame,
-        find_live_frame,
         is_debugger_file,
         is_path,
         pull_locals,
@@ -60,28 +53,30 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe_functions import function_places, set_function_breakpoints
     from relay.adapters.python.probe_guard import Interrupted, TroubleError, attempt, exception_line
     from relay.adapters.python.probe_inherit import debug_children
-    from relay.adapters.python.probe_look import completions, hover, loaded_modules, source
+    from relay.adapters.python.probe_look import completions, hover
+    from relay.adapters.python.probe_modules import loaded_modules, modules, source
+    from relay.adapters.python.probe_pages import child_counts, children_of, variables
     from relay.adapters.python.probe_raises import exception_condition, limit_exceptions
+    from relay.adapters.python.probe_references import Handle, references
     from relay.adapters.python.probe_report import report
     from relay.adapters.python.probe_resumes import mend_resumes
-    from relay.adapters.python.probe_scopes import global_items, local_items, scopes
+    from relay.adapters.python.probe_returns import return_values
+    from relay.adapters.python.probe_scopes import scopes
     from relay.adapters.python.probe_secrets import (
         MASK,
         clean_answer,
         configure,
-        hides,
-        hides_second,
         is_harmless,
         is_secret_expression,
         is_secret_name,
         reveal_in_call,
         secrets_on_stack,
     )
+    from relay.adapters.python.probe_snapshot import snapshot
     from relay.adapters.python.probe_stdin import watch_input
     from relay.adapters.python.probe_steps import mend_steps, stop_watching
     from relay.adapters.python.probe_stops import announce_stops
     from relay.adapters.python.probe_tasks import tasks
-    from relay.adapters.python.probe_text import text_of
     from relay.adapters.python.probe_threads import (
         jump_lines,
         resume_all,
@@ -95,15 +90,8 @@ if TYPE_CHECKING:
         trace_read,
         trace_start,
     )
-    from relay.adapters.python.probe_types import (
-        Plan,
-        exact,
-        is_dunder,
-        mro_of,
-        name_of,
-        plan_of,
-        plans,
-    )
+    from relay.adapters.python.probe_types import exact, mro_of, name_of, plan_of
+    from relay.adapters.python.probe_variables import describe, describe_masked
     from relay.adapters.python.probe_writers import learn_array
 
 _PARTS = (
@@ -115,6 +103,12 @@ _PARTS = (
     "contents",
     "attributes",
     "scopes",
+    "references",
+    "variables",
+    "pages",
+    "returns",
+    "snapshot",
+    "modules",
     "frames",
     "look",
     "children",
@@ -157,320 +151,6 @@ def _load_parts() -> None:
 
 if "plan_of" not in globals():
     _load_parts()
-
-# --------------------------------------------------------------------------- references
-
-
-class _Handle(NamedTuple):
-    kind: str  # value, locals, globals
-    value: Any
-    parent: _Handle | None
-    path: str | None  # an expression that gives the value in its frame
-    frame: Any
-
-
-class _References:
-    """Numbers that stand for values until the program runs on; no number is given twice."""
-
-    def __init__(self) -> None:
-        self.numbers = itertools.count(1000)
-        self.handles: dict[int, _Handle] = {}
-        self.known: dict[tuple[Any, ...], int] = {}
-        self.stop = -1
-        self.returned: list[Any] = []
-
-    def add(self, handle: _Handle) -> int:
-        key = (handle.kind, id(handle.value), id(handle.parent), handle.path, id(handle.frame))
-        number = self.known.get(key)
-        if number is None:
-            number = self.known[key] = next(self.numbers)
-            self.handles[number] = handle
-        return number
-
-    def get(self, number: Any) -> _Handle:
-        handle = self.handles.get(number)
-        if handle is None:
-            raise TroubleError("stale_reference", f"No value has the reference {number!r} now")
-        return handle
-
-    def at_stop(self, stop: int) -> None:
-        if stop > self.stop:
-            self.release()
-            self.stop = stop
-
-    def release(self) -> None:
-        self.handles.clear()
-        self.known.clear()
-        plans.clear()
-        # pydevd never empties what it records: an old return value would show again later.
-        for values in self.returned:
-            values.clear()
-        del self.returned[:]
-
-
-_references = _References()
-
-
-def _describe(child: Child, parent: _Handle | None, frame: Any, room: int) -> dict[str, Any]:
-    value = child.value
-    plan = plan_of(value)
-    if hides(child.name, value) or _is_second_of_pair(child, parent):
-        return _masked(child, parent, plan)
-    named = indexed = size = 0
-    if not plan.quick:
-        named, indexed = content_size(value, plan)
-        size = named + indexed
-        named += attribute_count(value, plan)
-    path = _join(parent, child.path)
-    answer: dict[str, Any] = {
-        "name": exact(child.name),
-        "value": "",
-        "type": plan.name,
-        "variables_reference": 0,
-        "named_variables": named,
-        "indexed_variables": indexed,
-        "presentation_hint": _hint(child, parent, plan),
-    }
-    if named or indexed:
-        handle = _Handle("value", value, parent, path, frame)
-        answer["variables_reference"] = _references.add(handle)
-    if (named or indexed) and _is_circular(value, parent):
-        answer["circular"] = True
-        answer["value"] = f"<circular: {plan.name}>"
-    else:
-        answer["value"], cut, masked = text_of(value, plan, room)
-        if cut:
-            answer["truncated"] = True
-        if masked:
-            answer["redacted"] = True
-    if not plan.quick:
-        _add_length(answer, value, plan, size, room)
-    if path is not None:
-        answer["evaluate_name"] = path
-    return answer
-
-
-def _is_second_of_pair(child: Child, parent: _Handle | None) -> bool:
-    return parent is not None and parent.kind == "value" and hides_second(parent.value, child.key)
-
-
-def _masked(child: Child, parent: _Handle | None, plan: Plan) -> dict[str, Any]:
-    """A value that is secret: its name and its type, and no way to what it holds."""
-    answer: dict[str, Any] = {
-        "name": exact(child.name),
-        "value": MASK,
-        "type": plan.name,
-        "variables_reference": 0,
-        "named_variables": 0,
-        "indexed_variables": 0,
-        "presentation_hint": _hint(child, parent, plan),
-        "redacted": True,
-    }
-    path = _join(parent, child.path)
-    if path is not None:
-        answer["evaluate_name"] = path
-    return answer
-
-
-def _is_circular(value: Any, parent: _Handle | None) -> bool:
-    while parent is not None:
-        if parent.kind == "value" and parent.value is value:
-            return True
-        parent = parent.parent
-    return False
-
-
-def _add_length(answer: dict[str, Any], value: Any, plan: Plan, size: int, room: int) -> None:
-    if plan.family == "bytes":
-        answer["length"] = plan.base.__len__(value)
-        head = bytes(plan.base.__getitem__(value, slice(0, room)))
-        answer["base64"] = binascii.b2a_base64(head, newline=False).decode("ascii")
-    elif plan.family == "text":
-        answer["length"] = str.__len__(value)
-    elif plan.family == "dataframe":  # its children are columns, its length is rows
-        answer["length"] = attempt(len, value, default=0)
-    elif size or plan.family in ("sequence", "iterable", "mapping"):
-        answer["length"] = size
-
-
-_HINT_KINDS = {"function": "method", "method": "method", "builtin": "method", "class": "class"}
-_READ_ONLY = {"tuple", "range", "set", "frozenset", "text", "bytes", "suspended", "cell", "weak"}
-_DATA_HINT = {"kind": "data"}
-
-
-def _hint(child: Child, parent: _Handle | None, plan: Plan) -> dict[str, Any]:
-    if plan.quick and child.name[:1] != "_" and (parent is None or parent.kind != "value"):
-        return _DATA_HINT
-    hint: dict[str, Any] = {"kind": _HINT_KINDS.get(plan.family, "data")}
-    if plan.family == "text":
-        hint["attributes"] = ["rawString"]
-    if parent is not None and parent.kind == "value":
-        above = plan_of(parent.value)
-        if above.family in _READ_ONLY or name_of(above.base) in _READ_ONLY:
-            hint.setdefault("attributes", []).append("readOnly")
-    if child.name[:1] == "_" and (parent is None or child.path is not None):
-        hint["visibility"] = "internal" if is_dunder(child.name) else "private"
-    return hint
-
-
-def _join(parent: _Handle | None, path: str | None) -> str | None:
-    if path is None or parent is None:
-        return path
-    if parent.kind != "value":
-        return path.lstrip(".")
-    return None if parent.path is None else parent.path + path
-
-
-_RETURN_VALUES = "__pydevd_ret_val_dict"
-
-# --------------------------------------------------------------------------- inspecting
-
-
-def variables(
-    ref: int,
-    start: int = 0,
-    count: int = 100,
-    filter: str | None = None,
-    max_value: int = 1000,
-    max_chars: int = 500_000,
-    summary: bool = False,
-) -> dict[str, Any]:
-    """A page of children. Content comes before attributes; `next` is the start of the next page."""
-    handle = _references.get(ref)
-    named, indexed = _counts(handle)
-    total = {"named": named, "indexed": indexed}.get(filter or "", named + indexed)
-    stop = min(total, start + count)
-    children = _page(handle, filter, start, stop) if start < stop else []
-    if summary:
-        shown = [_summarised(child, handle) for child in children]
-    else:
-        shown = _render(children, handle, max_value, max_chars)
-    end = start + len(shown)
-    return {
-        "variables": shown,
-        "total": total,
-        "named_variables": named,
-        "indexed_variables": indexed,
-        "next": end if end < total and (shown or start < total) else None,
-    }
-
-
-def _summarised(child: Child, parent: _Handle) -> dict[str, Any]:
-    """Name, type and size of a child. Runs no code of the program: no repr is asked for."""
-    plan = plan_of(child.value)
-    if hides(child.name, child.value) or _is_second_of_pair(child, parent):
-        return _masked(child, parent, plan)
-    answer = {"name": exact(child.name), "type": plan.name, "variables_reference": 0}
-    if plan.quick:
-        return answer
-    named, indexed = content_size(child.value, plan)
-    _add_length(answer, child.value, plan, named + indexed, 0)
-    if named or indexed or attribute_count(child.value, plan):
-        path = _join(parent, child.path)
-        handle = _Handle("value", child.value, parent, path, parent.frame)
-        answer["variables_reference"] = _references.add(handle)
-    return answer
-
-
-def _render(children: list[Child], handle: _Handle, room: int, budget: int) -> list[dict[str, Any]]:
-    shown = []
-    for child in children:
-        item = _describe(child, handle, handle.frame, min(room, max(budget, 16)))
-        shown.append(item)
-        budget -= 200 + len(item["value"]) + len(item["name"]) + len(item.get("base64", ""))
-        if budget <= 0:
-            break
-    return shown
-
-
-def _counts(handle: _Handle) -> tuple[int, int]:
-    if handle.kind != "value":
-        return len(_scope_items(handle)), 0
-    plan = plan_of(handle.value)
-    named, indexed = content_size(handle.value, plan)
-    return named + attribute_count(handle.value, plan), indexed
-
-
-def _scope_items(handle: _Handle) -> list[tuple[Any, Any]]:
-    return (local_items if handle.kind == "locals" else global_items)(handle.frame)
-
-
-def _page(handle: _Handle, kind: str | None, start: int, stop: int) -> list[Child]:
-    """Children start to stop of the content followed by the attributes, as `kind` filters."""
-    if handle.kind != "value":
-        return [attribute_child(*item) for item in _scope_items(handle)[start:stop]]
-    value = handle.value
-    plan = plan_of(value)
-    named, indexed = content_size(value, plan)
-    size = 0 if (kind == "named" and indexed) or (kind == "indexed" and named) else named + indexed
-    page = content_page(value, plan, start, min(stop, size)) if start < size else []
-    if stop > size and kind != "indexed":
-        pairs = stored_attributes(value, plan)[max(start - size, 0) : stop - size]
-        page += [attribute_child(*pair) for pair in pairs]
-    return page
-
-
-def return_values(frame: int, max_value: int = 1000) -> dict[str, Any]:
-    """What calls returned in this frame since it ran last, as pydevd recorded while stepping."""
-    return {"return_values": _return_values(find_frame(frame), max_value)}
-
-
-def _return_values(frame: Any, room: int) -> list[dict[str, Any]]:
-    values = attempt(lambda: frame.f_locals.get(_RETURN_VALUES))
-    if type(values) is not dict:
-        return []
-    if not any(known is values for known in _references.returned):
-        _references.returned.append(values)
-    children = [Child(str(name), value, None) for name, value in list(values.items())]
-    return [_describe(child, None, frame, room) for child in children]
-
-
-def snapshot(
-    frames: list[int],
-    max_value: int = 1000,
-    max_chars: int = 100_000,
-    max_variables: int = 100,
-) -> dict[str, Any]:
-    """Everything about a stop in one answer; the first frame is the one that stopped."""
-    answer: dict[str, Any] = {"frames": [], "return_values": [], "exception": None}
-    for position, frame_id in enumerate(frames):
-        frame = find_frame(frame_id)
-        if position == 0:
-            answer["return_values"] = _return_values(frame, max_value)
-            answer["exception"] = _exception_answer(frame, max_value)
-        scope = _frame_locals(frame, max_value, max_chars, max_variables)
-        max_chars -= sum(len(v["value"]) + len(v["name"]) + 40 for v in scope["variables"])
-        answer["frames"].append(dict(scope, frame=frame_id))
-    return answer
-
-
-def _frame_locals(frame: Any, room: int, budget: int, most: int) -> dict[str, Any]:
-    handle = _Handle("locals", None, None, "", frame)
-    items = local_items(frame)
-    shown: list[dict[str, Any]] = []
-    for item in items[:most]:
-        if budget <= 0:
-            break
-        # A value that hardly fits still shows its name, its type and a beginning.
-        shown.append(_describe(attribute_child(*item), handle, frame, min(room, max(budget, 40))))
-        budget -= len(shown[-1]["value"]) + len(shown[-1]["name"]) + 40
-    return {
-        "variables_reference": _references.add(handle),
-        "variables": shown,
-        "total": len(items),
-        "truncated": len(shown) < len(items),
-    }
-
-
-def modules(frames: list[int]) -> dict[str, Any]:
-    """The name of the module of each frame, by frame id; a frame without one is left out."""
-    found = ((frame_id, find_live_frame(frame_id)) for frame_id in frames)
-    names = [(key, frame.f_globals.get("__name__")) for key, frame in found if frame is not None]
-    return {"modules": {str(key): exact(name) for key, name in names if _is_text(name)}}
-
-
-def _is_text(value: Any) -> bool:
-    return plan_of(value).family == "text"
 
 
 def threads() -> dict[str, Any]:
@@ -517,7 +197,7 @@ def _exception_answer(frame: Any, room: int) -> dict[str, Any] | None:
     for link in answer["chain"]:
         clean_answer(link, values, "message")
     child = Child(name_of(type(value)), value, None)
-    answer["variables_reference"] = _describe(child, None, frame, 16)["variables_reference"]
+    answer["variables_reference"] = describe(child, None, frame, 16)["variables_reference"]
     return answer
 
 
@@ -556,9 +236,9 @@ def described(
     """The result of an expression; what names a secret is masked as a whole."""
     child = Child("", value, path)
     if secret and not is_harmless(value, plan_of(value)):
-        answer = _masked(child, None, plan_of(value))
+        answer = describe_masked(child, None, plan_of(value))
     else:
-        answer = _describe(child, None, frame, max_value)
+        answer = describe(child, None, frame, max_value)
     answer["result"] = answer.pop("value")
     del answer["name"]
     return answer
@@ -577,7 +257,7 @@ def set_variable(
     ref: int, name: str, expression: str, frame: int | None = None, max_value: int = 1000
 ) -> dict[str, Any]:
     """Give the child `name` of `ref` the value of an expression; answers the new variable."""
-    handle = _references.get(ref)
+    handle = references.get(ref)
     found = handle.frame if frame is None else find_frame(frame)
     child = _child_named(handle, name)
     codes = compile_source(expression, False, found)
@@ -591,18 +271,18 @@ def set_variable(
         return _raised(error, secret)
     finally:
         pull_locals(found)
-    return _describe(_reread(handle, child, value), handle, handle.frame, max_value)
+    return describe(_reread(handle, child, value), handle, handle.frame, max_value)
 
 
-def _reread(handle: _Handle, child: Child, value: Any) -> Child:
+def _reread(handle: Handle, child: Child, value: Any) -> Child:
     """The child as it is now: a container may keep something else than it was given."""
     if handle.kind != "value":
         return child._replace(value=value)
     return attempt(_child_named, handle, child.name, default=None) or child._replace(value=value)
 
 
-def _child_named(handle: _Handle, name: str) -> Child:
-    _, indexed = _counts(handle)
+def _child_named(handle: Handle, name: str) -> Child:
+    _, indexed = child_counts(handle)
     bare = name[1:-1] if name[:1] == "[" and name[-1:] == "]" else name
     if (
         indexed
@@ -610,16 +290,16 @@ def _child_named(handle: _Handle, name: str) -> Child:
         and int(bare) < indexed
         and plan_of(handle.value).family != "series"
     ):
-        return _page(handle, "indexed", int(bare), int(bare) + 1)[0]
-    named, indexed = _counts(handle)
+        return children_of(handle, "indexed", int(bare), int(bare) + 1)[0]
+    named, indexed = child_counts(handle)
     for start in range(0, named + indexed, 1000):
-        for child in _page(handle, None, start, min(start + 1000, named + indexed)):
+        for child in children_of(handle, None, start, min(start + 1000, named + indexed)):
             if child.name == name:
                 return child
     raise TroubleError("not_found", f"There is no {name!r} here")
 
 
-def _assign(handle: _Handle, child: Child, value: Any) -> None:
+def _assign(handle: Handle, child: Child, value: Any) -> None:
     if handle.kind == "locals":
         write_locals(handle.frame, {child.key: value})
     elif handle.kind == "globals":
@@ -784,7 +464,7 @@ def interrupt(target: Any) -> dict[str, Any]:
 
 def release() -> dict[str, Any]:
     """Forget every reference; call it before the program runs on."""
-    _references.release()
+    references.release()
     _hand_over_sigint()
     return {}
 
@@ -936,7 +616,7 @@ def _free_forks() -> bool:
 def _after_fork() -> None:
     """A forked child has the debugger's hooks but none of its threads: a breakpoint would stop
     it for good. pydevd debugs the child by itself, after this, where it was told to."""
-    attempt(_references.release)
+    attempt(references.release)
     attempt(stop_watching)
     attempt(forget_trace)
     attempt(_drop_debugger)
@@ -1099,7 +779,7 @@ def call(text: str) -> _Answer:
         running_id = request.pop("call", None)
         reveal = request.pop("reveal", False)
         if stop is not None:
-            _references.at_stop(stop)
+            references.at_stop(stop)
         if name == "interrupt":
             return _Answer(_encode(dict(interrupt(**request), ok=True)))
         reveal_in_call(reveal)

@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.adapters.python.probe import _policy, _references
+    from relay.adapters.python.probe import _policy
     from relay.adapters.python.probe_breakpoints import _passes, _stopping, _told, _totals
     from relay.adapters.python.probe_children import _birth
     from relay.adapters.python.probe_guard import attempt
     from relay.adapters.python.probe_raises import _original_lookup
+    from relay.adapters.python.probe_references import references
 
 _VARIABLE = b"DEBUG_RELAY_CHILD"
 _PATH = b"PYTHONPATH"
@@ -89,7 +90,7 @@ def _load_joining(directory: str) -> Any:
 
 def _number_apart() -> None:
     """No two processes of a session give the same reference."""
-    _references.numbers = itertools.count(os.getpid() * _REFERENCES_EACH + 1000)
+    references.numbers = itertools.count(os.getpid() * _REFERENCES_EACH + 1000)
 
 
 # Forks
@@ -106,8 +107,8 @@ def _join_after_fork() -> None:
 
 def _forget_parents_state() -> None:
     _number_apart()
-    _references.release()
-    _references.stop = -1
+    references.release()
+    references.stop = -1
     _policy.original = None
     _original_lookup.clear()
     for counts in (_totals, _passes, _told, _stopping):

@@ -1,4 +1,4 @@
-"""Looking without touching: names, completions, modules and source, by stored facts only.
+"""Looking without touching: names and completions, by stored facts only.
 
 Knows how Python would find a name or an attribute, and finds it without running a property, a
 `__getattr__` or a `__getitem__` of the program. Refuses to guess what those would give.
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe_frames import (
         compile_source,
         find_frame,
-        is_debugger_file,
         mangled,
         raised_answer,
     )
@@ -266,42 +265,3 @@ def _kind(value: Any, plain: str) -> str:
     if type(value) in _C_DESCRIPTORS or isinstance(value, property):
         return "property"
     return plain
-
-
-# --------------------------------------------------------------------------- modules, source
-
-_DEBUGGER_MODULES = ("_pydev", "pydev", "debugpy", "_debug_relay")
-_LONGEST_SOURCE = 4_000_000
-
-
-def loaded_modules() -> dict[str, Any]:
-    """What is in sys.modules, by name; the debugger's own modules are left out."""
-    found: list[dict[str, Any]] = []
-    for name, module in list(sys.modules.items()):
-        if type(name) is not str or name.startswith(_DEBUGGER_MODULES):
-            continue
-        plan = plan_of(module)
-        own = own_dict(module, plan) if plan.family == "module" else {}
-        path, version = own.get("__file__"), own.get("__version__")
-        path = path if type(path) is str else None
-        if path is not None and is_debugger_file(path):
-            continue
-        version = version[:100] if type(version) is str else None
-        found.append({"name": name, "path": path, "version": version})
-    found.sort(key=lambda module: module["name"])
-    return {"modules": found}
-
-
-def source(frame: int) -> dict[str, Any]:
-    """The source of a frame as the program's own loader tells it: in a zip, or made up at run."""
-    import linecache
-
-    found = find_frame(frame)
-    name = found.f_code.co_filename
-    linecache.lazycache(name, found.f_globals)
-    text = "".join(linecache.getlines(name, found.f_globals))
-    return {
-        "path": name,
-        "source": text[:_LONGEST_SOURCE],
-        "truncated": len(text) > _LONGEST_SOURCE,
-    }

@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.adapters.python.probe import _describe, _Handle
     from relay.adapters.python.probe_attributes import attribute_child
     from relay.adapters.python.probe_frames import debugger, find_frame, is_debugger_file
     from relay.adapters.python.probe_guard import attempt
+    from relay.adapters.python.probe_references import scope_handle
     from relay.adapters.python.probe_scopes import local_items
     from relay.adapters.python.probe_stops import _client_path
     from relay.adapters.python.probe_types import is_dunder, plan_of
+    from relay.adapters.python.probe_variables import describe
 
 _DEFINITIONS = ("module", "class", "function", "method", "builtin")
 _BOTTOM_FRAMES = 20
@@ -31,10 +32,10 @@ def report(
     """Locals that say something, those named in `first` ahead of the others, and the stack."""
     found = find_frame(frame)
     telling = _telling_locals(found, first)
-    handle = _Handle("locals", None, None, "", found)
+    handle = scope_handle("locals", found)
     return {
         "variables": [
-            _describe(attribute_child(*item), handle, found, max_value)
+            describe(attribute_child(*item), handle, found, max_value)
             for item in telling[:max_variables]
         ],
         "total": len(telling),

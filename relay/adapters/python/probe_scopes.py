@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.adapters.python.probe import _Handle, _references
     from relay.adapters.python.probe_attributes import dunders_last
     from relay.adapters.python.probe_frames import find_frame
+    from relay.adapters.python.probe_references import references, scope_handle
     from relay.adapters.python.probe_types import mro_of
 
 _ARTEFACTS = frozenset(
@@ -29,7 +29,7 @@ def _scope(frame: Any, kind: str) -> dict[str, Any]:
     return {
         "name": kind.capitalize(),
         "presentation_hint": kind,
-        "variables_reference": _references.add(_Handle(kind, None, None, "", frame)),
+        "variables_reference": references.add(scope_handle(kind, frame)),
         "named_variables": size,
         "indexed_variables": 0,
         "expensive": kind == "globals",

@@ -12,10 +12,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.adapters.python.probe import _RETURN_VALUES, _return_values
     from relay.adapters.python.probe_breakpoints import hit_here, new_hits
     from relay.adapters.python.probe_frames import debugger, is_debugger_file
     from relay.adapters.python.probe_guard import attempt
+    from relay.adapters.python.probe_returns import RETURN_VALUES, returned_values
     from relay.adapters.python.probe_secrets import hides
 
 STOP_EVENT = "relayStop"
@@ -70,13 +70,13 @@ def _client_path(frame: Any) -> str:
 
 def _plain_returns(frame: Any) -> tuple[list[dict[str, Any]], bool]:
     """Return values whose text runs no code of the program, and whether there are others."""
-    values = frame.f_locals.get(_RETURN_VALUES)
+    values = frame.f_locals.get(RETURN_VALUES)
     if type(values) is not dict or not values:
         return [], False
     if not all(type(value) in _PLAIN_TYPES for value in values.values()):
         return [], True
     if any(hides(name, value) for name, value in values.items()):
         return [], True  # whoever asks may have it revealed
-    returns = _return_values(frame, _LONGEST_RETURN)
+    returns = returned_values(frame, _LONGEST_RETURN)
     values.clear()  # the debugger never does: an old value would show again
     return returns, False
