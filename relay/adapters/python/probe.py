@@ -29,49 +29,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.adapters.python.probe_attributes import own_dict
+    from relay.adapters.python.probe_assignment import set_variable
     from relay.adapters.python.probe_breakpoints import hits, mend_breakpoints, new_hits
     from relay.adapters.python.probe_captures import set_captures, tell_captures
     from relay.adapters.python.probe_children import announce_children
-    from relay.adapters.python.probe_contents import Child
-    from relay.adapters.python.probe_expected import is_expected
-    from relay.adapters.python.probe_frames import (
-        compile_source,
-        current_exception,
-        debugger,
-        exception_chain,
-        exception_head,
-        find_frame,
-        is_debugger_file,
-        is_path,
-        pull_locals,
-        raised_answer,
-        run_code,
-        traceback_text,
-        write_locals,
-    )
+    from relay.adapters.python.probe_evaluation import evaluate
+    from relay.adapters.python.probe_exceptions import exception
+    from relay.adapters.python.probe_frames import debugger, is_user_code
     from relay.adapters.python.probe_functions import function_places, set_function_breakpoints
     from relay.adapters.python.probe_guard import Interrupted, TroubleError, attempt, exception_line
     from relay.adapters.python.probe_inherit import debug_children
     from relay.adapters.python.probe_look import completions, hover
     from relay.adapters.python.probe_modules import loaded_modules, modules, source
-    from relay.adapters.python.probe_pages import child_counts, children_of, variables
+    from relay.adapters.python.probe_pages import variables
     from relay.adapters.python.probe_raises import exception_condition, limit_exceptions
-    from relay.adapters.python.probe_references import Handle, references
+    from relay.adapters.python.probe_references import references
     from relay.adapters.python.probe_report import report
     from relay.adapters.python.probe_resumes import mend_resumes
     from relay.adapters.python.probe_returns import return_values
     from relay.adapters.python.probe_scopes import scopes
-    from relay.adapters.python.probe_secrets import (
-        MASK,
-        clean_answer,
-        configure,
-        is_harmless,
-        is_secret_expression,
-        is_secret_name,
-        reveal_in_call,
-        secrets_on_stack,
-    )
+    from relay.adapters.python.probe_secrets import configure, reveal_in_call
     from relay.adapters.python.probe_snapshot import snapshot
     from relay.adapters.python.probe_stdin import watch_input
     from relay.adapters.python.probe_steps import mend_steps, stop_watching
@@ -90,8 +67,7 @@ if TYPE_CHECKING:
         trace_read,
         trace_start,
     )
-    from relay.adapters.python.probe_types import exact, mro_of, name_of, plan_of
-    from relay.adapters.python.probe_variables import describe, describe_masked
+    from relay.adapters.python.probe_types import exact
     from relay.adapters.python.probe_writers import learn_array
 
 _PARTS = (
@@ -110,6 +86,10 @@ _PARTS = (
     "snapshot",
     "modules",
     "frames",
+    "exceptions",
+    "expressions",
+    "evaluation",
+    "assignment",
     "look",
     "children",
     "steps",
@@ -168,151 +148,6 @@ def threads() -> dict[str, Any]:
             for thread in found
         ]
     }
-
-
-# --------------------------------------------------------------------------- exceptions
-
-
-def exception(frame: int, max_value: int = 4000) -> dict[str, Any]:
-    """The exception that this frame's stop is about, or None."""
-    return {"exception": _exception_answer(find_frame(frame), max_value)}
-
-
-def _exception_answer(frame: Any, room: int) -> dict[str, Any] | None:
-    value, tb = current_exception(frame)
-    if value is None or not any(base is BaseException for base in mro_of(type(value))):
-        return None
-    innermost = tb
-    while innermost is not None and innermost.tb_next is not None:
-        innermost = innermost.tb_next
-    answer = exception_head(value, room)
-    answer["traceback"] = traceback_text(value, tb)
-    answer["identity"] = id(value)
-    answer["expected"] = attempt(is_expected, value, tb, default=False)
-    answer["raised_here"] = innermost is not None and innermost.tb_frame is frame
-    answer["line"] = None if innermost is None else innermost.tb_lineno
-    answer["chain"] = exception_chain(value, room)
-    values = secrets_on_stack(tb)
-    clean_answer(answer, values, "message", "traceback")
-    for link in answer["chain"]:
-        clean_answer(link, values, "message")
-    child = Child(name_of(type(value)), value, None)
-    answer["variables_reference"] = describe(child, None, frame, 16)["variables_reference"]
-    return answer
-
-
-def evaluate(
-    expression: str, frame: int | None = None, context: str = "watch", max_value: int = 1000
-) -> dict[str, Any]:
-    """Evaluate in a frame; without one, in the globals of `__main__`.
-
-    Only "repl" may run statements; the value of a last expression is the result.
-    """
-    found = None if frame is None else find_frame(frame)
-    return evaluated(expression, found, context, max_value)
-
-
-def evaluated(expression: str, found: Any, context: str, max_value: int) -> dict[str, Any]:
-    """The same, in a frame that is at hand."""
-    codes = compile_source(expression, context == "repl", found)
-    secret = is_secret_expression(expression)
-    try:
-        value = run_code(codes, found)
-    except Interrupted:
-        raise
-    except BaseException as error:
-        return _raised(error, secret)
-    finally:
-        pull_locals(found)
-    source = expression.strip()
-    path = source if is_path(source) else f"({source})"
-    only = context != "repl" or (codes[0] is None)
-    return described(value, path if only else None, secret, found, max_value)
-
-
-def described(
-    value: Any, path: str | None, secret: bool, frame: Any, max_value: int
-) -> dict[str, Any]:
-    """The result of an expression; what names a secret is masked as a whole."""
-    child = Child("", value, path)
-    if secret and not is_harmless(value, plan_of(value)):
-        answer = describe_masked(child, None, plan_of(value))
-    else:
-        answer = describe(child, None, frame, max_value)
-    answer["result"] = answer.pop("value")
-    del answer["name"]
-    return answer
-
-
-def _raised(error: BaseException, secret: bool) -> dict[str, Any]:
-    """What an expression raised; the message of one that names a secret may quote it."""
-    answer = raised_answer(error)
-    if secret:
-        text = answer["exception_type"] + ": " + MASK
-        answer.update(exception=text, traceback=text, redacted=True)
-    return answer
-
-
-def set_variable(
-    ref: int, name: str, expression: str, frame: int | None = None, max_value: int = 1000
-) -> dict[str, Any]:
-    """Give the child `name` of `ref` the value of an expression; answers the new variable."""
-    handle = references.get(ref)
-    found = handle.frame if frame is None else find_frame(frame)
-    child = _child_named(handle, name)
-    codes = compile_source(expression, False, found)
-    secret = is_secret_expression(expression) or is_secret_name(name)
-    try:
-        value = run_code(codes, found)
-        _assign(handle, child, value)
-    except Interrupted:
-        raise
-    except BaseException as error:
-        return _raised(error, secret)
-    finally:
-        pull_locals(found)
-    return describe(_reread(handle, child, value), handle, handle.frame, max_value)
-
-
-def _reread(handle: Handle, child: Child, value: Any) -> Child:
-    """The child as it is now: a container may keep something else than it was given."""
-    if handle.kind != "value":
-        return child._replace(value=value)
-    return attempt(_child_named, handle, child.name, default=None) or child._replace(value=value)
-
-
-def _child_named(handle: Handle, name: str) -> Child:
-    _, indexed = child_counts(handle)
-    bare = name[1:-1] if name[:1] == "[" and name[-1:] == "]" else name
-    if (
-        indexed
-        and bare.isdigit()
-        and int(bare) < indexed
-        and plan_of(handle.value).family != "series"
-    ):
-        return children_of(handle, "indexed", int(bare), int(bare) + 1)[0]
-    named, indexed = child_counts(handle)
-    for start in range(0, named + indexed, 1000):
-        for child in children_of(handle, None, start, min(start + 1000, named + indexed)):
-            if child.name == name:
-                return child
-    raise TroubleError("not_found", f"There is no {name!r} here")
-
-
-def _assign(handle: Handle, child: Child, value: Any) -> None:
-    if handle.kind == "locals":
-        write_locals(handle.frame, {child.key: value})
-    elif handle.kind == "globals":
-        handle.frame.f_globals[child.key] = value
-    elif child.path is not None and child.path[0] == ".":
-        if plan_of(handle.value).family == "series":
-            handle.value.iloc[child.key] = value
-        else:
-            setattr(handle.value, child.name, value)
-    elif plan_of(handle.value).family == "object":
-        own_dict(handle.value, plan_of(handle.value))[child.key] = value
-    else:
-        handle.value[child.key] = value
 
 
 # --------------------------------------------------------------------------- interrupting
@@ -671,13 +506,13 @@ class _Policy:
             return True
         if trace is None or not _is_refined(exception_breakpoint):
             return False
-        if self.user_code_only and not _is_user_code(trace.tb_frame):
+        if self.user_code_only and not is_user_code(trace.tb_frame):
             return True
         if not self.first_raise_only:
             return False
         deeper = trace.tb_next
         while deeper is not None:
-            if not self.user_code_only or _is_user_code(deeper.tb_frame):
+            if not self.user_code_only or is_user_code(deeper.tb_frame):
                 return True
             deeper = deeper.tb_next
         return False
@@ -691,12 +526,6 @@ def _is_refined(exception_breakpoint: Any) -> bool:
     # One pydevd object may serve "user unhandled" too, which has rules of its own.
     shared = getattr(exception_breakpoint, "notify_on_user_unhandled_exceptions", False)
     return not shared and any(found is exception_breakpoint for found in caught.values())
-
-
-def _is_user_code(frame: Any) -> bool:
-    return bool(debugger().in_project_scope(frame)) and not is_debugger_file(
-        frame.f_code.co_filename
-    )
 
 
 def refine_exceptions(user_code_only: bool = True, first_raise_only: bool = True) -> dict[str, Any]:

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.adapters.python.probe_breakpoints import _is_mended
-    from relay.adapters.python.probe_frames import debugger, mangled, pull_locals
+    from relay.adapters.python.probe_expressions import mangled
+    from relay.adapters.python.probe_frames import debugger, pull_locals
     from relay.adapters.python.probe_guard import attempt, exception_line
     from relay.adapters.python.probe_secrets import (
         MASK,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from relay.adapters.python.probe import _is_user_code
+    from relay.adapters.python.probe_frames import is_user_code
 
 _EXPECTING = frozenset(("raises", "assertRaises", "assertRaisesRegex", "suppress"))
 _trees: dict[str, Any] = {}
@@ -26,7 +26,7 @@ def is_expected(error: BaseException, tb: Any) -> bool:
     """Whether a `with` statement of the program's own, on the exception's way, waits for it."""
     while tb is not None:
         frame = tb.tb_frame
-        if _is_user_code(frame):
+        if is_user_code(frame):
             for call in _expecting_calls(frame.f_code.co_filename, tb.tb_lineno):
                 if any(_is_a(error, found) for found in _classes(call, frame)):
                     return True

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from relay.adapters.python.probe import _is_user_code
     from relay.adapters.python.probe_breakpoints import breakpoint_holds
     from relay.adapters.python.probe_captures import captures_here
-    from relay.adapters.python.probe_frames import debugger, is_debugger_file
+    from relay.adapters.python.probe_frames import debugger, is_debugger_file, is_user_code
     from relay.adapters.python.probe_guard import attempt
     from relay.adapters.python.probe_types import exact, is_class, module_of, namespace_of
 
@@ -101,7 +100,7 @@ def _is_meant(function: _Function, frame: Any) -> bool:
     path = _qualified_name(frame).split(".")
     if any(function.parts == [*module, *path] for module in _module_names(frame.f_globals)):
         return True
-    return _ends_with(path, function.parts) and bool(_is_user_code(frame))
+    return _ends_with(path, function.parts) and bool(is_user_code(frame))
 
 
 def _ends_with(path: list[str], parts: list[str]) -> bool:

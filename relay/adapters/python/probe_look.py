@@ -16,14 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from relay.adapters.python.probe import described, evaluated
     from relay.adapters.python.probe_attributes import own_dict
-    from relay.adapters.python.probe_frames import (
-        compile_source,
-        find_frame,
-        mangled,
-        raised_answer,
-    )
+    from relay.adapters.python.probe_evaluation import described, evaluated, raised_answer
+    from relay.adapters.python.probe_expressions import compile_source, mangled
+    from relay.adapters.python.probe_frames import find_frame
     from relay.adapters.python.probe_guard import attempt
     from relay.adapters.python.probe_scopes import global_items, local_items
     from relay.adapters.python.probe_secrets import is_secret_expression
@@ -171,7 +167,7 @@ def hover(expression: str, frame: int, max_value: int = 1000) -> dict[str, Any]:
     except _NotPlainError:
         return evaluated(expression, found, "hover", max_value)
     except (NameError, AttributeError, LookupError, TypeError) as error:
-        return raised_answer(error)
+        return raised_answer(error, False)
     if type(value) is _Computed:
         return _computed_answer(value)
     return described(value, expression.strip(), secret, found, max_value)

@@ -14,7 +14,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.adapters.python.probe_frames import current_exception, debugger, find_frame
+    from relay.adapters.python.probe_exceptions import current_exception
+    from relay.adapters.python.probe_frames import debugger, find_frame
     from relay.adapters.python.probe_guard import attempt, exception_line
     from relay.adapters.python.probe_types import (
         is_class,

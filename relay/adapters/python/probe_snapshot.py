@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.adapters.python.probe import _exception_answer
     from relay.adapters.python.probe_attributes import attribute_child
+    from relay.adapters.python.probe_exceptions import exception_answer
     from relay.adapters.python.probe_frames import find_frame
     from relay.adapters.python.probe_references import references, scope_handle
     from relay.adapters.python.probe_returns import returned_values
@@ -30,7 +30,7 @@ def snapshot(
         frame = find_frame(frame_id)
         if position == 0:
             answer["return_values"] = returned_values(frame, max_value)
-            answer["exception"] = _exception_answer(frame, max_value)
+            answer["exception"] = exception_answer(frame, max_value)
         scope = _frame_locals(frame, max_value, max_chars, max_variables)
         max_chars -= sum(len(v["value"]) + len(v["name"]) + 40 for v in scope["variables"])
         answer["frames"].append(dict(scope, frame=frame_id))

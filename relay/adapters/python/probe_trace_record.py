@@ -15,9 +15,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.adapters.python.probe import _is_user_code
     from relay.adapters.python.probe_attributes import own_dict
-    from relay.adapters.python.probe_frames import is_debugger_file
+    from relay.adapters.python.probe_frames import is_debugger_file, is_user_code
     from relay.adapters.python.probe_functions import _place_of_code, _qualified_name
     from relay.adapters.python.probe_guard import attempt
     from relay.adapters.python.probe_trace_values import (
@@ -143,7 +142,7 @@ class FrameTrace:
         if known is None:
             place = attempt(_place_of_code, code) or {"path": code.co_filename}
             name = attempt(_qualified_name, frame, default=code.co_name)
-            is_own = bool(attempt(_is_user_code, frame, default=False))
+            is_own = bool(attempt(is_user_code, frame, default=False))
             known = self.codes[code] = (name, place["path"], is_own)
         return known
 
