@@ -836,3 +836,16 @@ def test_numpy_like_arrays_are_paged() -> None:
     variable = show(big)
     assert variable["indexed_variables"] == 1_000_000
     assert children(variable, start=999_999, count=1)[0]["value"] == repr(big[-1])
+
+
+@pytest.mark.parametrize("do", ["hover", "evaluate"])
+def test_what_an_expression_raises_tells_no_secret(do: str) -> None:
+    found, password = {"ann": 1}, "hunter2"
+    ask("configure", redact=["*password*"])
+    try:
+        answer = ask(do, frame=id(sys._getframe()), expression="found[password]")
+    finally:
+        ask("configure")
+    assert answer["exception"] == "KeyError: ***"
+    assert password not in str(answer)
+    assert password not in found

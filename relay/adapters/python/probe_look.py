@@ -167,7 +167,7 @@ def hover(expression: str, frame: int, max_value: int = 1000) -> dict[str, Any]:
     except _NotPlainError:
         return evaluated(expression, found, "hover", max_value)
     except (NameError, AttributeError, LookupError, TypeError) as error:
-        return raised_answer(error, False)
+        return raised_answer(error, secret)
     if type(value) is _Computed:
         return _computed_answer(value)
     return described(value, expression.strip(), secret, found, max_value)
