@@ -36,7 +36,7 @@ Answer = dict[str, Any]
 @pytest.fixture(autouse=True)
 def _forget() -> Iterator[None]:
     yield
-    probe.release()
+    ask("release")
 
 
 class Holder:
@@ -717,8 +717,8 @@ def test_injection_builds_a_probe_and_leaves_no_names(monkeypatch: pytest.Monkey
     assert probe_calls.decode(eval(probe_calls.injection(), space))["fresh"] is False
     assert set(space) == {"__builtins__"}
     assert set(sys.modules) == before
-    answer = probe_calls.decode(str(eval(probe_calls.threads(), space)))
-    assert answer["threads"][0]["main"] is True
+    answer = probe_calls.decode(str(eval(probe_calls.modules([]), space)))
+    assert answer["modules"] == {}
 
 
 # Evaluating, without a debugger

@@ -30,20 +30,24 @@ PARTS = (
     "probe_writers.py",
     "probe_contents.py",
     "probe_attributes.py",
+    "probe_frames.py",
     "probe_scopes.py",
+    "probe_interrupts.py",
     "probe_references.py",
     "probe_variables.py",
     "probe_pages.py",
     "probe_returns.py",
-    "probe_snapshot.py",
-    "probe_modules.py",
-    "probe_frames.py",
     "probe_exceptions.py",
+    "probe_snapshot.py",
     "probe_expressions.py",
     "probe_evaluation.py",
     "probe_assignment.py",
     "probe_look.py",
+    "probe_modules.py",
     "probe_children.py",
+    "probe_forks.py",
+    "probe_ending.py",
+    "probe_install.py",
     "probe_steps.py",
     "probe_resumes.py",
     "probe_captures.py",
@@ -254,16 +258,6 @@ def return_values(
 def modules(frames: Sequence[int]) -> str:
     """`modules`: the module's name by frame id, as text."""
     return expression("modules", frames=list(frames))
-
-
-def threads() -> str:
-    """`threads`: ident, native_id, name, daemon, main."""
-    return expression("threads")
-
-
-def flush() -> str:
-    """Flushes stdout and stderr."""
-    return expression("flush")
 
 
 def release() -> str:

@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.adapters.python.probe import _policy
     from relay.adapters.python.probe_breakpoints import _passes, _stopping, _told, _totals
     from relay.adapters.python.probe_children import _birth
     from relay.adapters.python.probe_guard import attempt
-    from relay.adapters.python.probe_raises import _original_lookup
+    from relay.adapters.python.probe_raises import forget_exception_hooks
     from relay.adapters.python.probe_references import references
 
 _VARIABLE = b"DEBUG_RELAY_CHILD"
@@ -109,8 +108,7 @@ def _forget_parents_state() -> None:
     _number_apart()
     references.release()
     references.stop = -1
-    _policy.original = None
-    _original_lookup.clear()
+    forget_exception_hooks()
     for counts in (_totals, _passes, _told, _stopping):
         counts.clear()
 

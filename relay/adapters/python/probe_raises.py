@@ -1,4 +1,4 @@
-"""Exception breakpoints by the types' names, and by a condition on the exception.
+"""Exception breakpoints: by the types' names, by a condition on the exception, and once a raise.
 
 pydevd takes a type only if it can import it at that moment, and loses its connection over some
 that it cannot. Here names are compared when something is raised: a class is meant if it, or a base
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.adapters.python.probe_exceptions import current_exception
-    from relay.adapters.python.probe_frames import debugger, find_frame
+    from relay.adapters.python.probe_frames import debugger, find_frame, is_user_code
     from relay.adapters.python.probe_guard import attempt, exception_line
     from relay.adapters.python.probe_types import (
         is_class,
@@ -110,3 +110,63 @@ def exception_condition(frame: int, condition: str) -> dict[str, Any]:
         return {"holds": bool(eval(code, names))}
     except Exception as raised:  # noqa: BLE001  whatever the program's objects raise
         return {"holds": True, "complaint": exception_line(raised)}
+
+
+class _Policy:
+    """Which of an exception's raise events is worth a stop.
+
+    pydevd reports an exception in each frame that it unwinds. Here it is reported once: in the
+    frame that raised, or, with `user_code_only`, in the innermost frame of the program's own.
+    """
+
+    user_code_only = False
+    first_raise_only = False
+    original: Any = None
+
+    def excludes(self, exception_breakpoint: Any, trace: Any) -> Any:
+        if self.original(exception_breakpoint, trace):
+            return True
+        if trace is None or not _is_refined(exception_breakpoint):
+            return False
+        if self.user_code_only and not is_user_code(trace.tb_frame):
+            return True
+        if not self.first_raise_only:
+            return False
+        deeper = trace.tb_next
+        while deeper is not None:
+            if not self.user_code_only or is_user_code(deeper.tb_frame):
+                return True
+            deeper = deeper.tb_next
+        return False
+
+
+_policy = _Policy()
+
+
+def forget_exception_hooks() -> None:
+    """In a forked child that joins: its debugger is another, and has not been hooked yet."""
+    _policy.original = None
+    _original_lookup.clear()
+
+
+def _is_refined(exception_breakpoint: Any) -> bool:
+    caught = debugger().break_on_caught_exceptions
+    # One pydevd object may serve "user unhandled" too, which has rules of its own.
+    shared = getattr(exception_breakpoint, "notify_on_user_unhandled_exceptions", False)
+    return not shared and any(found is exception_breakpoint for found in caught.values())
+
+
+def refine_exceptions(user_code_only: bool = True, first_raise_only: bool = True) -> dict[str, Any]:
+    """Stop once per raised exception; say it again after each setExceptionBreakpoints."""
+    py_db = debugger()
+    _policy.user_code_only, _policy.first_raise_only = user_code_only, first_raise_only
+    caught = list(getattr(py_db, "break_on_caught_exceptions", {}).values())
+    if all(hasattr(py_db, name) for name in ("exclude_exception_by_filter", "in_project_scope")):
+        if _policy.original is None:
+            _policy.original = py_db.exclude_exception_by_filter
+        py_db.exclude_exception_by_filter = _policy.excludes
+        return {"refined": len(caught), "by": "probe"}
+    for found in caught:
+        found.ignore_libraries = user_code_only
+        found.notify_on_first_raise_only = first_raise_only
+    return {"refined": len(caught), "by": "pydevd"}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from relay.adapters.python.probe_guard import TroubleError
+    from relay.adapters.python.probe_interrupts import hand_over_sigint
     from relay.adapters.python.probe_types import plans
 
 
@@ -69,3 +70,10 @@ class _References:
 
 
 references = _References()
+
+
+def release() -> dict[str, Any]:
+    """Forget every reference; call it before the program runs on."""
+    references.release()
+    hand_over_sigint()
+    return {}

@@ -16,8 +16,8 @@ from operator import is_
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.adapters.python.probe import _raise_in
     from relay.adapters.python.probe_guard import Interrupted, exception_line
+    from relay.adapters.python.probe_interrupts import raise_in
     from relay.adapters.python.probe_secrets import MASK, clean, hides, reveal_in_call
     from relay.adapters.python.probe_text import text_of
     from relay.adapters.python.probe_types import exact, plan_of
@@ -44,7 +44,7 @@ class _Saying:
         with self.lock:
             if self.open and not self.pending:
                 self.pending = True
-                _raise_in(self.ident, Interrupted)
+                raise_in(self.ident, Interrupted)
 
     def end(self) -> None:
         """What is under way must land here, and not in the program."""
