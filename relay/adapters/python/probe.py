@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe_trace import trace_functions, trace_read, trace_start
     from relay.adapters.python.probe_writers import learn_array
 
+# From the ground up; only `writers` needs another, `types`, while it is loaded.
 _PARTS = (
     "secrets",
     "guard",
@@ -80,6 +81,7 @@ _PARTS = (
     "assignment",
     "look",
     "modules",
+    "events",
     "children",
     "forks",
     "ending",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         complains_here,
         forget_captures_at_fork,
     )
+    from relay.adapters.python.probe_events import send_event
     from relay.adapters.python.probe_frames import debugger
     from relay.adapters.python.probe_functions import function_stops
     from relay.adapters.python.probe_guard import attempt, exception_line
@@ -241,10 +242,7 @@ def tell_hits() -> None:
     """Tell the relay what it has not heard yet."""
     py_db, found = debugger(), new_hits()
     if found and py_db is not None:
-        event = {"type": "event", "event": HITS_EVENT, "body": {"hits": found}}
-        kind = sys.modules["_pydevd_bundle.pydevd_comm_constants"].CMD_RETURN
-        command = sys.modules["pydevd"].NetCommand(kind, 0, event, is_json=True)
-        py_db.writer.add_command(command)
+        send_event(py_db, HITS_EVENT, {"hits": found})
 
 
 def tell_hits_soon() -> None:

@@ -44,6 +44,7 @@ PARTS = (
     "probe_assignment.py",
     "probe_look.py",
     "probe_modules.py",
+    "probe_events.py",
     "probe_children.py",
     "probe_forks.py",
     "probe_ending.py",

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.adapters.python.probe_breakpoints import _is_mended
+    from relay.adapters.python.probe_events import send_event
     from relay.adapters.python.probe_expressions import mangled
     from relay.adapters.python.probe_frames import debugger, pull_locals
     from relay.adapters.python.probe_guard import attempt, exception_line
@@ -287,6 +288,4 @@ def _take_rows(capture: _Capture) -> list[list[Any]]:
 
 def _send_rows(py_db: Any, capture: _Capture, rows: list[list[Any]]) -> None:
     body = {"name": capture.name, "mark": capture.mark, "rows": rows}
-    event = {"type": "event", "event": CAPTURES_EVENT, "body": body}
-    kind = sys.modules["_pydevd_bundle.pydevd_comm_constants"].CMD_RETURN
-    py_db.writer.add_command(sys.modules["pydevd"].NetCommand(kind, 0, event, is_json=True))
+    send_event(py_db, CAPTURES_EVENT, body)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from relay.adapters.python.probe_events import LateEvent
     from relay.adapters.python.probe_frames import debugger
     from relay.adapters.python.probe_guard import attempt
 
@@ -98,23 +99,6 @@ def _stop_here_only(py_db: Any) -> None:
     py_db.do_wait_suspend = do_wait_suspend
 
 
-class _ChildEvent:
-    """A command of pydevd's, made into text by the writer's own thread."""
-
-    as_dict = None
-
-    def __init__(self, pid: int | None, argv: Any) -> None:
-        self.id = sys.modules["_pydevd_bundle.pydevd_comm_constants"].CMD_RETURN
-        self._pid = pid
-        self._argv = tuple(argv) if type(argv) in (list, tuple) else None
-
-    def send(self, sock: Any) -> None:
-        words = None if self._argv is None else attempt(_words, self._argv)
-        body = {"pid": self._pid, "argv": words}
-        event = {"type": "event", "event": CHILD_EVENT, "body": body}
-        sys.modules["pydevd"].NetCommand(self.id, 0, event, is_json=True).send(sock)
-
-
 def _tell_child(pid: int | None, argv: Any) -> None:
     """Queue the event. Never fails: the program is in the middle of something."""
     attempt(_queue_child, pid, argv)
@@ -123,7 +107,13 @@ def _tell_child(pid: int | None, argv: Any) -> None:
 def _queue_child(pid: int | None, argv: Any) -> None:
     py_db = debugger()
     if py_db is not None and py_db.writer is not None:  # else a forked child, or nobody listens
-        py_db.writer.add_command(_ChildEvent(pid, argv))
+        words = tuple(argv) if type(argv) in (list, tuple) else None
+        body = functools.partial(_child_body, pid, words)
+        py_db.writer.add_command(LateEvent(CHILD_EVENT, body))
+
+
+def _child_body(pid: int | None, argv: tuple[Any, ...] | None) -> dict[str, Any]:
+    return {"pid": pid, "argv": None if argv is None else attempt(_words, argv)}
 
 
 def _words(argv: tuple[Any, ...]) -> list[str]:

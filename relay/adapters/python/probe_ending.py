@@ -6,7 +6,6 @@ Knows pydevd's writer, and when nobody is there to hear it. Refuses to know what
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -14,40 +13,32 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.adapters.python.probe_breakpoints import new_hits
     from relay.adapters.python.probe_captures import tell_captures
+    from relay.adapters.python.probe_events import LateEvent
     from relay.adapters.python.probe_frames import debugger
     from relay.adapters.python.probe_guard import attempt
     from relay.adapters.python.probe_trace import tell_trace
 
+_ENDING_EVENT = "relayEnding"
 # The relay reads all the time; one that does not for this long is as good as dead.
 LAST_WORDS_SECONDS = 30.0
 
 
-class _LastWord:
-    """A command for pydevd's writer: an event that the relay answers with a `threads` request.
+class _Hearing:
+    """Whether the relay has heard the last event, which it answers with a `threads` request.
 
     Only an answer proves that all was heard: the stock adapter throws away what it has not
-    passed on when the program ends.
+    passed on when the program ends. A listener of pydevd's.
     """
 
-    as_dict = None
-
     def __init__(self) -> None:
-        self.id = sys.modules["_pydevd_bundle.pydevd_comm_constants"].CMD_RETURN
-        self.heard = threading.Event()
-
-    def send(self, sock: Any) -> None:
-        body = {"hits": attempt(new_hits, default={})}
-        event = {"type": "event", "event": "relayEnding", "body": body}
-        sys.modules["pydevd"].NetCommand(self.id, 0, event, is_json=True).send(sock)
-
-    # As a listener of pydevd's.
+        self.done = threading.Event()
 
     def before_send(self, message: Any) -> None:
         pass
 
     def after_receive(self, message: Any) -> None:
         if message.get("command") == "threads":
-            self.heard.set()
+            self.done.set()
 
 
 class _Presence:
@@ -94,10 +85,14 @@ def _await_relay(py_db: Any) -> None:
         return  # the connection is at its end
     attempt(tell_captures)
     attempt(tell_trace)
-    word = _LastWord()
-    py_db.add_dap_messages_listener(word)
-    py_db.writer.add_command(word)
+    hearing = _Hearing()
+    py_db.add_dap_messages_listener(hearing)
+    py_db.writer.add_command(LateEvent(_ENDING_EVENT, _last_hits))
     deadline = time.monotonic() + LAST_WORDS_SECONDS
     while all(t.is_alive() for t in talkers) and time.monotonic() < deadline:
-        if word.heard.wait(0.1):
+        if hearing.done.wait(0.1):
             return
+
+
+def _last_hits() -> dict[str, Any]:
+    return {"hits": attempt(new_hits, default={})}

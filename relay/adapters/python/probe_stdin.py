@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from relay.adapters.python.probe_events import LateEvent
     from relay.adapters.python.probe_frames import debugger
     from relay.adapters.python.probe_guard import attempt
 
@@ -108,21 +109,7 @@ def _flush() -> None:
             attempt(stream.flush)
 
 
-class _InputEvent:
-    """A command of pydevd's, made into text by the writer's own thread."""
-
-    as_dict = None
-
-    def __init__(self, waiting: bool) -> None:
-        self.id = sys.modules["_pydevd_bundle.pydevd_comm_constants"].CMD_RETURN
-        self._waiting = waiting
-
-    def send(self, sock: Any) -> None:
-        event = {"type": "event", "event": INPUT_EVENT, "body": {"waiting": self._waiting}}
-        sys.modules["pydevd"].NetCommand(self.id, 0, event, is_json=True).send(sock)
-
-
 def _tell_input(waiting: bool) -> None:
     py_db = debugger()
     if py_db is not None and py_db.writer is not None:  # else a forked child, or nobody listens
-        py_db.writer.add_command(_InputEvent(waiting))
+        py_db.writer.add_command(LateEvent(INPUT_EVENT, lambda: {"waiting": waiting}))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.adapters.python.probe_breakpoints import hit_here, new_hits
+    from relay.adapters.python.probe_events import send_event
     from relay.adapters.python.probe_frames import debugger, is_debugger_file
     from relay.adapters.python.probe_guard import attempt
     from relay.adapters.python.probe_returns import RETURN_VALUES, returned_values
@@ -41,11 +42,12 @@ def announce_stops() -> bool:
 
 
 def _tell_stop(py_db: Any, thread: Any, frame: Any) -> None:
-    pydevd = sys.modules["pydevd"]
     number = sys.modules["_pydevd_bundle._debug_adapter.pydevd_base_schema"].BaseSchema
     returns, more = _plain_returns(frame)
     body = {
-        "threadId": number._translate_id_to_dap(pydevd.get_current_thread_id(thread)),
+        "threadId": number._translate_id_to_dap(
+            sys.modules["pydevd"].get_current_thread_id(thread)
+        ),
         "frame": {
             "id": number._translate_id_to_dap(id(frame)),
             "name": frame.f_code.co_name,
@@ -57,9 +59,7 @@ def _tell_stop(py_db: Any, thread: Any, frame: Any) -> None:
         "hit": hit_here(),
         "hits": new_hits(),
     }
-    event = {"type": "event", "event": STOP_EVENT, "body": body}
-    kind = sys.modules["_pydevd_bundle.pydevd_comm_constants"].CMD_RETURN
-    py_db.writer.add_command(pydevd.NetCommand(kind, 0, event, is_json=True))
+    send_event(py_db, STOP_EVENT, body)
 
 
 def _client_path(frame: Any) -> str:

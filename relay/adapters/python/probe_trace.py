@@ -16,6 +16,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.adapters.python.probe_events import send_event
     from relay.adapters.python.probe_frames import debugger, is_debugger_file
     from relay.adapters.python.probe_functions import (
         _Function,
@@ -110,9 +111,7 @@ def tell_trace() -> None:
     if trace is None or _held.is_read or py_db is None:
         return
     _end_trace("ended")
-    event = {"type": "event", "event": TRACE_EVENT, "body": {"trace": trace.answer()}}
-    kind = sys.modules["_pydevd_bundle.pydevd_comm_constants"].CMD_RETURN
-    py_db.writer.add_command(sys.modules["pydevd"].NetCommand(kind, 0, event, is_json=True))
+    send_event(py_db, TRACE_EVENT, {"trace": trace.answer()})
 
 
 def trace_functions(function: str) -> dict[str, Any]:
