@@ -106,9 +106,9 @@ def spelled(parent: Place, step: str) -> str:
     return f"{base}->{step}"
 
 
-def expression_lvalue(expression: str, *, reference: bool) -> str:
-    """What an expression's children are spelled after."""
+def expression_lvalue(expression: str, value: str, reference: bool) -> str:
+    """What an expression's children are spelled after: a variable, or the spelling of its value."""
     text = expression.strip()
     if _VARIABLE.match(text):
         return text
-    return f"({text})" if reference else ""
+    return value if reference else ""

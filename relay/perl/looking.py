@@ -141,7 +141,7 @@ class Looking:
             place, row = await self._change(run, index, expression, expression)
         else:
             row = (await run.hook.ask("safe", index, expression))["result"]
-            lvalue = expression_lvalue(expression, reference=row["reference"])
+            lvalue = expression_lvalue(expression, f"({expression.strip()})", row["reference"])
             place = Place(index, "safe", expression, (), lvalue, row["reference"])
         shown = self._value(place, row)
         return {"result": shown.pop("value"), **shown}
@@ -157,7 +157,8 @@ class Looking:
             raise timed_out(text) from None
         kept = reply["kept"]
         row = (await run.hook.ask("look", kept))["result"]
-        spelled = expression_lvalue(lvalue, reference=row["reference"]) if lvalue else ""
+        # Asked for by its number: to evaluate the text again would do it again.
+        spelled = expression_lvalue(lvalue, f"${{$DB::kept[{kept}]}}", row["reference"])
         return Place(index, "kept", str(kept), (), spelled, row["reference"]), row
 
     async def set_variable(self, run: Run, arguments: Mapping[str, Any]) -> Body:

@@ -27,6 +27,8 @@ STATE = """
     my $object = bless {}, 'Loud';
     tie my $tied, 'Tied';
     my $number = 42;
+    my $pid = $$;
+    my $pairs = \\[1, 2];
     my $file = $ENV{TOUCHED};
     sub double { return 2 * $_[0] }
     sub store { $touched++; $x = 0; @list = (); %h = (); return 'stored' }
@@ -36,6 +38,9 @@ STATE = """
     sub chatter { print "chatter\\n"; return 1 }
     sub forks { return fork }
     sub by_size { $a <=> $b }
+    sub compiles { eval $_[0] }
+    sub leaves { require POSIX; POSIX::_exit(3) }
+    sub deeper { return 1 + deeper(@_, 1) }
     my ($first) = each %h;
     "matched text" =~ /(m\\w+)/;
     sub state { no warnings; return join '|', $x, $y, $name, $line, "@list", (map { "$_=$h{$_}" } sort keys %h),
@@ -128,6 +133,9 @@ ALLOWED = [
     ("\\@list", "[3 items]"),
     ("\\&double", "sub { return 2 * $_[0]; }"),
     ("my $t", "undef"),
+    ("$$ == $pid", "1"),
+    ("$pairs", "\\[2 items]"),
+    ("$$pairs", "[2 items]"),
 ]
 
 REFUSED = [
@@ -202,6 +210,11 @@ REFUSED = [
     "stdin()",
     "chatter() && forks()",
     "forks()",
+    "compiles('$x = 1')",
+    "compiles('unlink $0')",
+    "leaves()",
+    "deeper()",
+    "getppid",
 ]
 """In each frame. The calls at the end are found out when they run, by the system."""
 
@@ -274,11 +287,15 @@ async def test_without_seccomp_calls_are_refused_and_said_to_be(tmp_path: Path) 
         main = int(frames[2]["id"])
         assert await perl.value("$x + @list", frameId=main) == "23"
         assert "Loud=HASH" in await perl.value('"$object"', frameId=main)
-        for expression in ("double(1)", "$counter->n", "sort by_size @list", "touch()"):
+        for expression in ("double(1)", "$counter->n", "sort by_size @list", "touch()", "$tied"):
             refused = await refusal(perl, expression, frameId=main)
             assert refused.number == 1002
             assert "no seccomp" in refused.error["variables"]["reason"]
         assert (await refusal(perl, "$x = 1", frameId=main)).number == 1002
+        assert (
+            await refusal(perl, "last", frameId=main)
+        ).text == 'Can\'t "last" outside a loop block'
+        assert await perl.value("sub { $_[0] }", frameId=main) == "sub { $_[0]; }"
         assert await perl.value("double($x)", frameId=main, allowSideEffects=True) == "40"
 
 
@@ -306,3 +323,61 @@ async def test_side_effects_happen_where_they_are_allowed_and_are_ended_after_th
         assert (await refusal(perl, "die { no => 'text' }", **allowed)).number == 1008
         await perl.ask("continue", threadId=1)
         assert await perl.end() == 0
+
+
+LOOPS = """
+    my ($n, $made) = (0, 0);
+    sub made { return { number => ++$made } }
+    OUTER: for my $i (1 .. 3) {
+        for my $j (1 .. 3) {
+            $n++;    # @inner
+        }
+    }
+    print "$n $made\\n";    # @after
+"""
+
+
+async def test_no_expression_takes_the_program_elsewhere_or_doubles_it(tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "loops.pl", LOOPS)
+    async with adapter() as perl:
+        await perl.start(program)
+        points = [{"line": "inner", "condition": f"$i == 1 && $j == 1 || {jump}"} for jump in JUMPS]
+        await perl.places(program, points[0])
+        await perl.ask("configurationDone")
+        _, [frame] = await perl.stop()
+        for jump, words in JUMPS.items():
+            for allowed in (True, False):
+                arguments = {"frameId": frame["id"], "allowSideEffects": allowed}
+                refused = await refusal(perl, jump, **arguments)
+                assert (jump, refused.number, refused.text) == (jump, 1008, words)
+        # The child of a fork is no second debugger on the link.
+        assert int(await perl.value("fork", allowSideEffects=True)) > 0
+        assert await perl.value("$n") == "0"
+        await perl.places(program, *points, "after")
+        for _ in range(8):
+            why, _ = await perl.move("continue")
+            assert len(why["hitBreakpointIds"]) == len(JUMPS), (
+                "conditions that fail stop, all of them"
+            )
+        await perl.places(program, "after")
+        await perl.move("continue")
+        assert await perl.value("$n") == "9"
+
+        # What side effects gave is looked at and set as itself, not made once more.
+        kept = await perl.ask("evaluate", expression="made()", allowSideEffects=True)
+        reference = kept["variablesReference"]
+        child = (await perl.children(kept))["{number}"]
+        assert await perl.value(child["evaluateName"]) == "1"
+        body = {"variablesReference": reference, "name": "{number}", "value": "7"}
+        assert (await perl.ask("setVariable", **body))["value"] == "7"
+        assert await perl.value(child["evaluateName"]) == "7"
+        await perl.ask("continue", threadId=1)
+        assert await perl.end() == 0
+        assert perl.printed("stdout") == b"9 1\n"
+
+
+JUMPS = {
+    "last": 'Can\'t "last" outside a loop block',
+    "next": 'Can\'t "next" outside a loop block',
+    "last OUTER": 'Label not found for "last OUTER"',
+}

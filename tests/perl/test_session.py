@@ -292,3 +292,48 @@ async def test_what_comes_as_the_program_is_let_go_is_heard(tmp_path: Path) -> N
             (placed,) = await perl.places(program, "die")
             assert placed["verified"] is True
         await perl.ask("disconnect", terminateDebuggee=True)
+
+
+STEPS = """
+    my $dir = shift;    # @first
+    require "$dir/part.pl";    # @require
+    do "$dir/part.pl";    # @do
+    my $five = eval "my \\$two = 2;\\n\\$two + 3";    # @eval
+    my $safe = eval { length $five };    # @block
+    print "$five\\n";    # @last
+"""
+
+
+async def test_a_step_over_passes_files_and_string_evals_and_a_step_out_leaves_them(
+    tmp_path: Path,
+) -> None:
+    program = Program.write(tmp_path / "steps.pl", STEPS)
+    part = Program.write(tmp_path / "part.pl", "our $part = 1;    # @inside\n$part++;\n1;\n")
+    async with adapter() as perl:
+        await perl.start(program, stopOnEntry=True, args=[str(tmp_path)])
+        await perl.ask("configurationDone")
+        await perl.stop()
+        for mark in ("require", "do", "eval", "block"):
+            _, frames = await perl.move("next")
+            assert [f["line"] for f in frames] == [program.line(mark)]
+        _, frames = await perl.move("next")
+        # An eval block is no frame: its statement is one of the program's own.
+        assert [f["line"] for f in frames] == [program.line("block")]
+        await perl.move("next")
+
+        await perl.ask("restart")
+        await perl.stop()
+        await perl.move("next")
+        for mark in ("do", "eval"):
+            _, frames = await perl.move("stepIn")
+            assert (len(frames), frames[0]["line"]) == (2, part.line("inside"))
+            _, frames = await perl.move("stepOut")
+            assert [f["line"] for f in frames] == [program.line(mark)]
+        _, frames = await perl.move("stepIn")
+        assert [f["name"] for f in frames] == ["eval STRING", "main"]
+        _, frames = await perl.move("next")
+        assert (len(frames), frames[0]["line"]) == (2, 2)
+        _, frames = await perl.move("stepOut")
+        assert [f["line"] for f in frames] == [program.line("block")]
+        await perl.ask("continue", threadId=1)
+        assert await perl.end() == 0

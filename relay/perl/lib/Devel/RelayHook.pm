@@ -20,8 +20,8 @@ our $tcp;           # attached: the end of the link is not the end of the progra
 our $busy = 1;      # the hook's own work: no stops
 our $mode = 'run';  # run, in, next, out, entry, pause
 my %at_once = (in => 1, entry => 1, pause => 1);
-our $depth = 0;     # subs below the one that is stepped over
-our $records = 0;   # caller's records of the sub that is stepped out of
+our $depth = 0;     # frames below the one that is stepped over
+our $records = 0;   # caller's records of the frame that is stepped out of
 our $nested = 0;    # calls of DB::sub that hold a `local $single`
 our $configured = 0;
 our $resume;        # set by a command that lets the program go on
@@ -51,22 +51,25 @@ sub DB {
     local $here = $bps{$file} && $bps{$file}{$line};
     return if !$here && !$single;
     return if !$here && $mode eq 'out' && defined caller($records);
-    return if !$here && $mode eq 'next' && subs_below() > $depth;
+    return if !$here && $mode eq 'next' && frames_below() > $depth;
     $frame_args = \@_;
     save();
     local $place = [$package, $file, $line];
     my @ids = $here ? &due : ();
     my $done = $single && ($at_once{$mode}
-        || ($mode eq 'out' ? !defined caller($records) : subs_below() <= $depth));
+        || ($mode eq 'out' ? !defined caller($records) : frames_below() <= $depth));
     if (@ids) { stop({reason => 'breakpoint', ids => [map { \"$_" } @ids]}) }
     elsif ($done) { stop({reason => $mode eq 'entry' || $mode eq 'pause' ? $mode : 'step'}) }
     restore();
     return;
 }
 
-sub subs_below {
+# A string eval and a file are frames of their own, an eval block is none.
+sub frames_below {
     my $count = 0;
-    for (my $i = 2; my @call = caller $i; $i++) { $count++ if $call[3] ne '(eval)' }
+    for (my $i = 2; my @call = caller $i; $i++) {
+        $count++ if $call[3] ne '(eval)' || defined $call[6];
+    }
     return $count;
 }
 
@@ -213,8 +216,8 @@ sub move {
     my ($how) = @_;
     $mode = $how;
     my @calls = @{$records_found || []};
-    my ($inner) = grep { $_ > 0 && $calls[$_][3] ne '(eval)' } 1 .. $#calls;
-    $depth = grep { $_->[3] ne '(eval)' } @calls[1 .. $#calls];
+    my ($inner) = grep { !is_block($calls[$_]) } 1 .. $#calls;
+    $depth = grep { !is_block($_) } @calls[1 .. $#calls];
     $records = $inner ? @calls - $inner : 0;
     $mode = 'run' if $how eq 'out' && !$inner;
     $single = $mode eq 'run' ? 0 : 1;

@@ -9,7 +9,7 @@ BEGIN {
     ${^WARNING_BITS} = "\0" x 20;
 }
 
-our ($busy, %bps, %pending, %names, %reals, $here, $expression, $place, @saved);
+our ($pid, $busy, %bps, %pending, %names, %reals, $here, $expression, $place, @saved);
 our (@dbline, %dbline);
 
 my $FURTHEST = 5;    # lines by which a breakpoint may move forward
@@ -139,11 +139,16 @@ sub counted {
 }
 
 # Perl compiles a string eval of this package in the scope of the statement that stopped.
+# Out of a sort's block Perl lets no `last`, `next` or `goto`: they are not to leave the loops
+# that are around it, the hook's own and the program's. A child that it forks ends here.
 sub in_scope {
     local $SIG{__DIE__};
     local $^P = 0;
     ($@, $!, $?) = @saved;
-    return scalar eval "package $place->[0]; $expression";
+    my $value;
+    my @walled = sort { $value = eval "package $place->[0]; $expression"; 0 } 1, 2;
+    leave() if $$ != $pid;
+    return $value;
 }
 
 sub log_message {

@@ -13,7 +13,7 @@ sub apart { eval $DB::prelude; }
 
 package DB;
 
-our (%commands, %looks, %number, $no_seccomp, $arch, @inc, @kept, @saved, $effect, $in_copy);
+our ($pid, %commands, %looks, %number, $no_seccomp, $arch, @inc, @kept, @saved, $effect, $in_copy);
 our ($prelude, $code, $failure, $source, $outer_refs, $warning_bits, $hint_hash, $hints, $masks, $program_mask, $jailed, $spelling);
 
 my $SECONDS = 5;
@@ -35,7 +35,7 @@ my $ALLOWED = join ' ', qw(
     is_weak repeat concat multiconcat join anonlist anonhash emptyavhv range grepstart grepwhile
     mapstart mapwhile unstack enteriter iter enterloop leaveloop last next redo gvsv gv gelem
     padsv padav padhv padany rv2gv refgen srefgen ref regcmaybe regcreset regcomp subst substcont
-    sprintf getppid localtime gmtime time entertry leavetry padcv introcv clonecv padrange
+    sprintf localtime gmtime time entertry leavetry padcv introcv clonecv padrange
     entertrycatch leavetrycatch poptry catch blessed refaddr reftype ceil floor atan2 sin cos rand
     exp log sqrt fileno lstat stat ftrread ftrwrite ftrexec fteread ftewrite fteexec ftis ftsize
     ftmtime ftatime ftctime ftrowned fteowned ftzero ftsock ftchr ftblk ftfile ftdir ftpipe ftsuid
@@ -88,9 +88,17 @@ sub run_it {
     my $list = is_list($text);
     my ($whole_value, @values);
     ($@, $!, $?) = @saved;
-    if ($whole) { $whole_value = &$code(@args) }
-    elsif ($list) { @values = &$code(@args) }
-    else { $values[0] = &$code(@args) }
+    refuse_calls() if $masks eq 'no subs';
+    # As in Lines.pm: out of a sort's block there is no `last`, `next` or `goto`.
+    my @walled = sort {
+        if ($whole) { $whole_value = &$code(@args) }
+        elsif ($list) { @values = &$code(@args) }
+        else { $values[0] = &$code(@args) }
+        0;
+    } 1, 2;
+    if ($masks eq 'no subs') { $^P = 0; unhook_calls() }
+    # A sub that evaluates a string has taken the mask for an error of that string.
+    die $@ if $masks && !ref $@ && index($@, 'trapped by operation mask') >= 0;
     return $whole_value if $whole;
     return @values == 1 ? \$values[0] : \@values;
 }
@@ -135,6 +143,7 @@ sub with_effects {
         evaluate($n, $text, '');
     };
     my $error = $@;
+    leave() if $$ != $pid;    # a child that it forked: the program has one debugger
     block_signals();
     $saved[1] = $! + 0 if $ref;
     flush_output();
@@ -169,9 +178,7 @@ sub jailed {
     my $signal = reap($child) & 127;
     return {error => 'timeout', code => \'1003'} if !defined $data;
     if (length $data < 4 || length $data < 4 + unpack 'N', $data) {
-        return side_effect('it calls code that reads, writes or acts on other processes, or takes over 512 MB')
-            if $signal == $SIGSYS;
-        return {error => "the evaluation ended with signal $signal"};
+        return side_effect(how_it_ended($signal));
     }
     my $answer = substr $data, 4;
     return jailed($n, $text, $then, 1) if !$spell && $answer =~ /"spell":true/;
@@ -195,6 +202,14 @@ sub read_in_time {
         next if !defined $got && $! == 4;
         return $data if !$got;
     }
+}
+
+sub how_it_ended {
+    my ($signal) = @_;
+    return 'it calls code that ends the process' if !$signal;
+    return 'it calls code that reads, writes or acts on other processes, or takes over 512 MB'
+        if $signal == $SIGSYS;
+    return "it takes over 512 MB, or Perl itself cannot bear it (signal $signal)";
 }
 
 sub side_effect { return {error => $_[0], code => \'1002'} }
@@ -221,6 +236,7 @@ sub guarded {
     ($jailed, $spelling) = (1, 0);
     limit_memory();
     limit_harm() if calls_refused();
+    local $$ = $pid;    # the program's, not the copy's
     if (!calls_refused()) { lock_calls(fileno $to) or $no_seccomp = 1 }
     my $ref = evaluate($n, $text, calls_refused() ? 'no subs' : 'subs');
     my $reply = $then->($ref);
@@ -251,6 +267,12 @@ sub warm_up {
 sub arm {
     my ($which) = @_;
     Opcode::opmask_add(Opcode::invert_opset($allowed{$which}));
+}
+
+# No operation of the expression: Perl itself calls what a tied variable is tied to.
+sub refuse_calls {
+    *DB::sub = sub { die "side effect: subroutine entry\n" };
+    $^P = 1;
 }
 
 # Changes that are a flag of an operation, not an operation of their own.

@@ -65,10 +65,11 @@ sub describe_reference {
     return {value => cut("${blessed}object"), type => 'scalar', kids => 0} if $class eq 'OBJ';
     my $target = $depth_of_code++ > 8 ? {value => "\x{2026}", type => 'scalar', kids => 0} : describe($value);
     $depth_of_code--;
-    my $plain = $target->{type} ne 'scalar';
+    my $plain = $class =~ /^(AV|HV|CV)$/;
     my $text = $blessed . ($plain ? '' : '\\') . $target->{value};
     my $kids = $plain ? $target->{kids} : $class eq 'GV' || $class eq 'IO' ? 0 : 1;
-    return {value => cut($text), type => $target->{type}, kids => $kids, reference => 1};
+    my $type = $plain ? $target->{type} : 'scalar';
+    return {value => cut($text), type => $type, kids => $kids, reference => 1};
 }
 
 sub glob_name {
