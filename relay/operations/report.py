@@ -302,8 +302,13 @@ def never_hit(session: Session) -> list[str]:
     return [
         _missed(session, breakpoint)
         for breakpoint in session.breakpoints
-        if breakpoint.enabled and not breakpoint.hit_count
+        if breakpoint.enabled and not breakpoint.hit_count and not _unknown(breakpoint)
     ]
+
+
+def _unknown(breakpoint: Breakpoint) -> bool:
+    """A debugger that counts for itself tells of its stops only: a log message is none."""
+    return breakpoint.judged_by_adapter and breakpoint.verified and bool(breakpoint.log_message)
 
 
 def _missed(session: Session, breakpoint: Breakpoint) -> str:

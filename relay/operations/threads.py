@@ -13,6 +13,7 @@ from typing import Any
 
 import trio
 
+from relay.adapters import Ability
 from relay.dap.lifecycle import Phase
 from relay.errors import InvalidSessionState, ThreadNotFound
 from relay.models.execution import PauseRequest
@@ -93,6 +94,7 @@ async def _step(session: Session, step: str, thread_id: int, body: ThreadRequest
 
 async def _go_alone(session: Session, verb: str, thread_id: int, step: str | None) -> int:
     """Send one thread on its way; returns the cursor of the events before."""
+    session.adapter.require(Ability.THREADS, "resume one thread alone")
     stop = session.require_stop(verb)
     inspector = inspector_of(session, verb)
     known = await _states(inspector)

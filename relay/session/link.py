@@ -283,9 +283,16 @@ class Link:
 
 
 def _why(response: Response) -> str:
-    """The short message, or the long one that some adapters give besides or instead."""
+    """The short message, or the long one that some adapters give besides or instead.
+
+    With the reason that a structured error may name beside it.
+    """
     short, long = response.message, response.error_text
-    return long if not short or short in long else short
+    text = long if not short or short in long else short
+    error = (response.body or {}).get("error")
+    facts = error.get("variables") if isinstance(error, Mapping) else None
+    reason = facts.get("reason") if isinstance(facts, Mapping) else None
+    return f"{text}: {reason}" if isinstance(reason, str) and reason not in text else text
 
 
 def _body(response: Response) -> dict[str, Any]:

@@ -131,7 +131,8 @@ async def check_looking(session: Session) -> None:
     assert [one["value"] for one in children["variables"]] == ["291", "292", "293", "294", "295"]
     assert (await session.evaluate("$total + $x"))["result"] == "8"
     refused = await session.evaluate("$total = 99")
-    assert "Side effects" in refused["error"]
+    assert refused["error"].startswith("Side effects not allowed")
+    assert refused["error"].endswith(": scalar assignment"), "Perl's own word says what"
     assert (await session.evaluate("$total"))["result"] == "3"
     found = (await session.post("/completions", text="$to"))["items"]
     assert [one["text"] for one in found] == ["$total"]
@@ -178,6 +179,10 @@ async def test_what_the_adapter_cannot_do_is_refused_with_the_reason(
     await session.launch(prices.text, stop_on_entry=True, wait=60)
     await refuse("/trace", function="add")
     await refuse("/detach")
+    # A refusal leaves the program where it stands: it can still be told to go on.
+    for verb in ("continue", "step-over", "step-into", "step-out"):
+        await refuse(f"/threads/1/{verb}")
+        assert (await session.get())["status"] == "paused", verb
     with pytest.raises(Refused) as refused:
         await session.get("/modules")
     assert refused.value.code == "NOT_SUPPORTED"
@@ -253,6 +258,25 @@ async def test_relay_run_takes_a_perl_program_as_it_takes_a_python_one(prices: P
             printed[row["category"]] += row["output"]
     assert printed == {"stdout": "Name? total 8 for Bob\n", "stderr": "warned\n"}
     assert rows[-1]["exit_code"] == 3
+
+
+async def test_relay_run_prints_log_messages_and_does_not_say_that_they_were_missed(
+    prices: Program,
+) -> None:
+    place = f"{prices.text}:{prices.line('return')}"
+    command = [sys.executable, "-m", "relay", "run", "--log", f"{place}:now {{$total}}"]
+    with trio.fail_after(60):
+        done = await trio.run_process(
+            [*command, prices.text],
+            stdin=b"Bob\n",
+            capture_stdout=True,
+            capture_stderr=True,
+            check=False,
+        )
+    assert done.returncode == 3, done.stderr
+    told = done.stderr.decode().splitlines()
+    assert [line for line in told if line.startswith("now ")] == ["now 3", "now 8"]
+    assert not [line for line in told if "never hit" in line]
 
 
 async def test_an_agent_debugs_perl_with_the_same_tools(prices: Program) -> None:
