@@ -7,7 +7,7 @@ Refuses to know what a message means, and never reads or writes anything itself.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from relay.errors import ProtocolViolation
@@ -44,12 +44,20 @@ def encode(message: Mapping[str, Any]) -> bytes:
 class Decoder:
     """Takes a stream of bytes in any pieces, gives the messages that are complete.
 
-    A fault is final: each later `feed` and `close` raises it again.
+    A fault is final: each later `feed` and `close` raises it again. With `instead`, a body
+    that is no JSON object is none: its length was right, so what `instead` makes of the reason
+    stands in its place, and the stream goes on.
     """
 
-    __slots__ = ("_body_size", "_buffer", "_fault", "_max_size", "_scanned")
+    __slots__ = ("_body_size", "_buffer", "_fault", "_instead", "_max_size", "_scanned")
 
-    def __init__(self, *, max_size: int = DEFAULT_MAX_SIZE) -> None:
+    def __init__(
+        self,
+        *,
+        max_size: int = DEFAULT_MAX_SIZE,
+        instead: Callable[[str], dict[str, Any]] | None = None,
+    ) -> None:
+        self._instead = instead
         self._buffer = bytearray()
         self._max_size = max_size
         # None while headers are being read. Of the buffer, `_scanned` bytes are
@@ -96,7 +104,12 @@ class Decoder:
         body = bytes(memoryview(self._buffer)[: self._body_size])
         del self._buffer[: self._body_size]
         self._body_size = None
-        return _parse_body(body)
+        try:
+            return _parse_body(body)
+        except BrokenStream as bad:
+            if self._instead is None:
+                raise
+            return self._instead(str(bad))
 
     def _take_headers(self) -> int | None:
         """Remove one block of headers from the buffer; the length it announces."""

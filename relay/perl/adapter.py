@@ -54,7 +54,8 @@ class Adapter:
         self._launch: requests.Launch | None = None
         self._run: Run | None = None
         self._had_run = False
-        self._leaving: trio.CancelScope | None = None
+        self._worked = trio.Event()
+        """Everything that was asked before the client's stream broke is answered."""
         self._nursery: trio.Nursery
         self._handlers: dict[str, Handler] = {
             "initialize": self._initialize,
@@ -94,6 +95,8 @@ class Adapter:
                     break
             else:
                 await self._let_go(kill=False)
+                send.close()
+                await self._say_last_words()
             nursery.cancel_scope.cancel()
 
     async def _sort(self, asked: list[Request], send: trio.MemorySendChannel[Request]) -> bool:
@@ -108,6 +111,16 @@ class Adapter:
                 await send.send(request)
         return False
 
+    async def _say_last_words(self) -> None:
+        """What has no readable length ends the conversation: the client is told why."""
+        if self._client.fault is None:
+            return
+        with trio.move_on_after(1):
+            await self._worked.wait()
+        self._client.refuse(Request(0, "", {}), bad_format(self._client.fault))
+        with trio.move_on_after(1):
+            await self._client.flush()
+
     async def _write(self) -> None:
         await self._client.run_writer()
         self._nursery.cancel_scope.cancel()
@@ -115,6 +128,7 @@ class Adapter:
     async def _work(self, waiting: trio.MemoryReceiveChannel[Request]) -> None:
         async for request in waiting:
             await self._handle(request, self._handlers.get(request.command))
+        self._worked.set()
 
     async def _handle(self, request: Request, handler: Handler | None) -> None:
         try:
@@ -127,6 +141,8 @@ class Adapter:
                     "Unknown command '{command}'",
                     command=request.command,
                 )
+            if not self._initialized and request.command != "initialize":
+                raise bad_format("The first request must be initialize")
             body = await handler(request)
         except Refusal as why:
             self._client.refuse(request, why)

@@ -34,7 +34,7 @@ class Client:
 
     def __init__(self, source: trio.abc.ReceiveStream, sink: trio.abc.SendStream) -> None:
         self._source, self._sink = source, sink
-        self._decoder = Decoder()
+        self._decoder = Decoder(instead=_Unreadable)
         self._queue: deque[bytes] = deque()
         self._queued = 0
         self._seq = 0
@@ -109,10 +109,20 @@ def _answer(request: Request) -> dict[str, Any]:
     return {"type": "response", "request_seq": request.seq, "command": request.command}
 
 
+class _Unreadable(dict[str, Any]):
+    """Stands where a message was that nobody can read: it gets an answer, too."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(seq=0, command="")
+        self.why = why
+
+
 def _request(message: dict[str, Any]) -> Request:
     seq, command, arguments = (message.get(key) for key in ("seq", "command", "arguments"))
     problem = ""
-    if message.get("type") != "request":
+    if isinstance(message, _Unreadable):
+        problem = message.why
+    elif message.get("type") != "request":
         problem = f"type must be request, not {message.get('type')!r:.40}"
     elif isinstance(seq, bool) or not isinstance(seq, int):
         problem = f"seq must be a number, not {seq!r:.40}"

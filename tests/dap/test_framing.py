@@ -191,3 +191,11 @@ def test_time_is_linear() -> None:
 
     small = min(seconds(50_000) for _ in range(3))
     assert min(seconds(400_000) for _ in range(3)) < 30 * small
+
+
+def test_a_body_that_cannot_be_read_is_none_where_something_can_stand_in_its_place() -> None:
+    decoder = Decoder(instead=lambda why: {"why": why})
+    told = decoder.feed(framed(b"{") + framed(b"[1]") + framed(b'{"a": 1}'))
+    assert [list(one) for one in told] == [["why"], ["why"], ["a"]]
+    with pytest.raises(BrokenStream):
+        decoder.feed(b"Content-Length: x\r\n\r\n")

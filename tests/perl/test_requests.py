@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import trio
 
+from relay.dap.framing import Decoder
 from tests.perl.driver import Refused, adapter
 from tests.programs import Program
 
@@ -126,18 +127,49 @@ async def test_what_needs_a_stop_is_refused_while_the_program_runs(tmp_path: Pat
         assert why["reason"] == "pause"
 
 
-async def test_bytes_that_are_not_dap_end_the_adapter_with_a_word() -> None:
+async def test_bytes_that_are_not_dap_are_answered_and_end_what_cannot_be_framed() -> None:
     command = [sys.executable, "-m", "relay.perl"]
+    asked = [framed(body) for body in (b'{"seq": ', b"[]", b'"\xff"', b"")]
+    asked += [framed(b'{"seq": 1, "type": "request", "command": "initialize"}')]
     with trio.fail_after(30):
         done = await trio.run_process(
             command,
-            stdin=b"Content-Length: x\r\n\r\n",
+            stdin=b"".join(asked) + b"Content-Length: x\r\n\r\n",
             capture_stderr=True,
             capture_stdout=True,
             check=False,
         )
     assert done.returncode == 1
     assert b"Content-Length" in done.stderr
+    told = Decoder().feed(done.stdout)
+    *unread, first, ready, last = told
+    assert [one["seq"] for one in told] == list(range(1, 8))
+    assert (first["command"], first["success"], ready["event"]) == (
+        "initialize",
+        True,
+        "initialized",
+    )
+    assert "Content-Length" in last["message"]
+    assert len(unread) == 4
+    for one in (*unread, last):
+        assert (one["type"], one["request_seq"], one["success"]) == ("response", 0, False)
+        assert one["body"]["error"]["id"] == FORMAT
+
+
+def framed(body: bytes) -> bytes:
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+async def test_nothing_is_done_before_initialize(tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "p.pl", "print 1;\n")
+    async with adapter() as perl:
+        for command in ("launch", "threads", "configurationDone", "terminate"):
+            with pytest.raises(Refused, match="first request must be initialize") as refused:
+                await perl.ask(command, program=program.text)
+            assert refused.value.number == FORMAT
+        await perl.start(program)
+        await perl.ask("configurationDone")
+        assert await perl.end() == 0
 
 
 def test_the_command_says_where_the_hook_is() -> None:
