@@ -4,6 +4,7 @@
     stdio.py        the adapter as a process
     adapter.py      one conversation with a client: its requests, and what the program does
     requests.py     checks of what a client asks, before anything is done
+    numbering.py    where the client counts lines and columns from
     breakpoints.py  what the client wants and where it ended up
     handles.py      frame ids and variable references: numbers that die when the program goes on
     looking.py      stack, scopes, variables, expressions

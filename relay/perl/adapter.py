@@ -155,6 +155,7 @@ class Adapter:
     async def _initialize(self, request: Request) -> _Early:
         if self._initialized:
             raise bad_format("initialize was asked already")
+        self._looking.numbering = requests.numbering(request.arguments)
         self._initialized = True
         self._client.respond(request, CAPABILITIES)
         self._client.event("initialized")
@@ -315,11 +316,12 @@ class Adapter:
     # Breakpoints ----------------------------------------------------------------------------
 
     async def _set_breakpoints(self, request: Request) -> Body:
-        path, wishes = requests.wishes(request.arguments)
+        numbering = self._looking.numbering
+        path, wishes = requests.wishes(request.arguments, numbering)
         placed = self._breakpoints.replace(path, wishes)
         if self._run is not None:
             await self._place(self._run, path, placed)
-        return {"breakpoints": [one.told() for one in placed]}
+        return {"breakpoints": [one.told(numbering) for one in placed]}
 
     async def _place(self, run: Run, path: str, placed: list[Placed]) -> list[Placed]:
         """Those of which the place is news."""
@@ -342,7 +344,8 @@ class Adapter:
             self._changed(one)
 
     def _changed(self, placed: Placed) -> None:
-        self._client.event("breakpoint", {"reason": "changed", "breakpoint": placed.told()})
+        told = placed.told(self._looking.numbering)
+        self._client.event("breakpoint", {"reason": "changed", "breakpoint": told})
 
     async def _set_exceptions(self, request: Request) -> Body:
         filters = requests.strings(request.arguments, "filters")
@@ -436,7 +439,7 @@ class Adapter:
                 for one in self._breakpoints.settle(message["lines"]):
                     self._changed(one)
             case "log":
-                self._client.event("output", logged(run, message))
+                self._client.event("output", logged(run, message, self._looking.numbering))
 
 
 def _real(path: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from relay.perl import source
+from relay.perl.numbering import Numbering
 from relay.perl.refusals import BREAKPOINT, Refusal
 from relay.perl.requests import Wish
 
@@ -27,12 +28,12 @@ class Placed:
     line: int = 0
     message: str = WAITING
 
-    def told(self) -> dict[str, Any]:
+    def told(self, numbering: Numbering) -> dict[str, Any]:
         """As the client sees it."""
         told: dict[str, Any] = {
             "id": self.number,
             "verified": self.line > 0,
-            "line": self.line or self.wish.line,
+            "line": numbering.line_told(self.line or self.wish.line),
             "column": 0,
         }
         if not self.line:

@@ -82,6 +82,8 @@ def child(parent: Place, row: dict[str, Any]) -> Place:
     if scope:
         name, steps = str(row["name"]), ()
         lvalue = _in_package(name, parent.package) if parent.root == "package" else name
+        if name[0] == "&":
+            lvalue = ""  # it would be a call
     else:
         name, steps = parent.name, (*parent.steps, str(row["step"]))  # type: ignore[assignment]
         lvalue = spelled(parent, str(row["spelled"]))

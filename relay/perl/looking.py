@@ -12,6 +12,7 @@ from typing import Any
 from relay.perl import requests
 from relay.perl.handles import Handles, Place, child, expression_lvalue
 from relay.perl.hook import Reply, Silence
+from relay.perl.numbering import Numbering
 from relay.perl.refusals import bad_format, failed, timed_out
 from relay.perl.run import Run
 
@@ -29,6 +30,7 @@ class Looking:
 
     def __init__(self) -> None:
         self.handles = Handles()
+        self.numbering = Numbering()
         self._children: dict[tuple[int, str], Place] = {}
         self._evals: dict[int, str] = {}
 
@@ -51,7 +53,7 @@ class Looking:
             "id": self.handles.frame_id(index),
             "name": frame["name"],
             "source": self._source(run, frame),
-            "line": frame["line"],
+            "line": self.numbering.line_told(frame["line"]),
             "column": 0,
             "presentationHint": "normal",
         }
@@ -100,11 +102,12 @@ class Looking:
         start = requests.bounded(arguments, "start", 0)
         count = requests.bounded(arguments, "count", 0)
         reply = await self._children_of(run, place, start, count)
-        rows = [self._variable(number, place, row) for row in reply["variables"]]
+        wanted = [row for row in reply["variables"] if _is_of(row, requests.filter_of(arguments))]
+        rows = [self._variable(number, place, row) for row in wanted]
         left = reply["total"] - start - len(rows)
-        if not count and left > 0:
+        if rows and not count and left > 0:
             note = f"{left} more: ask with start and count"
-            rows.append({"name": "…", "value": note, "variablesReference": 0})
+            rows.append({"name": "…", "value": note, "type": "scalar", "variablesReference": 0})
         return {"variables": rows}
 
     async def _children_of(self, run: Run, place: Place, start: int, count: int) -> Reply:
@@ -193,15 +196,22 @@ class Looking:
 
     async def completions(self, run: Run, arguments: Mapping[str, Any]) -> Body:
         text = requests.text(arguments, "text", "")
-        column = requests.bounded(arguments, "column", len(text) + 1)
+        end = self.numbering.column_told(len(text) + 1)
+        column = self.numbering.column(requests.bounded(arguments, "column", end))
         number = arguments.get("frameId")
         index = 0 if number is None else self.handles.frame(number)
         # Columns count UTF-16 units, from 1.
         before = text.encode("utf-16-le")[: max(0, column - 1) * 2].decode("utf-16-le", "ignore")
         reply = await run.hook.ask("complete", index, before)
-        return {"targets": [_target(item, column, reply["length"]) for item in reply["items"]]}
+        start = self.numbering.column_told(column - reply["length"])
+        return {"targets": [_target(item, start, reply["length"]) for item in reply["items"]]}
 
 
-def _target(item: str, column: int, length: int) -> Body:
+def _is_of(row: Body, kind: str | None) -> bool:
+    """Whether it is one of the indexed children, or of the named ones, as asked for."""
+    return kind is None or (kind == "indexed") == str(row["step"]).startswith("[")
+
+
+def _target(item: str, start: int, length: int) -> Body:
     kind = "variable" if item[0] in "$@%" else "function"
-    return {"label": item, "type": kind, "start": column - length, "length": length}
+    return {"label": item, "type": kind, "start": start, "length": length}

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from relay.perl.numbering import Numbering
 from relay.perl.refusals import Refusal, bad_format, traversal
 
 T = TypeVar("T")
@@ -58,6 +59,17 @@ class Wish:
     problem: str = ""
 
 
+def numbering(arguments: Arguments) -> Numbering:
+    """Of initialize. Raises Refusal 1004 for a form of paths that is not spoken here."""
+    form = text(arguments, "pathFormat", "path")
+    if form != "path":
+        raise bad_format(f"pathFormat must be path, not {form!r:.40}")
+    return Numbering(
+        int(typed(arguments, "linesStartAt1", bool, True)),
+        int(typed(arguments, "columnsStartAt1", bool, True)),
+    )
+
+
 def launch(arguments: Arguments) -> Launch:
     """Raises Refusal 1001 for a path that climbs, 1004 for anything else that is wrong."""
     program = path_of(arguments, "program")
@@ -89,7 +101,7 @@ def attach(arguments: Arguments) -> Attach:
     return Attach(text(arguments, "host", "localhost"), port, mapping)
 
 
-def wishes(arguments: Arguments) -> tuple[str, list[Wish]]:
+def wishes(arguments: Arguments, numbering: Numbering) -> tuple[str, list[Wish]]:
     """The path and the breakpoints of setBreakpoints. Raises Refusal 1001 or 1004."""
     source = arguments.get("source")
     if not isinstance(source, dict):
@@ -100,7 +112,7 @@ def wishes(arguments: Arguments) -> tuple[str, list[Wish]]:
         listed = [{"line": line} for line in listed_lines(arguments)]
     if not isinstance(listed, list):
         raise bad_format("breakpoints must be a list")
-    return path, [_wish(one) for one in listed]
+    return path, [_wish(one, numbering) for one in listed]
 
 
 def listed_lines(arguments: Arguments) -> list[Any]:
@@ -111,7 +123,7 @@ def listed_lines(arguments: Arguments) -> list[Any]:
     return lines
 
 
-def _wish(one: object) -> Wish:
+def _wish(one: object, numbering: Numbering) -> Wish:
     if not isinstance(one, dict):
         raise bad_format("a breakpoint must be an object")
     line = typed(one, "line", int, -1)
@@ -126,7 +138,7 @@ def _wish(one: object) -> Wish:
             "with ==, >, >=, <, <= or % before it"
         )
     return Wish(
-        line=line,
+        line=numbering.line(line),
         condition=text(one, "condition", "").strip(),
         operator=(match["operator"] or "==") if match and not problem else "",
         hits=int(match["number"]) if match and not problem else 0,
@@ -141,6 +153,14 @@ def expression_of(arguments: Arguments, key: str = "expression") -> str:
     if not value.strip():
         raise bad_format(f"{key} is empty")
     return value
+
+
+def filter_of(arguments: Arguments) -> str | None:
+    """Of variables: the indexed children alone, the named ones alone, or None for all."""
+    kind = typed(arguments, "filter", str, "")
+    if kind not in ("", "indexed", "named"):
+        raise bad_format(f"filter must be indexed or named, not {kind!r:.40}")
+    return kind or None
 
 
 def text(arguments: Arguments, key: str, default: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from relay.perl.hook import Reply
 from relay.perl.looking import Body
+from relay.perl.numbering import Numbering
 from relay.perl.program import Program
 from relay.perl.requests import Launch
 from relay.perl.run import Run
@@ -67,11 +68,11 @@ def launched(program: Program, launch: Launch) -> Body:
     }
 
 
-def logged(run: Run, message: Reply) -> Body:
+def logged(run: Run, message: Reply, numbering: Numbering) -> Body:
     return {
         "category": "console",
         "output": message["text"] + "\n",
         "source": {"path": run.path_here(message["file"])},
-        "line": message["line"],
+        "line": numbering.line_told(message["line"]),
         "column": 0,
     }

@@ -337,3 +337,82 @@ async def test_a_step_over_passes_files_and_string_evals_and_a_step_out_leaves_t
         assert [f["line"] for f in frames] == [program.line("block")]
         await perl.ask("continue", threadId=1)
         assert await perl.end() == 0
+
+
+async def test_a_client_may_count_lines_and_columns_from_zero(tmp_path: Path) -> None:
+    source = "my $first = 1;    # @first\nmy $second = 2;    # @second\nprint 3;    # @third\n"
+    program = Program.write(tmp_path / "lines.pl", source)
+    async with adapter() as perl:
+        with pytest.raises(Refused, match="pathFormat must be path"):
+            await perl.ask("initialize", pathFormat="uri")
+        await perl.ask("initialize", linesStartAt1=False, columnsStartAt1=False)
+        await perl.ask("launch", program=program.text)
+        second, third = program.line("second") - 1, program.line("third") - 1
+        placed = await perl.places(
+            program, {"line": second, "logMessage": "here"}, third, {"line": 99}
+        )
+        assert [one["line"] for one in placed] == [second, third, 99]
+        await perl.ask("configurationDone")
+        _, [frame] = await perl.stop()
+        assert frame["line"] == third
+        (logged,) = [e for e in perl.events("output") if e["category"] == "console"]
+        assert logged["line"] == second
+        targets = (await perl.ask("completions", text="$sec", column=4))["targets"]
+        assert targets == [{"label": "$second", "type": "variable", "start": 0, "length": 4}]
+
+
+PACKAGES = """
+    package Shape { sub new { bless { sides => $_[1] }, $_[0] } sub area { 0 } }
+    package Square { our @ISA = 'Shape'; our $count = 1; sub grow { 1 } }
+    package main;
+    use List::Util qw(sum);
+    our $level = 3;
+    sub greet { my ($name) = @_; return "hi $name" }
+    open LOG, '<', $0;
+    my $square = Square->new(4);
+    my ($plain, @list) = (1, 5, 6);
+    my $end = 1;    # @end
+"""
+
+
+async def test_a_package_shows_its_subs_and_handles_and_names_are_completed(tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "packages.pl", PACKAGES)
+    async with adapter() as perl:
+        await perl.start(program)
+        await perl.places(program, "end")
+        await perl.ask("configurationDone")
+        _, [frame] = await perl.stop()
+        package = await perl.locals(frame, scope=1)
+        greet = package["&greet"]
+        assert (greet["type"], greet["value"]) == (
+            "code",
+            'sub { my($name) = @_; return "hi $name"; }',
+        )
+        assert "evaluateName" not in greet, "it would be a call"
+        assert package["*LOG"]["value"] == "*main::LOG"
+        assert "&sum" not in package, "it was imported"
+        scope = (await perl.ask("scopes", frameId=frame["id"]))["scopes"][1]
+        reference = scope["variablesReference"]
+        with pytest.raises(Refused, match="cannot be written"):
+            await perl.ask("setVariable", variablesReference=reference, name="&greet", value="1")
+
+        listed = (await perl.locals(frame))["@list"]
+        reference = listed["variablesReference"]
+        for kind, names in (("indexed", ["[0]", "[1]"]), ("named", [])):
+            body = await perl.ask("variables", variablesReference=reference, filter=kind)
+            assert [row["name"] for row in body["variables"]] == names
+        with pytest.raises(Refused, match="filter must be indexed or named"):
+            await perl.ask("variables", variablesReference=reference, filter="other")
+
+        for text, labels in (
+            ("$square->", ["area", "grow", "new"]),
+            ("Square->gr", ["grow"]),
+            ("$plain->", []),
+            ("$square->{sides}->", []),
+            ("1 + $le", ["$level"]),
+            ("Shape::", ["Shape::area", "Shape::new"]),
+            ("$Square::c", ["$Square::count"]),
+            ("&gr", ["&greet"]),
+        ):
+            body = await perl.ask("completions", text=text, column=len(text) + 1)
+            assert (text, [one["label"] for one in body["targets"]]) == (text, labels)

@@ -97,6 +97,7 @@ sub look_on {
             $at += syswrite $to, $data, length($data) - $at, $at while $at < length $data;
             leave();
         }
+        forget_spelling_time();
         my $reply = answer($name, 1, @rest);
         $reply->{id} = \"$id";
         send_json($reply);

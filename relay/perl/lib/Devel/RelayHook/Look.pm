@@ -216,7 +216,8 @@ sub in_scope_at {
 sub scope_of {
     my ($n, $which) = @_;
     my $frame = (frames())[$n] or die "no frame $n\n";
-    return package_variables($frame->{at}[0]) if $which eq 'package';
+    my $package = $frame->{at}[0];
+    return package_variables($package), package_subs($package) if $which eq 'package';
     my @own = sort { $a->[3] <=> $b->[3] } grep { $_->[2] } locals_of($n, $frame);
     unshift @own, ['@_', $frame->{args}] if $frame->{args} && $frame->{kind} =~ /^(sub|anon)/;
     return @own;
@@ -236,6 +237,28 @@ sub package_variables {
         push @found, ["\%$name", $hash] if $hash;
     }
     return @found;
+}
+
+# The subs that are written in it, so no imported ones and no constants, and its file handles.
+sub package_subs {
+    my ($package) = @_;
+    my $stash = \%{"${package}::"};
+    my (@subs, @handles);
+    for my $name (sort grep { /^[^\W\d]\w*$/ } keys %$stash) {
+        my $full = "${package}::$name";
+        push @subs, ["&$name", \&$full] if defined &$full && is_written_in($package, \&$full);
+        my $glob = \$stash->{$name};
+        push @handles, ["*$name", $glob] if ref $glob eq 'GLOB' && *$glob{IO};
+    }
+    return @subs, @handles;
+}
+
+sub is_written_in {
+    my ($package, $code) = @_;
+    my $cv = B::svref_2object($code);
+    return if ref $cv->ROOT eq 'B::NULL';
+    my $stash = $cv->GV->STASH;
+    return ref $stash eq 'B::HV' && $stash->NAME eq $package;
 }
 
 # Children ---------------------------------------------------------------------------------
@@ -340,18 +363,58 @@ sub row {
     };
 }
 
+# Completions ------------------------------------------------------------------------------
+
 sub complete_reply {
     my ($n, $text) = @_;
     my $frame = (frames())[$n] or die "no frame $n\n";
-    my ($word) = $text =~ /([\$\@%&]?[\w:]*)$/;
-    my @names = map { $_->[0] } locals_of($n, $frame), package_variables($frame->{at}[0]);
-    my $package = $frame->{at}[0];
-    push @names, grep { /^[^\W\d]\w*$/ && defined &{"${package}::$_"} } keys %{"${package}::"};
+    my ($word, @names) = possible($n, $frame, $text);
     my %seen;
     my @items = sort grep { index($_, $word) == 0 && length > length $word && !$seen{$_}++ } @names;
     $#items = 199 if @items > 200;
     my $length = length $word;
     return {items => \@items, length => \"$length"};
+}
+
+# The word that is typed already, and names that may stand there.
+sub possible {
+    my ($n, $frame, $text) = @_;
+    return ($2, methods_of(class_named($1, $n, $frame))) if $text =~ /(\$?[\w:]+)->(\w*)$/;
+    return $1 if $text =~ /->(\w*)$/;
+    my ($word) = $text =~ /([\$\@%&]?[\w:]*)$/;
+    my $call = $word =~ /^&/ ? '&' : '';
+    if ($word =~ /^[\$\@%&]?([\w:]*\w)::\w*$/) {
+        my $package = $1;
+        my @variables = map { substr($_->[0], 0, 1) . "${package}::" . substr $_->[0], 1 }
+            package_variables($package);
+        return ($word, @variables, map { "$call${package}::$_" } subs_of($package));
+    }
+    my $package = $frame->{at}[0];
+    my @variables = map { $_->[0] } locals_of($n, $frame), package_variables($package);
+    return ($word, @variables, map { "$call$_" } subs_of($package));
+}
+
+sub subs_of {
+    my ($package) = @_;
+    return grep { /^[^\W\d]\w*$/ && defined &{"${package}::$_"} } keys %{"${package}::"};
+}
+
+sub methods_of {
+    my @classes = @_;
+    my %seen;
+    for (my $i = 0; $i < @classes; $i++) {
+        push @classes, @{"$classes[$i]::ISA"} if !$seen{$classes[$i]}++;
+    }
+    return map { subs_of($_) } keys %seen;
+}
+
+# A name of a class, or of a variable that holds an object.
+sub class_named {
+    my ($name, $n, $frame) = @_;
+    return $name if $name !~ /^\$/;
+    my ($found) = grep { $_->[0] eq $name } locals_of($n, $frame), package_variables($frame->{at}[0]);
+    return if !$found || tied ${$found->[1]} || !ref ${$found->[1]};
+    return ref ${$found->[1]};
 }
 
 1;

@@ -12,8 +12,9 @@ BEGIN {
 our (@inc, $jailed, $spelling);
 
 my $MOST = 1024;    # bytes of one value, as UTF-8
+my $LONGEST = 0.1;    # seconds that the texts of the subs in one answer may take to be found
 my $depth_of_code = 0;
-my %spelled;
+my (%spelled, $spelling_seconds);
 
 my %KIND = (
     SCALAR => 'PV', REF => 'PV', LVALUE => 'PV', VSTRING => 'PV', ARRAY => 'AV', HASH => 'HV',
@@ -106,9 +107,15 @@ sub code_text {
     my $cv = B::svref_2object($code);
     return '&' . $cv->GV->STASH->NAME . '::' . $cv->GV->NAME if ref $cv->ROOT eq 'B::NULL';
     my $root = ${$cv->ROOT};
-    $spelled{$root} = deparsed($code) if !defined $spelled{$root};
+    return $spelled{$root} if defined $spelled{$root};
+    return "sub { \x{2026} }" if $spelling_seconds > $LONGEST;
+    my $begun = (times)[0];
+    $spelled{$root} = deparsed($code);
+    $spelling_seconds += (times)[0] - $begun;
     return $spelled{$root};
 }
+
+sub forget_spelling_time { $spelling_seconds = 0 }
 
 sub deparsed {
     my ($code) = @_;
