@@ -12,6 +12,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -189,7 +190,22 @@ def start(launch: Launch, *, seccomp: bool) -> Program:
     return Program(process, ours)
 
 
+TAINT = re.compile(rb"#!.*perl.*\s-\w*([tT])")
+
+
+def _taint(program: str) -> list[str]:
+    """The switch that perl takes from its command line alone; the kernel puts it there."""
+    try:
+        with open(program, "rb") as file:
+            first = file.readline(1000)
+    except OSError:
+        return []  # perl says so
+    match = TAINT.match(first)
+    return [f"-{match[1].decode()}"] if match else []
+
+
 def _command(launch: Launch, fd: int, *, seccomp: bool) -> list[str]:
     hook = f"-d:RelayHook=fd,{fd}" + ("" if seccomp else ",noseccomp")
     paths = [f"-I{path}" for path in launch.include_paths]
-    return [launch.perl, f"-I{LIBRARY}", hook, *paths, "--", launch.program, *launch.args]
+    taint = _taint(launch.program)
+    return [launch.perl, *taint, f"-I{LIBRARY}", hook, *paths, "--", launch.program, *launch.args]

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import trio
 
 from tests.perl.driver import Refused, adapter
 from tests.programs import Program
@@ -140,3 +141,40 @@ async def test_what_cannot_start_or_compile_says_why(tmp_path: Path) -> None:
     async with adapter() as perl:
         with pytest.raises(Refused, match="ended with 2 before the program started"):
             await perl.start(broken, perlPath="/bin/sh")
+
+
+FIRST_LINES = {
+    "lines": '#!{perl} -ln\nmy $x = uc $_;\nprint "<$x>";    # @in\n',
+    "printed": "#!{perl} -wp\ns/l/L/;\n$_ .= join ',', grep /Relay/, keys %INC;    # @in\n",
+    "tainted": '#!{perl} -Tw\nmy $path = $ENV{PATH};\nprint "${^TAINT}\\n";    # @in\n'
+    "system $path;\n",
+}
+
+
+@pytest.mark.parametrize("name", FIRST_LINES)
+async def test_switches_of_the_first_line_are_as_the_system_takes_them(
+    tmp_path: Path, name: str
+) -> None:
+    perl_path = shutil.which("perl") or "perl"
+    text = FIRST_LINES[name].replace("{perl}", perl_path)
+    program = Program.write(tmp_path / f"{name}.pl", text)
+    program.path.chmod(0o755)
+    with trio.fail_after(60):
+        expected = await trio.run_process(
+            [program.text],
+            stdin=b"one\nlast\n",
+            capture_stdout=True,
+            capture_stderr=True,
+            check=False,
+        )
+    async with adapter() as perl:
+        await perl.start(program, stdin="one\nlast\n")
+        await perl.places(program, "in")
+        await perl.ask("configurationDone")
+        _, [frame] = await perl.stop()
+        assert frame["line"] == program.line("in")
+        await perl.places(program)
+        await perl.ask("continue", threadId=1)
+        assert await perl.end() == expected.returncode
+        assert perl.printed("stdout") == expected.stdout
+        assert perl.printed("stderr") == expected.stderr

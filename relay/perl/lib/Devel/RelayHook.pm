@@ -32,6 +32,7 @@ our @kept;          # values that side effects gave, for this stop
 our (%bps, %pending, %names, %filters, $exception);
 our ($arch, %number, $here, $place);
 our $no_seccomp = 0;
+our $module = 'Devel/RelayHook.pm';
 our ($dir, @inc, $script);      # where this file is, and what the program was started with
 our $program_mask;   # signals that the program itself blocks
 our $effect = 0;    # an expression with side effects runs
@@ -260,6 +261,8 @@ sub interrupt {
 
 sub import_hook {
     my (undef, $how, $where, @options) = @_;
+    return delete $INC{$module} if $pid;
+    $INC{$module} = __FILE__ if is_read_twice($0);
     $no_seccomp = grep { $_ eq 'noseccomp' } @options;
     save();
     $script = $0;
@@ -278,6 +281,14 @@ sub import_hook {
 }
 
 *Devel::RelayHook::import = \&import_hook;
+
+# With -n or -p in its first line, perl begins the program anew, and with it this module.
+sub is_read_twice {
+    my ($program) = @_;
+    open my $file, '<', $program or return;
+    sysread $file, my $head, 200;
+    return $head =~ /^#!.*perl.*\s-[acdflnpstTuUvwWX0-7]*[np]/;
+}
 
 # Until the adapter has set everything up, the program does not run.
 sub wait_for_go {
@@ -327,7 +338,7 @@ END { finish() }
 
 ($dir) = __FILE__ =~ m{^(.*)/Devel/RelayHook\.pm$};
 @inc = @INC = grep { $_ ne $dir } @INC;
-delete $INC{'Devel/RelayHook.pm'};
+delete $INC{$module};
 do "$dir/Devel/RelayHook/$_.pm" || die $@ || $! for qw(Link Lines Exceptions Copy Look Values Safe);
 delete $INC{"$dir/Devel/RelayHook/$_.pm"} for qw(Link Lines Exceptions Copy Look Values Safe);
 
