@@ -249,3 +249,31 @@ async def test_a_busy_program_takes_breakpoints_as_soon_as_it_can(
             assert changed == {**changed, "id": point["id"], "verified": True}
         why, _ = await perl.stop()
         assert why["hitBreakpointIds"] == [point["id"]]
+
+
+async def test_files_that_come_by_do_have_breakpoints_each_time(tmp_path: Path) -> None:
+    part = Program.write(tmp_path / "größe.pl", "our $size++;    # @size\n$size * 2;\n")
+    main = """
+        my $file = shift;
+        sub other { my $n = shift; return $n }
+        for my $turn (1 .. 3) {
+            my $twice = do
+                (other($file));
+            print "$twice\\n";
+        }
+    """
+    program = Program.write(tmp_path / "main.pl", main)
+    async with adapter() as perl:
+        await perl.start(program, args=[part.text])
+        (placed,) = await perl.places(part, "size")
+        assert placed["message"] == "The file is not loaded yet"
+        await perl.ask("configurationDone")
+        for turn in range(3):
+            why, frames = await perl.stop()
+            assert why["hitBreakpointIds"] == [placed["id"]]
+            assert frames[0]["source"] == {"path": part.text, "name": "größe.pl"}
+            assert await perl.value("$size // 0") == str(turn)
+            await perl.ask("continue", threadId=1)
+        assert await perl.end() == 0
+        assert perl.printed("stdout") == b"2\n4\n6\n"
+        assert [e["breakpoint"]["verified"] for e in perl.events("breakpoint")] == [True]

@@ -29,7 +29,7 @@ our $records_found; # the stack at this stop, or undef
 our $frame_args;    # @_ of the innermost frame
 our @saved;         # $@, $!, $?, $^E of the program
 our @kept;          # values that side effects gave, for this stop
-our (%bps, %pending, %names, %filters, $exception);
+our (%bps, %pending, %names, %filters, $exception, %doing, $expecting);
 our ($arch, %number, $here, $place);
 our $no_seccomp = 0;
 our $module = 'Devel/RelayHook.pm';
@@ -45,12 +45,13 @@ sub DB {
     return if $$ != $pid || $busy || ${^GLOBAL_PHASE} eq 'DESTRUCT';
     local $busy = 1;
     my ($package, $file, $line) = caller;
-    if ($single && $mode eq 'run') {
+    expect_file($file, $line) if %doing;
+    if ($single && $mode eq 'run' && !defined $expecting) {
         $single = 0;
         unhook_calls() if !$nested;
     }
     local $here = $bps{$file} && $bps{$file}{$line};
-    return if !$here && !$single;
+    return if !$here && (!$single || $mode eq 'run');
     return if !$here && $mode eq 'out' && defined caller($records);
     return if !$here && $mode eq 'next' && frames_below() > $depth;
     $frame_args = \@_;
@@ -221,7 +222,7 @@ sub move {
     $depth = grep { !is_block($_) } @calls[1 .. $#calls];
     $records = $inner ? @calls - $inner : 0;
     $mode = 'run' if $how eq 'out' && !$inner;
-    $single = $mode eq 'run' ? 0 : 1;
+    $single = $mode eq 'run' && !defined $expecting ? 0 : 1;
     if ($mode eq 'next' || $mode eq 'out') { hook_calls() }
     elsif (!$nested) { unhook_calls() }
     $resume = 1;

@@ -9,8 +9,9 @@ BEGIN {
     ${^WARNING_BITS} = "\0" x 20;
 }
 
-our ($pid, $busy, %bps, %pending, %names, %reals, $here, $expression, $place, @saved);
+our ($pid, $busy, $single, %bps, %pending, %names, %reals, $here, $expression, $place, @saved);
 our (@dbline, %dbline);
+our (%doing, $expecting);
 
 my $FURTHEST = 5;    # lines by which a breakpoint may move forward
 
@@ -46,6 +47,7 @@ sub arrived {
     my ($name) = @_;
     my $path = real($name);
     ($names{$path}, $reals{$name}) = ($name, $path);
+    watch_for_files();
     return if !$pending{$path};
     my $lines = install($path);
     send_json({event => 'bound', lines => $lines});
@@ -62,6 +64,7 @@ sub set_breakpoints {
         };
     }
     $pending{$path} = \@wanted;
+    watch_for_files();
     return {loaded => \'false', lines => []} if !exists $names{$path};
     return {loaded => \'true', lines => install($path)};
 }
@@ -95,13 +98,54 @@ sub place {
     return if !exists $main::{"_<$name"};
     local *dbline = $main::{"_<$name"};
     for my $line (keys %{$bps{$name} || {}}) {
-        next if $new->{$line};
+        next if $new->{$line} || $doing{$name}{$line};
         $dbline{$line} = 0;
         delete $dbline{$line};
     }
     $dbline{$_} = 1 for keys %$new;
     $bps{$name} = $new;
     return;
+}
+
+# Files that come by `do` ------------------------------------------------------------------
+
+# Perl tells of files that come by `require` (postponed), and of no others. So while a
+# breakpoint waits for a file, the program is also looked at where it says `do`.
+sub watch_for_files {
+    return if !grep { !exists $names{$_} && @{$pending{$_}} } keys %pending;
+    watch_file($_) for grep { !$doing{$_} } keys %reals;
+}
+
+sub watch_file {
+    my ($name) = @_;
+    $doing{$name} = {};
+    return if !exists $main::{"_<$name"};
+    local *dbline = $main::{"_<$name"};
+    for my $n (1 .. $#dbline) {
+        next if !defined $dbline[$n] || index($dbline[$n], 'do') < 0;
+        next if $dbline[$n] !~ /^[^#]*(?<![\w\$\@%&:>])do\b(?!\s*[{=,;])/;
+        my $line = $n;
+        $line-- while $line && (!defined $dbline[$line] || $dbline[$line] == 0);
+        next if !$line;
+        $doing{$name}{$line} = 1;
+        $dbline{$line} = 1;
+    }
+}
+
+# From such a place on, statement by statement, until the first one of a file or a later one here.
+sub expect_file {
+    my ($file, $line) = @_;
+    if (!defined $expecting) {
+        $expecting = frames_below() if $doing{$file} && $doing{$file}{$line};
+    }
+    elsif ((caller 2)[7]) {
+        $expecting = undef;
+        arrived($file);
+    }
+    elsif (!($doing{$file} && $doing{$file}{$line}) && frames_below() <= $expecting) {
+        $expecting = undef;
+    }
+    $single = 1 if defined $expecting;
 }
 
 sub lines_of {
@@ -160,7 +204,7 @@ sub log_message {
         my $value = in_scope();
         $text .= $@ ? "{" . trimmed($@) . "}" : defined $value ? "$value" : 'undef';
     }
-    send_json({event => 'log', text => shown($text), file => $reals{$place->[1]}, line => \"$place->[2]"});
+    send_json({event => 'log', text => shown($text), file => shown($reals{$place->[1]}), line => \"$place->[2]"});
 }
 
 sub parts_of { return split /(\{(?:[^{}]|\{[^{}]*\})*\})/, $_[0] }
@@ -169,7 +213,7 @@ sub braced { return $_[0] =~ /^\{(.*)\}$/s ? $1 : undef }
 sub complain {
     my ($point, $why) = @_;
     my $text = "Condition '$point->{when}' failed: " . trimmed($why);
-    send_json({event => 'log', text => $text, file => $reals{$place->[1]}, line => \"$place->[2]"});
+    send_json({event => 'log', text => $text, file => shown($reals{$place->[1]}), line => \"$place->[2]"});
 }
 
 sub trimmed {

@@ -50,7 +50,7 @@ sub frame_name {
     my ($kind, $in) = @$frame{qw(kind in)};
     return 'main' if $kind eq 'main';
     return 'eval STRING' if $kind eq 'eval';
-    return $kind eq 'file' ? 'require ' . $in->[4] : $in->[3];
+    return $kind eq 'file' ? 'require ' . shown($in->[4]) : $in->[3];
 }
 
 sub stack_reply {
@@ -63,7 +63,7 @@ sub stack_reply {
         my $at = $frames[$n]{at};
         my $file = exists $reals{$at->[1]} ? $reals{$at->[1]} : $at->[1];
         push @shown, {
-            name => frame_name($frames[$n]), file => $file, line => \"$at->[2]",
+            name => frame_name($frames[$n]), file => shown($file), line => \"$at->[2]",
             kind => $frames[$n]{kind}, package => $at->[0],
             saved => $at->[1] =~ /^\(eval \d+\)/ ? \'true' : \'false',
         };
