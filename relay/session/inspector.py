@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from relay.adapters.python import probe_calls
-from relay.errors import DebuggerError, DebuggerTimeout, EvaluateError, VariableNotFound
+from relay.dap.lifecycle import Phase
+from relay.errors import (
+    DebuggerError,
+    DebuggerTimeout,
+    EvaluateError,
+    InvalidSessionState,
+    VariableNotFound,
+)
 from relay.session.stop import Frame, RaisedException
 
 if TYPE_CHECKING:
@@ -350,11 +357,16 @@ class Inspector:
         self._used = self._used or at is not None
         call = None if at is None else number  # the debugger's own thread is never interrupted
         expression = probe_calls.expression(do, call=call, stop=self._stop, **arguments)
+        stop = self._debuggee.session.stop
         try:
             text = await self._evaluate(expression, at, timeout)
+            return self._checked(do, text, arguments)
         except DebuggerTimeout as error:
             raise await self._interrupt(number, do, error) from None
-        return self._checked(do, text, arguments)
+        except DebuggerError:
+            if at is not None and stop is not None and self._debuggee.session.stop is not stop:
+                raise _moved_on(do, self._debuggee.session.phase) from None
+            raise
 
     async def _evaluate(
         self, expression: str, frame: Frame | None, timeout: float | None = None
@@ -413,3 +425,13 @@ class Inspector:
                 **{k: error[k] for k in ("line", "offset", "text") if k in error},
             )
         raise DebuggerError(f"{do} failed in the debuggee: {error.get('message')}", operation=do)
+
+
+def _moved_on(do: str, phase: Phase) -> InvalidSessionState:
+    """Another client has resumed the program while this one looked."""
+    return InvalidSessionState(
+        f"The program went on during {do}",
+        current_state=phase.value,
+        required_state=Phase.PAUSED.value,
+        suggestion="Ask again at the next stop: what was shown of this one is stale",
+    )

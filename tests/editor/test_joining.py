@@ -7,11 +7,14 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import trio
 
+from relay.client import AsyncSession
+from relay.faces.dap.placing import Placing
 from tests.e2e.api import Api
 from tests.e2e.api import Refused as ApiRefused
 from tests.editor.joining import editor, join, stack, terms
@@ -257,6 +260,8 @@ async def test_what_is_wrong_is_said_and_the_session_lives_on(api: Api, program:
         for command, arguments in (
             ("setBreakpoints", {}),
             ("setBreakpoints", {"source": 3}),
+            ("setBreakpoints", {"source": {"path": "\0"}, "breakpoints": [{"line": 1}]}),
+            ("setBreakpoints", {"source": {"path": cart.text}, "breakpoints": ["x"]}),
             ("stackTrace", {}),
             ("variables", {"variablesReference": "x"}),
             ("evaluate", {"expression": 3}),
@@ -330,3 +335,57 @@ async def test_relay_dap_listens_for_editors(api: Api, program: Write, tmp_path:
         process.terminate()
         with trio.fail_after(30):
             assert await process.wait() == 0
+
+
+async def test_an_editor_that_ends_its_adapter_by_a_signal_leaves_nothing(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    cart = program(CART)
+    agent = await api.session()
+    await agent.launch(cart.text, stop_on_entry=True)
+    environment: dict[str, Any] = {**os.environ, "RELAY_STATE_DIR": str(tmp_path / "s")}
+    process = await trio.lowlevel.open_process(
+        command("--url", terms(api).url, "--session", agent.id),
+        stdin=-1,
+        stdout=-1,
+        env=environment,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    async with trio.open_nursery() as nursery:
+        peer = Peer(trio.StapledStream(process.stdin, process.stdout))
+        nursery.start_soon(peer.read)
+        await peer.ask("initialize", adapterID="relay")
+        await join(peer)
+        await peer.places(cart, "told")
+        assert (await agent.get("/breakpoints"))["total"] == 1
+        process.terminate()
+        with trio.fail_after(8):  # less than the time that a farewell may take
+            assert await process.wait() == 0
+    assert (await agent.get("/breakpoints"))["total"] == 0, "they went with the editor"
+
+
+async def test_a_session_that_ends_while_an_editor_joins_is_told_as_ended(api: Api) -> None:
+    agent = await api.session()
+    async with editor(terms(api, agent.id)) as peer:
+        await peer.ask("attach")
+        await agent.delete()
+        with pytest.raises(Refused, match=agent.id) as refused:
+            await peer.ask("configurationDone")
+        assert "/api/" not in str(refused.value), "editors have no routes"
+        await peer.event("terminated")
+
+
+async def test_two_editors_at_one_line_may_be_too_late(program: Write) -> None:
+    """Between the question and its answer somebody else may have removed the breakpoint."""
+
+    class Removed:
+        async def breakpoints(self) -> Any:
+            return SimpleNamespace(breakpoints=[])
+
+        async def set_breakpoints(self, **_: Any) -> Any:
+            return SimpleNamespace(breakpoints=[])
+
+    placing = Placing(cast(AsyncSession, Removed()))
+    (told,) = await placing.replace(program(CART).text, [{"line": 3}])
+    assert (told["verified"], told["line"]) == (False, 3)

@@ -26,6 +26,7 @@ class Editor:
         self._queue, self._unsent = trio.open_memory_channel[bytes](float("inf"))
         self._sent = trio.Event()
         self._waiting = 0
+        self._is_gone = False
         self.fault: str | None = None
         """What was wrong with the last bytes, if the conversation broke off."""
 
@@ -56,19 +57,27 @@ class Editor:
         self._say(self._conversation.respond(request, error=why))
 
     def _say(self, data: bytes) -> None:
+        if self._is_gone:
+            return
         self._waiting += 1
         self._queue.send_nowait(data)
 
     async def write(self) -> None:
         """Send what was said, until the editor hangs up."""
-        async for data in self._unsent:
-            try:
+        try:
+            async for data in self._unsent:
                 await self._sink.send_all(data)
-            except (trio.BrokenResourceError, trio.ClosedResourceError):
-                return
-            self._waiting -= 1
-            self._sent.set()
-            self._sent = trio.Event()
+                self._took(1)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass
+        finally:  # nobody is to wait for what will not be sent
+            self._is_gone = True
+            self._took(self._waiting)
+
+    def _took(self, count: int) -> None:
+        self._waiting -= count
+        self._sent.set()
+        self._sent = trio.Event()
 
     async def room(self, most: int = MOST_WAITING) -> None:
         """Until at most so many messages are on their way."""

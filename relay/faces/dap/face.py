@@ -6,6 +6,7 @@ the agent. Source: DAP requests; contract, section 3.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -95,6 +96,9 @@ class Face:
         except (RelayError, _Refusal) as error:
             self._editor.refuse(request, _words(error))
             return
+        except Exception as error:  # noqa: BLE001 - an editor waits for its answer for ever
+            self._editor.refuse(request, f"{request.command} failed: {error!r}")
+            return
         self._editor.answer(request, body)
         if (after := _AFTER.get(request.command)) is not None:
             await after(self)
@@ -110,7 +114,7 @@ class Face:
             )
         try:
             return await do(self, request.arguments)
-        except (KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise _Refusal(
                 f"{request.command}: an argument is missing or of the wrong type: {error}"
             ) from None
@@ -178,7 +182,11 @@ class Face:
         self._editor.event("initialized")
 
     async def _configuration_done(self, arguments: Arguments) -> Body:
-        await self._session.ping()
+        try:
+            await self._session.ping()
+        except RelayError:  # it has ended meanwhile: editors wait for that word
+            self._telling.end(None)
+            raise
         self._configured = True
         return None
 
@@ -364,7 +372,13 @@ def _too_early() -> _Refusal:
 def _words(error: RelayError | _Refusal) -> str:
     if isinstance(error, _Refusal):
         return str(error)
-    return f"{error.message}. {error.details.get('suggestion', error.suggestion)}"
+    suggestion = error.details.get("suggestion", error.suggestion)
+    if _OF_THE_API.search(suggestion):
+        return error.message  # the way out is one that editors do not have
+    return f"{error.message}. {suggestion}"
+
+
+_OF_THE_API = re.compile(r"\b(GET|POST|PUT|DELETE) /|\bdetails\b")
 
 
 _Do = Callable[[Face, Arguments], Awaitable[Body]]

@@ -67,6 +67,8 @@ class Placing:
             batch = await self._session.set_breakpoints(**place, **fields)
         except RelayError as error:
             return views.refused_breakpoint(wish.get("line"), error.message)
+        if not batch.breakpoints:  # two editors at one line: the other was quicker
+            return views.refused_breakpoint(wish.get("line"), "Somebody else has just removed it")
         (view,) = batch.breakpoints
         kept.add(view.id)
         return views.breakpoint(view)

@@ -40,8 +40,20 @@ async def serve_editor(
 
 async def _serve_stdio(terms: Terms) -> int:
     source, sink = map(trio.lowlevel.FdStream, own_streams())
-    async with source, sink:
+    fault: str | None = None
+
+    async def serve() -> None:
+        nonlocal fault
         fault = await serve_editor(terms, source, sink)
+        nursery.cancel_scope.cancel()
+
+    # Editors end their adapter by a signal: what it has set goes with it all the same.
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async with source, sink, trio.open_nursery() as nursery:
+            nursery.start_soon(serve)
+            async for _ in signals:
+                break
+            nursery.cancel_scope.cancel()
     if fault is not None:
         print(f"relay dap: {fault}", file=sys.stderr)
     return 0 if fault is None else 1
@@ -51,8 +63,11 @@ async def _serve_port(terms: Terms, port: int) -> int:
     """Until SIGINT or SIGTERM."""
 
     async def serve(stream: trio.SocketStream) -> None:
-        async with stream:
-            fault = await serve_editor(terms, stream, stream)
+        try:
+            async with stream:
+                fault = await serve_editor(terms, stream, stream)
+        except Exception as error:  # noqa: BLE001 - one editor must not take the others along
+            fault = repr(error)
         if fault is not None:
             print(f"relay dap: {fault}", file=sys.stderr)
 

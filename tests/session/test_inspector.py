@@ -1,0 +1,38 @@
+"""The way to a program's values, where another client moves the program meanwhile."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from relay.dap.lifecycle import Phase
+from relay.errors import DebuggerError, InvalidSessionState
+from relay.session.debuggee import Debuggee
+from relay.session.inspector import Inspector
+from relay.session.stop import Frame, Stop
+
+FRAME = Frame(dap_id=1, name="add", path="/shop.py", line=3)
+
+
+def stop() -> Stop:
+    return Stop(id=1, thread_id=1, reason="breakpoint", top=FRAME)
+
+
+async def test_a_look_that_another_client_overtakes_is_no_fault_of_the_debugger() -> None:
+    session = SimpleNamespace(stop=stop(), phase=Phase.PAUSED, settings=None)
+    moves = True
+
+    async def request(command: str, *_: Any, **__: Any) -> Any:
+        if moves:
+            session.stop, session.phase = None, Phase.RUNNING
+        raise DebuggerError("Unable to find thread for evaluation.")
+
+    inspector = Inspector(cast(Debuggee, SimpleNamespace(session=session, request=request)))
+    with pytest.raises(InvalidSessionState, match="went on during modules") as refused:
+        await inspector.modules([FRAME], FRAME)
+    assert refused.value.details["current_state"] == "running"
+    session.stop, moves = stop(), False
+    with pytest.raises(DebuggerError):
+        await inspector.modules([FRAME], FRAME)
