@@ -64,15 +64,11 @@ class StandardAdapter(Adapter):
             "supportsRunInTerminalRequest": False,
         }
 
-    def command_for(
-        self, port: int | None, values: Mapping[str, Any] | None = None
-    ) -> tuple[str, ...]:
-        """What starts it, to listen on `port` if it speaks over TCP.
-
-        Some adapters are the program's own process: `{program}` and `{args}`, a word each.
-        """
-        known = {**(values or {}), **({} if port is None else {"port": port})}
-        return tuple(text for word in self.command for text in _words(word, known))
+    def command_for(self, port: int | None) -> tuple[str, ...]:
+        """What starts it, to listen on `port` if it speaks over TCP."""
+        if port is None:
+            return self.command
+        return tuple(word.replace("{port}", str(port)) for word in self.command)
 
     def launch_arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of `launch`: the template with the values in their places."""
@@ -109,16 +105,6 @@ def mentions(template: Any, name: str) -> bool:
     if isinstance(template, list | tuple):
         return any(mentions(item, name) for item in template)
     return isinstance(template, str) and f"{{{name}}}" in template
-
-
-def _words(word: str, values: Mapping[str, Any]) -> list[str]:
-    """A word of a command with its placeholders replaced; a list becomes a word for each item."""
-    for name in ("port", "program", "args", "cwd"):
-        if name in values and word == f"{{{name}}}" and isinstance(values[name], list | tuple):
-            return [str(item) for item in values[name]]
-        if name in values:
-            word = word.replace(f"{{{name}}}", str(values[name]))
-    return [word]
 
 
 def filled(template: Any, values: Mapping[str, Any]) -> Any:

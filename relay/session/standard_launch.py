@@ -35,7 +35,7 @@ class Command:
 
 def standard_starter(adapter: StandardAdapter, command: Command) -> Starter:
     """The way to start it. Raises LaunchFailed if there is no such adapter here."""
-    adapter_start = AdapterStart(adapter, command.cwd, command.env, command.values)
+    adapter_start = AdapterStart(adapter, command.cwd, command.env)
 
     async def start(debuggee: Debuggee) -> None:
         opening = "launch", adapter.launch_arguments(command.values)

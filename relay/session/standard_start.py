@@ -38,19 +38,12 @@ LAST_WORDS = 2000
 class AdapterStart:
     """One start of an adapter, in a directory and with an environment."""
 
-    def __init__(
-        self,
-        adapter: StandardAdapter,
-        cwd: str,
-        env: Mapping[str, str],
-        values: Mapping[str, Any] | None = None,
-    ) -> None:
-        """`values` fill the adapter's command. Raises LaunchFailed if it is not there."""
+    def __init__(self, adapter: StandardAdapter, cwd: str, env: Mapping[str, str]) -> None:
+        """Raises LaunchFailed if there is no such adapter here."""
         _require(adapter, env)
         self._adapter = adapter
         self._cwd = cwd
         self._env = env
-        self._values = values
         self._said = ""
         self.awaited = "its answer to initialize"
         """What `shake_hands` waits for, in words."""
@@ -65,7 +58,7 @@ class AdapterStart:
         """From nothing to a link. Raises LaunchFailed."""
         debuggee.speaks_through_adapter = True
         port = _free_port() if self._adapter.over_tcp else None
-        argv = self._adapter.command_for(port, self._values)
+        argv = self._adapter.command_for(port)
         try:
             process = await spawn(argv, cwd=self._cwd, env=self._env)
         except SpawnError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -337,8 +338,9 @@ async def test_relay_dap_listens_for_editors(api: Api, program: Write, tmp_path:
             assert await process.wait() == 0
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 async def test_an_editor_that_ends_its_adapter_by_a_signal_leaves_nothing(
-    api: Api, program: Write, tmp_path: Path
+    api: Api, program: Write, tmp_path: Path, number: signal.Signals
 ) -> None:
     cart = program(CART)
     agent = await api.session()
@@ -359,7 +361,7 @@ async def test_an_editor_that_ends_its_adapter_by_a_signal_leaves_nothing(
         await join(peer)
         await peer.places(cart, "told")
         assert (await agent.get("/breakpoints"))["total"] == 1
-        process.terminate()
+        process.send_signal(number)
         with trio.fail_after(8):  # less than the time that a farewell may take
             assert await process.wait() == 0
     assert (await agent.get("/breakpoints"))["total"] == 0, "they went with the editor"

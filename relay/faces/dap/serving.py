@@ -16,6 +16,9 @@ from relay.faces.own_streams import own_streams
 
 LOOPBACK = "127.0.0.1"
 
+ENDS = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+"""Emacs ends its processes by SIGHUP, VS Code by SIGTERM."""
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -48,7 +51,7 @@ async def _serve_stdio(terms: Terms) -> int:
         nursery.cancel_scope.cancel()
 
     # Editors end their adapter by a signal: what it has set goes with it all the same.
-    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+    with trio.open_signal_receiver(*ENDS) as signals:
         async with source, sink, trio.open_nursery() as nursery:
             nursery.start_soon(serve)
             async for _ in signals:
@@ -60,7 +63,7 @@ async def _serve_stdio(terms: Terms) -> int:
 
 
 async def _serve_port(terms: Terms, port: int) -> int:
-    """Until SIGINT or SIGTERM."""
+    """Until one of `ENDS`."""
 
     async def serve(stream: trio.SocketStream) -> None:
         try:
@@ -71,7 +74,7 @@ async def _serve_port(terms: Terms, port: int) -> int:
         if fault is not None:
             print(f"relay dap: {fault}", file=sys.stderr)
 
-    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+    with trio.open_signal_receiver(*ENDS) as signals:
         async with trio.open_nursery() as nursery:
             listeners = await nursery.start(partial(trio.serve_tcp, serve, port, host=LOOPBACK))
             bound = listeners[0].socket.getsockname()[1]
