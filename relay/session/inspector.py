@@ -1,26 +1,18 @@
 """Inspector: values of a stopped program, asked of the probe that lives in it.
 
-Knows the probe's calls and their time limit; the handles behind references live
-in the debuggee and die with the stop. A call that hangs is interrupted there,
-and nothing else is: the session stays usable. Source: contract, section 5.
+Knows what the probe can be asked, and the shapes of its answers; the handles behind references
+live in the debuggee and die with the stop. Refuses to know how it is asked (see `probe_link.py`).
+Source: contract, section 5.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from relay.adapters.python import probe_calls
-from relay.dap.lifecycle import Phase
-from relay.errors import (
-    DebuggerError,
-    DebuggerTimeout,
-    EvaluateError,
-    InvalidSessionState,
-    VariableNotFound,
-)
+from relay.session.probe_link import ProbeLink
 from relay.session.stop import Frame, RaisedException
 
 if TYPE_CHECKING:
@@ -48,16 +40,14 @@ class Inspector:
 
     def __init__(self, debuggee: Debuggee) -> None:
         self._debuggee = debuggee
-        self._calls = itertools.count(1)
-        self._stop = 0
-        self._used = False
+        self._probe = ProbeLink(debuggee)
         self.knows_functions = False
         self.captures: list[dict[str, Any]] = []  # as the debuggee was told them last
         self._knows_captures = False
 
     def new_stop(self) -> None:
         """Whatever was shown of an earlier stop is stale from now on."""
-        self._stop += 1
+        self._probe.new_stop()
 
     # Values ------------------------------------------------------------------------
 
@@ -238,9 +228,7 @@ class Inspector:
 
     async def thread_states(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
         """Every thread: id, name, ident, state (standing, held, running), frame. At any time."""
-        expression = probe_calls.expression("thread_states")
-        text = await self._evaluate(expression, None, timeout)
-        states = self._checked("thread_states", text, {})["threads"]
+        states = (await self._probe.ask_any_time("thread_states", timeout))["threads"]
         return [{**state, "id": self._debuggee.outer_id(state["id"])} for state in states]
 
     async def resume_thread(self, thread_id: int, step: str | None) -> str:
@@ -269,8 +257,7 @@ class Inspector:
 
     async def hits(self, *, timeout: float) -> dict[str, int]:
         """How often each breakpoint was hit, by the names that the debuggee has for them."""
-        text = await self._evaluate(probe_calls.expression("hits"), None, timeout)
-        return dict(self._checked("hits", text, {})["hits"])
+        return dict((await self._probe.ask_any_time("hits", timeout))["hits"])
 
     async def set_function_breakpoints(
         self, breakpoints: Sequence[Mapping[str, Any]]
@@ -282,8 +269,7 @@ class Inspector:
 
     async def function_places(self, *, timeout: float) -> dict[str, dict[str, Any]]:
         """Where the functions of function breakpoints lie, by the breakpoints' names."""
-        text = await self._evaluate(probe_calls.expression("function_places"), None, timeout)
-        return dict(self._checked("function_places", text, {})["places"])
+        return dict((await self._probe.ask_any_time("function_places", timeout))["places"])
 
     async def set_captures(self, captures: list[dict[str, Any]]) -> bool:
         """Replace what breakpoints capture; False if this debuggee cannot."""
@@ -294,8 +280,7 @@ class Inspector:
 
     async def tell_captures(self, *, timeout: float) -> int:
         """Have the rows that wait in the debuggee told, as events before this returns."""
-        text = await self._evaluate(probe_calls.expression("tell_captures"), None, timeout)
-        return int(self._checked("tell_captures", text, {})["told"])
+        return int((await self._probe.ask_any_time("tell_captures", timeout))["told"])
 
     async def trace_start(self, **wanted: Any) -> bool:
         """Have a call recorded from now on, in place of any before; False if it cannot be."""
@@ -326,7 +311,7 @@ class Inspector:
 
     async def inject(self) -> None:
         """Put the probe into a debuggee that was started without it, and mend what it lacks."""
-        await self._evaluate(probe_calls.injection(), None)
+        await self._probe.evaluate(probe_calls.injection(), None)
         await self._ask("install", None)
 
     async def debug_children(self, spec: Mapping[str, str]) -> dict[str, Any]:
@@ -343,95 +328,12 @@ class Inspector:
 
     async def release(self) -> None:
         """Let go of every value that was shown, so that objects die as without us."""
-        if self._used:
-            self._used = False
+        if self._probe.used:
+            self._probe.used = False
             await self._ask("release", None)
-
-    # The way in ---------------------------------------------------------------------------
 
     async def _ask(
         self, do: str, at: Frame | None, timeout: float | None = None, /, **arguments: Any
     ) -> dict[str, Any]:
         """One call of the probe, on the frame's thread (or on the debugger's own without one)."""
-        number = next(self._calls)
-        self._used = self._used or at is not None
-        call = None if at is None else number  # the debugger's own thread is never interrupted
-        expression = probe_calls.expression(do, call=call, stop=self._stop, **arguments)
-        stop = self._debuggee.session.stop
-        try:
-            text = await self._evaluate(expression, at, timeout)
-            return self._checked(do, text, arguments)
-        except DebuggerTimeout as error:
-            raise await self._interrupt(number, do, error) from None
-        except DebuggerError:
-            if at is not None and stop is not None and self._debuggee.session.stop is not stop:
-                raise _moved_on(do, self._debuggee.session.phase) from None
-            raise
-
-    async def _evaluate(
-        self, expression: str, frame: Frame | None, timeout: float | None = None
-    ) -> str:
-        arguments: dict[str, Any] = {"expression": expression, "context": probe_calls.CONTEXT}
-        if frame is not None:
-            arguments["frameId"] = frame.dap_id
-        body = await self._debuggee.request("evaluate", arguments, timeout=timeout)
-        return str(body.get("result", ""))
-
-    async def _interrupt(self, number: int, do: str, timeout: DebuggerTimeout) -> DebuggerTimeout:
-        expression = probe_calls.expression("interrupt", target=number)
-        try:
-            answer = probe_calls.decode(await self._evaluate(expression, None))
-            done = bool(answer.get("interrupted"))
-        except (DebuggerTimeout, DebuggerError, ValueError):
-            done = False
-        hint = (
-            "It was interrupted; the session is usable. Ask for something cheaper"
-            if done
-            else "It could not be interrupted: resume the program, or DELETE the session"
-        )
-        limit = timeout.details.get("timeout_seconds")
-        return DebuggerTimeout(
-            f"{do} did not end within {limit:g} s",
-            suggestion=hint,
-            operation=do,
-            timeout_seconds=limit,
-            interrupted=done,
-        )
-
-    def _checked(self, do: str, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        try:
-            answer = probe_calls.decode(text)
-        except ValueError as fault:
-            raise DebuggerError(f"the debuggee did not answer {do}: {fault}") from None
-        error = answer.get("error")
-        if not isinstance(error, Mapping):
-            return answer
-        if error.get("kind") == "stale_reference":
-            reference = arguments.get("ref")
-            raise VariableNotFound(
-                f"variables_reference {reference} is not of this stop",
-                variables_reference=reference,
-            )
-        if error.get("kind") == "not_found":
-            raise VariableNotFound(
-                str(error["message"]),
-                variables_reference=arguments.get("ref"),
-                name=arguments.get("name"),
-                suggestion="GET /sessions/{id}/variables lists the names below a reference",
-            )
-        if error.get("kind") == "syntax":
-            raise EvaluateError(
-                f"SyntaxError: {error['message']}",
-                **{k: error[k] for k in ("line", "offset", "text") if k in error},
-            )
-        raise DebuggerError(f"{do} failed in the debuggee: {error.get('message')}", operation=do)
-
-
-def _moved_on(do: str, phase: Phase) -> InvalidSessionState:
-    """Another client has resumed the program while this one looked."""
-    return InvalidSessionState(
-        f"The program went on during {do}",
-        current_state=phase.value,
-        required_state=Phase.PAUSED.value,
-        suggestion="Ask again at the next stop: what was shown of this one is stale",
-    )
+        return await self._probe.ask(do, at, timeout, **arguments)
