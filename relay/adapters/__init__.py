@@ -53,6 +53,9 @@ class Adapter:
     types: Mapping[str, str] = field(default_factory=dict)
     """The language's names of types, and the words that every language shares: `int`, `array`."""
 
+    scalars: frozenset[str] = frozenset()
+    """Its types that hold a number or a text alike, shown without quotes: the value tells which."""
+
     pauses_any_thread: bool = False
     """Whether `pause` takes `*` where DAP has a thread's number."""
 

@@ -321,7 +321,10 @@ async def test_the_line_protocol_takes_perl(program: Write) -> None:
         assert (stop["reason"], stop["location"]["line"]) == ("breakpoint", script.line("sum"))
         await client.send("evaluate", expression="$left * $right")
         *_, (_, result) = await client.until("evaluateResult")
-        assert result["result"] == "12"
+        assert (result["result"], result["type"]) == ("12", "int")
+        await client.send("evaluate", expression="'seven'")
+        *_, (_, result) = await client.until("evaluateResult")
+        assert (result["result"], result["type"]) == ('"seven"', "string")
         await client.send("getStackTrace")
         *_, (_, stack) = await client.until("stackTrace")
         assert [frame["function"] for frame in stack["frames"]] == ["main::add", "main"]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relay.adapters.perl import PERL
 from relay.adapters.python.about import PYTHON
 from relay.faces.stdio.changes import Changes
 from relay.faces.stdio.lines import (
@@ -200,3 +201,21 @@ def test_types_have_common_names_and_classes_their_own() -> None:
         assert spoken(PYTHON, "…", name) == ("…", kind)
     assert spoken(PYTHON, "<C>", "pkg.mod.C") == ("<C>", "C")
     assert spoken(PYTHON, "***", "str") == ("***", "string")
+
+
+def test_a_scalar_is_what_it_looks_like() -> None:
+    for shown, expected in (
+        ("42", ("42", "int")),
+        ("-7", ("-7", "int")),
+        ("3.5", ("3.5", "float")),
+        ("1e+100", ("1e+100", "float")),
+        ("-Inf", ("-Inf", "float")),
+        ("undef", ("undef", "nil")),
+        ("007", ('"007"', "string")),
+        ("00.5", ('"00.5"', "string")),
+        ('say "hé"', ('"say \\"hé\\""', "string")),
+        ("", ('""', "string")),
+    ):
+        assert spoken(PERL, shown, "scalar") == expected
+    assert spoken(PERL, "[2 items]", "array") == ("[2 items]", "array")
+    assert spoken(PERL, "{1 keys}", "hash") == ("{1 keys}", "map")
