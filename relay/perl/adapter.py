@@ -103,9 +103,9 @@ class Adapter:
         """True after a disconnect. It and terminate overtake what waits for the program."""
         for request in asked:
             if request.command == "disconnect" and not request.problem:
-                await self._disconnect(request)
-                return True
-            if request.command == "terminate" and not request.problem:
+                if await self._disconnect(request):
+                    return True
+            elif request.command == "terminate" and not request.problem:
                 await self._handle(request, self._terminate)
             else:
                 await send.send(request)
@@ -143,6 +143,7 @@ class Adapter:
                 )
             if not self._initialized and request.command != "initialize":
                 raise bad_format("The first request must be initialize")
+            requests.thread(request.arguments, THREAD)
             body = await handler(request)
         except Refusal as why:
             self._client.refuse(request, why)
@@ -245,18 +246,19 @@ class Adapter:
             self._client.event("exited", {"exitCode": run.exit_code})
         self._client.event("terminated", {"restart": False})
 
-    async def _disconnect(self, request: Request) -> None:
+    async def _disconnect(self, request: Request) -> bool:
+        """False if it was refused: the conversation goes on."""
         try:
             # What was launched cannot live on: its output has nowhere to go.
             kill = requests.typed(request.arguments, "terminateDebuggee", bool, False)
         except Refusal as why:
             self._client.refuse(request, why)
-            await self._let_go(kill=False)
-        else:
-            await self._let_go(kill=kill)
-            self._client.respond(request)
+            return False
+        await self._let_go(kill=kill)
+        self._client.respond(request)
         with trio.move_on_after(1):
             await self._client.flush()
+        return True
 
     async def _let_go(self, *, kill: bool) -> None:
         run = self._run

@@ -137,6 +137,7 @@ class Looking:
 
     async def evaluate(self, run: Run, arguments: Mapping[str, Any]) -> Body:
         expression = requests.expression_of(arguments)
+        requests.text(arguments, "context", "")
         allowed = requests.typed(arguments, "allowSideEffects", bool, False)
         number = arguments.get("frameId")
         index = 0 if number is None else self.handles.frame(number)

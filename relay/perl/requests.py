@@ -155,6 +155,13 @@ def expression_of(arguments: Arguments, key: str = "expression") -> str:
     return value
 
 
+def thread(arguments: Arguments, only: int) -> None:
+    """Raises Refusal 1004 if another thread is named than the one that there is."""
+    named = typed(arguments, "threadId", int, only)
+    if named != only:
+        raise bad_format(f"threadId {named} is no thread: the only one is {only}")
+
+
 def filter_of(arguments: Arguments) -> str | None:
     """Of variables: the indexed children alone, the named ones alone, or None for all."""
     kind = typed(arguments, "filter", str, "")

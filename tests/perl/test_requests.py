@@ -67,6 +67,11 @@ AT_A_STOP: list[tuple[str, dict[str, Any], int, str]] = [
     ("setExpression", {"expression": "$x", "value": ""}, FORMAT, "value is empty"),
     ("setExpression", {"expression": "1", "value": "2"}, FAILED, "modify"),
     ("exceptionInfo", {}, FORMAT, "exception"),
+    ("stackTrace", {"threadId": 99}, FORMAT, "the only one is 1"),
+    ("next", {"threadId": 2}, FORMAT, "the only one is 1"),
+    ("continue", {"threadId": "1"}, FORMAT, "threadId"),
+    ("evaluate", {"expression": "1", "context": 5}, FORMAT, "context"),
+    ("disconnect", {"terminateDebuggee": "yes"}, FORMAT, "terminateDebuggee"),
     ("stdin", {"input": 7}, FORMAT, "input"),
 ]
 
