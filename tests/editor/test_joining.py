@@ -92,6 +92,7 @@ async def test_breakpoints_of_both_stand_side_by_side(api: Api, program: Write) 
         loop, result = {"line": cart.line("loop")}, {"line": cart.line("result")}
         first, second = await peer.places(cart, loop, result)
         assert (first["verified"], second["id"]) == (True, int(kept["id"].removeprefix("bp_")))
+        assert ("message" in first, "Somebody else's" in second["message"]) == (False, True)
         listed = {b["line"]: b for b in (await agent.get("/breakpoints"))["breakpoints"]}
         assert listed.keys() == {cart.line("loop"), cart.line("result")}
         assert listed[cart.line("result")]["condition"] == "price == 4", "the agent's own"

@@ -59,9 +59,9 @@ class Placing:
     ) -> dap.Breakpoint:
         key = (_real(path), wish["name"] if path == FUNCTIONS else wish["line"])
         known = there.get(key)
-        if known is not None and known.id not in self._own.get(path, set()):
-            return views.breakpoint(known)  # somebody else's: it stays as it is
         fields = {ours: wish[theirs] for theirs, ours in _FIELDS.items() if wish.get(theirs)}
+        if known is not None and known.id not in self._own.get(path, set()):
+            return _as_it_stays(known, fields)
         place = {"function": key[1]} if path == FUNCTIONS else {"file": path, "line": key[1]}
         try:
             batch = await self._session.set_breakpoints(**place, **fields)
@@ -84,6 +84,14 @@ class Placing:
             for gone in {one for ids in self._own.values() for one in ids}:
                 await self._remove(gone)
             self._own.clear()
+
+
+def _as_it_stays(known: BreakpointView, wanted: Mapping[str, Any]) -> dap.Breakpoint:
+    """Somebody else's breakpoint; an editor that wants another at this place is told."""
+    told = views.breakpoint(known)
+    if any((wanted.get(field) or None) != getattr(known, field) for field in _FIELDS.values()):
+        told["message"] = "Somebody else's breakpoint is here: its condition and log message hold"
+    return told
 
 
 def _place(view: BreakpointView) -> tuple[str, Any] | None:
