@@ -2,7 +2,8 @@
 
     command.py      the `relay perl-adapter` command
     stdio.py        the adapter as a process
-    adapter.py      one conversation with a client: its requests, and what the program does
+    conversation.py requests, answered one after the other, to the end of the client's stream
+    adapter.py      what each request does, and what the client is told of the program
     requests.py     checks of what a client asks, before anything is done
     numbering.py    where the client counts lines and columns from
     breakpoints.py  what the client wants and where it ended up

@@ -1,7 +1,8 @@
 """The debug adapter: one client, its requests, and what it is told.
 
 Knows every request of DAP that is answered, and in which state. Refuses to know how a value is
-found (looking.py), a process is kept (program.py, run.py) or a message is framed (client.py).
+found (looking.py), how a process is kept (program.py, run.py), and what overtakes what
+(conversation.py).
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
 
 import trio
 
 from relay.perl import program, requests
 from relay.perl.breakpoints import BUSY, Breakpoints, Placed, fields
 from relay.perl.client import Client, Request
+from relay.perl.conversation import SENT, Conversation, Early, Handler
 from relay.perl.hook import Hook, Reply, Silence
 from relay.perl.looking import Body, Looking
-from relay.perl.refusals import UNKNOWN, Refusal, bad_format, ended, failed
+from relay.perl.refusals import Refusal, bad_format, ended, failed
 from relay.perl.run import Run
 from relay.perl.telling import CAPABILITIES, THREAD, attached, launched, logged, stopped
 
@@ -31,17 +34,8 @@ BREAKPOINT_SECONDS = 2.0
 """For a program that runs to take breakpoints; afterwards they are told as they come."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Early:
-    """The response was sent already: what follows may overtake it otherwise."""
-
-
-SENT = _Early()
-Handler = Callable[[Request], Awaitable[Body | _Early | None]]
-
-
 class Adapter:
-    """One conversation."""
+    """One client's debugger, and the program that it debugs."""
 
     def __init__(self, client: Client, *, seccomp: bool) -> None:
         self._client = client
@@ -54,11 +48,8 @@ class Adapter:
         self._launch: requests.Launch | None = None
         self._run: Run | None = None
         self._had_run = False
-        self._worked = trio.Event()
-        """Everything that was asked before the client's stream broke is answered."""
         self._nursery: trio.Nursery
         self._handlers: dict[str, Handler] = {
-            "initialize": self._initialize,
             "launch": self._launch_request,
             "attach": self._attach_request,
             "setBreakpoints": self._set_breakpoints,
@@ -71,6 +62,7 @@ class Adapter:
             "pause": self._pause,
             "threads": self._threads,
             "restart": self._restart,
+            "terminate": self._terminate,
             "exceptionInfo": self._exception_info,
             "stdin": self._stdin,
             "scopes": self._scopes,
@@ -85,75 +77,31 @@ class Adapter:
 
     async def serve(self) -> None:
         """Until the client disconnects or hangs up; then nothing of what was launched is left."""
-        send, receive = trio.open_memory_channel[Request](1000)
+        checked = {name: self._checked(verb) for name, verb in self._handlers.items()}
+        handlers = {**checked, "initialize": self._initialize, "disconnect": self._disconnect}
+        conversation = Conversation(
+            self._client,
+            handlers,
+            urgent=frozenset({"disconnect", "terminate"}),
+            leave="disconnect",
+        )
         async with trio.open_nursery() as nursery:
             self._nursery = nursery
-            nursery.start_soon(self._write)
-            nursery.start_soon(self._work, receive)
-            while (asked := await self._client.receive()) is not None:
-                if await self._sort(asked, send):
-                    break
-            else:
-                await self._let_go(kill=False)
-                send.close()
-                await self._say_last_words()
+            await conversation.run(partial(self._let_go, kill=False))
             nursery.cancel_scope.cancel()
 
-    async def _sort(self, asked: list[Request], send: trio.MemorySendChannel[Request]) -> bool:
-        """True after a disconnect. It and terminate overtake what waits for the program."""
-        for request in asked:
-            if request.command == "disconnect" and not request.problem:
-                if await self._disconnect(request):
-                    return True
-            elif request.command == "terminate" and not request.problem:
-                await self._handle(request, self._terminate)
-            else:
-                await send.send(request)
-        return False
-
-    async def _say_last_words(self) -> None:
-        """What has no readable length ends the conversation: the client is told why."""
-        if self._client.fault is None:
-            return
-        with trio.move_on_after(1):
-            await self._worked.wait()
-        self._client.refuse(Request(0, "", {}), bad_format(self._client.fault))
-        with trio.move_on_after(1):
-            await self._client.flush()
-
-    async def _write(self) -> None:
-        await self._client.run_writer()
-        self._nursery.cancel_scope.cancel()
-
-    async def _work(self, waiting: trio.MemoryReceiveChannel[Request]) -> None:
-        async for request in waiting:
-            await self._handle(request, self._handlers.get(request.command))
-        self._worked.set()
-
-    async def _handle(self, request: Request, handler: Handler | None) -> None:
-        try:
-            if request.problem:
-                raise bad_format(request.problem)
-            if handler is None:
-                raise Refusal(
-                    UNKNOWN,
-                    f"Unknown command: {request.command}",
-                    "Unknown command '{command}'",
-                    command=request.command,
-                )
-            if not self._initialized and request.command != "initialize":
+    def _checked(self, verb: Handler) -> Handler:
+        async def handler(request: Request) -> Mapping[str, Any] | Early | None:
+            if not self._initialized:
                 raise bad_format("The first request must be initialize")
             requests.thread(request.arguments, THREAD)
-            body = await handler(request)
-        except Refusal as why:
-            self._client.refuse(request, why)
-        else:
-            if not isinstance(body, _Early):
-                self._client.respond(request, body)
+            return await verb(request)
+
+        return handler
 
     # Start and end --------------------------------------------------------------------------
 
-    async def _initialize(self, request: Request) -> _Early:
+    async def _initialize(self, request: Request) -> Early:
         if self._initialized:
             raise bad_format("initialize was asked already")
         self._looking.numbering = requests.numbering(request.arguments)
@@ -220,7 +168,7 @@ class Adapter:
         if self._configured:
             await self._go(run)
 
-    async def _configuration_done(self, request: Request) -> _Early | None:
+    async def _configuration_done(self, request: Request) -> Early | None:
         if self._configured:
             return None
         self._configured = True
@@ -246,19 +194,10 @@ class Adapter:
             self._client.event("exited", {"exitCode": run.exit_code})
         self._client.event("terminated", {"restart": False})
 
-    async def _disconnect(self, request: Request) -> bool:
-        """False if it was refused: the conversation goes on."""
-        try:
-            # What was launched cannot live on: its output has nowhere to go.
-            kill = requests.typed(request.arguments, "terminateDebuggee", bool, False)
-        except Refusal as why:
-            self._client.refuse(request, why)
-            return False
+    async def _disconnect(self, request: Request) -> None:
+        # What was launched cannot live on: its output has nowhere to go.
+        kill = requests.typed(request.arguments, "terminateDebuggee", bool, False)
         await self._let_go(kill=kill)
-        self._client.respond(request)
-        with trio.move_on_after(1):
-            await self._client.flush()
-        return True
 
     async def _let_go(self, *, kill: bool) -> None:
         run = self._run
@@ -361,14 +300,14 @@ class Adapter:
 
     # Motion -----------------------------------------------------------------------------------
 
-    async def _continue(self, request: Request) -> _Early:
+    async def _continue(self, request: Request) -> Early:
         return await self._move(request, "continue", {"allThreadsContinued": True})
 
-    async def _step(self, request: Request) -> _Early:
+    async def _step(self, request: Request) -> Early:
         how = {"next": "next", "stepIn": "in", "stepOut": "out"}[request.command]
         return await self._move(request, how, None)
 
-    async def _move(self, request: Request, how: str, body: Body | None) -> _Early:
+    async def _move(self, request: Request, how: str, body: Body | None) -> Early:
         run = self._standing()
         self._goes_on(run)
         self._client.respond(request, body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -175,6 +176,31 @@ async def test_nothing_is_done_before_initialize(tmp_path: Path) -> None:
         await perl.start(program)
         await perl.ask("configurationDone")
         assert await perl.end() == 0
+
+
+async def test_what_was_asked_before_the_client_closed_its_end_is_answered(
+    tmp_path: Path,
+) -> None:
+    program = Program.write(tmp_path / "p.pl", "my $x = 1;    # @one\nsleep 600;\n")
+    asked: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("initialize", {}),
+        ("launch", {"program": program.text}),
+        ("setBreakpoints", {"source": {"path": program.text}, "breakpoints": [{"line": 1}]}),
+        ("threads", {}),
+        ("nonsense", {}),
+    )
+    lines = [
+        framed(json.dumps({"seq": n, "type": "request", "command": c, "arguments": a}).encode())
+        for n, (c, a) in enumerate(asked, 1)
+    ]
+    with trio.fail_after(30):
+        done = await trio.run_process(
+            [sys.executable, "-m", "relay.perl"], stdin=b"".join(lines), capture_stdout=True
+        )
+    told = [one for one in Decoder().feed(done.stdout) if one["type"] == "response"]
+    assert [(one["command"], one["success"]) for one in told] == [
+        (command, command != "nonsense") for command, _ in asked
+    ]
 
 
 def test_the_command_says_where_the_hook_is() -> None:
