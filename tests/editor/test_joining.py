@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ import trio
 
 from relay.client import AsyncSession
 from relay.faces.dap.placing import Placing
-from tests.e2e.api import Api
+from tests.e2e.api import Api, Session
 from tests.e2e.api import Refused as ApiRefused
 from tests.editor.joining import editor, join, stack, terms
 from tests.perl.driver import Peer, Refused
@@ -281,16 +282,16 @@ def command(*options: str) -> list[str]:
     return [sys.executable, "-m", "relay", "dap", *options]
 
 
-async def test_relay_dap_is_an_adapter_on_stdio(api: Api, program: Write, tmp_path: Path) -> None:
-    cart = program(CART)
-    agent = await api.session()
-    await agent.launch(cart.text, stop_on_entry=True)
-    environment: dict[str, Any] = {**os.environ, "RELAY_STATE_DIR": str(tmp_path / "s")}
+@asynccontextmanager
+async def on_stdio(
+    api: Api, agent: Session, folder: Path
+) -> AsyncIterator[tuple[trio.Process, Peer]]:
+    """`relay dap` as an editor starts it, and the editor's end of it, after `initialize`."""
     process = await trio.lowlevel.open_process(
         command("--url", terms(api).url, "--session", agent.id),
         stdin=-1,
         stdout=-1,
-        env=environment,
+        env={**os.environ, "RELAY_STATE_DIR": str(folder / "s")},
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -298,9 +299,18 @@ async def test_relay_dap_is_an_adapter_on_stdio(api: Api, program: Write, tmp_pa
         peer = Peer(trio.StapledStream(process.stdin, process.stdout))
         nursery.start_soon(peer.read)
         await peer.ask("initialize", adapterID="relay")
+        yield process, peer
+
+
+async def test_relay_dap_is_an_adapter_on_stdio(api: Api, program: Write, tmp_path: Path) -> None:
+    cart = program(CART)
+    agent = await api.session()
+    await agent.launch(cart.text, stop_on_entry=True)
+    async with on_stdio(api, agent, tmp_path) as (process, peer):
         await join(peer)
         await peer.places(cart, "told")
         await peer.event("stopped")
+        assert process.stdin is not None
         await process.stdin.aclose()
         with trio.fail_after(30):
             assert await process.wait() == 0
@@ -346,19 +356,7 @@ async def test_an_editor_that_ends_its_adapter_by_a_signal_leaves_nothing(
     cart = program(CART)
     agent = await api.session()
     await agent.launch(cart.text, stop_on_entry=True)
-    environment: dict[str, Any] = {**os.environ, "RELAY_STATE_DIR": str(tmp_path / "s")}
-    process = await trio.lowlevel.open_process(
-        command("--url", terms(api).url, "--session", agent.id),
-        stdin=-1,
-        stdout=-1,
-        env=environment,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    async with trio.open_nursery() as nursery:
-        peer = Peer(trio.StapledStream(process.stdin, process.stdout))
-        nursery.start_soon(peer.read)
-        await peer.ask("initialize", adapterID="relay")
+    async with on_stdio(api, agent, tmp_path) as (process, peer):
         await join(peer)
         await peer.places(cart, "told")
         assert (await agent.get("/breakpoints"))["total"] == 1
