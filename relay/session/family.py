@@ -67,6 +67,8 @@ class Family:
     async def open(self) -> None:
         """Listen for children from now on."""
         await self._door.open()
+        if self.program.process is not None:
+            self.program.process.answer_for(self._door.path)
         self.program.nursery.start_soon(self._door.admit, self._come_in)
 
     def close(self) -> None:

@@ -336,6 +336,7 @@ class Watch:
         self.control = control
         self.relay = relay
         self.program = 0
+        self.litter: list[bytes] = []
         self.ending = False
         self.detached = False
         self.poll = select.poll()
@@ -352,6 +353,7 @@ class Watch:
             self.hear(self.poll.poll()[0][0])
         if self.ending:
             self.end()
+            self.sweep()
             self.control.send({"ended": True})
 
     def hear(self, fd: int) -> None:
@@ -372,6 +374,8 @@ class Watch:
             self.ending = True
         elif "children" in message:
             self.control.send({"children": message["children"], "list": self.children()})
+        elif "litter" in message:
+            self.litter.append(message["litter"])
         elif "detach" in message:
             self.detach(message["detach"])
 
@@ -428,6 +432,15 @@ class Watch:
             kill(-self.program)
         for pid, _ in descendants(os.getpid()):
             kill(pid)
+
+    def sweep(self) -> None:
+        """Takes away what a relay that was killed could not: files, with their directories."""
+        for path in self.litter:
+            try:
+                os.unlink(path)
+                os.rmdir(os.path.dirname(path))
+            except OSError:
+                pass  # the relay was there first
 
     def _wake_on_death(self) -> int:
         heard, told = os.pipe()

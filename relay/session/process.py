@@ -128,6 +128,13 @@ class GuardedProcess:
         finally:
             del self._listings[number]
 
+    def answer_for(self, path: str) -> None:
+        """Have this file, alone in its directory, taken away with it when the program ends.
+
+        The guardian does it where the relay cannot any more, because it was killed.
+        """
+        self._send({"litter": os.fsencode(path)})
+
     # Ending
 
     async def end(self) -> None:

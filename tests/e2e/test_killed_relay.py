@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import signal
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -137,3 +139,28 @@ async def launch_and_lose(session: Session, script: str, rung: str) -> None:
     """A launch whose answer never comes."""
     with contextlib.suppress(httpx.TransportError):
         await session.launch(script, wait=0, launch_mode=rung)
+
+
+async def test_the_door_of_children_goes_with_a_killed_relay(
+    tmp_path: Path, program: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The relay cannot take it away any more: the guardian does."""
+    place = Path(tempfile.mkdtemp(prefix="d-"))  # short: it is the path of a socket
+    monkeypatch.setenv("TMPDIR", str(place))
+    try:
+        async with served(tmp_path) as relay:
+            session = await relay.api.session()
+            script = program(PROGRAMS["parent"])
+            await session.launch(script.text, wait=0, debug_subprocesses=True)
+            await session.get("/events", types="output", timeout=60)
+            below = relay.below()
+            assert doors(place)
+            assert await relay.end(signal.SIGKILL) == -signal.SIGKILL
+            await until(lambda: not alive(below), f"left behind: {alive(below)}")
+            await until(lambda: not doors(place), "the door to be taken away")
+    finally:
+        shutil.rmtree(place)
+
+
+def doors(place: Path) -> list[Path]:
+    return list(place.glob("relay-*"))
