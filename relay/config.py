@@ -28,7 +28,7 @@ from pydantic_settings import (
 from relay.adapters import Adapter
 from relay.adapters.configured import NAME, ConfiguredAdapter
 from relay.adapters.known import OWN
-from relay.adapters.python.probe_secrets import DEFAULT_PATTERNS, is_pattern
+from relay.adapters.python.probe.secrets import DEFAULT_PATTERNS, is_pattern
 from relay.state_files import write_whole
 
 DEFAULT_STATE_DIR = "~/.opencode-debugger"

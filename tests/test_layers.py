@@ -36,15 +36,12 @@ IN_OTHER_INTERPRETERS = (
     "adapters/python/bootstrap.py",
     "adapters/python/children_site/*.py",
     "adapters/python/plain_program.py",
-    "adapters/python/probe*.py",
+    "adapters/python/probe/*.py",
     "adapters/python/pydevd*.py",
     "adapters/python/source_lines.py",
     "session/guardian.py",
 )
 """Files that run where the relay is not installed: in the debuggee, or in its interpreter."""
-
-PURE_CALLERS = frozenset({"adapters/python/probe_calls.py"})
-"""Matches a pattern above by its name, but runs in the relay: it asks the probe."""
 
 DEBUGGER = frozenset({"pydevd", "debugpy", "_pydevd_bundle", "_pydev_bundle", "_pydevd_frame_eval"})
 """What the debuggee has besides its standard library, once the debugger is in it."""
@@ -64,7 +61,7 @@ def files(*patterns: str) -> list[Path]:
 
 
 EVERY = files("**/*.py")
-FOREIGN = [p for p in files(*IN_OTHER_INTERPRETERS) if str(p.relative_to(ROOT)) not in PURE_CALLERS]
+FOREIGN = files(*IN_OTHER_INTERPRETERS)
 
 
 def name_of(path: Path) -> str:
@@ -194,8 +191,8 @@ def test_what_runs_in_other_interpreters_is_python_3_8(path: Path) -> None:
 
 def test_the_debuggee_side_files_are_found() -> None:
     names = {path.name for path in FOREIGN}
-    expected = {"bootstrap.py", "pydevd_link.py", "plain_program.py", "probe.py"}
-    assert expected | {"probe_types.py", "source_lines.py", "guardian.py"} <= names
+    expected = {"bootstrap.py", "pydevd_link.py", "plain_program.py", "entry.py"}
+    assert expected | {"types.py", "source_lines.py", "guardian.py"} <= names
 
 
 @pytest.mark.parametrize("path", files("operations/*.py", "session/*.py", "hub.py"), ids=name_of)

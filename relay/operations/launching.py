@@ -10,7 +10,7 @@ import trio
 
 from relay.adapters import Ability
 from relay.adapters.known import adapter_for
-from relay.adapters.python.probe_secrets import scrub_words
+from relay.adapters.python.probe.secrets import scrub_words
 from relay.dap.lifecycle import Phase
 from relay.errors import (
     InvalidRequest,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from relay.adapters.known import DEFAULT, adapter_for
-from relay.adapters.python.probe_secrets import MASK, scrub_words
+from relay.adapters.python.probe.secrets import MASK, scrub_words
 from relay.dap.lifecycle import Phase
 from relay.errors import InvalidRequest
 from relay.hub import Hub

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from relay.adapters.python.probe_secrets import scrub_words
+from relay.adapters.python.probe.secrets import scrub_words
 
 if TYPE_CHECKING:
     from relay.session.session import Session

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from relay.adapters.python.probe_secrets import scrub
+from relay.adapters.python.probe.secrets import scrub
 from relay.errors import DebuggerError, RelayError
 from relay.session.stop import RaisedException, Stop
 

@@ -3,7 +3,7 @@
 Knows which process a thread belongs to, whose stop the session tells of, and which stops wait.
 Each process stops for itself. The first stop pauses the session; one that comes while the session
 is paused elsewhere waits until that process runs again, and is told then. Refuses to know how a
-child comes to connect (`probe_inherit.py`), and how it is spoken with (`child.py`).
+child comes to connect (`probe/inherit.py`), and how it is spoken with (`child.py`).
 Source: contract, section 6; user story, section 4.5.
 """
 

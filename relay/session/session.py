@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import trio
 
 from relay.adapters import Adapter
-from relay.adapters.python.probe_secrets import secret_names
+from relay.adapters.python.probe.secrets import secret_names
 from relay.adapters.standard import StandardAdapter
 from relay.config import Settings
 from relay.dap.lifecycle import Happening, Lifecycle, Phase

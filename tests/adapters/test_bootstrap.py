@@ -8,13 +8,14 @@ import zipfile
 
 import pytest
 
+from relay.adapters.python.probe import PARTS
 from tests.adapters.bootstrap_runner import Runner, write
 
 # --- the program's surroundings -----------------------------------------------------------------
 
 INTROSPECTION = '''
 """A docstring."""
-import builtins, os, pickle, sys, threading, warnings
+import builtins, importlib.util, os, pickle, sys, threading, warnings
 
 class Thing:
     pass
@@ -45,12 +46,13 @@ facts = {
     "threads": [t.name for t in threading.enumerate()],
     "cwd": os.getcwd(),
     "hidden": [n for n in sys.modules if "debug_relay" in n or n in ("bootstrap", "probe")],
+    "found": [(n, getattr(importlib.util.find_spec(n), "origin", None)) for n in PARTS],
     "recursion": sys.getrecursionlimit(),
     "encoding": (sys.stdout.encoding, sys.stdout.errors, sys.stderr.errors, sys.stdin.encoding),
 }
 for key, value in facts.items():
     print(key, "=", value)
-'''
+'''.replace("PARTS", repr(["entry", *PARTS]))
 
 
 def same(one: tuple[int, str, str], other: tuple[int, str, str]) -> None:

@@ -28,7 +28,8 @@ from typing import Any, NamedTuple
 import pytest
 from werkzeug.local import Local
 
-from relay.adapters.python import probe, probe_calls
+from relay.adapters.python import probe_calls
+from relay.adapters.python.probe import entry as probe
 
 Answer = dict[str, Any]
 

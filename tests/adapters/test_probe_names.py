@@ -6,10 +6,10 @@ import ast
 from collections import Counter
 from pathlib import Path
 
-from relay.adapters.python import probe_calls
-from relay.adapters.python.probe import _PARTS
+from relay.adapters.python import probe
 
-HERE = Path(probe_calls.__file__).parent
+HERE = Path(probe.__file__).parent
+FILES = [HERE / f"{part}.py" for part in (*probe.PARTS, "__init__", "entry")]
 
 
 def defined(path: Path) -> set[str]:
@@ -26,7 +26,7 @@ def defined(path: Path) -> set[str]:
 
 
 def test_no_name_is_defined_by_two_parts() -> None:
-    counts = Counter(name for part in probe_calls.PARTS for name in defined(HERE / part))
+    counts = Counter(name for path in FILES for name in defined(path))
     assert {name for name, count in counts.items() if count > 1} == set()
 
 
@@ -37,16 +37,9 @@ def imported(path: Path) -> set[str]:
 
 
 def test_no_part_defines_the_name_of_a_module_that_another_imports() -> None:
-    parts = [HERE / part for part in probe_calls.PARTS]
-    names = set().union(*map(defined, parts))
-    assert names & set().union(*map(imported, parts)) == set()
-
-
-def test_the_same_parts_are_loaded_from_disk_and_sent() -> None:
-    loaded = [f"probe_{part}.py" for part in _PARTS]
-    assert list(probe_calls.PARTS) == [*loaded, "probe.py"]
+    names = set().union(*map(defined, FILES))
+    assert names & set().union(*map(imported, FILES)) == set()
 
 
 def test_every_part_is_listed() -> None:
-    found = {path.name for path in HERE.glob("probe*.py")} - {"probe_calls.py"}
-    assert found == set(probe_calls.PARTS)
+    assert sorted(HERE.glob("*.py")) == sorted(FILES)

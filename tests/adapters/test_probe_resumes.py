@@ -10,7 +10,7 @@ from pathlib import Path
 import debugpy
 import pytest
 
-from relay.adapters.python import probe_resumes
+from relay.adapters.python.probe import resumes
 
 VENDORED = Path(debugpy.__file__).parent / "_vendored" / "pydevd"
 
@@ -73,7 +73,7 @@ print(json.dumps(told))
 
 
 def told(acts: list[str], *, mended: bool = True) -> list[str]:
-    work = json.dumps([str(VENDORED), probe_resumes.__file__, mended, acts])
+    work = json.dumps([str(VENDORED), resumes.__file__, mended, acts])
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, work], capture_output=True, text=True, check=True
     )

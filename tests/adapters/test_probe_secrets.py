@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from relay.adapters.python.probe_secrets import (
+from relay.adapters.python.probe.secrets import (
     DEFAULT_PATTERNS,
     names_in,
     scrub,

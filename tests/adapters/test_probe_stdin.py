@@ -11,7 +11,7 @@ import pytest
 
 from tests.adapters.bootstrap_runner import PYENV
 
-PROBE = Path(__file__).resolve().parents[2] / "relay" / "adapters" / "python" / "probe_stdin.py"
+PROBE = Path(__file__).resolve().parents[2] / "relay" / "adapters" / "python" / "probe" / "stdin.py"
 VERSIONS = ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
 INTERPRETERS = [p for v in VERSIONS for p in sorted(PYENV.glob(f"{v}.*/bin/python"))[-1:]]
 

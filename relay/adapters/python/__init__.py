@@ -3,8 +3,8 @@
 launch.py       argv, environment and DAP arguments of each rung
 interpreter.py  what a Python executable says about itself
 bootstrap.py    runs in the debuggee (fast rung): starts pydevd, mends what it would change
-probe.py        runs in the debuggee: stack, values, pages as JSON, within a budget
-probe_*.py      its parts, one noun each, run in one namespace; probe_calls.py asks them
+probe/          runs in the debuggee: stack, values, pages as JSON, within a budget
+probe_calls.py  asks it: how a call is spelled, and how it is sent to where it is not
 about.py        the debugpy that the relay itself carries
 """
 

@@ -22,7 +22,7 @@ from relay.adapters.python.interpreter import Interpreter
 from relay.errors import InvalidRequest
 
 BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
-PROBE = Path(__file__).with_name("probe.py")
+PROBE = Path(__file__).parent / "probe" / "entry.py"
 CHILDREN_SITE = Path(__file__).with_name("children_site")
 
 UNFIT_EXIT_CODE = 97
@@ -202,7 +202,7 @@ def plain_spawn(interpreter: Interpreter, program: Program, *, port: int, token:
 
 
 def children_spec(door: str) -> dict[str, str]:
-    """What a debuggee has to know for its children to join: see `probe_inherit.py`.
+    """What a debuggee has to know for its children to join: see `probe/inherit.py`.
 
     door: path of the Unix socket on which they speak DAP, the same on every rung.
     """

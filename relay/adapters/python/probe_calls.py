@@ -19,60 +19,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from relay.adapters.python.probe import PARTS
+
 CONTEXT = "clipboard"
 """The one `evaluate` context in which pydevd hands over a result whole."""
-
-PARTS = (
-    "probe_secrets.py",
-    "probe_guard.py",
-    "probe_types.py",
-    "probe_text.py",
-    "probe_writers.py",
-    "probe_contents.py",
-    "probe_attributes.py",
-    "probe_frames.py",
-    "probe_scopes.py",
-    "probe_interrupts.py",
-    "probe_references.py",
-    "probe_variables.py",
-    "probe_pages.py",
-    "probe_returns.py",
-    "probe_exceptions.py",
-    "probe_snapshot.py",
-    "probe_expressions.py",
-    "probe_evaluation.py",
-    "probe_assignment.py",
-    "probe_look.py",
-    "probe_modules.py",
-    "probe_events.py",
-    "probe_children.py",
-    "probe_forks.py",
-    "probe_ending.py",
-    "probe_install.py",
-    "probe_steps.py",
-    "probe_resumes.py",
-    "probe_captures.py",
-    "probe_breakpoints.py",
-    "probe_functions.py",
-    "probe_trace_values.py",
-    "probe_trace_record.py",
-    "probe_trace_monitor.py",
-    "probe_trace_settrace.py",
-    "probe_trace.py",
-    "probe_raises.py",
-    "probe_stops.py",
-    "probe_expected.py",
-    "probe_inherit.py",
-    "probe_stdin.py",
-    "probe_threads.py",
-    "probe_awaits.py",
-    "probe_asyncio.py",
-    "probe_trio.py",
-    "probe_tasks.py",
-    "probe_report.py",
-    "probe.py",
-)
-"""The probe's files, in the order in which they are run in one namespace."""
 
 _PROBE = "__import__('sys').modules['pydevd']._debug_relay_probe"
 
@@ -117,7 +67,8 @@ def injection(sources: Sequence[tuple[str, str]] | None = None) -> str:
 @functools.cache
 def _packaged_injection() -> str:
     here = Path(__file__).parent
-    return _injection(tuple((name, (here / name).read_text("utf-8")) for name in PARTS))
+    names = [f"probe/{name}.py" for name in (*PARTS, "entry")]
+    return _injection(tuple((name, (here / name).read_text("utf-8")) for name in names))
 
 
 def _injection(sources: tuple[tuple[str, str], ...]) -> str:

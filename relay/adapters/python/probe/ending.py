@@ -1,0 +1,97 @@
+"""The program's end, which waits until the relay has heard all that pydevd still has to say.
+
+Knows pydevd's writer, and when nobody is there to hear it. Refuses to know what is said.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.adapters.python.probe.breakpoints import new_hits
+    from relay.adapters.python.probe.captures import tell_captures
+    from relay.adapters.python.probe.events import LateEvent
+    from relay.adapters.python.probe.frames import debugger
+    from relay.adapters.python.probe.guard import attempt
+    from relay.adapters.python.probe.trace import tell_trace
+
+_ENDING_EVENT = "relayEnding"
+# The relay reads all the time; one that does not for this long is as good as dead.
+LAST_WORDS_SECONDS = 30.0
+
+
+class _Hearing:
+    """Whether the relay has heard the last event, which it answers with a `threads` request.
+
+    Only an answer proves that all was heard: the stock adapter throws away what it has not
+    passed on when the program ends. A listener of pydevd's.
+    """
+
+    def __init__(self) -> None:
+        self.done = threading.Event()
+
+    def before_send(self, message: Any) -> None:
+        pass
+
+    def after_receive(self, message: Any) -> None:
+        if message.get("command") == "threads":
+            self.done.set()
+
+
+class _Presence:
+    """Whether a client is attached; a listener of pydevd's.
+
+    A process that was attached to keeps its connection with the stock adapter after the
+    client has gone: at its end nobody would answer, and it must not wait.
+    """
+
+    def __init__(self) -> None:
+        self.is_here = True
+
+    def before_send(self, message: Any) -> None:
+        pass
+
+    def after_receive(self, message: Any) -> None:
+        if message.get("command") in ("attach", "launch", "disconnect"):
+            self.is_here = message["command"] != "disconnect"
+
+
+def send_all_at_end() -> bool:
+    """At the end pydevd gives its writer half a second, and then throws away what is queued:
+    logpoints of a busy program are thousands."""
+    py_db = debugger()
+    dispose = py_db.dispose_and_kill_all_pydevd_threads
+    if getattr(dispose, "sends_all", False):
+        return True
+    relay = _Presence()
+    py_db.add_dap_messages_listener(relay)
+
+    def dispose_and_kill_all_pydevd_threads(*arguments: Any, **named: Any) -> Any:
+        if relay.is_here:
+            attempt(_await_relay, py_db)
+        return dispose(*arguments, **named)
+
+    dispose_and_kill_all_pydevd_threads.sends_all = True  # type: ignore[attr-defined]
+    py_db.dispose_and_kill_all_pydevd_threads = dispose_and_kill_all_pydevd_threads
+    return True
+
+
+def _await_relay(py_db: Any) -> None:
+    talkers = (py_db.writer, py_db.reader)
+    if threading.get_ident() in [thread.ident for thread in talkers]:
+        return  # the connection is at its end
+    attempt(tell_captures)
+    attempt(tell_trace)
+    hearing = _Hearing()
+    py_db.add_dap_messages_listener(hearing)
+    py_db.writer.add_command(LateEvent(_ENDING_EVENT, _last_hits))
+    deadline = time.monotonic() + LAST_WORDS_SECONDS
+    while all(t.is_alive() for t in talkers) and time.monotonic() < deadline:
+        if hearing.done.wait(0.1):
+            return
+
+
+def _last_hits() -> dict[str, Any]:
+    return {"hits": attempt(new_hits, default={})}

@@ -1,0 +1,105 @@
+"""Resumes that pydevd tells too late or not at all, where several threads meet breakpoints.
+
+pydevd numbers its stops, and tells a resume when the first thread leaves the newest one. It does
+not ask which stop that thread was at. A thread that is slow to leave one, while another is already
+at the next, makes it say that the program runs, and stay silent when it really does: the `continue`
+that was to be answered by that never is. Here a thread leaves the stop that it was at.
+
+And a thread that waits in pydevd looks only five times a second whether it may run. Here it looks
+before it waits, so that a step need not wait, and `continue` wakes them all.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from relay.adapters.python.probe.frames import debugger
+    from relay.adapters.python.probe.guard import attempt
+    from relay.adapters.python.probe.steps import _current_thread
+    from relay.adapters.python.probe.threads import _SUSPENDED, _pydevd_threads, _wake
+
+
+def mend_resumes() -> bool:
+    """Tell each resume once, before any later stop, and answer every `continue`."""
+    behavior = debugger()._threads_suspended_single_notification
+    if not hasattr(type(behavior), "mended"):
+        behavior.__class__ = _mended(type(behavior))
+        attempt(_look_before_waiting)
+        attempt(_wake_all_at_continue)
+    return True
+
+
+def _look_before_waiting() -> None:
+    events: Any = debugger()._thread_events
+    stock: Any = events.default_factory
+
+    class Event(stock):  # type: ignore[misc]
+        def wait(self, timeout: float | None = None) -> bool:
+            state = getattr(_current_thread(), "additional_info", None)
+            if state is not None and state.pydev_state != _SUSPENDED:
+                return True
+            return bool(stock.wait(self, timeout))
+
+    events.default_factory = Event
+    for event in list(events.values()):
+        event.__class__ = Event
+
+
+def _wake_all_at_continue() -> None:
+    api: Any = sys.modules["_pydevd_bundle.pydevd_api"].PyDevdAPI
+    resume = api.request_resume_thread
+
+    def request_resume_thread(self: Any, thread_id: str) -> None:
+        resume(self, thread_id)
+        for _, thread in _pydevd_threads():
+            attempt(_wake, thread)
+
+    api.request_resume_thread = request_resume_thread
+
+
+def _mended(stock: Any) -> Any:
+    stop_of: dict[str, int] = {}  # thread id → number of the stop that it is at
+
+    class Notification(stock):  # type: ignore[misc]
+        __slots__ = ()
+        mended = True
+
+        def add_on_resumed_callback(self: Any, callback: Callable[[], None]) -> None:
+            """`callback` answers `continue`; pydevd sets the threads free right after this."""
+            with self._lock:
+                waiting = self._suspended_thread_id_to_thread
+                if waiting:
+                    self._let_one_tell(waiting)
+                    stock.add_on_resumed_callback(self, callback)
+            if not waiting:
+                callback()
+
+        def _let_one_tell(self: Any, waiting: dict[str, Any]) -> None:
+            if all(stop_of.get(one, -1) <= self._last_resume_notification_time for one in waiting):
+                self._last_resume_notification_time = self._last_suspend_notification_time - 1
+                stop_of.update(dict.fromkeys(waiting, self._last_suspend_notification_time))
+
+        def on_thread_suspend(self: Any, thread_id: str, thread: Any, stop_reason: int) -> None:
+            with self._lock:
+                late = self._last_resume_notification_time < self._last_suspend_notification_time
+                if late and self._callbacks:  # free to go, though none has yet: said ahead of this
+                    self._last_resume_notification_time = self._last_suspend_notification_time
+                    self.send_resume_notification(thread_id)
+            stock.on_thread_suspend(self, thread_id, thread, stop_reason)
+            with self._lock:
+                stop_of[thread_id] = self._last_suspend_notification_time
+
+        def on_thread_resume(self: Any, thread_id: str, thread: Any) -> None:
+            with self._lock:
+                self._suspended_thread_id_to_thread.pop(thread_id, None)
+                stop = stop_of.pop(thread_id, -1)
+                if self._last_resume_notification_time < stop:
+                    self._last_resume_notification_time = stop
+                    if self._callbacks or stop == self._last_suspend_notification_time:
+                        self.send_resume_notification(thread_id)
+
+    return Notification
