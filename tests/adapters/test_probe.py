@@ -700,7 +700,9 @@ def test_decode_refuses_what_is_no_answer(text: str) -> None:
 
 
 def test_expressions_are_plain_python() -> None:
-    text = probe_calls.evaluate("a['@LINE@'] + x.__len__() + 'é\\'\"\udc80'", 5, call=3)
+    text = probe_calls.expression(
+        "evaluate", expression="a['@LINE@'] + x.__len__() + 'é\\'\"\udc80'", frame=5, call=3
+    )
     assert text.isascii()
     assert "@LINE@" not in text
     assert ".__len" not in text
@@ -718,7 +720,7 @@ def test_injection_builds_a_probe_and_leaves_no_names(monkeypatch: pytest.Monkey
     assert probe_calls.decode(eval(probe_calls.injection(), space))["fresh"] is False
     assert set(space) == {"__builtins__"}
     assert set(sys.modules) == before
-    answer = probe_calls.decode(str(eval(probe_calls.modules([]), space)))
+    answer = probe_calls.decode(str(eval(probe_calls.expression("modules", frames=[]), space)))
     assert answer["modules"] == {}
 
 

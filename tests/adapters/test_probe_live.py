@@ -80,16 +80,17 @@ class Stop:
     def function(self) -> str:
         return str(self.frames[0]["name"])
 
-    def ask(self, expression: str) -> Answer:
+    def ask(self, do: str, **arguments: Any) -> Answer:
         """On the stopped thread."""
-        return self.debuggee.ask(expression, self.frame)
+        expression = probe_calls.expression(do, **arguments)
+        return self.debuggee.answer(self.debuggee.send(expression, self.frame))
 
     def evaluate(self, text: str, context: str = "watch", frame: int = 0) -> Answer:
         found = int(self.frames[frame]["id"])
-        return self.ask(probe_calls.evaluate(text, found, context=context))
+        return self.ask("evaluate", expression=text, frame=found, context=context)
 
     def locals(self) -> dict[str, str]:
-        (scope,) = self.ask(probe_calls.snapshot([self.frame]))["frames"]
+        (scope,) = self.ask("snapshot", frames=[self.frame])["frames"]
         return {v["name"]: v["value"] for v in scope["variables"]}
 
 
@@ -128,14 +129,15 @@ class Debuggee:
         assert self.peer.request("setBreakpoints", where)["success"]
         self.peer.request("setExceptionBreakpoints", {"filters": list(filters)})
         if inject:
-            assert self.ask(probe_calls.injection())["fresh"]
+            assert self.answer(self.send(probe_calls.injection()))["fresh"]
         if filters:
-            assert self.ask(probe_calls.refine_exceptions())["by"] == "probe"
+            assert self.ask("refine_exceptions")["by"] == "probe"
         assert self.peer.request("configurationDone")["success"]
         return self
 
-    def ask(self, expression: str, frame: int | None = None) -> Answer:
-        return self.answer(self.send(expression, frame))
+    def ask(self, do: str, **arguments: Any) -> Answer:
+        """On pydevd's thread."""
+        return self.answer(self.send(probe_calls.expression(do, **arguments)))
 
     def send(self, expression: str, frame: int | None = None) -> int:
         arguments: Answer = {"expression": expression, "context": probe_calls.CONTEXT}
@@ -151,7 +153,7 @@ class Debuggee:
         return Stop(self, self.peer.event("stopped"))
 
     def resume(self, stop: Stop, command: str = "continue") -> None:
-        self.ask(probe_calls.release())
+        self.ask("release")
         self.peer.send(command, {"threadId": stop.thread})
 
     def step(self, stop: Stop, command: str) -> Stop:
@@ -216,22 +218,27 @@ def test_tour(debug: Any, python: str) -> None:
     debuggee = debug(python, TOUR).start("here")
     stop = debuggee.stop()
     names = ["number", "text", "big", "point", "inner", "before"]
-    locals_ = stop.ask(probe_calls.scopes(stop.frame))["scopes"][0]["variables_reference"]
-    page = stop.ask(probe_calls.variables(locals_))
+    scopes = stop.ask("scopes", frame=stop.frame)["scopes"]
+    locals_ = scopes[0]["variables_reference"]
+    page = stop.ask("variables", ref=locals_)
     assert [v["name"] for v in page["variables"]][:2] == names[:2]
     assert sorted(v["name"] for v in page["variables"]) == sorted(names)
     big = next(v for v in page["variables"] if v["name"] == "big")
     assert big["value"] == "[0, 1, 2, ... (1000000 items)]"
-    last = stop.ask(probe_calls.variables(big["variables_reference"], start=999_999))
+    last = stop.ask("variables", ref=big["variables_reference"], start=999_999)
     assert last["variables"][0]["value"] == "999999"
     assert stop.evaluate("[number + i for i in point.y]")["result"] == "[5]"
     assert stop.evaluate("inner() + inner()")["result"] == "5"
     stop.evaluate("text = 'new'; VERSION = 2", "repl")
     assert stop.evaluate("text, VERSION")["result"] == "('new', 2)"
-    changed = probe_calls.set_variable(big["variables_reference"], "0", "-7", frame=stop.frame)
-    assert stop.ask(changed)["value"] == "-7"
-    changed = probe_calls.set_variable(locals_, "number", "number + 5", frame=stop.frame)
-    assert stop.ask(changed)["value"] == "8"
+    ref = big["variables_reference"]
+    changed = stop.ask("set_variable", ref=ref, name="0", expression="-7", frame=stop.frame)
+    assert changed["value"] == "-7"
+    more = "number + 5"
+    changed = stop.ask(
+        "set_variable", ref=locals_, name="number", expression=more, frame=stop.frame
+    )
+    assert changed["value"] == "8"
     assert stop.evaluate("missing", frame=1)["exception"].startswith("NameError")
     assert debuggee.finish(stop) == "stopped\n8 new 2 -7 3\n"
 
@@ -242,8 +249,8 @@ def test_references_die_when_the_program_runs(debug: Any, python: str) -> None:
     stop = debuggee.stop()
     ref = stop.evaluate("items")["variables_reference"]
     stop = debuggee.step(stop, "continue")
-    assert stop.ask(probe_calls.variables(ref))["error"]["kind"] == "stale_reference"
-    assert debuggee.ask(probe_calls.scopes(12345))["error"]["kind"] == "stale_frame"
+    assert stop.ask("variables", ref=ref)["error"]["kind"] == "stale_reference"
+    assert debuggee.ask("scopes", frame=12345)["error"]["kind"] == "stale_frame"
     debuggee.finish(stop)
 
 
@@ -271,13 +278,12 @@ def test_shadowed_builtins(debug: Any, python: str) -> None:
     """
     debuggee = debug(python, source).start("here")
     stop = debuggee.stop()
-    expression = probe_calls.snapshot([stop.frame])
     with pytest.raises(ValueError, match="not an answer"):
-        stop.ask(expression)
+        stop.ask("snapshot", frames=[stop.frame])
     # The way out: the same expression without a frame, on pydevd's own thread.
-    (scope,) = debuggee.ask(expression)["frames"]
+    (scope,) = debuggee.ask("snapshot", frames=[stop.frame])["frames"]
     assert {v["name"] for v in scope["variables"]} >= {"__import__", "x"}
-    assert debuggee.ask(probe_calls.evaluate("x", stop.frame))["result"] == "[1]"
+    assert debuggee.ask("evaluate", expression="x", frame=stop.frame)["result"] == "[1]"
     debuggee.finish(debuggee.step(stop, "continue"))
 
 
@@ -302,7 +308,7 @@ def test_return_values_are_those_of_the_last_step(debug: Any, python: str) -> No
     stop = debuggee.stop()
 
     def returned(stop: Stop) -> list[tuple[str, str]]:
-        answer = stop.ask(probe_calls.return_values(stop.frame))
+        answer = stop.ask("return_values", frame=stop.frame)
         return [(v["name"], v["value"]) for v in answer["return_values"]]
 
     assert returned(stop) == []
@@ -347,7 +353,7 @@ def plain_traceback(python: str, program: Program) -> str:
 def test_uncaught_exception_post_mortem(debug: Any, python: str) -> None:
     debuggee = debug(python, FAILING).start(filters=("uncaught",))
     stop = debuggee.stop()
-    answer = stop.ask(probe_calls.exception(stop.frame))["exception"]
+    answer = stop.ask("exception", frame=stop.frame)["exception"]
     assert (answer["type"], answer["full_type"]) == ("AppError", "AppError")
     assert answer["message"] == "app broke"
     assert answer["raised_here"] is True
@@ -356,9 +362,9 @@ def test_uncaught_exception_post_mortem(debug: Any, python: str) -> None:
     assert answer["chain"][0]["relation"] == "cause"
     expected = plain_traceback(python, debuggee.program)
     assert answer["traceback"] == expected.replace("__main__.AppError", "AppError")
-    page = stop.ask(probe_calls.variables(answer["variables_reference"]))
+    page = stop.ask("variables", ref=answer["variables_reference"])
     assert "__cause__" in {v["name"] for v in page["variables"]}
-    snapshot = stop.ask(probe_calls.snapshot([stop.frame]))
+    snapshot = stop.ask("snapshot", frames=[stop.frame])
     assert snapshot["exception"]["message"] == "app broke"
     debuggee.resume(stop)
     debuggee.process.communicate(timeout=20)
@@ -418,7 +424,7 @@ def test_raised_exceptions_stop_once_in_the_programs_own_code(debug: Any, python
         if found["event"] == "terminated":
             break
         stop = debuggee.stop()
-        answer = stop.ask(probe_calls.exception(stop.frame))["exception"]
+        answer = stop.ask("exception", frame=stop.frame)["exception"]
         stops.append((answer["type"], stop.frames[0]["line"]))
         debuggee.resume(stop)
     line = debuggee.program.line
@@ -467,11 +473,12 @@ def test_interrupt(debug: Any, python: str, where: str) -> None:
     if where == "main":  # nothing wakes another thread from a sleep
         hanging += ["sleepy.nap", "threading.Event().wait()"]
     for number, text in enumerate(hanging):
-        seq = debuggee.send(probe_calls.evaluate(text, stop.frame, call=number), stop.frame)
+        arguments = {"expression": text, "frame": stop.frame, "call": number}
+        seq = debuggee.send(probe_calls.expression("evaluate", **arguments), stop.frame)
         interrupt(debuggee, number)
         assert debuggee.answer(seq)["error"]["kind"] == "interrupted"
     assert stop.evaluate("1 + 1")["result"] == "2"
-    assert debuggee.ask(probe_calls.interrupt("gone")) == {"interrupted": False, "ok": True}
+    assert debuggee.ask("interrupt", target="gone") == {"interrupted": False, "ok": True}
     stop = debuggee.step(stop, "next")
     assert debuggee.finish(stop) == "here\nafter\nend\n"
 
@@ -479,7 +486,7 @@ def test_interrupt(debug: Any, python: str, where: str) -> None:
 def interrupt(debuggee: Debuggee, call: int) -> None:
     """Asks until the call has begun and is interrupted."""
     end = time.monotonic() + 30
-    while not debuggee.ask(probe_calls.interrupt(call))["interrupted"]:
+    while not debuggee.ask("interrupt", target=call)["interrupted"]:
         assert time.monotonic() < end, "the call never began"
 
 
@@ -502,7 +509,7 @@ def test_ctrl_c_during_a_call_reaches_the_program(debug: Any, python: str) -> No
 
 def test_prints_and_exits_inside_an_expression(debug: Any) -> None:
     debuggee = debug(sys.executable, "print('a')  # @here\nprint('b')\n").start("here")
-    debuggee.ask(probe_calls.install())
+    debuggee.ask("install")
     stop = debuggee.stop()
     assert stop.evaluate("print('from repl')", "repl")["result"] == "None"
     for text in ("exit(3)", "__import__('sys').exit()", "raise KeyboardInterrupt"):
@@ -532,7 +539,7 @@ FORKS = """
 def test_forked_children_run_free(debug: Any, python: str, leave: str) -> None:
     debuggee = debug(python, FORKS.replace("{leave}", leave)).start("here", "child")
     stop = debuggee.stop()
-    installed = debuggee.ask(probe_calls.install())
+    installed = debuggee.ask("install")
     assert installed["fork"] is True
     assert debuggee.finish(stop) == "parent\nchild 1\nend\n"
 
@@ -541,7 +548,7 @@ def test_forked_children_run_free(debug: Any, python: str, leave: str) -> None:
 def test_forked_children_can_still_be_debugged(debug: Any, python: str) -> None:
     source = FORKS.replace("{leave}", "os._exit(0)")
     debuggee = debug(python, source, children=True).start("here")
-    debuggee.ask(probe_calls.install())
+    debuggee.ask("install")
     stop = debuggee.stop()
     debuggee.resume(stop)
     child = Peer(debuggee.listener.accept()[0])
@@ -561,7 +568,7 @@ def test_forked_children_can_still_be_debugged(debug: Any, python: str) -> None:
 def test_output_is_out_before_a_stop(debug: Any, python: str) -> None:
     source = "import sys\nsys.stdout.write('no newline')  # @a\nx = 1  # @b\n"
     debuggee = debug(python, source).start("a", "b")
-    debuggee.ask(probe_calls.install())
+    debuggee.ask("install")
     stop = debuggee.step(debuggee.stop(), "continue")
     assert debuggee.process.stdout is not None
     assert os.read(debuggee.process.stdout.fileno(), 100) == b"no newline"
@@ -571,7 +578,7 @@ def test_output_is_out_before_a_stop(debug: Any, python: str) -> None:
 def test_modules(debug: Any) -> None:
     debuggee = debug(sys.executable, "print()  # @here\n").start("here")
     stop = debuggee.stop()
-    assert stop.ask(probe_calls.modules([stop.frame]))["modules"] == {str(stop.frame): "__main__"}
+    assert stop.ask("modules", frames=[stop.frame])["modules"] == {str(stop.frame): "__main__"}
     debuggee.finish(stop)
 
 
@@ -586,7 +593,7 @@ def test_signal_handlers_are_left_as_they_were(debug: Any) -> None:
     """
     debuggee = debug(sys.executable, source).start("here")
     stop = debuggee.stop()
-    stop.ask(probe_calls.snapshot([stop.frame], call=1))
+    stop.ask("snapshot", frames=[stop.frame], call=1)
     stop.evaluate("signal.signal(signal.SIGUSR1, signal.SIG_IGN)")
     stop.evaluate("signal.signal(signal.SIGUSR1, signal.SIG_DFL)")
     debuggee.finish(stop)

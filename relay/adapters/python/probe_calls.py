@@ -1,7 +1,7 @@
 """The relay's side of the probe: expressions that call it, and its answers as dictionaries.
 
-Knows how a call is spelled inside a DAP `evaluate`, and what each call takes. Refuses to know
-how it is sent, and does nothing but text (`injection` reads the probe's own source, once).
+Knows how a call is spelled inside a DAP `evaluate`. Refuses to know what each call takes, and how
+it is sent; does nothing but text (`injection` reads the probe's own source, once).
 
 Send every expression with the context `CONTEXT`. With a `frameId` the call runs on the
 suspended thread, as the program's own code would; without, on pydevd's thread, also while the
@@ -15,7 +15,6 @@ import binascii
 import functools
 import json
 import zlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,40 +38,16 @@ _INJECTION = """\
 )(__import__('sys'), __import__('zlib'), __import__('binascii'), __import__('json'))"""
 
 
-class Answer(dict[str, Any]):
-    """An answer of the probe: {"ok": true, …} or {"error": {"kind", "message", …}}.
-
-    Kinds: "stale_reference", "stale_frame", "not_found", "syntax" (with line, offset, text),
-    "interrupted", "request" (asked wrongly), "internal".
-    """
-
-    @property
-    def error_kind(self) -> str | None:
-        """Why there is no answer, or None if there is one."""
-        error = self.get("error")
-        return str(error["kind"]) if isinstance(error, dict) else None
-
-
-def injection(sources: Sequence[tuple[str, str]] | None = None) -> str:
+@functools.cache
+def injection() -> str:
     """An expression that puts the probe into a debuggee; to be sent without `frameId`.
 
     Does nothing where the same probe is there already, and leaves no name behind. Its result is
     JSON for `decode`: {"ok": true, "fresh": bool}.
-
-    sources: (file name, text) of the probe's files in order; by default the packaged ones.
     """
-    return _packaged_injection() if sources is None else _injection(tuple(sources))
-
-
-@functools.cache
-def _packaged_injection() -> str:
     here = Path(__file__).parent
     names = [f"probe/{name}.py" for name in (*PARTS, "entry")]
-    return _injection(tuple((name, (here / name).read_text("utf-8")) for name in names))
-
-
-def _injection(sources: tuple[tuple[str, str], ...]) -> str:
-    raw = json.dumps(sources).encode()
+    raw = json.dumps([(name, (here / name).read_text("utf-8")) for name in names]).encode()
     parts = binascii.b2a_base64(zlib.compress(raw, 9), newline=False).decode("ascii")
     text = _INJECTION.replace("%MARK%", str(zlib.crc32(raw))).replace("\n", "")
     return text.replace("%PARTS%", repr(parts))
@@ -93,149 +68,12 @@ def expression(
     return f"{_PROBE}.call({text!r})"
 
 
-def scopes(frame: int, *, call: int | None = None, stop: int | None = None) -> str:
-    """Locals and globals of a frame: `scopes`, each with reference and count."""
-    return expression("scopes", call=call, stop=stop, frame=frame)
-
-
-def variables(
-    ref: int,
-    *,
-    start: int = 0,
-    count: int = 100,
-    filter: str | None = None,
-    max_value: int = 1000,
-    max_chars: int = 500_000,
-    call: int | None = None,
-    stop: int | None = None,
-) -> str:
-    """A page of children: `variables`, `total`, counts, and `next`, where the next page starts.
-
-    filter: "named" or "indexed"; max_value: characters of one value; max_chars: of the page,
-    which is shorter than `count` if need be.
-    """
-    return expression(
-        "variables",
-        call=call,
-        stop=stop,
-        ref=ref,
-        start=start,
-        count=count,
-        filter=filter,
-        max_value=max_value,
-        max_chars=max_chars,
-    )
-
-
-def evaluate(
-    text: str,
-    frame: int | None,
-    *,
-    context: str = "watch",
-    max_value: int = 1000,
-    call: int | None = None,
-    stop: int | None = None,
-) -> str:
-    """A result like a variable, or `exception`. Only the context "repl" may run statements.
-
-    Without a frame it is evaluated in the globals of `__main__`, on pydevd's thread.
-    """
-    return expression(
-        "evaluate",
-        call=call,
-        stop=stop,
-        expression=text,
-        frame=frame,
-        context=context,
-        max_value=max_value,
-    )
-
-
-def set_variable(
-    ref: int,
-    name: str,
-    text: str,
-    *,
-    frame: int | None = None,
-    max_value: int = 1000,
-    call: int | None = None,
-    stop: int | None = None,
-) -> str:
-    """Gives the child `name` of `ref` a new value; the variable as it is then, or `exception`."""
-    return expression(
-        "set_variable",
-        call=call,
-        stop=stop,
-        ref=ref,
-        name=name,
-        expression=text,
-        frame=frame,
-        max_value=max_value,
-    )
-
-
-def snapshot(
-    frames: Sequence[int],
-    *,
-    max_value: int = 1000,
-    max_chars: int = 100_000,
-    max_variables: int = 100,
-    call: int | None = None,
-    stop: int | None = None,
-) -> str:
-    """`frames` with their locals, `return_values` and `exception` of the first, in one answer."""
-    return expression(
-        "snapshot",
-        call=call,
-        stop=stop,
-        frames=list(frames),
-        max_value=max_value,
-        max_chars=max_chars,
-        max_variables=max_variables,
-    )
-
-
-def exception(frame: int, *, call: int | None = None, stop: int | None = None) -> str:
-    """`exception`: what the frame's stop is about, or null."""
-    return expression("exception", call=call, stop=stop, frame=frame)
-
-
-def return_values(
-    frame: int, *, max_value: int = 1000, call: int | None = None, stop: int | None = None
-) -> str:
-    """`return_values`: what calls from this frame gave back during the last step."""
-    return expression("return_values", call=call, stop=stop, frame=frame, max_value=max_value)
-
-
-def modules(frames: Sequence[int]) -> str:
-    """`modules`: the module's name by frame id, as text."""
-    return expression("modules", frames=list(frames))
-
-
-def release() -> str:
-    """Lets go of every reference; send it before the program runs on."""
-    return expression("release")
-
-
-def install() -> str:
-    """Mends what a debuggee lacks that was not started by the relay's bootstrap."""
-    return expression("install")
-
-
-def interrupt(target: int | str) -> str:
-    """Interrupts the call with that id; to be sent without `frameId`. `interrupted`: was there."""
-    return expression("interrupt", target=target)
-
-
-def refine_exceptions(*, user_code_only: bool = True, first_raise_only: bool = True) -> str:
-    """One stop for each raised exception. Say it again after each setExceptionBreakpoints."""
-    return expression(
-        "refine_exceptions", user_code_only=user_code_only, first_raise_only=first_raise_only
-    )
-
-
-def decode(result: str) -> Answer:
+def decode(result: str) -> dict[str, Any]:
     """The answer in the `result` of an evaluate response, ready to be sent as UTF-8.
+
+    It is {"ok": true, …} or {"error": {"kind", "message", …}}. Kinds: "stale_reference",
+    "stale_frame", "not_found", "syntax" (with line, offset, text), "interrupted", "request" (asked
+    wrongly), "internal".
 
     Raises ValueError if it is no answer of the probe: the probe is not there, or the frame hides
     the builtins.
@@ -247,7 +85,7 @@ def decode(result: str) -> Answer:
     if not isinstance(found, dict) or not ("ok" in found or "error" in found):
         raise ValueError(f"not an answer of the probe: {result[:200]}")
     # Only an escape can stand for half a surrogate pair, which UTF-8 cannot carry.
-    return Answer(_whole(found) if "\\ud" in result else found)
+    return _whole(found) if "\\ud" in result else found
 
 
 def _whole(value: Any) -> Any:
