@@ -4,10 +4,10 @@ Run as `python [options] bootstrap.py '<json>'`. The JSON names the descriptor o
 stream socket, the program, the probe, and where a debugpy lies in case the interpreter has none.
 From then on pydevd speaks DAP on that socket: no port, no listener, no adapter process.
 
-Knows the order of things. How pydevd is found and tamed is the business of `pydevd_load.py` and
-`pydevd_link.py`, how plain Python runs a program that of `plain_program.py`; they are loaded
-beside sys.modules, so that the program finds nothing of them. Knows nothing of the relay beyond
-the socket.
+Knows the order of things. How pydevd is found and tamed is the business of `pydevd_load.py`,
+`pydevd_link.py` and `pydevd_hooks.py`, how plain Python runs a program that of `plain_program.py`;
+they are loaded beside sys.modules, so that the program finds nothing of them. Knows nothing of the
+relay beyond the socket.
 
 Standard library only, Python 3.8 and newer; imports nothing of its own package.
 """
@@ -59,8 +59,11 @@ def main() -> None:
     if not plain.is_safe_path():
         del sys.path[0]  # this file's directory: the program has nothing to find there
     link = connect(spec)
-    link.hide_files((os.path.abspath(__file__), plain.__file__, plain.runpy.__file__))
+    hooks = load("_debug_relay_pydevd_hooks", os.path.join(HERE, "pydevd_hooks.py"))
+    hidden = (os.path.abspath(__file__), hooks.__file__, plain.__file__, plain.runpy.__file__)
+    link.hide_files(hidden)
     program = plain.Program(spec["kind"], spec["target"], spec["args"], globals())
+    hooks.install(link)
     link.wait_until_configured()
     try:
         link.run(*program.prepare())

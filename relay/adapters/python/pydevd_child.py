@@ -3,7 +3,8 @@
 Runs in the child: at the start of a new interpreter (`join`), or after a fork (`rejoin`). From
 then on pydevd speaks DAP there, and the child waits until the relay has said what to stop for. A
 child that finds nobody, or has a pydevd that is unknown, runs free. Knows pydevd's private names
-for what a fork leaves behind; the rest is in `pydevd_load.py` and `pydevd_link.py`.
+for what a fork leaves behind; the rest is in `pydevd_load.py`, `pydevd_link.py` and
+`pydevd_hooks.py`.
 
 Standard library only, Python 3.8 and newer; imports nothing of its own package.
 """
@@ -42,7 +43,7 @@ def load(name: str, path: str) -> Any:
 
 def prepare() -> None:
     """Load what joining takes: after a fork is no time for imports."""
-    for name in ("pydevd_load", "pydevd_link"):
+    for name in ("pydevd_load", "pydevd_link", "pydevd_hooks"):
         _parts[name] = load("_debug_relay_" + name, os.path.join(HERE, name + ".py"))
 
 
@@ -77,7 +78,9 @@ def join(spec: dict[str, str]) -> None:
         sock.close()
         return
     link = _parts["pydevd_link"].Link(pydevd, py_db, sock)
-    link.hide_files((__file__, os.path.join(spec["site"], "sitecustomize.py")))
+    hooks = _parts["pydevd_hooks"]
+    link.hide_files((__file__, hooks.__file__, os.path.join(spec["site"], "sitecustomize.py")))
+    hooks.install(link)
     link.wait_until_configured()
     link.begin()
     if not pydevd.PYDEVD_USE_SYS_MONITORING:
@@ -112,8 +115,10 @@ def rejoin(spec: dict[str, str], frame: Any) -> None:
     pydevd: Any = sys.modules["pydevd"]
     _forget_parent(pydevd)
     link = _parts["pydevd_link"].Link(pydevd, pydevd.PyDB(), sock)
-    link.hide_files((__file__,))
+    hooks = _parts["pydevd_hooks"]
+    link.hide_files((__file__, hooks.__file__))
     _say_goodbye(link)
+    hooks.install(link)
     link.wait_until_configured()
     link.begin()
     link.py_db.set_trace_for_frame_and_parents(threading.get_ident(), frame)
