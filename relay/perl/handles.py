@@ -7,12 +7,17 @@ the program's copy follows again.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from relay.perl.refusals import bad_format
 
 FIRST_FRAME, FIRST_REFERENCE = 1001, 2001
+
+Row = Mapping[str, Any]
+"""A child as the program tells it. `step` and `spelled` are missing where they are as `name`."""
 
 _VARIABLE = re.compile(r"^[$@%][\w:]+$")
 
@@ -76,36 +81,55 @@ class Handles:
         return self._places[number]
 
 
-def child(parent: Place, row: dict[str, Any]) -> Place:
+def child(parent: Place, row: Row) -> Place:
     """The place of one row of `parent`'s children."""
-    scope = not parent.name and not parent.steps
-    if scope:
-        name, steps = str(row["name"]), ()
-        lvalue = _in_package(name, parent.package) if parent.root == "package" else name
-        if name[0] == "&":
-            lvalue = ""  # it would be a call
+    name = str(row["name"])
+    if _is_scope(parent):
+        steps: tuple[str, ...] = ()
     else:
-        name, steps = parent.name, (*parent.steps, str(row["step"]))  # type: ignore[assignment]
-        lvalue = spelled(parent, str(row["spelled"]))
+        name, steps = parent.name, (*parent.steps, str(row.get("step", name)))
     return Place(
-        parent.frame, parent.root, name, steps, lvalue, bool(row["reference"]), parent.package
+        parent.frame,
+        parent.root,
+        name,
+        steps,
+        spelling(parent)(row),
+        bool(row.get("reference")),
+        parent.package,
     )
 
 
-def _in_package(name: str, package: str) -> str:
-    return f"{name[0]}{package}::{name[1:]}"
+def _is_scope(place: Place) -> bool:
+    return not place.name and not place.steps
 
 
-def spelled(parent: Place, step: str) -> str:
-    """How Perl writes the child; empty if the parent cannot be written."""
-    base = parent.lvalue
-    if not base:
-        return ""
-    if step == "$":
-        return f"${base}" if _VARIABLE.match(base) else f"${{{base}}}"
-    if base[0] in "@%" and _VARIABLE.match(base):
-        return f"${base[1:]}{step}"
-    return f"{base}->{step}"
+def spelling(parent: Place) -> Callable[[Row], str]:
+    """How Perl writes each child in the frame; an empty text for what it cannot write."""
+    if _is_scope(parent):
+        return partial(_of_scope, parent.package if parent.root == "package" else None)
+    if not parent.lvalue:
+        return lambda row: ""
+    return _of_value(parent.lvalue)
+
+
+def _of_scope(package: str | None, row: Row) -> str:
+    name = str(row["name"])
+    if name[0] == "&":
+        return ""  # it would be a call
+    return name if package is None else f"{name[0]}{package}::{name[1:]}"
+
+
+def _of_value(base: str) -> Callable[[Row], str]:
+    """After a variable or any other way to the parent; what is the same for all is made once."""
+    is_variable = _VARIABLE.match(base) is not None
+    referent = f"${base}" if is_variable else f"${{{base}}}"
+    before = f"${base[1:]}" if base[0] in "@%" and is_variable else f"{base}->"
+
+    def spelled(row: Row) -> str:
+        step = row.get("spelled", row["name"])
+        return referent if step == "$" else f"{before}{step}"
+
+    return spelled
 
 
 def expression_lvalue(expression: str, value: str, reference: bool) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from relay.perl import requests
-from relay.perl.handles import Handles, Place, child, expression_lvalue
+from relay.perl.handles import Handles, Place, child, expression_lvalue, spelling
 from relay.perl.hook import Reply, Silence
 from relay.perl.numbering import Numbering
 from relay.perl.refusals import bad_format, failed, timed_out
@@ -31,7 +31,8 @@ class Looking:
     def __init__(self) -> None:
         self.handles = Handles()
         self.numbering = Numbering()
-        self._children: dict[tuple[int, str], Place] = {}
+        self._children: dict[tuple[int, str], tuple[Place, Body]] = {}
+        """What was shown: the parent and the row of each child, by reference and name."""
         self._evals: dict[int, str] = {}
 
     def forget(self) -> None:
@@ -103,7 +104,8 @@ class Looking:
         count = requests.bounded(arguments, "count", 0)
         reply = await self._children_of(run, place, start, count)
         wanted = [row for row in reply["variables"] if _is_of(row, requests.filter_of(arguments))]
-        rows = [self._variable(number, place, row) for row in wanted]
+        spelled = spelling(place)
+        rows = [self._variable(number, place, row, spelled(row)) for row in wanted]
         left = reply["total"] - start - len(rows)
         if rows and not count and left > 0:
             note = f"{left} more: ask with start and count"
@@ -117,18 +119,19 @@ class Looking:
         result: Reply = reply.get("result", reply)
         return result
 
-    def _variable(self, number: object, parent: Place, row: Body) -> Body:
-        place = child(parent, row)
+    def _variable(self, number: object, parent: Place, row: Body, lvalue: str) -> Body:
         if isinstance(number, int):
-            self._children[number, row["name"]] = place
+            self._children[number, row["name"]] = parent, row
+        place = child(parent, row) if row["kids"] else None
         shown = {"name": row["name"], **self._value(place, row)}
-        if place.lvalue:
-            shown["evaluateName"] = place.lvalue
+        if lvalue:
+            shown["evaluateName"] = lvalue
         return shown
 
-    def _value(self, place: Place, row: Body) -> Body:
+    def _value(self, place: Place | None, row: Body) -> Body:
+        """`place` is None for what has no children."""
         shown: Body = {"value": row["value"], "type": row["type"], "variablesReference": 0}
-        if row["kids"]:
+        if place is not None and row["kids"]:
             shown["variablesReference"] = self.handles.reference(place)
             if row["type"] in ("array", "hash"):
                 key = "indexedVariables" if row["type"] == "array" else "namedVariables"
@@ -145,8 +148,10 @@ class Looking:
             place, row = await self._change(run, index, expression, expression)
         else:
             row = (await run.hook.ask("safe", index, expression))["result"]
-            lvalue = expression_lvalue(expression, f"({expression.strip()})", row["reference"])
-            place = Place(index, "safe", expression, (), lvalue, row["reference"])
+            lvalue = expression_lvalue(
+                expression, f"({expression.strip()})", bool(row.get("reference"))
+            )
+            place = Place(index, "safe", expression, (), lvalue, bool(row.get("reference")))
         shown = self._value(place, row)
         return {"result": shown.pop("value"), **shown}
 
@@ -162,8 +167,8 @@ class Looking:
         kept = reply["kept"]
         row = (await run.hook.ask("look", kept))["result"]
         # Asked for by its number: to evaluate the text again would do it again.
-        spelled = expression_lvalue(lvalue, f"${{$DB::kept[{kept}]}}", row["reference"])
-        return Place(index, "kept", str(kept), (), spelled, row["reference"]), row
+        spelled = expression_lvalue(lvalue, f"${{$DB::kept[{kept}]}}", bool(row.get("reference")))
+        return Place(index, "kept", str(kept), (), spelled, bool(row.get("reference"))), row
 
     async def set_variable(self, run: Run, arguments: Mapping[str, Any]) -> Body:
         number, name = arguments.get("variablesReference"), requests.text(arguments, "name", "")
@@ -172,10 +177,10 @@ class Looking:
         assert isinstance(number, int)
         if (number, name) not in self._children:
             for row in (await self._children_of(run, parent, 0, 0))["variables"]:
-                self._children[number, row["name"]] = child(parent, row)
-        place = self._children.get((number, name))
-        if place is None:
+                self._children[number, row["name"]] = parent, row
+        if (number, name) not in self._children:
             raise bad_format(f"there is no variable {name!r:.80}")
+        place = child(*self._children[number, name])
         if not place.lvalue:
             raise failed(f"{name} cannot be written: it is no part of a variable")
         return await self._assign(run, place, value)
@@ -210,7 +215,7 @@ class Looking:
 
 def _is_of(row: Body, kind: str | None) -> bool:
     """Whether it is one of the indexed children, or of the named ones, as asked for."""
-    return kind is None or (kind == "indexed") == str(row["step"]).startswith("[")
+    return kind is None or (kind == "indexed") == str(row.get("step", row["name"])).startswith("[")
 
 
 def _target(item: str, start: int, length: int) -> Body:

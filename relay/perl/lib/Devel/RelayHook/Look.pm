@@ -353,14 +353,16 @@ sub variable_named {
     return $found ? $found->[1] : die "no variable $name\n";
 }
 
+# JSON already: a page has hundreds. What is as the name says is left out.
 sub row {
     my ($name, $step, $spelled, $ref) = @_;
     my $shown = describe($ref);
-    return {
-        name => $name, step => $step, spelled => $spelled, value => $shown->{value},
-        type => $shown->{type}, kids => \"$shown->{kids}",
-        reference => $shown->{reference} ? \'true' : \'false',
-    };
+    my $text = '{"name":' . quoted($name) . ',"value":' . quoted($shown->{value})
+        . ',"type":"' . $shown->{type} . '","kids":' . $shown->{kids};
+    $text .= ',"step":' . quoted($step) if $step ne $name;
+    $text .= ',"spelled":' . quoted($spelled) if $spelled ne $name;
+    $text .= ',"reference":true' if $shown->{reference};
+    return \"$text}";
 }
 
 # Completions ------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ our ($pid, %commands, %looks, %number, $no_seccomp, $arch, @inc, @kept, @saved, 
 our ($prelude, $code, $failure, $source, $outer_refs, $warning_bits, $hint_hash, $hints, $masks, $program_mask, $jailed, $spelling);
 
 my $SECONDS = 5;
+my $AGAIN = '{"spell":true}';    # B::Deparse is needed, and cannot be loaded any more
 my $MEMORY = 512 * 1024 * 1024;    # beyond what the copy has
 my $SIGSYS = 31;
 my %allowed;
@@ -181,7 +182,7 @@ sub jailed {
         return side_effect(how_it_ended($signal));
     }
     my $answer = substr $data, 4;
-    return jailed($n, $text, $then, 1) if !$spell && $answer =~ /"spell":true/;
+    return jailed($n, $text, $then, 1) if !$spell && $answer eq $AGAIN;
     return {result => \$answer} if $answer !~ /^\{"refused"/;
     return {refused => \$answer};
 }
@@ -240,8 +241,7 @@ sub guarded {
     if (!calls_refused()) { lock_calls(fileno $to) or $no_seccomp = 1 }
     my $ref = evaluate($n, $text, calls_refused() ? 'no subs' : 'subs');
     my $reply = $then->($ref);
-    $reply->{spell} = \'true' if $spelling && !$spell;
-    return $reply;
+    return $spelling && !$spell ? \$AGAIN : $reply;
 }
 
 # What Perl loads on first use, it must have before system calls are filtered; what is done

@@ -33,7 +33,7 @@ sub class_of_thing {
 sub describe {
     my ($ref) = @_;
     my $class = class_of_thing($ref);
-    if ($class =~ /^(AV|HV)$/) { return describe_many($ref, $class) }
+    return describe_many($ref, $class) if $class eq 'AV' || $class eq 'HV';
     return {value => code_text($ref), type => 'code', kids => 0} if $class eq 'CV';
     return {value => cut("*" . glob_name($ref)), type => 'scalar', kids => 0} if $class eq 'GV';
     return {value => 'IO', type => 'scalar', kids => 0} if $class eq 'IO' || $class eq 'FM';
@@ -81,6 +81,7 @@ sub glob_name {
 
 # At most 1 KB as UTF-8, never in the middle of a character.
 sub cut {
+    return $_[0] if length $_[0] < 256 && $_[0] !~ /[^\x20-\x7e]/;    # most values, at once
     my $text = shown(length $_[0] > $MOST + 8 ? short_text($_[0]) : $_[0]);
     my $bytes = $text;
     utf8::encode($bytes);
