@@ -300,15 +300,19 @@ async def test_pause_stops_those_that_run_and_holds_those_that_block(
     api: Api, program: Write
 ) -> None:
     written = program("""
+        import operator
         import threading
 
-        gate = threading.Lock()
+        gate, up = threading.Lock(), threading.Lock()
         gate.acquire()
+        up.acquire()
 
         def wait():
-            gate.acquire()
+            # One call of C code: who has heard of it knows that no line of Python follows.
+            any(map(operator.call, [up.release, gate.acquire]))
 
         threading.Thread(target=wait, name="waits", daemon=True).start()
+        up.acquire()
         print("up", flush=True)
         while True:
             pass  # @busy
