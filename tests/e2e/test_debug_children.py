@@ -652,3 +652,29 @@ async def test_the_adapter_mode_says_that_it_cannot(api: Api, program: Write) ->
 
     assert (refused.value.status, refused.value.code) == (501, "NOT_SUPPORTED")
     assert (await session.get())["status"] == "created"
+
+
+async def test_a_child_joins_though_its_parent_was_printing(api: Api, program: Write) -> None:
+    """The lock of the parent's stdout may be held for ever in the child."""
+    script = program("""
+        import os, sys, threading
+
+        done = False
+
+        def chatter():
+            while not done:
+                sys.stdout.write("x" * 4096 + "\\n")
+
+        talker = threading.Thread(target=chatter)
+        talker.start()
+        for _ in range(25):
+            pid = os.fork()
+            if pid == 0:
+                os._exit(0)
+            os.waitpid(pid, 0)
+        done = True
+        talker.join()
+    """)
+    session = await api.session()
+    answer = await launch(session, script)
+    assert (answer["status"], answer["exit_code"]) == ("terminated", 0)

@@ -28,7 +28,11 @@ def install(link: Any) -> None:
 def make_streams_prompt() -> None:
     """Each line reaches the pipe when it is printed, not when 8 KiB are full."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and not stream.write_through:
+        # A forked child has its parent's, prompt already; to flush them, as reconfigure does,
+        # may wait for ever: for a thread of the parent that wrote when it forked.
+        if isinstance(stream, io.TextIOWrapper) and not (
+            stream.write_through or stream.line_buffering
+        ):
             stream.reconfigure(line_buffering=True)
 
 
