@@ -103,7 +103,8 @@ class Looking:
         start = requests.bounded(arguments, "start", 0)
         count = requests.bounded(arguments, "count", 0)
         reply = await self._children_of(run, place, start, count)
-        wanted = [row for row in reply["variables"] if _is_of(row, requests.filter_of(arguments))]
+        kind = requests.filter_of(arguments)
+        wanted = [row for row in reply["variables"] if _is_of(row, kind)]
         spelled = spelling(place)
         rows = [self._variable(number, place, row, spelled(row)) for row in wanted]
         left = reply["total"] - start - len(rows)
@@ -148,10 +149,9 @@ class Looking:
             place, row = await self._change(run, index, expression, expression)
         else:
             row = (await run.hook.ask("safe", index, expression))["result"]
-            lvalue = expression_lvalue(
-                expression, f"({expression.strip()})", bool(row.get("reference"))
-            )
-            place = Place(index, "safe", expression, (), lvalue, bool(row.get("reference")))
+            holds = bool(row.get("reference"))
+            lvalue = expression_lvalue(expression, f"({expression.strip()})", holds)
+            place = Place(index, "safe", expression, (), lvalue, holds)
         shown = self._value(place, row)
         return {"result": shown.pop("value"), **shown}
 
@@ -167,8 +167,9 @@ class Looking:
         kept = reply["kept"]
         row = (await run.hook.ask("look", kept))["result"]
         # Asked for by its number: to evaluate the text again would do it again.
-        spelled = expression_lvalue(lvalue, f"${{$DB::kept[{kept}]}}", bool(row.get("reference")))
-        return Place(index, "kept", str(kept), (), spelled, bool(row.get("reference"))), row
+        holds = bool(row.get("reference"))
+        spelled = expression_lvalue(lvalue, f"${{$DB::kept[{kept}]}}", holds)
+        return Place(index, "kept", str(kept), (), spelled, holds), row
 
     async def set_variable(self, run: Run, arguments: Mapping[str, Any]) -> Body:
         number, name = arguments.get("variablesReference"), requests.text(arguments, "name", "")

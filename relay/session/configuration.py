@@ -19,7 +19,6 @@ from relay.adapters.standard import StandardAdapter
 from relay.session.breakpoint_news import name_of, start_anew, take_answer, take_places
 from relay.session.breakpoints import Breakpoint
 from relay.session.capture_news import send_captures
-from relay.session.standard_inspector import StandardInspector
 
 if TYPE_CHECKING:
     from relay.session.debuggee import Debuggee
@@ -79,7 +78,7 @@ async def send_breakpoints(debuggee: Debuggee, path: str) -> None:
 
 def _taken(debuggee: Debuggee, active: list[Breakpoint]) -> list[Breakpoint]:
     """Those that the debugger can have; the others learn why not."""
-    if not isinstance(inspector := debuggee.inspector, StandardInspector):
+    if (inspector := debuggee.inspector) is None:
         return active
     taken = []
     for breakpoint in active:
@@ -162,11 +161,7 @@ async def send_exception_filters(debuggee: Debuggee) -> None:
     setting, inspector = debuggee.session.exceptions, debuggee.inspector
     if isinstance(adapter := debuggee.session.adapter, StandardAdapter):
         filters = adapter.exception_filters(setting.filters)
-        if (
-            filters
-            or not isinstance(inspector, StandardInspector)
-            or inspector.has_exception_filters
-        ):
+        if filters or inspector is None or inspector.has_exception_filters:
             await debuggee.request("setExceptionBreakpoints", {"filters": filters})
         return
     if inspector is not None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from relay.adapters.python import probe_calls
+from relay.session.breakpoints import Breakpoint
 from relay.session.probe_link import ProbeLink
 from relay.session.stop import Frame, RaisedException
 
@@ -44,6 +45,13 @@ class Inspector:
         self.knows_functions = False
         self.captures: list[dict[str, Any]] = []  # as the debuggee was told them last
         self._knows_captures = False
+
+    has_exception_filters = True
+    """Whether it can be told at which exceptions to stop; DAP forbids to ask others."""
+
+    def refusal(self, breakpoint: Breakpoint) -> str | None:
+        """Why the debugger would take it for a plain one, and stop where it must not."""
+        return None
 
     def new_stop(self) -> None:
         """Whatever was shown of an earlier stop is stale from now on."""

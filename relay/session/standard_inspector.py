@@ -41,14 +41,10 @@ class StandardInspector(Inspector):
         self._can = can
         self._known: dict[int, dict[str, Any]] = {}
         self._threads: list[dict[str, Any]] = []  # as last told
-
-    @property
-    def has_exception_filters(self) -> bool:
-        """Whether it can be told at which exceptions to stop; DAP forbids to ask others."""
-        return bool(self._can.get("exceptionBreakpointFilters"))
+        self.has_exception_filters = bool(can.get("exceptionBreakpointFilters"))
 
     def refusal(self, breakpoint: Breakpoint) -> str | None:
-        """Why the adapter would take it for a plain one, and stop where it must not."""
+        """What of it the adapter has not said that it can."""
         for field, capability, what in EXTRAS:
             if getattr(breakpoint, field) is not None and not self._can.get(capability):
                 return f"The {self._debuggee.session.adapter.name} adapter has no {what}"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from relay.client import Client
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -20,19 +23,13 @@ def _name(ctx: click.Context, param: click.Parameter, value: str | None) -> str 
     return value
 
 
-ADAPTER = click.option(
-    "--adapter",
-    metavar="NAME",
-    callback=_name,
-    help="Debugger of the program: one of /info.  [default: by the program's name]",
-)
+def _option(default: str) -> Callable[[F], F]:
+    text = f"Debugger of the program: one of /info.  [default: {default}]"
+    return click.option("--adapter", metavar="NAME", callback=_name, help=text)
 
-ATTACHED_ADAPTER = click.option(
-    "--adapter",
-    metavar="NAME",
-    callback=_name,
-    help="Debugger of the program: one of /info.  [default: the one for Python]",
-)
+
+ADAPTER = _option("by the program's name")
+ATTACHED_ADAPTER = _option("the one for Python")
 
 
 def adapter_field(client: Client, named: str | None, program: str = "") -> dict[str, Any]:
