@@ -131,7 +131,7 @@ class Hub:
             )
             if session.expired:
                 self.metrics.sessions_expired += 1
-                self._remember_expired(session.id)
+                self._remember_expired(session)
 
     def _check_limit(self) -> None:
         limit = self.settings.max_sessions
@@ -153,8 +153,9 @@ class Hub:
             if session_id not in self._sessions and session_id not in self._expired:
                 return session_id
 
-    def _remember_expired(self, session_id: str) -> None:
-        self._expired[session_id] = trio.current_time()
+    def _remember_expired(self, session: Session) -> None:
+        # From the end of its time on: how long its processes took to die is not its client's affair.
+        self._expired[session.id] = session.idle_until
         while len(self._expired) > TOMBSTONES:
             self._expired.popitem(last=False)
 
@@ -176,10 +177,10 @@ class Hub:
         session = self._sessions.get(session_id)
         if session is not None:
             return session.timed_out or session.expired
-        died_at = self._expired.get(session_id)
-        if died_at is None:
+        expired_at = self._expired.get(session_id)
+        if expired_at is None:
             return False
-        if trio.current_time() - died_at > TOMBSTONE_SECONDS:
+        if trio.current_time() - expired_at > TOMBSTONE_SECONDS:
             del self._expired[session_id]
             return False
         return True

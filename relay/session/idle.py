@@ -51,6 +51,11 @@ class IdleTimer:
         return max(0.0, self._scope.deadline - trio.current_time())
 
     @property
+    def over_at(self) -> float:
+        """When the silence is over, in trio's time; infinite while somebody is here."""
+        return self._scope.deadline
+
+    @property
     def warning(self) -> str | None:
         """From half of the time on: how much is left, in whole minutes.
 

@@ -151,6 +151,11 @@ class Session:
         return self.expired or (self._scope.cancel_called and not self.is_ending)
 
     @property
+    def idle_until(self) -> float:
+        """When the idle timeout is over, or was, in trio's time; infinite while it rests."""
+        return self._idle.over_at
+
+    @property
     def warning(self) -> str | None:
         """From half of the idle timeout on: how long the session has left, in whole minutes."""
         return self._idle.warning

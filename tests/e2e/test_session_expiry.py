@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 
@@ -11,6 +12,8 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from relay import Settings, hub
+from relay.session.session import Session as LiveSession
+from relay.store import Store
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.conftest import running_relay
 from tests.e2e.served import alive
@@ -26,6 +29,18 @@ async def pass_time(clock: MockClock, seconds: float) -> None:
     """Jump, and let everything happen that was due."""
     clock.jump(seconds)
     await wait_all_tasks_blocked(0.02)
+
+
+async def all_gone(api: Api, expired: int) -> None:
+    """Wait until nothing is left of so many expired sessions, neither a process nor a file.
+
+    By the machine's clock: the mock clock stands still.
+    """
+    give_up = time.monotonic() + 60
+    told = f"relay_sessions_expired_total {expired}.0"
+    while told not in (await api.client.get("/metrics")).text:
+        assert time.monotonic() < give_up
+        await wait_all_tasks_blocked(0.02)
 
 
 async def error_of(session: Session) -> Refused:
@@ -60,9 +75,8 @@ async def test_a_silent_session_warns_at_half_time_and_then_ends(
         assert (expired.status, expired.code) == (410, "SESSION_EXPIRED")
         assert expired.details["status"] == "terminated"
         assert expired.details["reason"] == "timeout"
-        with trio.move_on_after(3600):  # of the mock clock, which stands still
-            while alive([launched["pid"]]):
-                await wait_all_tasks_blocked(0.05)
+        await all_gone(api, 1)
+        assert not alive([launched["pid"]])
         assert (await api.get("/sessions"))["total"] == 0
 
         await pass_time(mock_clock, DAY - 2 * MINUTE)
@@ -70,6 +84,28 @@ async def test_a_silent_session_warns_at_half_time_and_then_ends(
         await pass_time(mock_clock, 10 * MINUTE)
         forgotten = await error_of(session)
         assert (forgotten.status, forgotten.code) == (404, "SESSION_NOT_FOUND")
+
+
+async def test_an_id_is_remembered_from_the_end_of_its_time_and_not_of_its_teardown(
+    settings: Settings, mock_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forget = Store.forget
+
+    async def forget_slowly(store: Store, session: LiveSession) -> None:
+        await trio.sleep(60 * MINUTE)
+        await forget(store, session)
+
+    monkeypatch.setattr(Store, "forget", forget_slowly)
+    async with running_relay(settings) as api:
+        session = await api.session(timeout_minutes=2)
+        await pass_time(mock_clock, 3 * MINUTE)
+        assert (await error_of(session)).status == 410
+        await pass_time(mock_clock, 60 * MINUTE)
+        await all_gone(api, 1)
+        await pass_time(mock_clock, DAY - 62 * MINUTE)
+        assert (await error_of(session)).status == 410
+        await pass_time(mock_clock, 2 * MINUTE)
+        assert (await error_of(session)).status == 404
 
 
 async def test_what_has_expired_does_not_come_back(
@@ -126,8 +162,7 @@ async def test_no_more_than_so_many_ids_are_remembered(
         for _ in range(5):
             sessions.append(await api.session(timeout_minutes=1))
             await pass_time(mock_clock, 2 * MINUTE)
-            while (await api.get("/sessions"))["total"]:  # it is still being forgotten on disk
-                await wait_all_tasks_blocked(0.01)
+            await all_gone(api, len(sessions))
         codes = [(await error_of(session)).status for session in sessions]
     assert codes == [404, 404, 410, 410, 410]
 
