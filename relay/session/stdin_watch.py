@@ -150,22 +150,40 @@ def waits_for(pid: int, pipe: InputPipe | AdapterInput) -> bool | None:
         return None
     try:
         threads = os.listdir(f"/proc/{pid}/task")
-        return any(_reads(pid, thread, calls, pipe) for thread in threads[:MOST_THREADS])
+        return any(_waits(pid, thread, calls, pipe) for thread in threads[:MOST_THREADS])
     except OSError:
         return None
 
 
-def _reads(pid: int, thread: str, calls: frozenset[str], pipe: InputPipe | AdapterInput) -> bool:
+def _waits(pid: int, thread: str, calls: frozenset[str], pipe: InputPipe | AdapterInput) -> bool:
+    """Whether one thread does. Raises OSError when the process is gone."""
     try:
-        with open(f"/proc/{pid}/task/{thread}/syscall") as file:
-            words = file.read().split()
+        # A thread that was woken and is not on a processor yet is still shown in its read: it
+        # waits if it was asleep before one looked.
+        return (
+            _is_in_read(pid, thread, calls, pipe)
+            and _sleeps(pid, thread)
+            and _is_in_read(pid, thread, calls, pipe)
+        )
     except (FileNotFoundError, ProcessLookupError):
         if thread == str(pid):
             raise
         return False  # this thread has just ended
+
+
+def _is_in_read(
+    pid: int, thread: str, calls: frozenset[str], pipe: InputPipe | AdapterInput
+) -> bool:
+    with open(f"/proc/{pid}/task/{thread}/syscall") as file:
+        words = file.read().split()
     if len(words) < 2 or words[0] not in calls:
         return False
     try:
         return pipe.is_read_through(os.stat(f"/proc/{pid}/fd/{int(words[1], 16)}"))
     except FileNotFoundError:
         return False
+
+
+def _sleeps(pid: int, thread: str) -> bool:
+    with open(f"/proc/{pid}/task/{thread}/stat", "rb") as file:
+        return file.read().rpartition(b") ")[2].startswith(b"S")

@@ -183,6 +183,6 @@ async def test_who_was_given_a_line_does_not_look_as_if_it_waited(terminal: bool
                 with trio.fail_after(30):
                     while not waits_for(reader.pid, streams.stdin):  # noqa: ASYNC110
                         await trio.sleep(0.001)
-                streams.stdin.send_now(memoryview(b"a line\n"))
+                assert streams.stdin.send_now(memoryview(b"a line\n")) == 7
                 assert not waits_for(reader.pid, streams.stdin)
                 reader.send_signal(signal.SIGUSR1)
