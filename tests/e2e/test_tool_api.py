@@ -42,6 +42,7 @@ class Tool:
 
     def __init__(self, api: Api) -> None:
         self.client = httpx.AsyncClient(
+            verify=False,
             base_url=str(api.client.base_url).replace("/api/v1/", "/tool/v0/"),
             timeout=60,
             trust_env=False,

@@ -11,6 +11,6 @@ A request, from the socket inwards:
 
 And what it is made from:
 
-- `table`: Route, and what an operation's signature says; `routes`: the list
+- `table`: Route, and what an operation's signature says; `routes`: the list; `url_map`: compiled
 - `openapi`, `docs_page`, `pages`: what the face says about itself
 """

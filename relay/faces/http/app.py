@@ -32,16 +32,14 @@ from relay.faces.http.connection import Connection
 from relay.faces.http.disconnect_gate import gate_disconnect
 from relay.faces.http.failures import as_relay_error
 from relay.faces.http.metrics_page import measured
-from relay.faces.http.pages import add_pages
+from relay.faces.http.pages import page_views
 from relay.faces.http.security import SecuritySettings, guarded
 from relay.faces.http.table import API, HubLike, Route
+from relay.faces.http.url_map import endpoint, url_map
 from relay.faces.http.views import current_scope, view
 from relay.faces.tool.calls import PREFIX as TOOL
 from relay.faces.tool.http import tool_app
 from relay.models.envelope import dump_plain
-
-ALSO_AT_ROOT = frozenset({"/metrics"})
-"""Routes that the world expects outside of every API."""
 
 
 def make_app(
@@ -73,15 +71,9 @@ def make_quart(hub: HubLike, routes: Sequence[Route]) -> QuartTrio:
         MAX_CONTENT_LENGTH=BODY_BYTES,
         PROVIDE_AUTOMATIC_OPTIONS=False,
     )
-    app.url_map.strict_slashes = False
-    app.url_map.merge_slashes = False
-    for route in routes:
-        rule = route.full_path.replace("{", "<").replace("}", ">")
-        name = f"{route.method} {route.path}"
-        app.add_url_rule(rule, name, view(route, hub), methods=[route.method])
-        if route.path in ALSO_AT_ROOT:
-            app.add_url_rule(route.path, f"{name} at root", view(route, hub), methods=["GET"])
-    add_pages(app, routes)
+    app.url_map = url_map(tuple(routes))
+    app.view_functions.update({endpoint(route): view(route, hub) for route in routes})
+    app.view_functions.update(page_views(routes))
     app.register_error_handler(HTTPException, _Elsewhere(routes).answer)
     return app
 

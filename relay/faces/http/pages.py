@@ -5,11 +5,10 @@ Knows where the documents are served. Knows not what is in them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 
 from quart import Response
-from quart_trio import QuartTrio
 
 from relay.faces.http import answers
 from relay.faces.http.docs_page import render
@@ -26,8 +25,12 @@ WELCOME = {
 }
 
 
-def add_pages(app: QuartTrio, routes: Sequence[Route]) -> None:
-    """Serve `/api/v1/openapi.json`, `/api/v1/docs`, and a signpost at `/` and `/api/v1`."""
+PAGES = {f"{API}/openapi.json": "openapi", f"{API}/docs": "docs", "/": "welcome", API: "welcome"}
+"""Where each of the pages is served: path to endpoint."""
+
+
+def page_views(routes: Sequence[Route]) -> dict[str, Callable[[], Awaitable[Response]]]:
+    """A view for each endpoint of PAGES: the document, the page made of it, and a signpost."""
 
     @cache
     def document() -> Document:
@@ -50,7 +53,4 @@ def add_pages(app: QuartTrio, routes: Sequence[Route]) -> None:
     async def welcome() -> Response:
         return answers.success_json(current_scope(), dump_plain(WELCOME))
 
-    app.add_url_rule(f"{API}/openapi.json", "openapi", serve_document, methods=["GET"])
-    app.add_url_rule(f"{API}/docs", "docs", serve_page, methods=["GET"])
-    app.add_url_rule("/", "welcome", welcome, methods=["GET"])
-    app.add_url_rule(API, "welcome", welcome, methods=["GET"])
+    return {"openapi": serve_document, "docs": serve_page, "welcome": welcome}
