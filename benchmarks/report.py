@@ -109,7 +109,7 @@ class Row:
 
     def columns(self) -> list[str]:
         """The cells of the table, in the header's order."""
-        ratio = _NONE if self.ratio is None else f"{self.ratio:.1f}"
+        ratio = _NONE if self.ratio is None else _times(self.ratio)
         counted = self.relay or self.stock
         return [
             self.operation,
@@ -132,6 +132,10 @@ def _numbers(cell: Cell | None) -> list[str]:
 
 def _milliseconds(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f}" if ratio >= 1 else f"{ratio:.2g}"
 
 
 def rows(samples: Samples) -> list[Row]:

@@ -14,24 +14,33 @@ The map of the house; imports go downwards only:
     __main__              the `relay` command
 """
 
-from importlib.metadata import version
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from relay.config import Settings
-from relay.hub import Hub, open_relay
 
 if TYPE_CHECKING:
     from relay.client import AsyncClient, Client
+    from relay.config import Settings
+    from relay.hub import Hub, open_relay
+
+    __version__: str
 
 __all__ = ["AsyncClient", "Client", "Hub", "Settings", "__version__", "open_relay"]
 
-__version__ = version("debug-relay")
+_HOMES = {
+    "AsyncClient": "relay.client",
+    "Client": "relay.client",
+    "Hub": "relay.hub",
+    "Settings": "relay.config",
+    "open_relay": "relay.hub",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """The clients need httpx, which takes longer to import than the rest: only when used."""
-    if name in {"AsyncClient", "Client"}:
-        from relay import client
+    """Imported when used: a client needs no hub, a hub no httpx, and a command waits for each."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name == "__version__":
+        from importlib.metadata import version
 
-        return getattr(client, name)
+        return version("debug-relay")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

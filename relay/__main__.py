@@ -13,12 +13,6 @@ from relay.config import ConfigurationError, Settings, load_settings
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("debug-relay")
-
-
 COMMANDS: dict[str, str] = {
     "perl-adapter": "relay.perl.command:perl_adapter",
     "attach": "relay.faces.cli.starting:attach",
@@ -65,7 +59,7 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings=CONTEXT)
-@click.version_option(_version(), prog_name="relay", message="%(prog)s %(version)s")
+@click.version_option(package_name="debug-relay", message="relay %(version)s")
 def cli() -> None:
     """The debugger that coding agents reach for: live debug sessions over HTTP.
 

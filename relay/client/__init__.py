@@ -6,8 +6,21 @@ place                 URL, Unix socket, token
 blocking, asynchronous   the same calls over httpx
 """
 
-from relay.client.asynchronous import AsyncClient, AsyncSession
+from typing import TYPE_CHECKING, Any
+
 from relay.client.blocking import Client, Session
 from relay.client.following import Told
 
+if TYPE_CHECKING:
+    from relay.client.asynchronous import AsyncClient, AsyncSession
+
 __all__ = ["AsyncClient", "AsyncSession", "Client", "Session", "Told"]
+
+
+def __getattr__(name: str) -> Any:
+    """Imported when used: who waits needs no trio."""
+    if name in {"AsyncClient", "AsyncSession"}:
+        from relay.client import asynchronous
+
+        return getattr(asynchronous, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

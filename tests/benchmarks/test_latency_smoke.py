@@ -105,6 +105,14 @@ def test_median_and_p95_are_of_the_samples() -> None:
     assert Cell.of([]) is None
 
 
+@pytest.mark.parametrize(
+    ("stock", "shown"), [(1.47, "0.049"), (21, "0.7"), (30, "1.0"), (44.5, "1.5"), (1500, "50.0")]
+)
+def test_a_ratio_is_never_rounded_to_nothing(stock: float, shown: str) -> None:
+    row = Row("stack", Cell(stock, stock, stock, 1), Cell(30, 30, 30, 1))
+    assert row.columns()[HEADER.index("stock ÷ relay")] == shown
+
+
 def test_promises_are_judged_by_medians() -> None:
     fast = Row("step-over", Cell(43, 44, 45, 200), Cell(1, 2, 3, 200))
     assert (fast.ratio, fast.promised, fast.kpi) == (22, "≥ 15× kept", "< 200 ms kept")

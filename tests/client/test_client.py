@@ -70,9 +70,25 @@ def test_every_route_is_a_verb_with_the_same_request_and_the_same_answer() -> No
             assert line.result is signature.result, key
 
 
-def test_importing_the_relay_imports_no_http_client() -> None:
-    code = "import sys, relay; assert 'httpx' not in sys.modules; relay.Client; relay.AsyncClient"
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+@pytest.mark.parametrize(
+    ("code", "spared"),
+    [
+        ("import relay", {"httpx", "trio", "pydantic"}),
+        ("import relay.__main__", {"httpx", "trio", "relay.models", "rich"}),
+        ("from relay import Hub, Settings, open_relay", {"httpx", "quart"}),
+        ("from relay import Client", {"relay.hub", "relay.session", "relay.client.asynchronous"}),
+        ("from relay import AsyncClient", {"relay.hub", "relay.session"}),
+    ],
+)
+def test_what_is_not_used_is_not_imported(code: str, spared: set[str]) -> None:
+    """A command waits for each import."""
+    asked = f"import sys; {code}; assert not {spared!r} & set(sys.modules), sorted(sys.modules)"
+    subprocess.run([sys.executable, "-c", asked], check=True, timeout=60)
+
+
+def test_the_relay_has_what_it_names() -> None:
+    for name in relay.__all__:
+        assert getattr(relay, name)
     with pytest.raises(AttributeError, match="Cleint"):
         _ = relay.Cleint
 
