@@ -254,7 +254,7 @@ async def test_pause_of_a_blocked_program_says_running_and_stops_when_it_comes_b
     gated = program(GATED)
     session = await api.session()
     await session.launch(gated.text, wait=0)
-    page = await session.get("/events", types="input_requested", timeout=1)
+    page = await session.get("/events", types="input_requested", timeout=30)
     answer = await session.post("/pause", wait=0.3)
     assert answer["status"] == "running"
     assert (await session.get())["status"] == "running"

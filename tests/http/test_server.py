@@ -11,6 +11,7 @@ import pytest
 import trio
 import trio.testing
 
+from relay.faces.http import server
 from relay.faces.http.listener import CannotListenError, bind, url_of
 from relay.faces.http.server import serve
 from tests.http.conftest import Served, read_response, serving
@@ -43,14 +44,19 @@ class Running:
     async def open(self) -> trio.SocketStream:
         return await trio.open_tcp_stream("127.0.0.1", self.port)
 
-    async def ends_within(self, seconds: float) -> None:
-        started = trio.current_time()
-        with trio.fail_after(seconds):
+    async def ends(self) -> None:
+        with trio.fail_after(30):
             await self.done.wait()
-        assert trio.current_time() - started < seconds
 
 
-async def test_idle_connections_do_not_delay_the_end(nursery: trio.Nursery) -> None:
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server whose end does come, but not by running out of time."""
+    for name in ("DRAIN_SECONDS", "CANCEL_SECONDS", "SEVER_SECONDS"):
+        monkeypatch.setattr(server, name, 600)
+
+
+async def test_idle_connections_do_not_delay_the_end(nursery: trio.Nursery, patient: None) -> None:
     running = Running(nursery)
     await running.start()
     async with await running.open() as used, await running.open():
@@ -58,11 +64,11 @@ async def test_idle_connections_do_not_delay_the_end(nursery: trio.Nursery) -> N
         assert b"200" in await read_response(used)
         running.hub.drain()
         running.shutdown.set()
-        await running.ends_within(1)
+        await running.ends()
         assert await used.receive_some() == b""
 
 
-async def test_polls_are_answered_at_the_end(nursery: trio.Nursery) -> None:
+async def test_polls_are_answered_at_the_end(nursery: trio.Nursery, patient: None) -> None:
     running = Running(nursery)
     await running.start()
     async with await running.open() as poll:
@@ -71,10 +77,12 @@ async def test_polls_are_answered_at_the_end(nursery: trio.Nursery) -> None:
         running.hub.drain()
         running.shutdown.set()
         assert b'"seen":"woken"' in await read_response(poll)
-        await running.ends_within(1)
+        await running.ends()
 
 
-async def test_new_work_is_refused_while_old_work_ends(nursery: trio.Nursery) -> None:
+async def test_new_work_is_refused_while_old_work_ends(
+    nursery: trio.Nursery, patient: None
+) -> None:
     running = Running(nursery)
     await running.start()
     async with await running.open() as poll:
@@ -87,7 +95,7 @@ async def test_new_work_is_refused_while_old_work_ends(nursery: trio.Nursery) ->
             assert status_and_code(await read_response(late)) == (503, "SHUTTING_DOWN")
         running.hub.drain()
         assert b'"seen":"woken"' in await read_response(poll)
-        await running.ends_within(1)
+        await running.ends()
 
 
 async def test_work_that_does_not_end_is_cancelled(nursery: trio.Nursery) -> None:
@@ -97,7 +105,7 @@ async def test_work_that_does_not_end_is_cancelled(nursery: trio.Nursery) -> Non
         await poll.send_all(POLL)
         await running.hub.sessions["sess_1"].waiting.wait()
         running.shutdown.set()
-        await running.ends_within(4.5)
+        await running.ends()
         assert running.hub.sessions["sess_1"].cancelled.is_set()
 
 
@@ -114,12 +122,12 @@ async def test_stalled_client_does_not_prevent_the_end(nursery: trio.Nursery) ->
     async with await running.open() as stream:
         await stall(running, stream)
         running.shutdown.set()
-        await running.ends_within(5)
+        await running.ends()
 
 
 async def test_stalled_client_does_not_prevent_cancellation() -> None:
     stream: trio.SocketStream | None = None
-    with trio.fail_after(5):
+    with trio.fail_after(30):
         async with trio.open_nursery() as nursery:
             running = Running(nursery)
             await running.start()
@@ -129,14 +137,14 @@ async def test_stalled_client_does_not_prevent_cancellation() -> None:
     await stream.aclose()
 
 
-async def test_half_a_request_does_not_delay_the_end(nursery: trio.Nursery) -> None:
+async def test_half_a_request_does_not_delay_the_end(nursery: trio.Nursery, patient: None) -> None:
     running = Running(nursery)
     await running.start()
     async with await running.open() as stream:
         await stream.send_all(b"GET / HTT")
         await trio.testing.wait_all_tasks_blocked()
         running.shutdown.set()
-        await running.ends_within(1)
+        await running.ends()
 
 
 async def test_address_in_use() -> None:
@@ -191,17 +199,17 @@ def _is_socket(descriptor: int) -> bool:
         return False
 
 
-async def test_two_servers_in_one_program(nursery: trio.Nursery) -> None:
+async def test_two_servers_in_one_program(nursery: trio.Nursery, patient: None) -> None:
     first, second = Running(nursery), Running(nursery)
     await first.start()
     await second.start()
     async with await second.open() as stream:
         first.shutdown.set()
-        await first.ends_within(1)
+        await first.ends()
         await stream.send_all(GET + b"\r\n")
         assert b"200" in await read_response(stream)
     second.shutdown.set()
-    await second.ends_within(1)
+    await second.ends()
 
 
 async def test_partial_arguments_are_enough_to_start() -> None:

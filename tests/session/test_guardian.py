@@ -101,7 +101,7 @@ def test_killed_relay_whose_fork_holds_its_sockets_leaves_nobody() -> None:
 async def test_children_outlive_the_program_until_the_end() -> None:
     async with await start(FAMILY, "leave") as process:
         family = await members(process)
-        with trio.fail_after(10):
+        with trio.fail_after(30):
             assert await process.wait() == 7
         assert {child.pid for child in await process.children()} == {
             family[name] for name in ("plain", "setsid", "daemon")
@@ -119,7 +119,7 @@ async def test_children_are_listed_with_their_arguments() -> None:
         assert children.keys() == set(family.values()) - {process.pid}
         assert children[family["plain"]].ppid == process.pid
         assert all(child.argv[-1] == "two words" for child in children.values())
-        with trio.fail_after(10):
+        with trio.fail_after(30):
             while children[family["daemon"]].ppid != process.guardian_pid:
                 children = {child.pid: child for child in await process.children()}
 
@@ -139,9 +139,9 @@ async def test_killed_guardian_takes_its_session_along() -> None:
         family = await members(process)
         os.kill(process.guardian_pid, signal.SIGKILL)
         try:
-            with trio.fail_after(5):
+            with trio.fail_after(30):
                 assert await process.wait() == -signal.SIGKILL
-            assert gone_within(5, [family["program"], family["plain"]])
+            assert gone_within(30, [family["program"], family["plain"]])
             assert await process.children() == []
             await process.end()
         finally:
@@ -173,10 +173,10 @@ async def test_a_program_that_keeps_forking_is_caught() -> None:
     async with await start(HOPPER) as process:
         assert await process.stdout.receive_some() == b"hops\n"
         await process.wait()
-        with trio.fail_after(10):
+        with trio.fail_after(30):
             await process.end()
         # Its pipe ends only when the last of the chain has gone.
-        with trio.fail_after(1):
+        with trio.fail_after(30):
             assert await process.stdout.receive_some() == b""
 
 

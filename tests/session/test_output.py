@@ -93,7 +93,7 @@ async def test_lines_are_put_together_when_their_rest_comes_soon(
 
 
 async def test_a_prompt_is_given_although_no_newline_comes() -> None:
-    with program() as writer, trio.fail_after(10):
+    with program() as writer, trio.fail_after(30):
         prompted = trio.Event()
 
         def sink(text: str) -> None:
