@@ -80,6 +80,11 @@ class ConfiguredAdapter(BaseModel):
             over_tcp=self.transport == "tcp",
             launch=self.launch,
             attach=self.attach,
-            can=frozenset() if self.attach is None else frozenset({Ability.ATTACH}),
+            can=self._can(),
             filters={word: names for word, names in filters.items() if names},
         )
+
+    def _can(self) -> frozenset[Ability]:
+        """What the adapter itself says only as it starts is not ruled out before."""
+        attach = frozenset() if self.attach is None else frozenset({Ability.ATTACH})
+        return attach | {Ability.FUNCTION_BREAKPOINTS}

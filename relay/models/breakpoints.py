@@ -12,8 +12,11 @@ from relay.models.resource import Resource, SourceRef, left_out
 DOTTED_NAME = r"^[^\W\d]\w*(\.[^\W\d]\w*)*$"
 """Identifiers with dots between them, of any alphabet."""
 
-FunctionName = Annotated[str, StringConstraints(pattern=DOTTED_NAME, max_length=1000)]
-"""`total`, `Cart.total` or `shop.cart.Cart.total`."""
+FUNCTION_NAME = r"^[^\W\d]\w*((\.|::)[^\W\d]\w*)*$"
+"""The same; in some languages two colons stand between the parts."""
+
+FunctionName = Annotated[str, StringConstraints(pattern=FUNCTION_NAME, max_length=1000)]
+"""`total`, `Cart.total`, `shop.cart.Cart.total` or `Cart::total`."""
 
 MOST_CAPTURED = 20
 """Expressions that one breakpoint captures."""
@@ -42,7 +45,9 @@ class BreakpointFields(StrictModel):
     file: PathText | None = Field(None, description="The same as source.path")
     line: int | None = Field(None, ge=1, le=2**31 - 1, description="Line, counted from 1")
     function: FunctionName | None = Field(
-        None, description="Stop where it is called: name, Class.name or module.Class.name"
+        None,
+        description="Stop where it is called: name, Class.name or module.Class.name; "
+        "with :: for a dot in languages that write it so",
     )
     condition: Text | None = Field(None, description="Stop only when this expression is true")
     hit_condition: Text | None = Field(

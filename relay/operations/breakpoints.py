@@ -200,10 +200,16 @@ async def _hear(session: Session) -> None:
         family = session.debuggee.family if session.debuggee is not None else None
         ask = inspector.hits if family is None else family.hear_hits
         take_hits(session, await ask(timeout=COUNT_SECONDS))
-        if any(b.function is not None and not b.verified for b in session.breakpoints):
+        if any(_is_sought(b) for b in session.breakpoints):
             take_places(session, await inspector.function_places(timeout=COUNT_SECONDS))
     except RelayError:
         return  # it is busy, or over: what was told last is the answer
+
+
+def _is_sought(breakpoint: Breakpoint) -> bool:
+    """Whether it is on a function that the debuggee may have come to know by now."""
+    unknown = breakpoint.function is not None and not breakpoint.verified
+    return unknown and not breakpoint.judged_by_adapter
 
 
 def _warning(session: Session, breakpoints: Iterable[Breakpoint]) -> str | None:

@@ -13,6 +13,7 @@ from relay.errors import (
     BreakpointFileNotFound,
     BreakpointInvalidCondition,
     BreakpointInvalidLine,
+    InvalidRequest,
 )
 from relay.models.breakpoints import BreakpointSpec
 from relay.operations.paths import resolve, similar_files
@@ -34,6 +35,7 @@ async def place(session: Session, spec: BreakpointSpec) -> Breakpoint:
     if Ability.CHECKS_SOURCE not in session.adapter.can:
         return await _left_to_debugger(session, wanted)
     if spec.function is not None:
+        _require_dots(spec.function)
         await check_texts(session, wanted)
         return replace(wanted, message=UNKNOWN_FUNCTION)
     if spec.pending and _is_missing(wanted.path):
@@ -44,13 +46,32 @@ async def place(session: Session, spec: BreakpointSpec) -> Breakpoint:
     return placed
 
 
+def _require_dots(function: str) -> None:
+    if "::" in function:
+        message = f"between the parts of a name stands a dot: {function.replace('::', '.')}"
+        raise InvalidRequest(
+            f"function: {message}",
+            errors=[{"field": "function", "message": message, "value": function}],
+        )
+
+
 async def _left_to_debugger(session: Session, wanted: Breakpoint) -> Breakpoint:
     """For a debugger that judges lines and texts by itself, once the program is there."""
     adapter = session.adapter
-    if wanted.function is not None:
-        adapter.require(Ability.FUNCTION_BREAKPOINTS, "stop in a function by its name")
     if wanted.capture is not None:
         adapter.require(Ability.CAPTURES, "capture values at a breakpoint")
+    if wanted.function is not None:
+        adapter.require(Ability.FUNCTION_BREAKPOINTS, "stop in a function by its name")
+    else:
+        await _require_line(wanted)
+    if wanted.hit_condition is not None:
+        message = breakpoint_text.check_hit_condition(wanted.hit_condition)
+        if message is not None:
+            raise _bad_text(wanted, "hit_condition", wanted.hit_condition, message)
+    return replace(wanted, judged_by_adapter=True, message=LEFT_TO_DEBUGGER)
+
+
+async def _require_line(wanted: Breakpoint) -> None:
     _require_file(wanted.path)
     lines = len(await source_lines_of(wanted.path))
     if wanted.line > max(1, lines):
@@ -60,11 +81,6 @@ async def _left_to_debugger(session: Session, wanted: Breakpoint) -> Breakpoint:
             line=wanted.line,
             max_line=lines,
         )
-    if wanted.hit_condition is not None:
-        message = breakpoint_text.check_hit_condition(wanted.hit_condition)
-        if message is not None:
-            raise _bad_text(wanted, "hit_condition", wanted.hit_condition, message)
-    return replace(wanted, judged_by_adapter=True, message=LEFT_TO_DEBUGGER)
 
 
 def _is_missing(path: str) -> bool:

@@ -286,23 +286,29 @@ class Announcer:
         found = named(self._session, body["relayHit"])
         stop.hit_breakpoint_ids = [b.id for b in found]
         for breakpoint in found:
-            if breakpoint.function is not None and stop.top is not None and stop.top.path:
+            if stop.top is not None and stop.top.path:
                 found_function(self._session, breakpoint, stop.top.path, stop.top.line)
 
     def _count_hits(self, stop: Stop, dap_ids: list[int]) -> None:
         session = self._session
         hits = [session.dap_breakpoint_ids.get(dap_id) for dap_id in dap_ids]
         found = [b for b in map(session.breakpoints.get, filter(None, hits)) if b]
-        if not found and stop.top is not None and stop.reason == "breakpoint":
-            # A step that lands on a breakpoint stops for it, but names no ids; the place
-            # decides. One that comes back to its line from a call has not hit it again.
+        if not found and stop.top is not None and stop.reason in BREAKPOINT_REASONS:
+            # A step that lands on a breakpoint stops for it, but names no ids, and some debuggers
+            # never do; the place decides. One that comes back to its line from a call has not
+            # hit it again.
             here = session.breakpoints.at(stop.top.path or "", stop.top.line)
+            here = here or session.breakpoints.on_function(stop.top.name)
             if here is not None and here.is_active and not stop.reached:
                 found = [here]
         for breakpoint in found:
             breakpoint.hit_count += 1
+            if stop.top is not None and stop.top.path:
+                found_function(session, breakpoint, stop.top.path, stop.top.line)
         stop.hit_breakpoint_ids = [b.id for b in found]
 
+
+BREAKPOINT_REASONS = frozenset({"breakpoint", "function breakpoint"})
 
 STREAMS = frozenset({"stdout", "stderr"})
 

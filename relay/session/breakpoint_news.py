@@ -69,7 +69,7 @@ def take_places(session: Session, places: Mapping[str, Mapping[str, Any]]) -> No
 
 def found_function(session: Session, breakpoint: Breakpoint, path: str, line: int) -> None:
     """The function of a breakpoint is known; said once."""
-    if breakpoint.function is None or breakpoint.verified:
+    if breakpoint.function is None or (breakpoint.verified and breakpoint.found_at):
         return
     breakpoint.found_at = (path, line)
     breakpoint.verified, breakpoint.message = True, None
@@ -82,22 +82,31 @@ def take_answer(session: Session, breakpoint: Breakpoint, answer: Mapping[str, A
         return
     verified, message = bool(answer.get("verified")), answer.get("message")
     line = answer.get("line")
-    if verified and isinstance(line, int) and line != breakpoint.line:
-        message = message or f"The debugger stops at line {line}, the next one with code"
     before = breakpoint.verified, breakpoint.message
+    if breakpoint.function is not None:
+        breakpoint.found_at = _place_in(answer) or breakpoint.found_at
+        message = message or (None if verified else UNKNOWN_FUNCTION)
+    elif verified and isinstance(line, int) and line != breakpoint.line:
+        message = message or f"The debugger stops at line {line}, the next one with code"
     breakpoint.verified = verified
     breakpoint.message = None if message is None else str(message)
     if before != (breakpoint.verified, breakpoint.message):
         announce(session, "changed", breakpoint)
 
 
+def _place_in(answer: Mapping[str, Any]) -> tuple[str, int] | None:
+    path, line = (answer.get("source") or {}).get("path"), answer.get("line")
+    return (str(path), line) if path and isinstance(line, int) else None
+
+
 def start_anew(session: Session) -> None:
     """A program is about to run: nothing is hit yet, and none of its functions is known."""
     session.captures.start_anew()
+    session.dap_breakpoint_ids.clear()
     for breakpoint in session.breakpoints:
         breakpoint.hit_count = 0
+        breakpoint.found_at = None
         if breakpoint.judged_by_adapter:
             breakpoint.verified, breakpoint.message = False, LEFT_TO_DEBUGGER
-        if breakpoint.function is not None:
+        elif breakpoint.function is not None:
             breakpoint.verified, breakpoint.message = False, UNKNOWN_FUNCTION
-            breakpoint.found_at = None

@@ -106,6 +106,10 @@ class BreakpointTable:
     def at(self, path: str, line: int) -> Breakpoint | None:
         return self._by_place.get((path, line))
 
+    def on_function(self, frame: str) -> Breakpoint | None:
+        """The breakpoint on the function of a stack frame, whose name may have parameters, too."""
+        return self._by_place.get((f"function {frame.partition('(')[0]}", 0))
+
     def put(self, breakpoint: Breakpoint) -> Breakpoint:
         """Store under a new id, or over the breakpoint of the same place, whose id stays."""
         place = breakpoint.place

@@ -6,7 +6,7 @@ Source: DAP setBreakpoints, setExceptionBreakpoints.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 from relay.adapters.python.breakpoint_text import (
@@ -70,8 +70,14 @@ async def send_breakpoints(debuggee: Debuggee, path: str) -> None:
         {"source": {"path": path}, "breakpoints": [_source_breakpoint(session, b) for b in active]},
         timeout=session.settings.request_timeout_seconds + SECONDS_EACH * len(active),
     )
-    for breakpoint, answer in zip(active, body.get("breakpoints") or [], strict=False):
-        if isinstance(dap_id := answer.get("id"), int):
+    _take_answers(session, active, body.get("breakpoints") or [])
+
+
+def _take_answers(
+    session: Session, sent: list[Breakpoint], answers: list[Mapping[str, Any]]
+) -> None:
+    for breakpoint, answer in zip(sent, answers, strict=False):
+        if dap_id := _id_of(answer):
             session.dap_breakpoint_ids[dap_id] = breakpoint.id
         take_answer(session, breakpoint, answer)
 
@@ -89,6 +95,11 @@ def _taken(debuggee: Debuggee, active: list[Breakpoint]) -> list[Breakpoint]:
     return taken
 
 
+def _id_of(answer: Mapping[str, Any]) -> int:
+    dap_id = answer.get("id")
+    return dap_id if isinstance(dap_id, int) else 0
+
+
 @_told_to_all
 async def send_function_breakpoints(debuggee: Debuggee) -> None:
     """The active function breakpoints; replaces the earlier ones."""
@@ -96,10 +107,40 @@ async def send_function_breakpoints(debuggee: Debuggee) -> None:
     await send_captures(debuggee)
     if inspector is None:
         return
-    active = session.breakpoints.active_functions()
-    if active or inspector.knows_functions:
+    active = _taken(debuggee, session.breakpoints.active_functions())
+    if not active and not inspector.knows_functions:
+        return
+    inspector.knows_functions = True
+    if isinstance(session.adapter, StandardAdapter):
+        await _send_named(debuggee, active)
+    else:
         sent = [_function_breakpoint(session, b) for b in active]
         take_places(session, await inspector.set_function_breakpoints(sent))
+
+
+async def _send_named(debuggee: Debuggee, active: list[Breakpoint]) -> None:
+    """One more with each request: some debuggers answer in an order of their own, without names."""
+    told = debuggee.session.dap_breakpoint_ids.values()
+    sent = [b for b in active if b.id in told]
+    added = [[b] for b in active if b.id not in told]
+    for one in added or [[]]:
+        sent += one
+        body = await debuggee.request(
+            "setFunctionBreakpoints", {"breakpoints": [_named_as_asked(b) for b in sent]}
+        )
+        answers = body.get("breakpoints") or []
+        _take_answers(debuggee.session, _in_order_of(answers, debuggee.session, sent), answers)
+
+
+def _in_order_of(
+    answers: list[Mapping[str, Any]], session: Session, sent: list[Breakpoint]
+) -> list[Breakpoint]:
+    """What was sent, in the order of the answers: those by their ids that were told before."""
+    known = [session.dap_breakpoint_ids.get(_id_of(answer)) for answer in answers]
+    by_id = {b.id: b for b in sent if b.id in known}
+    others = iter([b for b in sent if b.id not in by_id])
+    found = [by_id.get(number or "") or next(others, None) for number in known]
+    return [breakpoint for breakpoint in found if breakpoint is not None]
 
 
 def _source_breakpoint(session: Session, breakpoint: Breakpoint) -> dict[str, Any]:
@@ -113,13 +154,20 @@ def _source_breakpoint(session: Session, breakpoint: Breakpoint) -> dict[str, An
 
 def _as_asked(breakpoint: Breakpoint) -> dict[str, Any]:
     """For a debugger that takes the texts in its own language, and counts by itself."""
-    texts = {
-        "condition": breakpoint.condition,
-        "hitCondition": breakpoint.hit_condition,
-        "logMessage": breakpoint.log_message,
-    }
-    given = {name: text for name, text in texts.items() if text is not None}
-    return {"line": breakpoint.line, **given}
+    return _given(line=breakpoint.line, logMessage=breakpoint.log_message, **_both(breakpoint))
+
+
+def _named_as_asked(breakpoint: Breakpoint) -> dict[str, Any]:
+    """The same for one on a name, of which DAP knows no log message."""
+    return _given(name=breakpoint.function, **_both(breakpoint))
+
+
+def _both(breakpoint: Breakpoint) -> dict[str, Any]:
+    return {"condition": breakpoint.condition, "hitCondition": breakpoint.hit_condition}
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _function_breakpoint(session: Session, breakpoint: Breakpoint) -> dict[str, Any]:

@@ -271,7 +271,6 @@ class Inspector:
         self, breakpoints: Sequence[Mapping[str, Any]]
     ) -> dict[str, dict[str, Any]]:
         """Replace the function breakpoints; where those lie that are known, by their names."""
-        self.knows_functions = True
         answer = await self._ask("set_function_breakpoints", None, breakpoints=list(breakpoints))
         return dict(answer["places"])
 

@@ -44,10 +44,16 @@ class StandardInspector(Inspector):
         self.has_exception_filters = bool(can.get("exceptionBreakpointFilters"))
 
     def refusal(self, breakpoint: Breakpoint) -> str | None:
-        """What of it the adapter has not said that it can."""
+        """What of it the adapter has not said that it can, or cannot be told."""
+        name = self._debuggee.session.adapter.name
+        if breakpoint.function is not None:
+            if not self._can.get("supportsFunctionBreakpoints"):
+                return f"The {name} adapter cannot stop in a function by its name"
+            if breakpoint.log_message is not None:
+                return f"The {name} adapter takes logpoints on lines only"
         for field, capability, what in EXTRAS:
             if getattr(breakpoint, field) is not None and not self._can.get(capability):
-                return f"The {self._debuggee.session.adapter.name} adapter has no {what}"
+                return f"The {name} adapter has no {what}"
         return None
 
     def new_stop(self) -> None:

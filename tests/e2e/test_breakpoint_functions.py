@@ -242,6 +242,7 @@ async def test_functions_of_libraries_are_meant_only_by_their_whole_name(
         ({"function": "a b"}, "INVALID_REQUEST"),
         ({"function": ".f"}, "INVALID_REQUEST"),
         ({"function": "f()"}, "INVALID_REQUEST"),
+        ({"function": "Cart::total"}, "INVALID_REQUEST"),
         ({"function": 3}, "INVALID_REQUEST"),
         ({"function": "f", "line": 1}, "INVALID_REQUEST"),
         ({"function": "f", "file": "main.py"}, "INVALID_REQUEST"),

@@ -10,6 +10,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -176,6 +177,43 @@ async def test_a_program_that_runs_is_attached_to_and_let_go(api: Api, waits: Pr
         process.stdin.close()  # that it looks for between two calls of `work`
         with trio.fail_after(60):
             assert await trio.to_thread.run_sync(process.wait) == 7
+
+
+async def test_it_stops_in_functions_by_their_names(api: Api, sums: Program) -> None:
+    session = await api.session(adapter="lldb")
+
+    async def places() -> dict[str, Any]:
+        listed = (await session.get("/breakpoints"))["breakpoints"]
+        return {b["function"]: (b["verified"], b["hit_count"], b["message"]) for b in listed}
+
+    wanted = [{"function": "no::such"}, {"function": "add", "condition": "a > 2"}]
+    await session.post("/breakpoints", breakpoints=[*wanted, {"function": "main"}])
+    assert {verified for verified, _, _ in (await places()).values()} == {False}
+    told = await session.launch("sums.out", env={"NAME": "Eve"}, wait=60)
+    assert (told["stop_reason"], told["current_location"]["function"]) == ("breakpoint", "main")
+    unknown = (False, 0, "No function of this name is known yet")
+    assert await places() == {"no::such": unknown, "add": (True, 0, None), "main": (True, 1, None)}
+    told = await session.resume(include=["locals"])
+    assert told["current_location"]["function"] == "add"
+    assert {v["name"]: v["value"] for v in told["stop"]["locals"]}["a"] == "3", "by its condition"
+    (listed,) = [
+        b for b in (await session.get("/breakpoints"))["breakpoints"] if b["function"] == "add"
+    ]
+    assert listed["source"] == {"path": sums.text}
+    assert sums.line("sum") - 1 == listed["line"]
+    (stopped,) = (await session.events("stopped"))[-1:]
+    assert stopped["body"]["hit_breakpoint_ids"] == [listed["id"]]
+    await session.delete(f"/breakpoints/{listed['id']}")
+    logging = {"function": "add", "log_message": "a is {a}"}
+    (refused,) = (await session.post("/breakpoints", breakpoints=[logging]))["breakpoints"]
+    assert (refused["verified"], refused["message"]) == (
+        False,
+        "The lldb adapter takes logpoints on lines only",
+    )
+    assert (await session.resume())["exit_code"] == 9
+    told = await session.post("/restart", wait=60)
+    assert told["current_location"]["function"] == "main"
+    assert (await places())["main"] == (True, 1, None)
 
 
 @contextmanager

@@ -116,6 +116,12 @@ async def test_a_go_program_under_delve(settings: Settings, tmp_path: Path) -> N
         assert await page(session, many["variables_reference"], 400, 2) == ["160000", "160801"]
         for breakpoint in created["breakpoints"]:
             await session.delete(f"/breakpoints/{breakpoint['id']}")
+        await session.post("/breakpoints", breakpoints=[{"function": "main.add"}])
+        stop = await session.resume()
+        assert stop["current_location"]["function"] == "main.add"
+        (named,) = (await session.get("/breakpoints"))["breakpoints"]
+        assert (named["verified"], named["hit_count"]) == (True, 1)
+        await session.delete(f"/breakpoints/{named['id']}")
         stop = await session.resume()
         assert stop["stop_reason"] == "exception"
         raised = (await session.get("/exception"))["exception"]
@@ -137,7 +143,12 @@ async def test_debugpys_own_adapter(settings: Settings, program: Write) -> None:
 async def _drive(api: Api, script: Program) -> None:
     session = await api.session(adapter="stock", exception_breakpoints={"filters": ["uncaught"]})
     await session.breakpoint(script.text, script.line("sum"))
+    await session.post("/breakpoints", breakpoints=[{"function": "add", "condition": "b == 4"}])
     told = await session.launch(script.text, wait=60)
+    assert told["current_location"] | {"function": "add"} == told["current_location"], told
+    named = (await session.get("/breakpoints"))["breakpoints"][1]
+    assert (named["verified"], named["hit_count"]) == (True, 1), named
+    told = await session.resume()
     assert told["current_location"]["line"] == script.line("sum"), told
     assert (await session.evaluate("a * 10 + b"))["result"] == "34"
     stop: dict[str, Any] = await session.resume()

@@ -65,6 +65,22 @@ async def test_a_whole_session(settings: Settings, program: Program, habits: str
         assert (end["status"], end["exit_code"]) == ("terminated", 3)
 
 
+async def test_one_that_knows_no_functions_is_not_told_of_any(
+    settings: Settings, program: Program
+) -> None:
+    """It would refuse the request, and with it the launch."""
+    async with odd(settings) as api:
+        session = await api.session(adapter="odd")
+        await session.post("/breakpoints", breakpoints=[{"function": "main"}])
+        told = await session.launch(program.text)
+        assert told["status"] == "paused"
+        (named,) = (await session.get("/breakpoints"))["breakpoints"]
+        assert (named["verified"], named["message"]) == (
+            False,
+            "The odd adapter cannot stop in a function by its name",
+        )
+
+
 async def test_no_stop_is_lost(settings: Settings, program: Program) -> None:
     """Without a thread, without exceptionInfo, without a stack."""
     async with odd(settings, "no-thread") as api:

@@ -41,6 +41,7 @@ def test_every_description_says_when_to_use_the_tool() -> None:
         ("a b/x.py:1:n > 3", {"file": "a b/x.py", "line": 1, "condition": "n > 3"}),
         ("x.py:7:d['a:b'] == 2", {"file": "x.py", "line": 7, "condition": "d['a:b'] == 2"}),
         ("Cart.total", {"function": "Cart.total"}),
+        ("shop::Cart::total", {"function": "shop::Cart::total"}),
     ],
 )
 def test_places_are_read_as_agents_write_them(place: str, fields: dict[str, Any]) -> None:

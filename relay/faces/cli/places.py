@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]+)(?::(?P<condition>.+))?", re.DOTALL)
 
+_NO_FUNCTION = re.compile(r"/|(?<!:):(?!:)")
+"""Two colons may stand between the parts of a name."""
+
 
 class BreakAt(click.ParamType[dict[str, Any]]):
     """The fields of a breakpoint."""
@@ -29,7 +32,7 @@ class BreakAt(click.ParamType[dict[str, Any]]):
             return value
         match = _PLACE.fullmatch(value)
         if match is None:
-            if ":" in value or "/" in value:
+            if _NO_FUNCTION.search(value):
                 self.fail(f"{value!r}: give FILE:LINE, FILE:LINE:CONDITION or FUNCTION", param, ctx)
             return {"function": value}
         fields = {"file": os.path.abspath(match["file"]), "line": int(match["line"])}

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from relay.errors import InvalidRequest
-from relay.models.breakpoints import BreakpointSpec
+from relay.models.breakpoints import FUNCTION_NAME, BreakpointSpec
 
 PLACE = re.compile(r"(?P<file>[^\n]+?):(?P<line>[0-9]{1,9})(?::\s*(?P<condition>.*))?", re.DOTALL)
-FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+FUNCTION = re.compile(FUNCTION_NAME)
 
 
 def breakpoint_specs(

@@ -1,0 +1,31 @@
+"""Places as they are written on a command line."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+import pytest
+
+from relay.faces.cli.places import BreakAt
+
+
+@pytest.mark.parametrize(
+    ("place", "fields"),
+    [
+        ("app.py:42", {"file": os.path.abspath("app.py"), "line": 42}),
+        ("/a b/x.py:1:n > 3", {"file": "/a b/x.py", "line": 1, "condition": "n > 3"}),
+        ("/x.cpp:7:a::b == 2", {"file": "/x.cpp", "line": 7, "condition": "a::b == 2"}),
+        ("Cart.total", {"function": "Cart.total"}),
+        ("shop::Cart::total", {"function": "shop::Cart::total"}),
+    ],
+)
+def test_a_place_is_a_line_or_a_function(place: str, fields: dict[str, Any]) -> None:
+    assert BreakAt().convert(place, None, None) == fields
+
+
+@pytest.mark.parametrize("place", ["app.py:", "app.py:many", "dir/app.py", "a:b", "a::b:c"])
+def test_what_is_neither_is_refused_with_how_it_is_spelled(place: str) -> None:
+    with pytest.raises(click.BadParameter, match="FILE:LINE:CONDITION or FUNCTION"):
+        BreakAt().convert(place, None, None)
