@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -185,6 +186,29 @@ async def test_it_outlives_an_adapter_that_is_killed(
     await session.get("/events", types="terminated", timeout=DEADLINE)
     assert (await session.get())["status"] == "failed"
     assert await target.ends_by_itself()
+
+
+@pytest.mark.parametrize("running", [False, True], ids=["before it runs", "while it runs"])
+async def test_it_outlives_a_client_that_leaves_before_its_answers(
+    target: Target, running: bool
+) -> None:
+    """To write to somebody who has gone is deadly by default, from the second time on."""
+    with socket.create_connection(("127.0.0.1", target.port), timeout=DEADLINE) as link:
+        events = b""
+        while b'"ready"' not in events:
+            events += link.recv(65536)
+        if running:
+            link.sendall(command("go", "0"))
+            assert b'"id":1' in link.recv(65536)
+        link.sendall(command("exceptions") * 50 + command("go", "0"))
+    assert await target.ends_by_itself()
+
+
+def command(name: str, *arguments: str) -> bytes:
+    """As the adapter says it to the hook."""
+    fields = [field.encode() for field in ("1", name, *arguments)]
+    data = b"".join(struct.pack(">I", len(field)) + field for field in fields)
+    return struct.pack(">I", len(data)) + data
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

@@ -9,18 +9,20 @@ BEGIN {
 }
 
 our ($sock, $tcp, $pid, $arch, %number, %bps, %pending, %filters);
-our ($mode, $single, $resume, $configured, $nested);
+our ($mode, $single, $resume, $configured, $nested, @named);
 
 # The link: 4 bytes of length, then fields (in) or one JSON object (out) ------------------
+
+# An adapter that is gone must not end the program by SIGPIPE.
+my $NO_SIGNAL = $^O eq 'linux' ? 0x4000 : 0;
 
 sub send_json {
     my $text = json($_[0]);
     my $data = pack('N/a*', $text);
-    my $at = 0;
-    while ($at < length $data) {
-        my $wrote = syswrite($sock, $data, length($data) - $at, $at);
+    while (length $data) {
+        my $wrote = send $sock, $data, $NO_SIGNAL;
         if (!defined $wrote) { next if $! == 4 || $! == 11; gone(); return }
-        $at += $wrote;
+        substr $data, 0, $wrote, '';
     }
 }
 
@@ -85,7 +87,7 @@ sub gone {
 
 sub detach {
     place($_, {}) for keys %bps;
-    %pending = %filters = ();
+    %pending = %filters = @named = ();
     close $sock;
     ($sock, $pid, $mode, $single, $resume, $configured) = (undef, 0, 'run', 0, 1, 1);
     unhook_calls() if !$nested;
