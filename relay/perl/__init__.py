@@ -6,7 +6,9 @@
     adapter.py      what each request does, and what the client is told of the program
     requests.py     checks of what a client asks, before anything is done
     numbering.py    where the client counts lines and columns from
-    breakpoints.py  what the client wants and where it ended up
+    breakpoints.py  breakpoints on lines: what the client wants and where it ended up
+    functions.py    the same on subs
+    placing.py      both, told to the program
     handles.py      frame ids and variable references: numbers that die when the program goes on
     looking.py      stack, scopes, variables, expressions
     client.py       the client's side: requests in, responses and events out

@@ -8,7 +8,6 @@ found (looking.py), how a process is kept (program.py, run.py), and what overtak
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,20 +17,17 @@ from typing import Any
 import trio
 
 from relay.perl import program, requests
-from relay.perl.breakpoints import BUSY, Breakpoints, Placed, fields
 from relay.perl.client import Client, Request
 from relay.perl.conversation import SENT, Conversation, Early, Handler
-from relay.perl.hook import Hook, Reply, Silence
+from relay.perl.hook import Hook, Reply
 from relay.perl.looking import Body, Looking
+from relay.perl.placing import Placing
 from relay.perl.refusals import Refusal, bad_format, ended, failed
 from relay.perl.run import Run
 from relay.perl.telling import CAPABILITIES, THREAD, attached, launched, logged, stopped
 
 START_SECONDS = 10.0
 """For Perl to start and compile; a program that is still compiling then is launched too."""
-
-BREAKPOINT_SECONDS = 2.0
-"""For a program that runs to take breakpoints; afterwards they are told as they come."""
 
 
 class Adapter:
@@ -41,7 +37,7 @@ class Adapter:
         self._client = client
         self._seccomp = seccomp
         self._looking = Looking()
-        self._breakpoints = Breakpoints()
+        self._placing = Placing(self._changed)
         self._filters: list[str] = []
         self._configured = False
         self._initialized = False
@@ -53,6 +49,7 @@ class Adapter:
             "launch": self._launch_request,
             "attach": self._attach_request,
             "setBreakpoints": self._set_breakpoints,
+            "setFunctionBreakpoints": self._set_function_breakpoints,
             "setExceptionBreakpoints": self._set_exceptions,
             "configurationDone": self._configuration_done,
             "continue": self._continue,
@@ -104,7 +101,8 @@ class Adapter:
     async def _initialize(self, request: Request) -> Early:
         if self._initialized:
             raise bad_format("initialize was asked already")
-        self._looking.numbering = requests.numbering(request.arguments)
+        numbering = requests.numbering(request.arguments)
+        self._looking.numbering = self._placing.numbering = numbering
         self._initialized = True
         self._client.respond(request, CAPABILITIES)
         self._client.event("initialized")
@@ -162,9 +160,7 @@ class Adapter:
             await run.ready.wait()
         if run.over.is_set():
             return
-        for path, placed in self._breakpoints.by_path():
-            for one in await self._place(run, path, placed):
-                self._changed(one)
+        await self._placing.set_all(run)
         if self._configured:
             await self._go(run)
 
@@ -238,7 +234,7 @@ class Adapter:
             await old.over.wait()
         self._launch = launch
         self._looking.forget()
-        self._breakpoints.forget_places()
+        self._placing.forget_places()
         await self._start(launch)
 
     async def _stdin(self, request: Request) -> Body:
@@ -257,35 +253,17 @@ class Adapter:
     # Breakpoints ----------------------------------------------------------------------------
 
     async def _set_breakpoints(self, request: Request) -> Body:
-        numbering = self._looking.numbering
-        path, wishes = requests.wishes(request.arguments, numbering)
-        placed = self._breakpoints.replace(path, wishes)
-        if self._run is not None:
-            await self._place(self._run, path, placed)
-        return {"breakpoints": [one.told(numbering) for one in placed]}
+        path, wishes = requests.wishes(request.arguments, self._looking.numbering)
+        return {"breakpoints": await self._placing.set_lines(self._run, path, wishes)}
 
-    async def _place(self, run: Run, path: str, placed: list[Placed]) -> list[Placed]:
-        """Those of which the place is news."""
-        there = run.path_there(path)
-        real = _real(there) if run.program is not None else there
-        try:
-            reply = await run.hook.ask(
-                "breakpoints", real, *fields(placed), seconds=BREAKPOINT_SECONDS
-            )
-        except Silence:
-            for one in placed:
-                one.message = one.wish.problem or BUSY
-            return []
-        except Refusal:
-            return []  # it ended
-        return self._breakpoints.settle(reply["lines"])
+    async def _set_function_breakpoints(self, request: Request) -> Body:
+        wishes = requests.named_wishes(request.arguments)
+        return {"breakpoints": await self._placing.set_functions(self._run, wishes)}
 
     async def _late(self, reply: Reply) -> None:
-        for one in self._breakpoints.settle(reply.get("lines") or []):
-            self._changed(one)
+        self._placing.bound(self._run, reply)
 
-    def _changed(self, placed: Placed) -> None:
-        told = placed.told(self._looking.numbering)
+    def _changed(self, told: Body) -> None:
         self._client.event("breakpoint", {"reason": "changed", "breakpoint": told})
 
     async def _set_exceptions(self, request: Request) -> Body:
@@ -375,13 +353,9 @@ class Adapter:
             return
         match message["event"]:
             case "stopped":
-                self._client.event("stopped", stopped(message))
+                by_name = any(map(self._placing.is_on_function, message.get("ids") or []))
+                self._client.event("stopped", stopped(message, by_name=by_name))
             case "bound":
-                for one in self._breakpoints.settle(message["lines"]):
-                    self._changed(one)
+                self._placing.bound(run, message)
             case "log":
                 self._client.event("output", logged(run, message, self._looking.numbering))
-
-
-def _real(path: str) -> str:
-    return os.path.realpath(path)

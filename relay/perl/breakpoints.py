@@ -7,6 +7,7 @@ breakpoint is set.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,9 +45,9 @@ class Placed:
 class Breakpoints:
     """All of them, by the path that the client used."""
 
-    def __init__(self) -> None:
+    def __init__(self, numbers: Iterator[int]) -> None:
         self._by_path: dict[str, list[Placed]] = {}
-        self._last_number = 0
+        self._numbers = numbers
 
     def replace(self, path: str, wishes: list[Wish]) -> list[Placed]:
         """Raises Refusal 1007 if the file cannot be read."""
@@ -63,8 +64,7 @@ class Breakpoints:
             if one.wish == wish:
                 old.remove(one)
                 return one
-        self._last_number += 1
-        return Placed(self._last_number, wish)
+        return Placed(next(self._numbers), wish)
 
     def settle(self, lines: list[dict[str, int]]) -> list[Placed]:
         """The program said where they are; returns those of which that is news."""

@@ -23,6 +23,8 @@ LONGEST_EXPRESSION = 64 * 1024
 
 HIT_CONDITION = re.compile(r"^\s*(?P<operator>==|>=|<=|>|<|%)?\s*(?P<number>[0-9]{1,9})\s*$")
 
+SUB_NAME = re.compile(r"^[^\W\d]\w*((::|\.)[^\W\d]\w*)*$")
+
 
 @dataclass(frozen=True, slots=True)
 class Launch:
@@ -56,6 +58,17 @@ class Wish:
     operator: str = ""
     hits: int = 0
     log_message: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedWish:
+    """One breakpoint on a sub, by its name with `::`, as it was asked for."""
+
+    name: str
+    condition: str = ""
+    operator: str = ""
+    hits: int = 0
     problem: str = ""
 
 
@@ -129,20 +142,50 @@ def _wish(one: object, numbering: Numbering) -> Wish:
     line = typed(one, "line", int, -1)
     if not 0 <= line <= 2**31 - 1:
         raise bad_format(f"line must be a number of a line, not {one.get('line')!r:.40}")
+    operator, hits, problem = _hits(one)
+    return Wish(
+        line=numbering.line(line),
+        condition=text(one, "condition", "").strip(),
+        operator=operator,
+        hits=hits,
+        log_message=text(one, "logMessage", ""),
+        problem=problem,
+    )
+
+
+def _hits(one: Arguments) -> tuple[str, int, str]:
+    """Operator and number of a hit condition, and what is wrong with it."""
     hit_condition = text(one, "hitCondition", "")
-    match = HIT_CONDITION.match(hit_condition) if hit_condition.strip() else None
-    problem = ""
-    if hit_condition.strip() and (match is None or int(match["number"]) < 1):
+    if not hit_condition.strip():
+        return "", 0, ""
+    match = HIT_CONDITION.match(hit_condition)
+    if match is None or int(match["number"]) < 1:
         problem = (
             f"hitCondition {hit_condition!r:.40} is not a number from 1 on, "
             "with ==, >, >=, <, <= or % before it"
         )
-    return Wish(
-        line=numbering.line(line),
+        return "", 0, problem
+    return match["operator"] or "==", int(match["number"]), ""
+
+
+def named_wishes(arguments: Arguments) -> list[NamedWish]:
+    """The breakpoints of setFunctionBreakpoints. Raises Refusal 1004."""
+    listed = typed(arguments, "breakpoints", list, [])
+    return [_named_wish(one) for one in listed]
+
+
+def _named_wish(one: object) -> NamedWish:
+    if not isinstance(one, dict):
+        raise bad_format("a breakpoint must be an object")
+    name = text(one, "name", "").strip().removeprefix("&")
+    operator, hits, problem = _hits(one)
+    if not SUB_NAME.match(name):
+        problem = f"{name!r:.60} is no name of a sub: write total or Cart::total"
+    return NamedWish(
+        name=name.replace(".", "::"),
         condition=text(one, "condition", "").strip(),
-        operator=(match["operator"] or "==") if match and not problem else "",
-        hits=int(match["number"]) if match and not problem else 0,
-        log_message=text(one, "logMessage", ""),
+        operator=operator,
+        hits=hits,
         problem=problem,
     )
 

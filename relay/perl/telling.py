@@ -18,6 +18,7 @@ CAPABILITIES: Body = {
     "supportsSetVariable": True,
     "supportsSetExpression": True,
     "supportsConditionalBreakpoints": True,
+    "supportsFunctionBreakpoints": True,
     "supportsHitConditionalBreakpoints": True,
     "supportsExceptionBreakpoints": True,
     "supportsExceptionInfoRequest": True,
@@ -35,9 +36,10 @@ CAPABILITIES: Body = {
 }
 
 
-def stopped(message: Reply) -> Body:
+def stopped(message: Reply, *, by_name: bool) -> Body:
+    """With `by_name`, a breakpoint on a sub is among those that stopped it."""
     body = {
-        "reason": message["reason"],
+        "reason": "function breakpoint" if by_name else message["reason"],
         "threadId": THREAD,
         "preserveFocusHint": False,
         "allThreadsStopped": True,

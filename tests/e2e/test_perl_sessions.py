@@ -153,6 +153,20 @@ async def check_exception(session: Session, prices: Program, number: str) -> Non
     await session.delete()
 
 
+async def test_it_stops_in_a_sub_by_its_name(api: Api, prices: Program) -> None:
+    session = await api.session(adapter="perl")
+    wanted = [{"function": "add", "condition": "$_[0] == 5"}, {"function": "Shop::none"}]
+    await session.post("/breakpoints", breakpoints=wanted)
+    at = await session.launch(prices.text, stdin_inputs=["Ada\n"], include=["stack"])
+    assert (at["status"], at["stop_reason"]) == ("paused", "function breakpoint")
+    assert at["current_location"]["line"] == prices.line("add") - 1
+    add, none = (await session.get("/breakpoints"))["breakpoints"]
+    assert (add["verified"], add["line"], add["hit_count"]) == (True, prices.line("add") - 1, 1)
+    assert add["source"] == {"path": prices.text}
+    assert (none["verified"], none["message"]) == (False, "No sub of this name is known yet")
+    assert (await session.resume())["exit_code"] == 3
+
+
 async def test_what_the_adapter_cannot_do_is_refused_with_the_reason(
     api: Api, prices: Program
 ) -> None:
@@ -167,7 +181,6 @@ async def test_what_the_adapter_cannot_do_is_refused_with_the_reason(
         assert "the perl adapter cannot" in refused.value.message
         assert refused.value.details["adapter"] == "perl"
 
-    await refuse("/breakpoints", function="add")
     await refuse("/breakpoints", file=prices.text, line=prices.line("add"), capture=["$x"])
     await refuse("/launch", script=prices.text, launch_mode="fast")
     await refuse("/launch", script=prices.text, debug_subprocesses=True)

@@ -235,7 +235,7 @@ BUSY = """
 async def test_a_busy_program_takes_breakpoints_as_soon_as_it_can(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("relay.perl.adapter.BREAKPOINT_SECONDS", 0.001)
+    monkeypatch.setattr("relay.perl.placing.BREAKPOINT_SECONDS", 0.001)
     program = Program.write(tmp_path / "busy.pl", BUSY)
     async with adapter() as perl:
         await perl.start(program)

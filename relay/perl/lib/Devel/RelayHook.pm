@@ -172,6 +172,7 @@ sub look_again { kill 23, $$ if $sock && readable() }
 
 our %commands = (
     breakpoints => \&set_breakpoints,
+    functions => \&set_functions,
     exceptions => sub { %filters = map { $_ => 1 } @_; watch_exceptions(); return {} },
     go => sub { $configured = 1; $mode = $_[0] ? 'entry' : 'run'; $resume = 1; return {} },
     pause => sub { return {} },

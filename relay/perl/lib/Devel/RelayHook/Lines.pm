@@ -11,7 +11,8 @@ BEGIN {
 
 our ($pid, $busy, $single, %bps, %pending, %names, %reals, $here, $expression, $place, @saved);
 our (@dbline, %dbline);
-our (%doing, $expecting);
+our (%doing, $expecting, %sub);
+our @named;    # breakpoints on subs; `path` and `line` once the sub is known
 
 my $FURTHEST = 5;    # lines by which a breakpoint may move forward
 
@@ -47,10 +48,13 @@ sub arrived {
     my ($name) = @_;
     my $path = real($name);
     ($names{$path}, $reals{$name}) = ($name, $path);
+    my @found = locate();
     watch_for_files();
-    return if !$pending{$path};
-    my $lines = install($path);
-    send_json({event => 'bound', lines => $lines});
+    my %touched = map { $_->{path} => 1 } @found;
+    $touched{$path} = 1 if $pending{$path} || grep { ($_->{path} || '') eq $path } @named;
+    return if !%touched;
+    my @lines = map { @{install($_)} } keys %touched;
+    send_json({event => 'bound', lines => \@lines, functions => [map { told_place($_) } @found]});
 }
 
 # path, then id, line, condition, hit operator, hit number, log message for each breakpoint.
@@ -69,24 +73,62 @@ sub set_breakpoints {
     return {loaded => \'true', lines => install($path)};
 }
 
+# id, name, condition, hit operator, hit number for each breakpoint on a sub.
+sub set_functions {
+    my (@flat) = @_;
+    my %touched = map { $_->{path} => 1 } grep { $_->{path} } @named;
+    @named = ();
+    while (my ($id, $name, $when, $operator, $hits) = splice @flat, 0, 5) {
+        $name = "main::$name" if index($name, '::') < 0;
+        push @named, {
+            id => $id, name => $name, when => $when, operator => $operator, hits => $hits,
+            log => '', count => 0,
+        };
+    }
+    my @found = locate();
+    $touched{$_->{path}} = 1 for @found;
+    install($_) for keys %touched;
+    watch_for_files();
+    return {functions => [map { told_place($_) } @found]};
+}
+
+# Those whose subs have come to be known: where the first statement of each is.
+sub locate {
+    my @found;
+    for my $point (grep { !$_->{path} } @named) {
+        my ($file, $first, $last) = ($sub{$point->{name}} || '') =~ /^(.*):(\d+)-(\d+)$/s or next;
+        my $path = $reals{$file} or next;
+        my $line = nearest($file, $first, $last) or next;
+        ($point->{path}, $point->{line}) = ($path, $line);
+        push @found, $point;
+    }
+    return @found;
+}
+
+sub told_place {
+    my ($point) = @_;
+    return {id => \$point->{id}, file => shown($point->{path}), line => \$point->{line}};
+}
+
 sub install {
     my ($path) = @_;
     my $name = $names{$path};
     my (%new, @lines);
-    for my $point (@{$pending{$path}}) {
-        my $line = nearest($name, $point->{line});
+    for my $point (@{$pending{$path} || []}) {
+        my $line = nearest($name, $point->{line}, $point->{line} + $FURTHEST);
         push @{$new{$line}}, $point if $line;
         push @lines, {id => \$point->{id}, line => \$line};
     }
+    push @{$new{$_->{line}}}, $_ for grep { ($_->{path} || '') eq $path } @named;
     place($name, \%new);
     return \@lines;
 }
 
 sub nearest {
-    my ($name, $line) = @_;
+    my ($name, $first, $last) = @_;
     return 0 if !exists $main::{"_<$name"};
     local *dbline = $main::{"_<$name"};
-    for my $n ($line .. $line + $FURTHEST) {
+    for my $n ($first .. $last) {
         return $n if $n <= $#dbline && defined $dbline[$n] && $dbline[$n] != 0;
     }
     return 0;
@@ -112,7 +154,8 @@ sub place {
 # Perl tells of files that come by `require` (postponed), and of no others. So while a
 # breakpoint waits for a file, the program is also looked at where it says `do`.
 sub watch_for_files {
-    return if !grep { !exists $names{$_} && @{$pending{$_}} } keys %pending;
+    return if !grep({ !exists $names{$_} && @{$pending{$_}} } keys %pending)
+        && !grep { !$_->{path} } @named;
     watch_file($_) for grep { !$doing{$_} } keys %reals;
 }
 

@@ -1,0 +1,110 @@
+"""Placing: the client's breakpoints, on lines and on subs, told to the program that runs.
+
+Knows what the hook answers, at once or late. Refuses to know requests and their shapes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable
+from typing import Any
+
+from relay.perl.breakpoints import BUSY, Breakpoints, Placed, fields
+from relay.perl.functions import Functions, Named
+from relay.perl.hook import Reply, Silence
+from relay.perl.numbering import Numbering
+from relay.perl.refusals import Refusal
+from relay.perl.requests import NamedWish, Wish
+from relay.perl.run import Run
+
+BREAKPOINT_SECONDS = 2.0
+"""For a program that runs to take breakpoints; afterwards they are told as they come."""
+
+Body = dict[str, Any]
+
+
+class Placing:
+    """`changed` is told of each breakpoint that lies elsewhere than was said, as DAP shows it."""
+
+    def __init__(self, changed: Callable[[Body], None]) -> None:
+        numbers = itertools.count(1)
+        self._lines = Breakpoints(numbers)
+        self._functions = Functions(numbers)
+        self._changed = changed
+        self.numbering = Numbering()
+
+    async def set_lines(self, run: Run | None, path: str, wishes: list[Wish]) -> list[Body]:
+        """Those of one file. Raises Refusal 1007 if it cannot be read."""
+        placed = self._lines.replace(path, wishes)
+        if run is not None:
+            await self._place(run, path, placed)
+        return [one.told(self.numbering) for one in placed]
+
+    async def set_functions(self, run: Run | None, wishes: list[NamedWish]) -> list[Body]:
+        """Those on subs."""
+        named = self._functions.replace(wishes)
+        if run is not None:
+            await self._name(run)
+        return [self._told(run, one) for one in named]
+
+    async def set_all(self, run: Run) -> None:
+        """For a program that has just been started; tells what is news."""
+        for path, placed in self._lines.by_path():
+            self._tell(await self._place(run, path, placed))
+        if len(self._functions):
+            self._tell_named(run, await self._name(run))
+
+    def forget_places(self) -> None:
+        """Another program starts."""
+        self._lines.forget_places()
+        self._functions.forget_places()
+
+    def bound(self, run: Run | None, told: Reply) -> None:
+        """The hook says where breakpoints are, in an answer or of itself."""
+        self._tell(self._lines.settle(told.get("lines") or []))
+        self._tell_named(run, self._functions.settle(told.get("functions") or []))
+
+    def is_on_function(self, number: int) -> bool:
+        """Whether it is a breakpoint on a sub."""
+        return number in self._functions
+
+    async def _place(self, run: Run, path: str, placed: list[Placed]) -> list[Placed]:
+        """Those of which the place is news."""
+        there = run.path_there(path)
+        real = _real(there) if run.program is not None else there
+        try:
+            reply = await run.hook.ask(
+                "breakpoints", real, *fields(placed), seconds=BREAKPOINT_SECONDS
+            )
+        except Silence:
+            for one in placed:
+                one.message = one.wish.problem or BUSY
+            return []
+        except Refusal:
+            return []  # it ended
+        return self._lines.settle(reply["lines"])
+
+    async def _name(self, run: Run) -> list[Named]:
+        """Those of which the place is news; of a program that is busy, later."""
+        told = self._functions.fields()
+        try:
+            reply = await run.hook.ask("functions", *told, seconds=BREAKPOINT_SECONDS)
+        except Refusal:
+            return []
+        return self._functions.settle(reply["functions"])
+
+    def _tell(self, news: list[Placed]) -> None:
+        for one in news:
+            self._changed(one.told(self.numbering))
+
+    def _tell_named(self, run: Run | None, news: list[Named]) -> None:
+        for one in news:
+            self._changed(self._told(run, one))
+
+    def _told(self, run: Run | None, one: Named) -> Body:
+        return one.told(self.numbering, str if run is None else run.path_here)
+
+
+def _real(path: str) -> str:
+    return os.path.realpath(path)
