@@ -108,19 +108,18 @@ async def send_function_breakpoints(debuggee: Debuggee) -> None:
     if inspector is None:
         return
     active = _taken(debuggee, session.breakpoints.active_functions())
-    if not active and not inspector.knows_functions:
+    if not active and not inspector.functions:
         return
-    inspector.knows_functions = True
+    told, inspector.functions = inspector.functions, frozenset(b.id for b in active)
     if isinstance(session.adapter, StandardAdapter):
-        await _send_named(debuggee, active)
+        await _send_named(debuggee, active, told)
     else:
         sent = [_function_breakpoint(session, b) for b in active]
         take_places(session, await inspector.set_function_breakpoints(sent))
 
 
-async def _send_named(debuggee: Debuggee, active: list[Breakpoint]) -> None:
+async def _send_named(debuggee: Debuggee, active: list[Breakpoint], told: frozenset[str]) -> None:
     """One more with each request: some debuggers answer in an order of their own, without names."""
-    told = debuggee.session.dap_breakpoint_ids.values()
     sent = [b for b in active if b.id in told]
     added = [[b] for b in active if b.id not in told]
     for one in added or [[]]:

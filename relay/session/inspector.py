@@ -42,7 +42,8 @@ class Inspector:
     def __init__(self, debuggee: Debuggee) -> None:
         self._debuggee = debuggee
         self._probe = ProbeLink(debuggee)
-        self.knows_functions = False
+        self.functions: frozenset[str] = frozenset()
+        """Ids of the function breakpoints that the debugger was told last."""
         self.captures: list[dict[str, Any]] = []  # as the debuggee was told them last
         self._knows_captures = False
 
