@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 import trio
-from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.seed_schemas import SHAPES, TIME
@@ -222,10 +221,9 @@ async def visit_attached(api: Api, program: Callable[..., Program]) -> None:
         await session.delete()
 
 
-async def test_the_served_document_is_valid_and_has_every_endpoint(api: Api) -> None:
+async def test_the_served_document_has_every_endpoint(api: Api) -> None:
     document = (await api.client.get("/openapi.json")).json()
     assert document == DOCUMENT
-    OpenAPIV31SpecValidator(document).validate()
     assert len(SHAPES) == 23
     for method, path in SHAPES:
         assert method.lower() in document["paths"][path]
