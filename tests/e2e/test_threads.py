@@ -286,12 +286,19 @@ async def test_pause_of_a_blocked_program_says_where_it_waits(api: Api, program:
 
 
 async def test_pause_of_code_that_keeps_the_gil_says_so(api: Api, program: Write) -> None:
-    # One call into C, without a line of Python and without letting go of the GIL.
-    blocked = program(BLOCKED % "sum(range(10**11))")
+    # Once "up" is out, there is no more line of Python, and the GIL is not let go.
+    hard = program("""
+        import operator
+        import os
+        from functools import partial
+
+        say, work = partial(os.write, 1, b"up\\n"), partial(sum, range(10**11))
+        all(map(operator.call, [say, work]))
+    """)
     session = await api.session()
-    await session.launch(blocked.text, wait=0)
+    await session.launch(hard.text, wait=0)
     await session.get("/events", types="output", timeout=30)
-    answer = await pause_within(session)
+    answer = await session.post("/pause", wait=0.2)
     assert answer["status"] == "running"
     assert "GIL" in answer["message"] or "C code" in answer["message"]
 
