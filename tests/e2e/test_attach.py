@@ -117,6 +117,33 @@ async def test_attach_by_process_id_twice(api: Api, program: Callable[..., Progr
         assert await lives_on(process)
 
 
+@pytest.mark.parametrize("way", ["port", "pid"])
+async def test_each_of_many_attaches_is_as_the_first(
+    api: Api, program: Callable[..., Program], way: str
+) -> None:
+    """What the debugger is made to say is said once, however often somebody has come."""
+    loop, port = program(LOOP), free_port()
+    listen = ["-X", "frozen_modules=off", "-m", "debugpy", "--listen", f"127.0.0.1:{port}"]
+    with target(*(listen if way == "port" else []), loop.text) as process:
+        where = {"port": port} if way == "port" else {"pid": process.pid}
+        for _ in range(3):
+            session = await api.session()
+            await session.post("/attach", connect_timeout=30, **where)
+            cursor = (await session.get("/events", limit=1000))["next_cursor"]
+            placed = await session.breakpoint(loop.text, loop.line("work"))
+            await session.get("/events", types="stopped", timeout=30, cursor=cursor)
+            out = await session.post("/step-out")
+            assert out["return_value"]["value"].isdecimal()
+            assert out["return_value"]["function"].endswith("work")
+            await session.resume()
+            stops = [event["body"] for event in await session.events("stopped")]
+            hits = [stop.get("hit_breakpoint_ids") or [] for stop in stops]
+            assert hits == [[placed["id"]], [], [placed["id"]]]
+            assert (await session.get("/breakpoints"))["breakpoints"][0]["hit_count"] == 2
+            await session.delete()
+        assert await lives_on(process)
+
+
 ENDS = """
     import pathlib
     import sys

@@ -19,7 +19,8 @@ from typing import Any
 def install(link: Any) -> None:
     """All of it, for the Link of `pydevd_link.py`; before the program begins."""
     make_streams_prompt()
-    flush_before_stops(link.py_db)
+    # What was printed before a stop is in the pipe before `stopped` is on the socket.
+    link.pydevd._debug_relay_probe.hook_suspensions("output", before=flush_streams)
     install_breakpointhook(link)
     if sys.version_info >= (3, 12):
         warnings.filters.insert(0, ("ignore", ForkWarning(), DeprecationWarning, None, 0))  # type: ignore[attr-defined]
@@ -36,24 +37,13 @@ def make_streams_prompt() -> None:
             stream.reconfigure(line_buffering=True)
 
 
-def flush_streams() -> None:
+def flush_streams(*_: Any) -> None:
     """Empties stdout and stderr into their pipes; says nothing if it cannot."""
     # Exact types only: a stream of the program's own would run its code inside the debugger.
     for stream in (sys.stdout, sys.stderr):
         if type(stream) is io.TextIOWrapper and type(stream.buffer) is io.BufferedWriter:
             with contextlib.suppress(Exception):
                 stream.flush()
-
-
-def flush_before_stops(py_db: Any) -> None:
-    """What was printed before a stop is in the pipe before `stopped` is on the socket."""
-    wait = py_db.do_wait_suspend
-
-    def do_wait_suspend(*args: Any, **kwargs: Any) -> Any:
-        flush_streams()
-        return wait(*args, **kwargs)
-
-    py_db.do_wait_suspend = do_wait_suspend
 
 
 class ForkWarning:

@@ -34,6 +34,8 @@ PARTS = (
     "look",
     "modules",
     "events",
+    "patches",
+    "suspensions",
     "children",
     "forks",
     "ending",

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.frames import debugger
     from relay.adapters.python.probe.functions import function_stops
     from relay.adapters.python.probe.guard import attempt, exception_line
+    from relay.adapters.python.probe.patches import is_patched, patch
 
 HITS_EVENT = "relayHits"
 _TELL_EVERY = 0.25  # seconds between two tellings of hits that stop nothing
@@ -65,29 +66,21 @@ _stopping: dict[int, list[str]] = {}  # names, by the thread that is about to st
 
 def mend_breakpoints() -> bool:
     """From now on. Before the first breakpoint is set, if it is to be one of these."""
-    py_db = debugger()
-    if not _is_mended(py_db):
-        _evaluate_here(py_db)
-        attempt(_ask_at_every_hit)
-        attempt(_move_no_lines)
-        attempt(_look_once_a_request)
+    patch(debugger(), "handle_breakpoint_condition", _evaluate_here)
+    attempt(_ask_at_every_hit)
+    attempt(_move_no_lines)
+    attempt(_look_once_a_request)
     attempt(forget_captures_at_fork)
     return True
 
 
-def _evaluate_here(py_db: Any) -> None:
-    original = py_db.handle_breakpoint_condition
-
-    def handle_breakpoint_condition(info: Any, breakpoint: Any, frame: Any) -> bool:
-        kind = type(breakpoint).__name__
-        if kind == "LineBreakpoint":
-            return _stops_at(breakpoint, frame)
-        if kind == "FunctionBreakpoint":
-            return announce_hits(function_stops(frame))
-        return bool(original(info, breakpoint, frame))
-
-    handle_breakpoint_condition.mended = True  # type: ignore[attr-defined]
-    py_db.handle_breakpoint_condition = handle_breakpoint_condition
+def _evaluate_here(original: Any, info: Any, breakpoint: Any, frame: Any) -> bool:
+    kind = type(breakpoint).__name__
+    if kind == "LineBreakpoint":
+        return _stops_at(breakpoint, frame)
+    if kind == "FunctionBreakpoint":
+        return announce_hits(function_stops(frame))
+    return bool(original(info, breakpoint, frame))
 
 
 def _stops_at(breakpoint: Any, frame: Any) -> bool:
@@ -119,49 +112,36 @@ def hit_here() -> list[str]:
 def _ask_at_every_hit() -> None:
     """Also at breakpoints without a condition, or their hits would be nobody's to count."""
     line: Any = sys.modules["_pydevd_bundle.pydevd_breakpoints"].LineBreakpoint
-    original = line.has_condition.fget
-    if getattr(original, "mended", False):  # in the parent, before the fork
-        return
-
-    def has_condition(self: Any) -> bool:
-        # A forked child that others debug has a debugger of its own, as it comes.
-        return bool(original(self)) or _is_mended(debugger())
-
-    has_condition.mended = True  # type: ignore[attr-defined]
-    line.has_condition = property(has_condition)
+    # A forked child that others debug has a debugger of its own, as it comes.
+    patch(line, "has_condition", lambda original, line: original(line) or _is_mended(debugger()))
 
 
 def _is_mended(py_db: Any) -> bool:
-    return bool(getattr(getattr(py_db, "handle_breakpoint_condition", None), "mended", False))
+    return is_patched(py_db, "handle_breakpoint_condition")
 
 
 def _move_no_lines() -> None:
-    def no_lines(path: Any) -> Any:
+    def no_lines(original: Any, path: Any) -> Any:
         raise NotImplementedError  # what pydevd itself says where it cannot know: it goes on
 
-    api: Any = sys.modules["_pydevd_bundle.pydevd_api"]
-    api._get_code_lines = no_lines
+    patch(sys.modules["_pydevd_bundle.pydevd_api"], "_get_code_lines", no_lines)
 
 
 def _look_once_a_request() -> None:
     processor = sys.modules["pydevd"].PyDevJsonCommandProcessor
-    set_breakpoints = processor.on_setbreakpoints_request
-    if getattr(set_breakpoints, "mended", False):
-        return
+    patch(processor, "on_setbreakpoints_request", _set_breakpoints)
 
-    def on_setbreakpoints_request(self: Any, py_db: Any, request: Any) -> Any:
-        changed = py_db.on_breakpoints_changed
-        waiting: list[bool] = []  # by whether breakpoints were only removed
-        py_db.on_breakpoints_changed = lambda removed=False: waiting.append(removed)
-        try:
-            return set_breakpoints(self, py_db, request)
-        finally:
-            py_db.on_breakpoints_changed = changed
-            if waiting:
-                changed(removed=all(waiting))
 
-    on_setbreakpoints_request.mended = True  # type: ignore[attr-defined]
-    processor.on_setbreakpoints_request = on_setbreakpoints_request
+def _set_breakpoints(set_breakpoints: Any, processor: Any, py_db: Any, request: Any) -> Any:
+    changed = py_db.on_breakpoints_changed
+    waiting: list[bool] = []  # by whether breakpoints were only removed
+    py_db.on_breakpoints_changed = lambda removed=False: waiting.append(removed)
+    try:
+        return set_breakpoints(processor, py_db, request)
+    finally:
+        py_db.on_breakpoints_changed = changed
+        if waiting:
+            changed(removed=all(waiting))
 
 
 def breakpoint_holds(breakpoint: Any, frame: Any) -> bool:

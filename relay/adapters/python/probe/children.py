@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.events import LateEvent
     from relay.adapters.python.probe.frames import debugger
     from relay.adapters.python.probe.guard import attempt
+    from relay.adapters.python.probe.suspensions import hook_suspensions
 
 CHILD_EVENT = "relaySubprocess"
 _MOST_WORDS = 100
@@ -46,7 +47,7 @@ def announce_children() -> bool:
     py_db = debugger()
     _hide_own_files(py_db)
     _queue_in_c(py_db.writer)
-    _stop_here_only(py_db)
+    _stop_here_only()
     if not _children_watched:
         _children_watched.append(True)
         if hasattr(os, "register_at_fork"):
@@ -82,21 +83,14 @@ def _queue_in_c(writer: Any) -> None:
         writer._cmd_queue = new
 
 
-def _stop_here_only(py_db: Any) -> None:
+def _stop_here_only() -> None:
     """A forked child never stops: it has no thread that could let it go on.
 
     Its hooks drop the debugger, but those of others run first, and a fork made by C code runs
     none at all.
     """
-    wait, own = py_db.do_wait_suspend, os.getpid()
-    if getattr(wait, "stops_here_only", False):
-        return
-
-    def do_wait_suspend(*arguments: Any, **named: Any) -> Any:
-        return wait(*arguments, **named) if os.getpid() == own else None
-
-    do_wait_suspend.stops_here_only = True  # type: ignore[attr-defined]
-    py_db.do_wait_suspend = do_wait_suspend
+    own = os.getpid()
+    hook_suspensions("process", before=lambda *_: os.getpid() == own)
 
 
 def _tell_child(pid: int | None, argv: Any) -> None:

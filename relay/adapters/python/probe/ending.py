@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.events import LateEvent
     from relay.adapters.python.probe.frames import debugger
     from relay.adapters.python.probe.guard import attempt
+    from relay.adapters.python.probe.patches import patch
     from relay.adapters.python.probe.trace import tell_trace
 
 _ENDING_EVENT = "relayEnding"
@@ -49,6 +50,7 @@ class _Presence:
 
     def __init__(self) -> None:
         self.is_here = True
+        self.py_db: Any = None  # that it listens to
 
     def before_send(self, message: Any) -> None:
         pass
@@ -58,24 +60,24 @@ class _Presence:
             self.is_here = message["command"] != "disconnect"
 
 
+_presence = _Presence()
+
+
 def send_all_at_end() -> bool:
     """At the end pydevd gives its writer half a second, and then throws away what is queued:
     logpoints of a busy program are thousands."""
     py_db = debugger()
-    dispose = py_db.dispose_and_kill_all_pydevd_threads
-    if getattr(dispose, "sends_all", False):
-        return True
-    relay = _Presence()
-    py_db.add_dap_messages_listener(relay)
-
-    def dispose_and_kill_all_pydevd_threads(*arguments: Any, **named: Any) -> Any:
-        if relay.is_here:
-            attempt(_await_relay, py_db)
-        return dispose(*arguments, **named)
-
-    dispose_and_kill_all_pydevd_threads.sends_all = True  # type: ignore[attr-defined]
-    py_db.dispose_and_kill_all_pydevd_threads = dispose_and_kill_all_pydevd_threads
+    if _presence.py_db is not py_db:
+        _presence.py_db = py_db
+        py_db.add_dap_messages_listener(_presence)
+    patch(py_db, "dispose_and_kill_all_pydevd_threads", _dispose)
     return True
+
+
+def _dispose(dispose: Any, *arguments: Any, **named: Any) -> Any:
+    if _presence.is_here:
+        attempt(_await_relay, _presence.py_db)
+    return dispose(*arguments, **named)
 
 
 def _await_relay(py_db: Any) -> None:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.breakpoints import _passes, _stopping, _told, _totals
     from relay.adapters.python.probe.children import _birth
     from relay.adapters.python.probe.guard import attempt
-    from relay.adapters.python.probe.raises import forget_exception_hooks
     from relay.adapters.python.probe.references import references
+    from relay.adapters.python.probe.suspensions import forget_suspension_hooks
 
 _VARIABLE = b"DEBUG_RELAY_CHILD"
 _PATH = b"PYTHONPATH"
@@ -107,7 +107,7 @@ def _forget_parents_state() -> None:
     _number_apart()
     references.release()
     references.stop = -1
-    forget_exception_hooks()
+    forget_suspension_hooks()
     for counts in (_totals, _passes, _told, _stopping):
         counts.clear()
 

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.children import announce_children
     from relay.adapters.python.probe.ending import send_all_at_end
     from relay.adapters.python.probe.forks import free_forks
-    from relay.adapters.python.probe.frames import debugger
     from relay.adapters.python.probe.guard import attempt
     from relay.adapters.python.probe.resumes import mend_resumes
     from relay.adapters.python.probe.steps import mend_steps
     from relay.adapters.python.probe.stops import announce_stops
+    from relay.adapters.python.probe.suspensions import hook_suspensions
 
 
 def install() -> dict[str, Any]:
@@ -36,7 +36,7 @@ def install() -> dict[str, Any]:
     }
 
 
-def _flush_streams() -> None:
+def _flush_streams(*_: Any) -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name, None)
         if stream is not None:
@@ -54,15 +54,5 @@ def _buffer_lines() -> bool:
 
 def _flush_on_suspend() -> bool:
     """What the program has printed is seen before its stop is."""
-    py_db = debugger()
-    wait = py_db.do_wait_suspend
-    if getattr(wait, "debug_relay", False):
-        return True
-
-    def do_wait_suspend(*arguments: Any, **named: Any) -> Any:
-        _flush_streams()
-        return wait(*arguments, **named)
-
-    do_wait_suspend.debug_relay = True  # type: ignore[attr-defined]
-    py_db.do_wait_suspend = do_wait_suspend
+    hook_suspensions("output", before=_flush_streams)
     return True

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.exceptions import current_exception
     from relay.adapters.python.probe.frames import debugger, find_frame, is_user_code
     from relay.adapters.python.probe.guard import attempt, exception_line
+    from relay.adapters.python.probe.patches import patch
     from relay.adapters.python.probe.types import (
         is_class,
         module_of,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     )
 
 _wanted_types: list[str] = []
-_original_lookup: list[Any] = []
 
 
 def limit_exceptions(types: list[str]) -> dict[str, Any]:
@@ -35,17 +35,14 @@ def limit_exceptions(types: list[str]) -> dict[str, Any]:
     `unknown` lists the names that lead to nothing now.
     """
     _wanted_types[:] = types
-    py_db = debugger()
-    if not _original_lookup:
-        _original_lookup.append(py_db.get_exception_breakpoint)
-        py_db.get_exception_breakpoint = _lookup_wanted
+    patch(debugger(), "get_exception_breakpoint", _lookup_wanted)
     return {"unknown": [name for name in types if not attempt(_is_known, name, default=True)]}
 
 
-def _lookup_wanted(cls: Any, exceptions: Any) -> Any:
+def _lookup_wanted(lookup: Any, cls: Any, exceptions: Any) -> Any:
     if _wanted_types and not attempt(_is_wanted, cls, default=True):
         return None
-    return _original_lookup[0](cls, exceptions)
+    return lookup(cls, exceptions)
 
 
 def _is_wanted(cls: Any) -> bool:
@@ -120,10 +117,9 @@ class _Policy:
 
     user_code_only = False
     first_raise_only = False
-    original: Any = None
 
-    def excludes(self, exception_breakpoint: Any, trace: Any) -> Any:
-        if self.original(exception_breakpoint, trace):
+    def excludes(self, original: Any, exception_breakpoint: Any, trace: Any) -> Any:
+        if original(exception_breakpoint, trace):
             return True
         if trace is None or not _is_refined(exception_breakpoint):
             return False
@@ -142,12 +138,6 @@ class _Policy:
 _policy = _Policy()
 
 
-def forget_exception_hooks() -> None:
-    """In a forked child that joins: its debugger is another, and has not been hooked yet."""
-    _policy.original = None
-    _original_lookup.clear()
-
-
 def _is_refined(exception_breakpoint: Any) -> bool:
     caught = debugger().break_on_caught_exceptions
     # One pydevd object may serve "user unhandled" too, which has rules of its own.
@@ -161,9 +151,7 @@ def refine_exceptions(user_code_only: bool = True, first_raise_only: bool = True
     _policy.user_code_only, _policy.first_raise_only = user_code_only, first_raise_only
     caught = list(getattr(py_db, "break_on_caught_exceptions", {}).values())
     if all(hasattr(py_db, name) for name in ("exclude_exception_by_filter", "in_project_scope")):
-        if _policy.original is None:
-            _policy.original = py_db.exclude_exception_by_filter
-        py_db.exclude_exception_by_filter = _policy.excludes
+        patch(py_db, "exclude_exception_by_filter", _policy.excludes)
         return {"refined": len(caught), "by": "probe"}
     for found in caught:
         found.ignore_libraries = user_code_only

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from relay.adapters.python.probe.frames import debugger
     from relay.adapters.python.probe.guard import attempt
+    from relay.adapters.python.probe.patches import patch
     from relay.adapters.python.probe.steps import _current_thread
     from relay.adapters.python.probe.threads import _SUSPENDED, _pydevd_threads, _wake
 
@@ -51,14 +52,13 @@ def _look_before_waiting() -> None:
 
 def _wake_all_at_continue() -> None:
     api: Any = sys.modules["_pydevd_bundle.pydevd_api"].PyDevdAPI
-    resume = api.request_resume_thread
+    patch(api, "request_resume_thread", _resume_and_wake)
 
-    def request_resume_thread(self: Any, thread_id: str) -> None:
-        resume(self, thread_id)
-        for _, thread in _pydevd_threads():
-            attempt(_wake, thread)
 
-    api.request_resume_thread = request_resume_thread
+def _resume_and_wake(resume: Any, api: Any, thread_id: str) -> None:
+    resume(api, thread_id)
+    for _, thread in _pydevd_threads():
+        attempt(_wake, thread)
 
 
 def _mended(stock: Any) -> Any:

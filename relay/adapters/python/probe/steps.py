@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.adapters.python.probe.frames import debugger, is_debugger_file
     from relay.adapters.python.probe.guard import attempt
+    from relay.adapters.python.probe.patches import patch
+    from relay.adapters.python.probe.suspensions import hook_suspensions
 
 _STEP_OVER = 108
 _STEPS_OF_ONE_FRAME = frozenset((108, 109, 159, 160))  # over and out, also "my code"
@@ -48,14 +50,14 @@ def _end_steps_at_exit() -> None:
     if log is None:
         return
 
-    def reraise_exception(*arguments: Any, **named: Any) -> None:
+    def reraise_exception(original: Any, *arguments: Any, **named: Any) -> None:
         info = getattr(_current_thread(), "additional_info", None)
         if info is not None:
             info.pydev_step_cmd, info.pydev_step_stop = -1, None
             info.update_stepping_info()
         raise
 
-    log.reraise_exception = reraise_exception
+    patch(log, "reraise_exception", reraise_exception)
 
 
 def _events_module() -> Any:
@@ -68,20 +70,16 @@ def _events_module() -> Any:
 def _mend_events() -> None:
     """pydevd registers its callbacks anew whenever breakpoints or steps change."""
     module = _events_module()
-    update = module.update_monitor_events
-    if getattr(update, "mended", False):
-        return
+    patch(module, "update_monitor_events", _update_monitor_events)
+    module.update_monitor_events()
 
-    def update_monitor_events(*arguments: Any, **named: Any) -> None:
-        update(*arguments, **named)
-        tool, events = _monitoring.DEBUGGER_ID, _monitoring.events
-        if _monitoring.get_tool(tool) == "pydevd":  # not before the first thread is traced
-            _monitoring.register_callback(tool, events.JUMP, None)
-            _monitoring.register_callback(tool, events.PY_RESUME, _on_resume)
 
-    update_monitor_events.mended = True  # type: ignore[attr-defined]
-    module.update_monitor_events = update_monitor_events
-    update_monitor_events()
+def _update_monitor_events(update: Any, *arguments: Any, **named: Any) -> None:
+    update(*arguments, **named)
+    tool, events = _monitoring.DEBUGGER_ID, _monitoring.events
+    if _monitoring.get_tool(tool) == "pydevd":  # not before the first thread is traced
+        _monitoring.register_callback(tool, events.JUMP, None)
+        _monitoring.register_callback(tool, events.PY_RESUME, _on_resume)
 
 
 def _current_thread() -> Any:
@@ -108,20 +106,13 @@ def _any_thread_steps() -> bool:
 
 def _follow_from_first_step() -> None:
     """Programs that nobody steps through pay nothing."""
-    py_db = debugger()
-    wait = py_db.do_wait_suspend
-    if getattr(wait, "mended", False):
-        return
+    hook_suspensions("steps", after=_watch_if_stepped)
 
-    def do_wait_suspend(thread: Any, *arguments: Any, **named: Any) -> Any:
-        result = wait(thread, *arguments, **named)
-        info = getattr(thread, "additional_info", None)
-        if not _own_tool and getattr(info, "pydev_step_cmd", -1) != -1:
-            attempt(_watch_exceptions)
-        return result
 
-    do_wait_suspend.mended = True  # type: ignore[attr-defined]
-    py_db.do_wait_suspend = do_wait_suspend
+def _watch_if_stepped(thread: Any, frame: Any, event: Any) -> None:
+    info = getattr(thread, "additional_info", None)
+    if not _own_tool and getattr(info, "pydev_step_cmd", -1) != -1:
+        _watch_exceptions()
 
 
 def _watch_exceptions() -> None:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.breakpoints import hit_here, new_hits
     from relay.adapters.python.probe.events import send_event
     from relay.adapters.python.probe.frames import debugger, is_debugger_file
-    from relay.adapters.python.probe.guard import attempt
     from relay.adapters.python.probe.returns import RETURN_VALUES, returned_values
     from relay.adapters.python.probe.secrets import hides
+    from relay.adapters.python.probe.suspensions import hook_suspensions
 
 STOP_EVENT = "relayStop"
 _PLAIN_TYPES = (int, float, bool, str, bytes, type(None))
@@ -25,22 +25,13 @@ _LONGEST_RETURN = 1000
 
 def announce_stops() -> bool:
     """Tell the place of every stop but those at exceptions, which have more to say."""
-    py_db = debugger()
-    wait = py_db.do_wait_suspend
-    if getattr(wait, "announced", False):
-        return True
-
-    def do_wait_suspend(thread: Any, frame: Any, event: Any, *more: Any, **named: Any) -> Any:
-        if event != "exception" and not is_debugger_file(frame.f_code.co_filename):
-            attempt(_tell_stop, py_db, thread, frame)
-        return wait(thread, frame, event, *more, **named)
-
-    do_wait_suspend.__dict__.update(wait.__dict__, announced=True)
-    py_db.do_wait_suspend = do_wait_suspend
+    hook_suspensions("place", before=_tell_stop)
     return True
 
 
-def _tell_stop(py_db: Any, thread: Any, frame: Any) -> None:
+def _tell_stop(thread: Any, frame: Any, event: Any) -> None:
+    if event == "exception" or is_debugger_file(frame.f_code.co_filename):
+        return
     number = sys.modules["_pydevd_bundle._debug_adapter.pydevd_base_schema"].BaseSchema
     returns, more = _plain_returns(frame)
     body = {
@@ -58,7 +49,7 @@ def _tell_stop(py_db: Any, thread: Any, frame: Any) -> None:
         "hit": hit_here(),
         "hits": new_hits(),
     }
-    send_event(py_db, STOP_EVENT, body)
+    send_event(debugger(), STOP_EVENT, body)
 
 
 def _client_path(frame: Any) -> str:

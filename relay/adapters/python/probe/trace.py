@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from relay.adapters.python.probe.guard import attempt, exception_line
     from relay.adapters.python.probe.steps import _hand_on
+    from relay.adapters.python.probe.suspensions import hook_suspensions
     from relay.adapters.python.probe.trace_monitor import MonitorEars
     from relay.adapters.python.probe.trace_record import FrameTrace
     from relay.adapters.python.probe.trace_settrace import SettraceEars
@@ -241,16 +242,10 @@ def _note_stop(frame: Any, event: Any) -> None:
 
 def _end_at_stops() -> None:
     """Any other stop ends the trace; the relay may decide that one at an exception is none."""
-    py_db = debugger()
-    wait = py_db.do_wait_suspend
-    if getattr(wait, "ends_traces", False):
-        return
+    hook_suspensions("trace", before=_end_at_stop)
 
-    def do_wait_suspend(thread: Any, frame: Any, event: Any, *more: Any, **named: Any) -> Any:
-        if event != "exception" and threading.get_ident() not in _held.stopping:
-            attempt(_note_stop, frame, event)
-            _end_trace("interrupted")
-        return wait(thread, frame, event, *more, **named)
 
-    do_wait_suspend.__dict__.update(wait.__dict__, ends_traces=True)
-    py_db.do_wait_suspend = do_wait_suspend
+def _end_at_stop(thread: Any, frame: Any, event: Any) -> None:
+    if event != "exception" and threading.get_ident() not in _held.stopping:
+        attempt(_note_stop, frame, event)
+        _end_trace("interrupted")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.types import VIEWS, Plan
 
 _INT_DIGITS = 4300
+_ORDERED_AS_DICT = sys.version_info >= (3, 12)
 
 
 def _write_str(text: Text, value: Any, plan: Plan, room: int) -> str:
@@ -90,7 +91,7 @@ def _write_ordered(text: Text, value: Any, plan: Plan, room: int) -> str:
     size = dict.__len__(value)
     if not size:
         return plan.name + "()"
-    if sys.version_info >= (3, 12):
+    if _ORDERED_AS_DICT:
         return plan.name + text.row("({})", value, size, text.pairs(dict_items(value)), room)
     return plan.name + text.row("([])", value, size, text.items(dict_items(value)), room)
 
