@@ -40,8 +40,10 @@ class LaunchRequest(Waiting):
     stdin_inputs: list[Text] = Field(
         [], description="Lines for standard input, queued before the program begins"
     )
-    debug_subprocesses: bool = Field(
-        False, description="Debug the Python processes that the program starts, too"
+    debug_subprocesses: bool | Literal["auto"] = Field(
+        False,
+        description="Debug the Python processes that the program starts, too; auto: if there are "
+        "breakpoints and the debugger can",
     )
     launch_mode: LaunchMode | None = Field(
         None, description="Force one way of starting the debuggee; default: the best that fits"

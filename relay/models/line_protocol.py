@@ -31,6 +31,11 @@ class InitializeParams(Params):
     working_dir: PathText | None = Field(
         None, description="Working directory of the program; default: the relay's own"
     )
+    children: bool | None = Field(
+        None,
+        description="Debug the Python processes that it starts, too; default: if there are "
+        "breakpoints",
+    )
 
 
 class PlaceParams(Params):

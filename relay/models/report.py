@@ -83,3 +83,4 @@ class Report(Resource):
     printed_on: Literal["stdout", "stderr"] = "stdout"
     prompt: str | None = Field(None, description="What it asked, if it waits for input")
     never_hit: list[str] = Field([])
+    unwatched: str | None = Field(None, description="Which processes had no debugger")

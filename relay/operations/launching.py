@@ -105,7 +105,7 @@ def _check_options(session: Session, body: LaunchRequest) -> None:
         (body.module is not None, Ability.MODULES, "launch a module by its name: give a script"),
         (body.launch_mode is not None, Ability.LAUNCH_MODES, "be told a launch_mode"),
         (bool(body.python_args), Ability.LAUNCH_MODES, "take python_args"),
-        (body.debug_subprocesses, Ability.CHILDREN, "debug subprocesses"),
+        (body.debug_subprocesses is True, Ability.CHILDREN, "debug subprocesses"),
         (bool(body.stdin_inputs), Ability.STDIN, "give the program any standard input"),
         (body.console == "integratedTerminal", Ability.TERMINAL, "give the program a terminal"),
     ):
@@ -134,8 +134,16 @@ async def _request(session: Session, body: LaunchRequest) -> Request:
         terminal=body.console == "integratedTerminal",
         mode=body.launch_mode,
         stdin=_queued_lines(body.stdin_inputs),
-        debug_subprocesses=body.debug_subprocesses,
+        debug_subprocesses=_debugs_children(session, body),
+        children_optional=body.debug_subprocesses == "auto",
     )
+
+
+def _debugs_children(session: Session, body: LaunchRequest) -> bool:
+    if body.debug_subprocesses != "auto":
+        return body.debug_subprocesses
+    can = Ability.CHILDREN in session.adapter.can
+    return can and any(breakpoint.enabled for breakpoint in session.breakpoints)
 
 
 def _queued_lines(inputs: Sequence[str]) -> bytes:

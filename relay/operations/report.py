@@ -8,10 +8,12 @@ from __future__ import annotations
 import keyword
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from relay.adapters.python.launch import is_launcher_frame
+from relay.adapters.python.probe.secrets import scrub_words
 from relay.dap.lifecycle import Phase
 from relay.errors import RelayError
 from relay.models.execution import SourceLine
@@ -25,7 +27,7 @@ from relay.models.report import (
     ReportView,
 )
 from relay.operations.looking import is_user_code
-from relay.operations.report_text import render
+from relay.operations.report_text import CUT, render
 from relay.session.breakpoints import Breakpoint
 from relay.session.exit_words import describe_exit
 from relay.session.frames import stack
@@ -40,6 +42,10 @@ AROUND = 1
 """Lines of source before and after the current one."""
 
 TAIL_ENTRIES = 200
+MOST_COMMANDS = 3
+MAX_COMMAND = 60
+"""Characters of one command line of a process that ran without the debugger."""
+
 _NAME = re.compile(r"[^\W\d]\w*")
 _INSTALLED = re.compile(r".*/(?:site|dist)-packages/|.*/lib(?:64)?/python[\d.]+/")
 
@@ -97,7 +103,7 @@ async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
         breakpoints=list(stop.hit_breakpoint_ids),
         hits=max((b.hit_count for b in hit if b is not None), default=0),
         thread_id=stop.thread_id,
-        process_id=None if stop.process is None else stop.process["pid"],
+        process_id=_other_process(session, stop),
         returned=None if stop.return_value is None else _returned(stop.return_value),
         exception=_exception(session, stop, shown),
         source=source,
@@ -107,6 +113,12 @@ async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
         stack=frames,
         more_frames=more,
     )
+
+
+def _other_process(session: Session, stop: Stop) -> int | None:
+    """The process that stopped, unless it is the program itself."""
+    pid: int | None = None if stop.process is None else stop.process["pid"]
+    return None if pid == session.pid else pid
 
 
 def _returned(told: Mapping[str, Any]) -> str:
@@ -280,6 +292,7 @@ def _of_session(session: Session) -> Report:
         printed_on=printed_on,
         prompt=session.waiting_for_input,
         never_hit=never_hit(session) if ended else [],
+        unwatched=unwatched(session) if ended else None,
     )
 
 
@@ -304,6 +317,30 @@ def never_hit(session: Session) -> list[str]:
         for breakpoint in session.breakpoints
         if breakpoint.enabled and not breakpoint.hit_count and not _unknown(breakpoint)
     ]
+
+
+def unwatched(session: Session) -> str | None:
+    """The processes of the run that the debugger did not see, in words; None if it saw all.
+
+    What they came to, nobody knows: it belongs beside what was never hit.
+    """
+    kinds = Counter(
+        "a fork" if argv is None else " ".join(scrub_words(argv, session.is_secret))[:MAX_COMMAND]
+        for argv in session.unwatched.values()
+    )
+    shown = [
+        one if times == 1 else f"{one} ({times} times)"
+        for one, times in kinds.most_common(MOST_COMMANDS)
+    ]
+    if len(kinds) > len(shown):
+        shown.append(f"{CUT} +{len(kinds) - len(shown)} more")
+    if session.ran_shell:
+        shown.append("what os.system ran")
+    if not shown:
+        return None
+    count = len(session.unwatched)
+    words = "processes" if count != 1 else "1 process"
+    return f"{f'{count} ' if count > 1 else ''}{words} ran without the debugger: {'; '.join(shown)}"
 
 
 def _unknown(breakpoint: Breakpoint) -> bool:

@@ -223,6 +223,8 @@ def _other(report: Report, room: int) -> list[str]:
     if report.never_hit:
         missed = "never hit: " + "; ".join(map(one_line, report.never_hit))
         lines.append(cut(missed, (room - _length(lines)) // 2))
+        if report.unwatched is not None:
+            lines.append(cut(one_line(report.unwatched), (room - _length(lines)) // 3))
     return lines + _printed(report, room - _length(lines))
 
 

@@ -129,7 +129,10 @@ class Announcer:
         )
 
     def _subprocess(self, body: Mapping[str, Any]) -> None:
-        self._debuggee.children.announced(body.get("pid"), body.get("argv"))
+        pid = body.get("pid")
+        if pid is None and self._debuggee.family is None:
+            self._session.ran_shell = True
+        self._debuggee.children.announced(pid, body.get("argv"))
 
     def _input(self, body: Mapping[str, Any]) -> None:
         if self._debuggee.stdin_watch is not None:

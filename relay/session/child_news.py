@@ -15,6 +15,8 @@ def tell_start(
     session: Session, pid: int, argv: Sequence[str] | None, *, debuggable: bool = False
 ) -> None:
     """A child was started: it runs free, or joins the session if it is `debuggable`."""
+    if not debuggable:
+        session.unwatched[pid] = argv
     session.events.append(
         "subprocess",
         {

@@ -47,8 +47,9 @@ class Family:
     # Invariants: _foremost is a key of _standing; the session is paused exactly while
     # _foremost is set. What stands is in the order in which it stopped.
 
-    def __init__(self, program: Debuggee) -> None:
+    def __init__(self, program: Debuggee, *, optional: bool = False) -> None:
         self.program = program
+        self._optional = optional
         self.session = program.session
         self._door = Door()
         self._numbers = itertools.count(1)
@@ -77,9 +78,17 @@ class Family:
         self._door.close()
 
     async def prepare(self, inspector: Inspector) -> None:
-        """Have the children of this process join. Before any code of its program runs."""
+        """Have the children of this process join. Before any code of its program runs.
+
+        If they cannot: raises NotSupported, or gives up where children are optional.
+        """
         answer = await inspector.debug_children(launch.children_spec(self._door.path))
-        if not answer["can_join"]:
+        if answer["can_join"]:
+            return
+        if self._optional and self.program.inspector is None:
+            self.close()
+            self.program.family = None
+        else:
             raise NotSupported(
                 f"this debugger cannot follow children: {answer['reason']}",
                 suggestion="Use a python_path that has the debugpy of the relay, or none",

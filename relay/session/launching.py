@@ -62,6 +62,8 @@ class Request:
     mode: str | None = None
     stdin: bytes = b""
     debug_subprocesses: bool = False
+    children_optional: bool = False
+    """Where they cannot be debugged, they run free; else the launch fails."""
 
     def program(self) -> Program:
         return Program(
@@ -86,7 +88,7 @@ async def launch_starters(session: Session, request: Request) -> list[tuple[Laun
     interpreter = await interpreter_of(session.config.python_path)
     chosen = launch.choose(interpreter, request.program())
     rungs = [Rung(request.mode)] if request.mode else [chosen, *launch.rungs_after(chosen)]
-    if request.debug_subprocesses:
+    if request.debug_subprocesses and not request.children_optional:
         rungs = _with_children(rungs)
     return [(_launched(request, rung), _starter(request, interpreter, rung)) for rung in rungs]
 
@@ -219,8 +221,8 @@ class _Start:
             ) from None
 
     async def _shake_hands(self, debuggee: Debuggee, *, has_probe: bool) -> None:
-        if self._request.debug_subprocesses:
-            debuggee.family = Family(debuggee)
+        if self._request.debug_subprocesses and self._rung is not Rung.ADAPTER:
+            debuggee.family = Family(debuggee, optional=self._request.children_optional)
             await debuggee.family.open()
         try:
             await shake_hands(

@@ -99,6 +99,8 @@ class Session:
         self.target: Target | None = None  # where it runs to, until it stops
         self.runs = Runs()
         self.trace: Mapping[str, Any] | None = None  # of a call, told as the program ended
+        self.unwatched: dict[int, Sequence[str] | None] = {}  # had no debugger
+        self.ran_shell = False  # by os.system, which names no process, without the debugger
         self.exit_code: int | None = None
         self.reason: str | None = None
         self.waiting_for_input: str | None = None  # the prompt; None if it does not wait
@@ -287,6 +289,8 @@ class Session:
         happening = Happening.RELAUNCH_REQUESTED if self.is_over else Happening.LAUNCH_REQUESTED
         self.lifecycle.apply(happening)
         self.exit_code = self.reason = self.trace = None
+        self.unwatched.clear()
+        self.ran_shell = False
         start = Start(self, starters)
         try:
             contextvars.Context().run(self._nursery.start_soon, start.run)

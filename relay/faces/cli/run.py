@@ -10,7 +10,15 @@ from typing import Any
 import click
 
 from relay.faces.cli.adapter_option import ADAPTER
-from relay.faces.cli.run_options import BOUND, BREAK, CAPTURE, LOG, RunOptions, check_program
+from relay.faces.cli.run_options import (
+    BOUND,
+    BREAK,
+    CAPTURE,
+    CHILDREN,
+    LOG,
+    RunOptions,
+    check_program,
+)
 
 
 def _no_module(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
@@ -61,6 +69,7 @@ def _no_module(ctx: click.Context, param: click.Parameter, value: str | None) ->
     metavar="FILE",
     help="What the program reads; /dev/null is nothing.  [default: the relay's own stdin]",
 )
+@CHILDREN
 @click.option("-m", "module", callback=_no_module, expose_value=False, hidden=True)
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
@@ -76,6 +85,7 @@ def run(
     python: str | None,
     adapter: str | None,
     stdin: str | None,
+    children: bool | None,
 ) -> None:
     """Run PROGRAM under the debugger, show every stop, and exit as it does.
 
@@ -109,6 +119,7 @@ def run(
         python=python,
         adapter=adapter,
         stdin=stdin,
+        children=children,
     )
     from relay.faces.cli.run_program import run_program
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -30,6 +30,12 @@ class RunOptions:
     python: str | None = None
     adapter: str | None = None
     stdin: str | None = None
+    children: bool | None = None
+
+    @property
+    def debug_subprocesses(self) -> bool | Literal["auto"]:
+        """The field of a launch."""
+        return "auto" if self.children is None else self.children
 
     @property
     def target(self) -> dict[str, Any]:
@@ -111,3 +117,8 @@ def _line(
 BREAK = Break()
 LOG = PlaceWith("MESSAGE", "'app.py:42:total is {total}'")
 CAPTURE = PlaceWith("EXPR", "'app.py:42:len(items)'")
+CHILDREN = click.option(
+    "--children/--no-children",
+    default=None,
+    help="Debug the Python processes that it starts, too.  [default: if there are breakpoints]",
+)

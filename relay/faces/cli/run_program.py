@@ -40,7 +40,7 @@ from relay.operations.exception_breakpoints import set_exception_breakpoints
 from relay.operations.execution import STOPS, continue_execution
 from relay.operations.launching import launch
 from relay.operations.passing import Tap, feed, tap_output
-from relay.operations.report import gather, never_hit
+from relay.operations.report import gather, never_hit, unwatched
 from relay.operations.sessions import adapter_of, open_session
 from relay.operations.watches import add_watch, list_watches
 
@@ -168,7 +168,11 @@ class _Run:
         session = self._session
         cursor = session.events.last_seq
         catches: Literal["uncaught", False] = "uncaught" if self._options.on_exception else False
-        body = LaunchRequest(**self._options.target, stop_on_exception=catches)
+        body = LaunchRequest(
+            **self._options.target,
+            stop_on_exception=catches,
+            debug_subprocesses=self._options.debug_subprocesses,
+        )
         result = await launch(session, body=body)
         await self._teller.started(result.pid, await self._judged(placed))
         nursery.start_soon(self._heard, partial(self._carry, tap), nursery.cancel_scope)
@@ -300,11 +304,13 @@ class _Run:
         return self._stops == self._options.until
 
     def _summary(self) -> dict[str, Any]:
+        unseen = unwatched(self._session)
         return {
             "exit_code": self._code(),
             "ended_by": "until" if self._cut_short else self._session.reason,
             "stops": self._stops,
             "never_hit": never_hit(self._session),
+            **({"unwatched": unseen} if unseen else {}),
         }
 
     def _words(self) -> list[str]:
@@ -314,7 +320,10 @@ class _Run:
             ended = "the debugger did not tell the exit code"
         how = "ended by --until" if self._cut_short else ended
         missed = never_hit(self._session)
-        return [f"{how}, {stops}"] + ([f"never hit: {'; '.join(missed)}"] if missed else [])
+        if not missed:
+            return [f"{how}, {stops}"]
+        unseen = unwatched(self._session)
+        return [f"{how}, {stops}", f"never hit: {'; '.join(missed)}", *([unseen] if unseen else [])]
 
 
 def _as_told(one: BreakpointView) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import click
 from relay.errors import RelayError
 from relay.faces.cli.adapter_option import ADAPTER, ATTACHED_ADAPTER, adapter_field
 from relay.faces.cli.places import BREAKS, specs
+from relay.faces.cli.run_options import CHILDREN
 from relay.faces.cli.shell import WAIT, Shell, server_command, session_command
 from relay.faces.cli.standing import go
 
@@ -53,6 +54,7 @@ def _variable(ctx: click.Context, param: click.Parameter, given: Sequence[str]) 
     metavar="NAME[=VALUE]",
     help="Variable of the program, or one of this shell to pass on; may be repeated.",
 )
+@CHILDREN
 @PYTHON
 @ADAPTER
 @click.option("--name", help="Name of the session, for people.")
@@ -64,6 +66,7 @@ def start(
     stop_on_entry: bool,
     on_raise: bool,
     env: dict[str, str],
+    children: bool | None,
     python_path: str | None,
     adapter: str | None,
     name: str | None,
@@ -99,6 +102,7 @@ def start(
         env=env,
         stop_on_entry=stop_on_entry,
         stop_on_exception="raised" if on_raise else "uncaught",
+        debug_subprocesses="auto" if children is None else children,
     )
     return _begin(shell, session, launch, wait)
 

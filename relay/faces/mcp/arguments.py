@@ -96,6 +96,12 @@ class Run(WaitsForSession):
         "uncaught", description="Where to stop for exceptions of the program's own code"
     )
     stop_on_entry: bool = Field(False, description="Stop at the program's first line")
+    children: bool | None = Field(
+        None,
+        description="Debug the Python processes that it starts, too; default: if there are "
+        "breakpoints",
+        json_schema_extra=UNLISTED,
+    )
 
 
 class Continue(WaitsForSession):

@@ -89,7 +89,7 @@ async def run(hub: Hub, asked: arguments.Run) -> str:
         adapter=asked.adapter or adapter_of(hub, asked.script),
         python_path=asked.python,
         breakpoints=breakpoint_specs("breakpoints", asked.breakpoints, _capture(asked)),
-        launch=LaunchRequest(**_launch_fields(asked)),
+        launch=LaunchRequest(**{"debug_subprocesses": "auto", **_launch_fields(asked)}),
     )
     return await _begin(hub, request, asked)
 
@@ -107,6 +107,8 @@ def _launch_fields(asked: arguments.Run) -> dict[str, Any]:
     fields = {name: getattr(asked, name) for name in names}
     if "stdin" in asked.model_fields_set:
         fields["stdin_inputs"] = asked.stdin
+    if asked.children is not None:
+        fields["debug_subprocesses"] = asked.children
     if "on_exception" in asked.model_fields_set:
         never = asked.on_exception == "never"
         fields["stop_on_exception"] = False if never else asked.on_exception

@@ -59,6 +59,7 @@ class Program:
     def __init__(self, hub: Hub, session_id: str, params: protocol.InitializeParams, say: Say):
         self._hub = hub
         self._file = params.file
+        self._children = params.children
         self._say = say
         self._held = ExitStack()
         # In use as long as the client is there: nothing of it expires.
@@ -192,6 +193,7 @@ class Program:
             "script": self._file,
             "stop_on_entry": not self._marks,
             "stop_on_exception": "uncaught",
+            "debug_subprocesses": "auto" if self._children is None else self._children,
         }
         try:
             if again:

@@ -1,0 +1,181 @@
+"""Processes that a program starts, in every face: debugged, or said to have run alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import trio
+
+from tests.cli.conftest import Shell
+from tests.cli.conftest import shell as shell
+from tests.mcp.client import over_stdio
+from tests.programs import Program
+from tests.stdio.client import conversation
+from tests.test_run import SECONDS, Start, blocks, finish
+from tests.test_run import start as start
+
+WORKER = """
+    import sys
+
+    def work(number):
+        total = number + 1  # @work
+        return total
+
+    if __name__ == "__main__":
+        print("worked", work(int(sys.argv[1])))
+"""
+
+PARENT = """
+    import subprocess, sys
+
+    def absent():
+        pass  # @absent
+
+    if __name__ == "__main__":
+        subprocess.run([sys.executable, "worker.py", "41"], check=True)
+"""
+
+POOL = """
+    import multiprocessing, sys
+
+    def work(number):
+        total = number + 1  # @work
+        return total
+
+    if __name__ == "__main__":
+        context = multiprocessing.get_context(sys.argv[1])
+        with context.Pool(1) as pool:
+            print("worked", pool.map(work, [41]))
+            pool.close()
+            pool.join()
+"""
+
+
+@pytest.fixture
+def parent(tmp_path: Path) -> Program:
+    Program.write(tmp_path / "worker.py", WORKER)
+    return Program.write(tmp_path / "parent.py", PARENT)
+
+
+def worker_line(parent: Program) -> str:
+    return f"worker.py:{Program(parent.path.with_name('worker.py')).line('work')}"
+
+
+def test_a_breakpoint_in_a_child_stops_it(start: Start, parent: Program) -> None:
+    place = worker_line(parent)
+    code, out, err = finish(start("--break", place, "--", "parent.py"))
+    assert (code, out) == (0, b"worked 42\n")
+    [stop] = [block for block in blocks(err) if block.startswith("stop ")]
+    assert f"{place} in work" in stop
+    assert " number = 41" in stop
+    assert "never hit" not in err
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_a_breakpoint_in_a_pool_stops_its_worker(start: Start, tmp_path: Path, method: str) -> None:
+    pool = Program.write(tmp_path / "pool.py", POOL)
+    place = f"pool.py:{pool.line('work')}"
+    code, out, err = finish(start("--break", place, "--", "pool.py", method))
+    assert (code, out) == (0, b"worked [42]\n")
+    assert f"{place} in work" in err
+    assert "never hit" not in err
+
+
+def test_what_ran_without_the_debugger_is_named_beside_what_was_never_hit(
+    start: Start, parent: Program
+) -> None:
+    place = worker_line(parent)
+    code, out, err = finish(start("--no-children", "--break", place, "--", "parent.py"))
+    assert (code, out) == (0, b"worked 42\n")
+    end = blocks(err)[-1].splitlines()
+    assert end[1] == f"never hit: {place}"
+    assert end[2].startswith("1 process ran without the debugger: ")
+    assert end[2].endswith("worker.py 41")
+
+    words = ["--json", "--no-children", "--break", place, "--", "parent.py"]
+    _, out, _ = finish(start(*words))
+    last = json.loads(out.splitlines()[-1])
+    assert last["never_hit"] == [place]
+    assert "worker.py 41" in last["unwatched"]
+
+
+def test_a_line_that_no_process_came_to_is_never_hit(start: Start, parent: Program) -> None:
+    place = f"parent.py:{parent.line('absent')}"
+    _, _, err = finish(start("--break", place, "--", "parent.py"))
+    assert blocks(err)[-1].splitlines()[1:] == [f"never hit: {place}"]
+
+
+def test_without_a_breakpoint_children_run_free(start: Start, parent: Program) -> None:
+    code, out, err = finish(start("--on-exception", "--json", "--", "parent.py"))
+    assert code == 0, err
+    last = json.loads(out.splitlines()[-1])
+    assert last["never_hit"] == []
+    assert "worker.py 41" in last["unwatched"]
+    words = ["--children", "--json", "--", "parent.py"]
+    _, out, _ = finish(start(*words))
+    assert "unwatched" not in json.loads(out.splitlines()[-1])
+
+
+def test_commands_by_os_system_are_not_forgotten(start: Start, tmp_path: Path) -> None:
+    program = Program.write(
+        tmp_path / "app.py",
+        """
+        import os
+
+        def absent():
+            pass  # @absent
+
+        os.system("true")
+        """,
+    )
+    place = f"app.py:{program.line('absent')}"
+    _, _, err = finish(start("--no-children", "--break", place, "--", "app.py"))
+    assert "what os.system ran" in blocks(err)[-1]
+
+
+def test_relay_start_debugs_children_if_there_are_breakpoints(
+    shell: Shell, parent: Program
+) -> None:
+    place = worker_line(parent)
+    assert f"{place} in work" in shell("start", "--break", place, "parent.py")
+    assert shell.json("continue")["exit_code"] == 0
+    ended = shell("start", "--no-children", "--break", place, "parent.py")
+    assert f"never hit: {place}\n1 process ran without the debugger: " in ended
+
+
+async def test_debug_run_debugs_children_if_there_are_breakpoints(
+    parent: Program, tmp_path: Path
+) -> None:
+    place = worker_line(parent)
+    with trio.fail_after(SECONDS):
+        async with over_stdio(tmp_path) as client:
+            stopped = await client.call("debug_run", script="parent.py", breakpoints=[place])
+            assert f"{place} in work" in stopped
+            session = stopped.split()[1]
+            ended = await client.call("debug_run", session=session, children=False)
+            assert f"never hit: {place}\n1 process ran without the debugger: " in ended
+            # As it was started last; what is said counts from then on.
+            again = await client.call("debug_run", session=session, children=True)
+            assert f"{place} in work" in again
+
+
+@pytest.mark.parametrize("children", [None, False])
+async def test_the_line_protocol_debugs_children_if_there_are_breakpoints(
+    parent: Program, tmp_path: Path, children: bool | None
+) -> None:
+    said = {} if children is None else {"children": children}
+    file, line = worker_line(parent).split(":")
+    async with conversation(tmp_path) as client:
+        await client.send("initialize", file="parent.py", **said)
+        await client.send("setBreakpoint", file=file, line=int(line))
+        await client.until("breakpointSet")
+        await client.send("start")
+        if children is None:
+            _, data = (await client.until("stopped"))[-1]
+            assert (data["location"]["file"], data["breakpointId"]) == (str(tmp_path / file), 1)
+            await client.send("continue")
+        events = await client.until("exited")
+        assert not any(name == "stopped" for name, _ in events)
+        assert events[-1][1] == {"exitCode": 0}
