@@ -19,7 +19,7 @@ from pathlib import Path
 import trio
 
 from relay.adapters import python as python_adapter
-from relay.adapters.python.about import DEBUGGER, OLDEST_DEBUGGER
+from relay.adapters.python.about import DEBUGGER, SUPPORTED_DEBUGGER, is_supported_debugger
 from relay.adapters.python.interpreter import OLDEST, parse, query_argv
 from relay.config import Settings
 from relay.errors import RelayError
@@ -72,16 +72,12 @@ def _python() -> Check:
 
 def _debugger() -> Check:
     found = python_adapter.debugger_version()
-    install = f"{sys.executable} -m pip install '{DEBUGGER}>={OLDEST_DEBUGGER},<2'"
+    install = f"{sys.executable} -m pip install '{DEBUGGER}{SUPPORTED_DEBUGGER}'"
     if found is None:
         return _broken(DEBUGGER, "it is not installed beside the relay", install)
-    if _numbers(found) < _numbers(OLDEST_DEBUGGER):
-        return _broken(DEBUGGER, f"{found} is older than {OLDEST_DEBUGGER}", install)
+    if not is_supported_debugger(found):
+        return _broken(DEBUGGER, f"{found} is not {SUPPORTED_DEBUGGER}", install)
     return _ok(DEBUGGER, found)
-
-
-def _numbers(version: str) -> list[int]:
-    return [int(part) for part in version.split(".") if part.isdecimal()]
 
 
 async def _interpreter(settings: Settings) -> Check:

@@ -87,7 +87,10 @@ class Announcer:
     def _output(self, body: Mapping[str, Any]) -> None:
         """What a program with pipes of its own prints does not come this way."""
         category = str(body.get("category") or "console")
-        if category != "telemetry" and (text := body.get("output")):
+        if category == "telemetry":
+            version = (body.get("data") or {}).get("packageVersion")
+            self._debuggee.debugger_version = version or self._debuggee.debugger_version
+        elif text := body.get("output"):
             if category in STREAMS and self._debuggee.speaks_through_adapter:
                 self._printed(category, str(text))
             else:

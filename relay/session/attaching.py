@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+from typing import Any
 
 import trio
 
@@ -25,7 +26,7 @@ from relay.session.announcer import Announcer
 from relay.session.attach_target import Mappings, Target, nothing_launched, take_up, time_limit
 from relay.session.debuggee import Debuggee
 from relay.session.doorkeeper import Doorkeeper
-from relay.session.failure import leaves
+from relay.session.failure import DebuggerUnfit, leaves
 from relay.session.handshake import shake_hands
 from relay.session.injection import inject
 from relay.session.link import SocketByteStream
@@ -127,7 +128,10 @@ async def _shake_hands(debuggee: Debuggee, mappings: Mappings) -> None:
             suggestion = "Give the port of `debugpy --listen`, not one of the program itself"
         elif TAKEN in text:
             suggestion = "Another debug client is attached: end it, or DELETE its session, first"
-        raise AttachFailed(f"cannot attach: {text}", suggestion=suggestion) from None
+        details: dict[str, Any] = {"suggestion": suggestion}
+        if known and isinstance(known[0], DebuggerUnfit):
+            details = known[0].details
+        raise AttachFailed(f"cannot attach: {text}", **details) from None
 
 
 # By process id -----------------------------------------------------------------------

@@ -68,6 +68,8 @@ class Debuggee:
         self.family: Family | None = None  # set when children are debugged, too
         self.pid: int | None = None
         self.attached = False
+        self.debugger_version: str | None = None
+        """As the debugger's adapter says it of itself; None where there is none between."""
         self.speaks_through_adapter = False
         """Whether all that is known of the program, output included, comes by DAP."""
         self._starting = trio.CancelScope()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from relay.errors import InternalError, LaunchFailed, RelayError
+from relay.adapters.python.about import DEBUGGER, SUPPORTED_DEBUGGER
+from relay.errors import DebuggerError, InternalError, LaunchFailed, RelayError
 
 
 class RungUnfit(Exception):
@@ -11,6 +12,19 @@ class RungUnfit(Exception):
     def as_error(self) -> RelayError:
         """The error when no rung was left."""
         return LaunchFailed(f"no way of starting the debuggee worked: {self}")
+
+
+class DebuggerUnfit(DebuggerError):
+    """The debugger in the program is none that the relay can work with."""
+
+    def __init__(self, version: str | None = None) -> None:
+        what = f"{DEBUGGER} {version}" if version else "a debugger that answers otherwise"
+        super().__init__(
+            f"the program has {what}, and the relay needs {DEBUGGER} {SUPPORTED_DEBUGGER}",
+            debugger_version=version,
+            suggestion=f"Run pip install '{DEBUGGER}{SUPPORTED_DEBUGGER}' in the program's "
+            "environment and start the program anew; or attach by process id where no debugger is",
+        )
 
 
 def leaves(error: BaseException) -> list[BaseException]:

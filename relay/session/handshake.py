@@ -11,8 +11,10 @@ from typing import Any
 
 import trio
 
+from relay.adapters.python.about import is_too_old
 from relay.session.configuration import send_all
 from relay.session.debuggee import Debuggee
+from relay.session.failure import DebuggerUnfit
 from relay.session.inspector import Inspector
 
 RUNNING_SECONDS = 10.0
@@ -27,9 +29,15 @@ async def shake_hands(
     *,
     has_probe: bool,
 ) -> None:
-    """From a fresh link to a program that runs with everything set. Raises RelayError."""
+    """From a fresh link to a program that runs with everything set.
+
+    Raises RelayError: DebuggerUnfit, before anything is changed, for a debugger that is too old.
+    """
     limit = debuggee.session.settings.launch_timeout_seconds
     await debuggee.request("initialize", initialize, timeout=limit)
+    version = debuggee.debugger_version
+    if version is not None and is_too_old(version):
+        raise DebuggerUnfit(version)
     async with trio.open_nursery() as nursery:
         command, arguments = start
         nursery.start_soon(_request, debuggee, command, arguments, limit)

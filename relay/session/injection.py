@@ -21,6 +21,7 @@ from pathlib import Path
 import debugpy
 import trio
 
+from relay.adapters.python.pydevd_load import SUPPORTED
 from relay.errors import AttachFailed
 from relay.session.targets import LISTEN
 
@@ -48,12 +49,21 @@ def let_go():
         if time.monotonic() > deadline:
             break
         time.sleep(0.01)
+def replace():
+    # One that the program has imported, and not used: what it has of it stays with it.
+    debugpy = sys.modules.get("debugpy")
+    version = [int(part) for part in str(getattr(debugpy, "__version__", "0")).split(".")
+               if part.isdigit()]
+    if "pydevd" not in sys.modules and version < {oldest!r}:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "debugpy"]:
+            del sys.modules[name]
 def attach():
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)  # busy threads would take the GIL for 5 ms at each file read
     sys.path.insert(0, {server!r})
     try:
         let_go()
+        replace()
         import attach_pid_injected
         attach_pid_injected.attach({setup!r})
     except BaseException:
@@ -89,7 +99,11 @@ async def inject(pid: int, host: str, port: int, token: str) -> None:
         await _run([*_debugpy_command(host, port, token), "--pid", str(pid)], pid)
         return
     code = _INJECTED.format(
-        server=str(_SERVER), setup=setup, address=(host, port), tidying=TIDYING_SECONDS
+        server=str(_SERVER),
+        setup=setup,
+        address=(host, port),
+        tidying=TIDYING_SECONDS,
+        oldest=list(SUPPORTED[0]),
     )
     await _gdb(pid, _queueing(code))
     while not await _can_be_interrupted(pid):

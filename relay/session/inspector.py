@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from relay.adapters.python import probe_calls
 from relay.session.breakpoints import Breakpoint
+from relay.session.failure import DebuggerUnfit
 from relay.session.probe_link import ProbeLink
 from relay.session.stop import Frame, RaisedException
 
@@ -318,8 +319,14 @@ class Inspector:
     # Housekeeping ---------------------------------------------------------------------
 
     async def inject(self) -> None:
-        """Put the probe into a debuggee that was started without it, and mend what it lacks."""
-        await self._probe.evaluate(probe_calls.injection(), None)
+        """Put the probe into a debuggee that was started without it, and mend what it lacks.
+
+        Raises DebuggerUnfit where that cannot be done.
+        """
+        try:
+            probe_calls.decode(await self._probe.evaluate(probe_calls.injection(), None))
+        except ValueError:
+            raise DebuggerUnfit from None
         await self._ask("install", None)
 
     async def debug_children(self, spec: Mapping[str, str]) -> dict[str, Any]:

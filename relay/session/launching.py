@@ -25,7 +25,7 @@ from relay.errors import LaunchFailed, NotSupported, RelayError
 from relay.session.announcer import Announcer
 from relay.session.debuggee import Debuggee
 from relay.session.doorkeeper import Doorkeeper
-from relay.session.failure import RungUnfit, leaves
+from relay.session.failure import DebuggerUnfit, RungUnfit, leaves
 from relay.session.family import Family
 from relay.session.handshake import shake_hands
 from relay.session.link import (
@@ -250,6 +250,8 @@ class _Start:
             if process.returncode is not None:
                 return _ended_early(debuggee, process.returncode)
         known = [leaf for leaf in leaves(error) if isinstance(leaf, RelayError)]
+        if known and isinstance(known[0], DebuggerUnfit) and self._rung is not Rung.ADAPTER:
+            return RungUnfit(known[0].message)
         return known[0] if known else LaunchFailed(str(error))
 
 

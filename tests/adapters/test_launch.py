@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import debugpy
 import pytest
 
 from relay.adapters.python import launch
@@ -26,8 +27,7 @@ HERE = Interpreter(
     executable=sys.executable,
     version=(sys.version_info[0], sys.version_info[1], sys.version_info[2]),
     implementation="cpython",
-    has_debugpy=True,
-    debugpy_version="1.8.20",
+    debugpy_version="1.8.21",
     prefix=sys.prefix,
 )
 
@@ -43,7 +43,9 @@ def program(target: str = "prog.py", kind: Any = "script", **more: Any) -> Progr
     ("changes", "more", "rung"),
     [
         ({}, {}, Rung.FAST),
-        ({"has_debugpy": False, "debugpy_version": None}, {}, Rung.FAST),
+        ({"debugpy_version": None}, {}, Rung.FAST),
+        ({"debugpy_version": "1.8.5"}, {}, Rung.FAST),
+        ({"debugpy_version": "1.9.0"}, {}, Rung.FAST),
         ({"implementation": "pypy"}, {}, Rung.PLAIN),
         ({"version": (3, 7, 9)}, {}, Rung.PLAIN),
         ({}, {"python_args": ["-O", "-W", "error", "-Xdev", "-Bs"]}, Rung.FAST),
@@ -112,7 +114,6 @@ def test_an_interpreter_tells_about_itself() -> None:
     assert answer.version == tuple(sys.version_info[:3])
     assert answer.prefix == sys.prefix
     assert answer.is_cpython
-    assert answer.has_debugpy
     assert str(answer.debugpy_version).startswith("1.")
 
 
@@ -219,11 +220,11 @@ def top(peer: Peer, stopped: dict[str, Any]) -> int:
 
 
 @pytest.mark.parametrize("kind", ["script", "module"])
-@pytest.mark.parametrize("has_debugpy", [True, False])
-def test_the_plain_rung(tmp_path: Path, script: Path, kind: str, has_debugpy: bool) -> None:
+@pytest.mark.parametrize("own", [debugpy.__version__, "1.8.20", None])
+def test_the_plain_rung(tmp_path: Path, script: Path, kind: str, own: str | None) -> None:
     target = str(script) if kind == "script" else "prog"
     prog = program(target, kind, cwd=str(tmp_path), args=["a b"])
-    interpreter = dataclasses.replace(HERE, has_debugpy=has_debugpy)
+    interpreter = dataclasses.replace(HERE, debugpy_version=own)
     token = secrets.token_hex(16)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(DEADLINE)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from relay.adapters import Ability, Adapter
+from relay.adapters.python.pydevd_load import SUPPORTED, is_supported, numbers
 
 PYTHON = Adapter(
     name="python",
@@ -29,7 +30,11 @@ PYTHON = Adapter(
 
 
 DEBUGGER = "debugpy"
-OLDEST_DEBUGGER = "1.8.20"
+SUPPORTED_DEBUGGER = ",".join(
+    sign + ".".join(map(str, version if sign == ">=" else version[:2]))
+    for sign, version in zip((">=", "<"), SUPPORTED, strict=True)
+)
+"""The range of versions as pip takes it."""
 
 
 def health() -> dict[str, Any]:
@@ -49,6 +54,17 @@ def debugpy_version() -> str | None:
         return version("debugpy")
     except PackageNotFoundError:
         return None
+
+
+def is_supported_debugger(version: str | None) -> bool:
+    """Whether the relay knows a debugpy of that version; None stands for none."""
+    return version is not None and is_supported(numbers(version))
+
+
+def is_too_old(version: str) -> bool:
+    """Whether it is older than any that the relay can work with. Newer ones may do."""
+    found = numbers(version)
+    return found is not None and found < SUPPORTED[0]
 
 
 @cache

@@ -59,7 +59,6 @@ class Interpreter:
     executable: str
     version: tuple[int, int, int]
     implementation: str
-    has_debugpy: bool
     debugpy_version: str | None
     prefix: str
 
@@ -87,7 +86,6 @@ def parse(stdout: str | bytes, python_path: str = "") -> Interpreter:
             executable=str(answer["executable"]),
             version=(int(major), int(minor), int(micro)),
             implementation=str(answer["implementation"]),
-            has_debugpy=answer["debugpy"] is not None,
             debugpy_version=answer["debugpy"],
             prefix=str(answer["prefix"]),
         )

@@ -17,9 +17,16 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
-from relay.adapters.python.about import debugpy_directory, debugpy_version
+from relay.adapters.python.about import (
+    DEBUGGER,
+    SUPPORTED_DEBUGGER,
+    debugpy_directory,
+    debugpy_version,
+    is_supported_debugger,
+    is_too_old,
+)
 from relay.adapters.python.interpreter import Interpreter
-from relay.errors import InvalidRequest
+from relay.errors import InvalidRequest, LaunchFailed
 
 BOOTSTRAP = Path(__file__).with_name("bootstrap.py")
 PROBE = Path(__file__).parent / "probe" / "entry.py"
@@ -30,8 +37,6 @@ UNFIT_EXIT_CODE = 97
 
 OLDEST_FAST = (3, 8)
 NEWEST_FAST = (3, 14)
-FIT_DEBUGPY = ((1, 8), (1, 9))
-"""Half-open range of debugpy versions that the bootstrap knows; it checks each name itself."""
 
 QUIET_ENVIRONMENT = {
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
@@ -98,7 +103,12 @@ class Spawn:
 
 
 def choose(interpreter: Interpreter, program: Program) -> Rung:
-    """The first rung to try. Raises InvalidRequest for python_args that no rung can honour."""
+    """The first rung to try.
+
+    Raises InvalidRequest for python_args that no rung can honour, LaunchFailed if there is no
+    debugpy that the relay can work with.
+    """
+    _require_debugger(interpreter)
     letters = option_letters(program.python_args)
     if "i" in letters or program.env.get("PYTHONINSPECT"):
         return Rung.PLAIN  # after the program, Python would look into the bootstrap
@@ -106,7 +116,7 @@ def choose(interpreter: Interpreter, program: Program) -> Rung:
         return Rung.PLAIN
     if not OLDEST_FAST <= interpreter.version[:2] <= NEWEST_FAST:
         return Rung.PLAIN
-    return Rung.FAST if _has_fit_debugpy(interpreter) else Rung.PLAIN
+    return Rung.FAST if any(map(is_supported_debugger, _debuggers(interpreter))) else Rung.PLAIN
 
 
 def rungs_after(rung: Rung) -> tuple[Rung, ...]:
@@ -154,17 +164,20 @@ def _refusal(argument: str, reason: str) -> InvalidRequest:
     )
 
 
-def _has_fit_debugpy(interpreter: Interpreter) -> bool:
-    versions = (interpreter.debugpy_version, debugpy_version())
-    return any(version is not None and _is_fit(version) for version in versions)
+def _debuggers(interpreter: Interpreter) -> list[str]:
+    """The versions of debugpy that there are: the interpreter's own, and the relay's."""
+    return [v for v in (interpreter.debugpy_version, debugpy_version()) if v is not None]
 
 
-def _is_fit(version: str) -> bool:
-    try:
-        major, minor = (int(part) for part in version.split(".")[:2])
-    except ValueError:
-        return False
-    return FIT_DEBUGPY[0] <= (major, minor) < FIT_DEBUGPY[1]
+def _require_debugger(interpreter: Interpreter) -> None:
+    found = _debuggers(interpreter)
+    if not all(map(is_too_old, found)):
+        return
+    raise LaunchFailed(
+        f"the relay needs {DEBUGGER} {SUPPORTED_DEBUGGER}, and there is "
+        + (f"only {' and '.join(sorted(set(found)))}" if found else "none"),
+        suggestion=f"Run: {sys.executable} -m pip install '{DEBUGGER}{SUPPORTED_DEBUGGER}'",
+    )
 
 
 # --- command lines ----------------------------------------------------------------------------
@@ -196,7 +209,8 @@ def plain_spawn(interpreter: Interpreter, program: Program, *, port: int, token:
     """
     options = ["--connect", f"127.0.0.1:{port}"]
     options += ["--configure-subProcess", "false", "--adapter-access-token", token]
-    entry = ["-m", "debugpy"] if interpreter.has_debugpy else [str(debugpy_directory())]
+    own = is_supported_debugger(interpreter.debugpy_version)
+    entry = ["-m", "debugpy"] if own else [str(debugpy_directory())]
     argv = [*_python(interpreter, program), *entry, *options, *program.command]
     return Spawn(argv, {**program.env, **QUIET_ENVIRONMENT})
 

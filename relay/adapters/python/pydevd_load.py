@@ -54,7 +54,8 @@ USED_NAMES = {
     " enable_code_tracing",
 }
 
-FIT_VERSIONS = ((1, 8), (1, 9))
+# Half-open; the one place that says it. 1.8.21 is the first that answers an evaluate without a frame.
+SUPPORTED = ((1, 8, 21), (1, 9, 0))
 
 
 class UnfitError(Exception):
@@ -64,12 +65,19 @@ class UnfitError(Exception):
 def load_pydevd(fallback: str) -> tuple[types.ModuleType, Any]:
     """pydevd of the interpreter's own debugpy, or of the one in directory `fallback`, and a PyDB.
 
-    Raises UnfitError when pydevd lacks a name that the bootstrap uses.
+    Raises UnfitError when neither is supported, or pydevd lacks a name that the bootstrap uses.
     """
     with _untouched_process():
-        if not _has_fit_debugpy():
-            _import_package("debugpy", os.path.join(fallback, "debugpy"))
+        package = _own_debugpy()
+        if not is_supported(installed_version(package)):
+            package = os.path.join(fallback, "debugpy")
+            if not is_supported(installed_version(package)):
+                raise UnfitError(f"the debugpy in {fallback} is not supported")
+            _import_package("debugpy", package)
         importlib.import_module("debugpy._vendored.force_pydevd")
+        place = os.path.realpath(sys.modules["pydevd"].__file__ or "")
+        if not place.startswith(os.path.join(os.path.realpath(package), "")):
+            raise UnfitError(f"another pydevd is loaded already: {place}")
         reason = unfit()
         if reason is not None:
             raise UnfitError(reason)
@@ -92,28 +100,40 @@ def unfit(used: Mapping[str, str] = USED_NAMES) -> str | None:
     return None
 
 
-def _has_fit_debugpy() -> bool:
+def _own_debugpy() -> str:
+    """The directory of the interpreter's own; a name that leads nowhere if it has none."""
     try:
         found = importlib.util.find_spec("debugpy")
     except (ImportError, ValueError):
-        return False
-    if found is None or found.origin is None:
-        return False
-    version = installed_version(os.path.dirname(found.origin))
-    return version is not None and FIT_VERSIONS[0] <= version < FIT_VERSIONS[1]
+        found = None
+    return os.path.dirname(found.origin) if found is not None and found.origin else os.devnull
 
 
-def installed_version(package: str) -> tuple[int, int] | None:
-    """(major, minor) of the debugpy in that directory, read without importing it."""
+def installed_version(package: str) -> tuple[int, ...] | None:
+    """Of the debugpy in that directory, read without importing it."""
     try:
         with open(os.path.join(package, "_version.py"), encoding="utf-8") as file:
-            found = re.search(r'"version": "(\d+)\.(\d+)', file.read())
+            found = re.search(r'"version": "([^"]+)', file.read())
     except OSError:
         return None
-    return (int(found.group(1)), int(found.group(2))) if found else None
+    return numbers(found.group(1)) if found else None
+
+
+def numbers(version: str) -> tuple[int, ...] | None:
+    """(major, minor, micro) of a version as text, whatever follows; None if it does not say."""
+    found = re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", version)
+    return tuple(int(part or 0) for part in found.groups()) if found else None
+
+
+def is_supported(version: tuple[int, ...] | None) -> bool:
+    """Whether the relay knows a debugpy of that version."""
+    return version is not None and SUPPORTED[0] <= version < SUPPORTED[1]
 
 
 def _import_package(name: str, directory: str) -> None:
+    # One that something has imported already stays with whoever has it.
+    for loaded in [one for one in sys.modules if one.partition(".")[0] == name]:
+        del sys.modules[loaded]
     # By its own path: sys.path must not gain a directory full of other packages.
     spec = importlib.util.spec_from_file_location(
         name, os.path.join(directory, "__init__.py"), submodule_search_locations=[directory]
