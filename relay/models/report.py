@@ -72,6 +72,7 @@ class Report(Resource):
     process_id: int | None = None
     returned: str | None = None
     exception: ReportException | None = None
+    lost: str | None = Field(None, description="How a process was killed since the last resume")
     source: list[SourceLine] = Field([])
     locals: list[ReportLocal] | None = None
     more_locals: int = 0

@@ -37,7 +37,7 @@ async def detach(session: Session) -> DetachedResult:
     Also a launched one, with everything that it started. Its standard input ends, and
     what it prints from now on is lost.
     """
-    debuggee = session.require_debuggee("detach")
+    debuggee = session.require_program("detach")
     if not debuggee.attached:
         session.adapter.require(Ability.DETACH, "let a launched program go: terminate it")
     await _part(session, Dismissal("detached", lives_on=True))

@@ -92,7 +92,7 @@ async def send_input(session: Session, *, body: InputRequest) -> InputResult:
             "give input, or eof: true",
             errors=[{"field": "input", "message": "give input, or eof: true", "value": None}],
         )
-    debuggee = session.require_debuggee("write input")
+    debuggee = session.require_program("write input")
     data = (body.input or "").encode()
     if debuggee.stdin is None:
         session.adapter.require(Ability.STDIN, "write to the program's standard input")

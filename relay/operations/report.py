@@ -104,6 +104,7 @@ async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
         hits=max((b.hit_count for b in hit if b is not None), default=0),
         thread_id=stop.thread_id,
         process_id=_other_process(session, stop),
+        lost=session.lost,
         returned=None if stop.return_value is None else _returned(stop.return_value),
         exception=_exception(session, stop, shown),
         source=source,
@@ -291,6 +292,7 @@ def _of_session(session: Session) -> Report:
         printed=printed,
         printed_on=printed_on,
         prompt=session.waiting_for_input,
+        lost=None if ended else session.lost,
         never_hit=never_hit(session) if ended else [],
         unwatched=unwatched(session) if ended else None,
     )
@@ -299,6 +301,8 @@ def _of_session(session: Session) -> Report:
 def _end(session: Session) -> str:
     if session.exit_code is None:
         return f"{session.phase.value}: {session.reason or 'its exit code is not known'}"
+    if session.lost is not None:
+        return f"ended: {session.lost}"
     if session.exit_code < 0:
         return f"ended: {describe_exit(session.exit_code).removeprefix('Process was ')}"
     return f"ended: exit code {session.exit_code}"

@@ -85,6 +85,8 @@ def _head(report: Report) -> list[str]:
         ]
         if raised.raised is not None:
             head.append(f"raised at {place_of(raised.raised)}")
+    if report.lost is not None:
+        head.append(one_line(report.lost))
     if report.returned is not None:
         head.append(f"returned {one_line(report.returned)}")
     return head
@@ -247,6 +249,8 @@ def _printed(report: Report, room: int) -> list[str]:
 
 
 def _running(report: Report) -> str:
+    if report.lost is not None:
+        return f"running: {one_line(report.lost)}"
     if report.prompt is None:
         return "running: no stop yet"
     asked = f", after {one_line(report.prompt)!r}" if report.prompt else ""

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from relay.adapters.python.probe.secrets import scrub_words
+from relay.session.exit_words import while_stopped
 
 if TYPE_CHECKING:
+    from relay.session.child import Child
     from relay.session.session import Session
+    from relay.session.stop import Stop
 
 
 def tell_start(
@@ -31,17 +34,28 @@ def tell_start(
     )
 
 
-def tell_end(session: Session, pid: int, exit_code: int | None, *, said_so: bool) -> None:
-    """A child under the debugger has ended; only a forked one says its exit code."""
+def tell_end(session: Session, child: Child, signal: str | None, stop: Stop | None) -> str | None:
+    """A child under the debugger has ended; only a forked one says its exit code.
+
+    signal: that which ended it, if it is known; stop: where it stood then, if it did. Returns
+    how it was lost, in words; None if it ended of itself.
+    """
+    lost = None
+    message = "The child process has ended."
+    if not child.said_terminated:
+        ended = f"was ended by {signal}" if signal else "was killed, or became another program"
+        message = f"The child process {ended}{while_stopped(stop)}."
+        if signal or stop:
+            lost = f"process {child.pid} ({child.process_name}) {ended}{while_stopped(stop)}"
     session.events.append(
         "subprocess",
         {
             "reason": "exited",
-            "pid": pid,
+            "pid": child.pid or 0,
             "debuggable": True,
-            "exit_code": exit_code,
-            "message": "The child process has ended."
-            if said_so
-            else "The child process was killed, or became another program.",
+            "exit_code": child.exit_code,
+            "signal": signal,
+            "message": message,
         },
     )
+    return lost

@@ -14,7 +14,7 @@ import itertools
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import trio
 
@@ -24,6 +24,7 @@ from relay.session.child import NUMBERS_EACH, Child
 from relay.session.child_news import tell_end, tell_start
 from relay.session.debuggee import Debuggee
 from relay.session.door import Door
+from relay.session.exit_watch import ExitWatch
 from relay.session.inspector import Inspector
 from relay.session.link import SocketByteStream
 from relay.session.stop import Stop
@@ -41,6 +42,13 @@ LIST_SECONDS = 2.0
 Tell = Callable[[], None]
 
 
+class Standing(NamedTuple):
+    """A process that has stopped; `tell` makes its stop the session's."""
+
+    stop: Stop
+    tell: Tell
+
+
 class Family:
     """Made before the program's handshake, closed after its end."""
 
@@ -54,9 +62,9 @@ class Family:
         self._door = Door()
         self._numbers = itertools.count(1)
         self._children: list[Child] = []
-        self._standing: dict[Debuggee, Tell] = {}
+        self._standing: dict[Debuggee, Standing] = {}
         self._foremost: Debuggee | None = None
-        self._resumed: tuple[Debuggee, Tell] | None = None
+        self._resumed: tuple[Debuggee, Standing] | None = None
         self._threads_of: dict[Debuggee, list[dict[str, Any]]] = {}
         self._hits: dict[str, dict[int, int]] = {}
         self._joined: set[int] = set()
@@ -100,21 +108,29 @@ class Family:
     async def _host(self, peer: trio.socket.SocketType, pid: int) -> None:
         child = Child(self, next(self._numbers), pid)
         self._children.append(child)
+        ending: str | None = None
+        watch = ExitWatch(pid)
         try:
             await child.live(SocketByteStream(peer), lambda: self._announce_joined(child))
+            if not (child.said_terminated or child.runs_free or self._closed):
+                ending = await watch.signal_name()
         finally:
-            self._left(child)
+            watch.close()
+            self._left(child, ending)
 
-    def _left(self, child: Child) -> None:
+    def _left(self, child: Child, ending: str | None) -> None:
         self._children.remove(child)
         self._threads_of.pop(child, None)
         child.gone.set()
+        standing = self._standing.pop(child, None)
+        lost = None
         if not (child.runs_free or self._closed or self.session.is_over):
-            tell_end(self.session, child.pid or 0, child.exit_code, said_so=child.said_terminated)
-        self._standing.pop(child, None)
+            lost = tell_end(self.session, child, ending, standing and standing.stop)
         if self._foremost is child:
             # Its stop died with it.
             self.session.announce_resume(None)
+        if lost is not None:
+            self.session.note_loss(lost)
         self._tell_next()
 
     async def part(self) -> None:
@@ -289,7 +305,7 @@ class Family:
         """`member` stands. `tell` makes it the session's stop: now, or when its turn comes."""
         stop.process = self.process_of(member)
         stop.stands = self._stands
-        self._standing[member] = tell
+        self._standing[member] = Standing(stop, tell)
         if self._foremost in (None, member):
             self._announce(member)
 
@@ -302,7 +318,7 @@ class Family:
 
     def _announce(self, member: Debuggee) -> None:
         self._foremost = member
-        self._standing[member]()
+        self._standing[member].tell()
 
     def resumed(self) -> None:
         """The session's stop is over: its process runs. The next stop that waits is told soon."""
@@ -318,9 +334,9 @@ class Family:
         """`member` is sent on: if that is not whose stop is over, that one stands as before."""
         if self._resumed is None or member is self._resumed[0] or member not in self._standing:
             return
-        other, tell = self._resumed
+        other, standing = self._resumed
         self._resumed = member, self._standing.pop(member)
-        self._standing = {other: tell, **self._standing}
+        self._standing = {other: standing, **self._standing}
 
     async def _tell_next_soon(self) -> None:
         await trio.sleep(STEP_SECONDS)

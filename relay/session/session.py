@@ -32,7 +32,7 @@ from relay.session.clock import utc_now
 from relay.session.debuggee import Debuggee
 from relay.session.event_log import EventLog
 from relay.session.exceptions import ExceptionBreakpoints
-from relay.session.exit_words import describe_exit
+from relay.session.exit_words import describe_exit, while_stopped
 from relay.session.idle import IdleTimer
 from relay.session.output import OutputLog
 from relay.session.run_to import Target
@@ -101,6 +101,8 @@ class Session:
         self.trace: Mapping[str, Any] | None = None  # of a call, told as the program ended
         self.unwatched: dict[int, Sequence[str] | None] = {}  # had no debugger
         self.ran_shell = False  # by os.system, which names no process, without the debugger
+        self.lost: str | None = None  # how a process was killed, until the next resume
+        self.losses: list[str] = []  # the same, of the whole run
         self.exit_code: int | None = None
         self.reason: str | None = None
         self.waiting_for_input: str | None = None  # the prompt; None if it does not wait
@@ -245,7 +247,7 @@ class Session:
             return
         wanted = " or ".join(phases)
         raise InvalidSessionState(
-            f"Cannot {verb}: session is not {wanted}",
+            f"Cannot {verb}: session is not {wanted}" + (f": {self.lost}" if self.lost else ""),
             current_state=self.phase.value,
             required_state=wanted,
             suggestion=_way_out(self.phase, phases),
@@ -264,6 +266,11 @@ class Session:
         assert self.debuggee is not None
         family = self.debuggee.family
         return self.debuggee if family is None else family.foremost
+
+    def require_program(self, verb: str) -> Debuggee:
+        """The program itself, wherever it stands; raises as `require_debuggee` does."""
+        debuggee = self.require_debuggee(verb)
+        return debuggee if debuggee.family is None else debuggee.family.program
 
     async def program_lost(self, verb: str) -> RelayError:
         """The error to raise after the debuggee hung up in the middle of `verb`."""
@@ -289,6 +296,8 @@ class Session:
         happening = Happening.RELAUNCH_REQUESTED if self.is_over else Happening.LAUNCH_REQUESTED
         self.lifecycle.apply(happening)
         self.exit_code = self.reason = self.trace = None
+        self.lost = None
+        self.losses.clear()
         self.unwatched.clear()
         self.ran_shell = False
         start = Start(self, starters)
@@ -319,7 +328,7 @@ class Session:
     def announce_resume(self, thread_id: int | None) -> None:
         """The program runs: the stop and everything that belongs to it are dead."""
         self.lifecycle.apply(Happening.RESUMED)
-        self.stop = None
+        self.stop = self.lost = None
         self.events.append("continued", {"thread_id": thread_id, "all_threads_continued": True})
         if self.debuggee is not None and self.debuggee.family is not None:
             self.debuggee.family.resumed()
@@ -337,11 +346,19 @@ class Session:
     ) -> None:
         """The program has ended, and all it printed is in the log."""
         self.lifecycle.apply(Happening.EXITED)
+        stop = self.stop if reason == "target_exited" else None
         self._over(exit_code, reason)
         body: dict[str, Any] = {"exit_code": exit_code, "restart": restart}
         if exit_code:
-            body["error"] = describe_exit(exit_code)
+            body["error"] = describe_exit(exit_code) + while_stopped(stop)
+            if stop is not None:
+                self.note_loss("the program" + body["error"].removeprefix("Process"))
         self.events.append("terminated", body)
+
+    def note_loss(self, words: str) -> None:
+        """A process was killed: clients are to learn of it, though nobody asked it anything."""
+        self.lost = words
+        self.losses.append(words)
 
     def crash(self, reason: str) -> None:
         """The debugger broke off: the session cannot go on."""

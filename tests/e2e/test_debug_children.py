@@ -678,3 +678,62 @@ async def test_a_child_joins_though_its_parent_was_printing(api: Api, program: W
     session = await api.session()
     answer = await launch(session, script)
     assert (answer["status"], answer["exit_code"]) == ("terminated", 0)
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+async def test_a_child_that_its_parent_kills_while_it_is_stopped_is_told_with_its_signal(
+    api: Api, program: Write, method: str
+) -> None:
+    main = program(f"""
+        import multiprocessing, sys
+
+        def work():
+            total = 1  # @work
+
+        if __name__ == "__main__":
+            process = multiprocessing.get_context({method!r}).Process(target=work)
+            process.start()
+            sys.stdin.readline()
+            process.kill()
+            process.join()
+            sys.stdin.readline()
+    """)
+    session = await api.session()
+    await session.breakpoint(main.text, main.line("work"))
+    stopped = await launch(session, main)
+    pid = stopped["current_location"]["pid"]
+    await session.post("/input", input="\n")
+    gone = await next_event(session, "subprocess", reason="exited", pid=pid)
+    await next_event(session, "continued")
+
+    name = "multiprocessing" if method == "spawn" else main.path.name
+    place = f"{main.text}:{main.line('work')} in work"
+    killed = f"was ended by SIGKILL while it was stopped at {place} (breakpoint)"
+    assert (gone["signal"], gone["message"]) == ("SIGKILL", f"The child process {killed}.")
+    with pytest.raises(Refused) as refused:
+        await session.resume()
+    assert refused.value.code == "INVALID_SESSION_STATE"
+    assert killed in refused.value.message
+    report = await session.get("/report", max_chars=1000)
+    assert report["report"].startswith(f"running: process {pid} ({name}) {killed}")
+    await session.post("/input", input="\n")
+    ended = await next_event(session, "terminated")
+    assert ended["exit_code"] == 0
+
+
+async def test_a_program_that_is_killed_while_it_is_stopped_says_where_it_stood(
+    api: Api, program: Write
+) -> None:
+    main = program("count = 1  # @here\n")
+    session = await api.session()
+    await session.breakpoint(main.text, main.line("here"))
+    await session.launch(main.text)
+    os.kill((await session.get())["pid"], signal.SIGKILL)
+    ended = await next_event(session, "terminated")
+    words = f"was ended by SIGKILL while it was stopped at {main.text}:{main.line('here')}"
+    assert ended["error"].startswith(f"Process {words}")
+    with pytest.raises(Refused) as refused:
+        await session.resume()
+    assert f"the program {words}" in refused.value.message
+    report = await session.get("/report", max_chars=1000)
+    assert report["report"].startswith(f"ended: the program {words}")

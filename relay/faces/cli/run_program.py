@@ -311,6 +311,7 @@ class _Run:
             "stops": self._stops,
             "never_hit": never_hit(self._session),
             **({"unwatched": unseen} if unseen else {}),
+            **({"lost": self._session.losses} if self._session.losses else {}),
         }
 
     def _words(self) -> list[str]:
@@ -320,10 +321,11 @@ class _Run:
             ended = "the debugger did not tell the exit code"
         how = "ended by --until" if self._cut_short else ended
         missed = never_hit(self._session)
-        if not missed:
-            return [f"{how}, {stops}"]
-        unseen = unwatched(self._session)
-        return [f"{how}, {stops}", f"never hit: {'; '.join(missed)}", *([unseen] if unseen else [])]
+        words = [f"{how}, {stops}", *self._session.losses]
+        if missed:
+            words.append(f"never hit: {'; '.join(missed)}")
+            words += [unseen] if (unseen := unwatched(self._session)) else []
+        return words
 
 
 def _as_told(one: BreakpointView) -> dict[str, Any]:

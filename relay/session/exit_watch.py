@@ -1,0 +1,87 @@
+"""How a process ended that is somebody else's child: its parent learns it, and the kernel says it.
+
+Of one that nobody has waited for, `/proc` has it; of one that was waited for, a pidfd that was
+opened before, on Linux 6.15 and newer. Where neither says it, it is not known.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import struct
+import sys
+from pathlib import Path
+
+import trio
+
+if sys.platform != "win32":
+    import fcntl
+
+END_SECONDS = 0.5
+"""How long the end of a process may follow the end of its connection."""
+
+_INFO_BYTES = 64
+_GET_INFO = (3 << 30) | (_INFO_BYTES << 16) | (0xFF << 8) | 11
+_EXIT_INFO = 1 << 3
+_EXIT_AT = 60
+
+
+class ExitWatch:
+    """Made while the process lives; `close` it."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        try:
+            self._descriptor = os.pidfd_open(pid)
+        except (OSError, AttributeError):  # gone already, or no Linux
+            self._descriptor = -1
+
+    def close(self) -> None:
+        """Idempotent."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = -1
+
+    async def signal_name(self) -> str | None:
+        """The signal that ended it, such as SIGKILL.
+
+        None if it ended otherwise, lives on, or nobody knows.
+        """
+        if self._descriptor < 0:
+            return None
+        with trio.move_on_after(END_SECONDS):
+            await trio.lowlevel.wait_readable(self._descriptor)
+        status = _unreaped_status(self._pid)
+        if status is None:
+            status = self._reaped_status()
+        return signal_of(status)
+
+    def _reaped_status(self) -> int | None:
+        info = bytearray(_INFO_BYTES)
+        struct.pack_into("=Q", info, 0, _EXIT_INFO)
+        try:
+            fcntl.ioctl(self._descriptor, _GET_INFO, info)
+        except OSError:
+            return None
+        has_it = struct.unpack_from("=Q", info, 0)[0] & _EXIT_INFO
+        return int(struct.unpack_from("=i", info, _EXIT_AT)[0]) if has_it else None
+
+
+def signal_of(status: int | None) -> str | None:
+    """The name of the signal in a status as `wait` gives it; None for an exit."""
+    number = (status or 0) & 0x7F
+    if not number:
+        return None
+    with contextlib.suppress(ValueError):
+        return signal.Signals(number).name
+    return f"signal {number}"
+
+
+def _unreaped_status(pid: int) -> int | None:
+    """Of one that is dead and not waited for; 0 may also mean that we may not know."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return int(fields[-1]) if fields[0] in "ZX" else 0
