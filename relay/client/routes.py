@@ -34,6 +34,7 @@ from relay.models.execution import (
     StepOutRequest,
     StepRequest,
 )
+from relay.models.hangs import HangReport, HangRequest
 from relay.models.inspection import (
     EvaluateRequest,
     Evaluation,
@@ -206,6 +207,7 @@ class SessionVerbs:
     threads = route("GET", f"{_S}/threads", Nothing, ThreadList)
     thread_stack = route_at(int, "GET", f"{_THREAD}/stacktrace", ThreadStackQuery, StackTrace)
     tasks = route("GET", f"{_S}/tasks", TasksQuery, TaskList)
+    hang_report = route("POST", f"{_S}/hang-report", HangRequest, HangReport)
     stack = route("GET", f"{_S}/stacktrace", StackQuery, StackTrace)
     scopes = route("GET", f"{_S}/scopes", ScopesQuery, ScopeList)
     variables = route("GET", f"{_S}/variables", VariablesQuery, VariableList)

@@ -40,8 +40,9 @@ async def list_tasks(session: Session, *, query: TasksQuery) -> TaskList:
     found = await inspector.tasks(
         stop.top, offset=query.offset, limit=query.limit, frames=query.frames
     )
-    texts = await trio.to_thread.run_sync(_source_texts, found["tasks"])
-    tasks = [_task_view(task, texts) for task in found["tasks"]]
+    places = [task["suspended_at"] for task in found["tasks"] if task["suspended_at"] is not None]
+    texts = await trio.to_thread.run_sync(source_texts, places)
+    tasks = [task_view(task, texts) for task in found["tasks"]]
     return TaskList(
         tasks=tasks,
         total=found["total"],
@@ -56,7 +57,8 @@ async def list_tasks(session: Session, *, query: TasksQuery) -> TaskList:
 Texts = Mapping[tuple[str, int], str | None]
 
 
-def _task_view(task: Mapping[str, Any], texts: Texts) -> TaskView:
+def task_view(task: Mapping[str, Any], texts: Texts) -> TaskView:
+    """A task as clients see it; `texts` has the line where it is suspended."""
     place = task["suspended_at"]
     at = None
     if place is not None:
@@ -65,9 +67,8 @@ def _task_view(task: Mapping[str, Any], texts: Texts) -> TaskView:
     return TaskView.model_validate({**task, "suspended_at": at, "frames": frames})
 
 
-def _source_texts(tasks: list[Mapping[str, Any]]) -> dict[tuple[str, int], str | None]:
+def source_texts(places: list[Mapping[str, Any]]) -> dict[tuple[str, int], str | None]:
     """The line of each place, as it is on disk. Blocks."""
-    places = [task["suspended_at"] for task in tasks if task["suspended_at"] is not None]
     paths = {place["path"] for place in places}
     readable = {path for path in paths if _is_source(path)}
     for path in readable:

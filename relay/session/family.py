@@ -271,6 +271,24 @@ class Family:
                 nursery.start_soon(ask, member)
         return [state for member in members for state in found.get(member, [])]
 
+    async def hang_reports(self, **wanted: Any) -> list[dict[str, Any]]:
+        """What `Inspector.hang_report` tells of each process that answers, the program's first."""
+        found: dict[Debuggee, dict[str, Any]] = {}
+
+        async def ask(member: Debuggee) -> None:
+            assert member.inspector is not None
+            with contextlib.suppress(RelayError):
+                told = await member.inspector.hang_report(**wanted)
+                found[member] = {**told, "process": self.process_of(member)}
+
+        members = [
+            m for m in (self.program, *self._children) if m.inspector and not _has_hung_up(m)
+        ]
+        async with trio.open_nursery() as nursery:
+            for member in members:
+                nursery.start_soon(ask, member)
+        return [found[member] for member in members if member in found]
+
     async def hear_hits(self, *, timeout: float) -> dict[str, int]:
         """How often each breakpoint was hit, in every process that answers."""
         for member in (self.program, *self._children):

@@ -241,6 +241,20 @@ class Inspector:
         states = (await self._probe.ask_any_time("thread_states", timeout))["threads"]
         return [{**state, "id": self._debuggee.outer_id(state["id"])} for state in states]
 
+    async def hang_report(
+        self, *, timeout: float | None = None, reveal: bool = False, **wanted: Any
+    ) -> dict[str, Any]:
+        """Every thread's stack, locals and what it waits for, and the tasks. At any time."""
+        if (number := wanted.get("thread")) is not None:
+            wanted["thread"] = self._debuggee.inner_id(number)
+        answer = await self._probe.ask_any_time("hang_report", timeout, reveal=reveal, **wanted)
+        for thread in answer["threads"]:
+            for one in (thread, (thread["waits_for"] or {}).get("held_by") or {}):
+                for key in ("id", "thread_id"):
+                    if one.get(key) is not None:
+                        one[key] = self._debuggee.outer_id(one[key])
+        return answer
+
     async def resume_thread(self, thread_id: int, step: str | None) -> str:
         """Let one thread run or step (over, into, out) alone; returns the state that it had."""
         number = self._debuggee.inner_id(thread_id)

@@ -58,10 +58,12 @@ class ProbeLink:
                 raise _moved_on(do, self._debuggee.session.phase) from None
             raise
 
-    async def ask_any_time(self, do: str, timeout: float | None) -> dict[str, Any]:
+    async def ask_any_time(
+        self, do: str, timeout: float | None, /, **arguments: Any
+    ) -> dict[str, Any]:
         """A call that needs no stop, and ends none of its own: it is not interrupted."""
-        text = await self.evaluate(probe_calls.expression(do), None, timeout)
-        return self._checked(do, text, {})
+        text = await self.evaluate(probe_calls.expression(do, **arguments), None, timeout)
+        return self._checked(do, text, arguments)
 
     async def evaluate(
         self, expression: str, frame: Frame | None, timeout: float | None = None

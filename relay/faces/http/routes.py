@@ -43,6 +43,7 @@ from relay.operations import (
     evaluation,
     exception_breakpoints,
     execution,
+    hangs,
     inspection,
     launching,
     output,
@@ -344,6 +345,13 @@ ROUTES: tuple[Route, ...] = (
         tasks.list_tasks,
         "Inspection",
         errors=_ASKS_DEBUGGER,
+    ),
+    Route(
+        "POST",
+        "/sessions/{session_id}/hang-report",
+        hangs.hang_report,
+        "Inspection",
+        errors=(NotSupported, *_ASKS_DEBUGGER),
     ),
     Route(
         "GET",

@@ -61,6 +61,13 @@ PARTS = (
     "trio",
     "tasks",
     "report",
+    "bytecode",
+    "descriptors",
+    "holders",
+    "pools",
+    "waits",
+    "quiet",
+    "hang",
 )
 """In the order in which they are run, from the ground up; `entry` comes last.
 

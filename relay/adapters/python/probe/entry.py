@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.exceptions import exception
     from relay.adapters.python.probe.functions import function_places, set_function_breakpoints
     from relay.adapters.python.probe.guard import Interrupted, TroubleError, exception_line
+    from relay.adapters.python.probe.hang import hang_report
     from relay.adapters.python.probe.inherit import debug_children
     from relay.adapters.python.probe.install import install
     from relay.adapters.python.probe.interrupts import RunningCall, interrupt
@@ -111,6 +112,7 @@ _CALLS: dict[str, Callable[..., dict[str, Any]]] = {
         jump_lines,
         tasks,
         report,
+        hang_report,
     )
 }
 _encode = json.JSONEncoder(separators=(",", ":")).encode

@@ -146,6 +146,7 @@ def new_run(
             stacks.threads().get(thread or 0, unknown),
             kind=kind,
             id=hex(id(subject)),
+            ident=thread,
             tasks=0,
             stopped_here=thread is not None and thread == stacks.stopped,
         )

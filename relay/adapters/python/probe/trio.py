@@ -48,6 +48,7 @@ def _find_run_thread(run: dict[str, Any], tree: list[FoundTask], stacks: ThreadS
     thread = next((t for t in map(stacks.thread_of, (one.coro for one in tree)) if t), None)
     run.update(
         stacks.threads().get(thread or 0, {}),
+        ident=thread,
         stopped_here=thread is not None and thread == stacks.stopped,
     )
 

@@ -1,0 +1,245 @@
+"""The threads of a program as they are, without a stop: where each is, and what it waits for.
+
+Answers on the debugger's own thread, while every other may wait in C code. Looks twice, a moment
+apart: a thread that was given a processor between the two looks runs, the others are blocked. Runs
+nothing of the program.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.adapters.python.probe.asyncio import asyncio_tasks
+    from relay.adapters.python.probe.awaits import (
+        AwaitPlace,
+        ThreadStacks,
+        _field_getters,
+        _without_debugger,
+        await_chain,
+        clipped,
+        function_name,
+        stored_field,
+    )
+    from relay.adapters.python.probe.descriptors import (
+        child_pids,
+        process_name,
+        system_call,
+        times_run,
+    )
+    from relay.adapters.python.probe.frames import is_debugger_file
+    from relay.adapters.python.probe.guard import attempt
+    from relay.adapters.python.probe.holders import Holders
+    from relay.adapters.python.probe.quiet import quiet_locals
+    from relay.adapters.python.probe.stops import _client_path
+    from relay.adapters.python.probe.tasks import FoundTask, tasks
+    from relay.adapters.python.probe.threads import _state_of
+    from relay.adapters.python.probe.trio import trio_tasks
+    from relay.adapters.python.probe.waits import Wait, WaitFinder
+
+_LOOKS_APART = 0.03
+"""Seconds; a thread that waits for the GIL is woken several times in it."""
+
+
+def hang_report(
+    thread: int | None = None,
+    max_threads: int = 100,
+    frames: int = 30,
+    locals_each: int = 20,
+    max_value: int = 120,
+    max_chars: int = 200_000,
+    tasks_shown: int = 50,
+) -> dict[str, Any]:
+    """Every thread with its stack, locals and what it waits for; and the tasks of event loops.
+
+    thread: the only one to show, by the id that clients know; all are looked at nevertheless.
+    """
+    try:
+        return _hang_report(
+            thread, max_threads, frames, locals_each, max_value, max_chars, tasks_shown
+        )
+    finally:
+        _field_getters.clear()
+
+
+def _hang_report(
+    only: int | None,
+    max_threads: int,
+    frames: int,
+    locals_each: int,
+    max_value: int,
+    max_chars: int,
+    tasks_shown: int,
+) -> dict[str, Any]:
+    found = _threads_seen()
+    stacks = {one.ident: one.frames for one in found}
+    names = {one.ident: one.name for one in found}
+    held = [(one.ident, "it", one.frames) for one in found]
+    finder = WaitFinder(Holders(held + _stacks_of_tasks()), stacks, names)
+    shown, left = [], max_chars
+    wanted = [one for one in found if only in (None, one.number)]
+    for one in wanted[:max_threads]:
+        wait = attempt(finder.of, one.ident, one.frames, one.call)
+        answer = _thread_view(one, wait, names, frames, locals_each, max_value, left)
+        left -= answer.pop("size")
+        shown.append(answer)
+    page = attempt(tasks, None, 0, tasks_shown, 20, max_chars // 2) if tasks_shown else None
+    return {
+        "threads": shown,
+        "total_threads": len(found),
+        "blocked": bool(found) and all(one.state == "blocked" for one in found),
+        "tasks": page or {"tasks": [], "total": 0, "current": None, "runs": [], "total_runs": 0},
+        "children": [process_name(pid) for pid in attempt(child_pids, default=[])[:20]],
+    }
+
+
+class _Seen:
+    """One thread of the program at one moment."""
+
+    def __init__(self, ident: int, thread: Any, top: Any) -> None:
+        self.ident = ident
+        self.thread = thread
+        self.number = _number_of_thread(thread)
+        self.native_id = _native_id(ident, thread)
+        name = stored_field(thread, "_name") if thread is not None else None
+        self.name = clipped(name) if name is not None else f"thread {ident}"
+        self.daemon = bool(stored_field(thread, "_daemonic")) if thread is not None else None
+        self.top = top
+        self.place = top.f_lasti
+        self.run = times_run(self.native_id)
+        self.call: tuple[str, list[int]] | None = None
+        self.frames: list[Any] = []
+        self.state = attempt(_state_of, thread, default="running")
+
+    def look_again(self, top: Any) -> None:
+        """Whether it has moved since, and where it is now."""
+        if self.state == "standing":
+            self.frames = _without_debugger(_frames_below(top))
+            self.state = "stopped"
+            return
+        moved = top is not self.top or top.f_lasti != self.place
+        moved = moved or times_run(self.native_id) != self.run
+        self.state = "running" if moved else "blocked"
+        self.call = None if moved else system_call(self.native_id)
+        self.frames = _frames_below(top)
+
+
+def _native_id(ident: int, thread: Any) -> int | None:
+    found = stored_field(thread, "_native_id") if thread is not None else None
+    return found if type(found) is int else None
+
+
+def _number_of_thread(thread: Any) -> int | None:
+    """The id that clients know, of a thread that `threading` knows."""
+    if thread is None:
+        return None
+    constants: Any = sys.modules.get("_pydevd_bundle.pydevd_constants")
+    schema: Any = sys.modules.get("_pydevd_bundle._debug_adapter.pydevd_base_schema")
+    found = attempt(lambda: schema.BaseSchema._translate_id_to_dap(constants.get_thread_id(thread)))
+    return found if type(found) is int else None
+
+
+def _threads_seen() -> list[_Seen]:
+    """The program's threads, the main one first; neither the debugger's nor this one."""
+    # Not threading.enumerate(): a thread that hangs may hold the lock that it takes.
+    known = dict(getattr(threading, "_active", {}))
+    own = threading.get_ident()
+    seen = [
+        _Seen(ident, known.get(ident), top)
+        for ident, top in list(sys._current_frames().items())
+        if ident != own and not getattr(known.get(ident), "is_pydev_daemon_thread", False)
+    ]
+    time.sleep(_LOOKS_APART)
+    tops = sys._current_frames()
+    seen = [one for one in seen if one.ident in tops]
+    for one in seen:
+        one.look_again(tops[one.ident])
+    del tops
+    main = threading.main_thread().ident
+    return sorted(seen, key=lambda one: (one.ident != main, one.number or 1 << 62))
+
+
+def _frames_below(top: Any) -> list[Any]:
+    found = []
+    while top is not None:
+        found.append(top)
+        top = top.f_back
+    return found
+
+
+def _stacks_of_tasks() -> list[tuple[int, str, list[Any]]]:
+    """The frames in which tasks are suspended, which lie on no stack, by their loops' threads."""
+    stacks = ThreadStacks(None)
+    runs: list[dict[str, Any]] = []
+    found: list[FoundTask] = [
+        *attempt(asyncio_tasks, stacks, runs, default=()),
+        *attempt(trio_tasks, stacks, runs, default=()),
+    ]
+    known = []
+    for one in found[:2000]:
+        if not one.running and (ident := runs[one.run].get("ident")):
+            places = attempt(await_chain, one.coro, default=())
+            frames = [place.frame for place in reversed(places)]
+            known.append((ident, f"its task {one.name}", frames))
+    return known
+
+
+# ---------------------------------------------------------------------------- answers
+
+
+def _thread_view(
+    one: _Seen,
+    wait: Wait | None,
+    names: dict[int, str],
+    most: int,
+    locals_each: int,
+    max_value: int,
+    room: int,
+) -> dict[str, Any]:
+    size, stack = 0, []
+    shown = [f for f in one.frames if not _is_debuggers(f)]
+    for position, frame in enumerate(shown[:most]):
+        place = AwaitPlace(frame, function_name(frame.f_code))
+        view: dict[str, Any] = place.answer()
+        view["path"] = attempt(_client_path, frame, default=view["path"])
+        view["own"] = place.is_own
+        if locals_each and size < room and (place.is_own or position == 0):
+            view["locals"] = attempt(quiet_locals, frame, locals_each, max_value, default=[])
+        size += 100 + sum(40 + len(v["value"]) for v in view.get("locals", ()))
+        stack.append(view)
+    return {
+        "id": one.number,
+        "ident": one.ident,
+        "name": one.name,
+        "daemon": one.daemon,
+        "native_id": one.native_id,
+        "state": one.state,
+        "stack": stack,
+        "total_frames": len(shown),
+        "waits_for": None if wait is None or one.state == "stopped" else _wait_view(wait, names),
+        "system_call": None if one.call is None else one.call[0],
+        "size": size,
+    }
+
+
+def _is_debuggers(frame: Any) -> bool:
+    return bool(is_debugger_file(frame.f_code.co_filename))
+
+
+def _wait_view(wait: Wait, names: dict[int, str]) -> dict[str, Any]:
+    answer, held = wait.answer(), wait.held_by
+    answer["held_by"] = answer["known_from"] = None
+    if held is not None:
+        known = dict(getattr(threading, "_active", {}))
+        thread = known.get(held.ident)
+        answer["held_by"] = {
+            "thread_id": _number_of_thread(thread),
+            "ident": held.ident,
+            "others": list(held.others),
+            "name": names.get(held.ident) or f"thread {held.ident}, which has ended",
+        }
+        answer["known_from"] = held.known_from
+    return answer

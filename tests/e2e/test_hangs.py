@@ -1,0 +1,464 @@
+"""A program that hangs says where: what each thread waits for, who holds it, and the circle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import trio
+
+from tests.e2e.api import Api, Refused, Session
+from tests.e2e.test_attach import target
+from tests.e2e.test_interpreters import VERSIONS, bare
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+
+async def up(api: Api, code: Program, **config: Any) -> Session:
+    """The program runs, and has said that it is up."""
+    session = await api.session(**config)
+    await session.launch(code.text, wait=0)
+    await session.get("/events", types="output", timeout=30)
+    return session
+
+
+async def hang(session: Session, until: Callable[[dict[str, Any]], Any], **body: Any) -> Any:
+    """The report, when it says what it is to say: threads come to their waits in their own time."""
+    with trio.fail_after(30):
+        while True:
+            report = await session.post("/hang-report", **body)
+            if until(report):
+                return report
+
+
+def waits(report: dict[str, Any]) -> dict[str, Any]:
+    """What each thread waits for, by the threads' names."""
+    return {thread["name"]: thread["waits_for"] for thread in report["threads"]}
+
+
+def holder(wait: dict[str, Any]) -> str:
+    return str(wait["held_by"]["name"])
+
+
+CIRCLE = """
+    import queue
+    import threading
+
+    class Account:
+        def __init__(self):
+            self._lock = threading.Lock()
+
+    x, y = Account(), threading.Lock()
+    both = threading.Barrier(2)
+    work = queue.Queue()
+
+    def first():
+        number = 41
+        with x._lock:  # @holds_x
+            both.wait()
+            with y:  # @wants_y
+                pass
+
+    def second():
+        y.acquire()  # @holds_y
+        try:
+            both.wait()
+            x._lock.acquire()  # @wants_x
+        finally:
+            y.release()
+
+    for name, call in (("A", first), ("B", second)):
+        threading.Thread(target=call, name=name, daemon=True).start()
+    work.put(1)
+    print("up", flush=True)
+    work.join()  # @join
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_the_circle_of_a_deadlock_is_named(api: Api, program: Write, version: str) -> None:
+    code = program(CIRCLE)
+    session = await up(api, code, python_path=bare(version))
+    report = await hang(session, lambda told: told["deadlocks"])
+    assert [found["text"] for found in report["deadlocks"]] == [
+        "thread A waits for lock y held by B, which waits for lock x._lock held by A"
+    ]
+    assert report["report"].startswith("deadlock: thread A waits for lock y held by B")
+    report = await hang(session, lambda told: told["blocked"])
+    found = waits(report)
+    assert {name: wait["kind"] for name, wait in found.items()} == {
+        "MainThread": "queue",
+        "A": "lock",
+        "B": "lock",
+    }
+    assert (holder(found["A"]), holder(found["B"])) == ("B", "A")
+    assert f"main.py:{code.line('holds_y')}" in found["A"]["known_from"]
+    assert f"`with x._lock` at main.py:{code.line('holds_x')}" in found["B"]["known_from"]
+    assert found["MainThread"]["on"] == "work, 1 x task_done of a queue with 1 items"
+    first = next(thread for thread in report["threads"] if thread["name"] == "A")
+    top = next(frame for frame in first["stack"] if frame["own"])
+    assert (top["line"], top["source"]) == (code.line("wants_y"), "with y:  # @wants_y")
+    assert {"name": "number", "type": "int", "value": "41"} in top["locals"]
+    # Nobody was stopped for it.
+    assert (await session.get())["status"] == "running"
+
+
+@pytest.mark.parametrize("mode", ["plain", "adapter"])
+async def test_every_launch_mode_and_an_attached_program_answer(
+    api: Api, program: Write, mode: str
+) -> None:
+    code = program(CIRCLE)
+    session = await api.session()
+    await session.launch(code.text, wait=0, launch_mode=mode)
+    assert (await hang(session, lambda told: told["deadlocks"]))["deadlocks"]
+
+
+async def test_an_attached_program_answers(api: Api, program: Write) -> None:
+    code = program(CIRCLE)
+    with target("-Xfrozen_modules=off", code.text) as process:
+        session = await api.session()
+        await session.post("/attach", pid=process.pid)
+        report = await hang(session, lambda told: told["deadlocks"])
+        assert "held by B, which waits" in report["report"]
+        await session.post("/detach")
+        assert process.poll() is None
+
+
+KINDS = """
+    import concurrent.futures
+    import contextlib
+    import os
+    import queue
+    import socket
+    import subprocess
+    import sys
+    import threading
+    import time
+
+    owned, plain, own, handed = threading.RLock(), threading.Lock(), threading.Lock(), threading.Lock()
+    inside = threading.Semaphore(0)
+
+    class Guard:
+        def __init__(self):
+            self._inner = threading.Lock()
+        def __enter__(self):
+            self._inner.acquire()
+        def __exit__(self, *failure):
+            self._inner.release()
+
+    guard = Guard()
+
+    @contextlib.contextmanager
+    def locked():
+        with own:
+            yield
+
+    def hold(manager):
+        with manager:
+            inside.release()
+            time.sleep(1000)
+
+    def hold_owned(): hold(owned)
+    def hold_plain(): hold(plain)
+    def hold_guard():
+        with guard:
+            inside.release()
+            time.sleep(1000)
+    def hold_generator():
+        with locked():
+            inside.release()
+            time.sleep(1000)
+
+    handed.acquire()
+    pair, peer = socket.socketpair()
+    server = socket.socket()
+    server.bind(("127.0.0.1", 0))
+    server.listen()
+    client = socket.create_connection(server.getsockname())
+    accepted, _ = server.accept()
+    read_end, write_end = os.pipe()
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    pool = concurrent.futures.ThreadPoolExecutor(1, "pool")
+    items, few, simple = queue.Queue(), queue.Queue(1), queue.SimpleQueue()
+    few.put(1)
+    sleeper = threading.Thread(target=time.sleep, args=(1000,), name="sleeper", daemon=True)
+    sleeper.start()
+    condition, event = threading.Condition(), threading.Event()
+
+    def own_pool():
+        pool.submit(lambda: pool.submit(len, "x").result()).result()
+
+    def on_condition():
+        with condition:
+            condition.wait()
+
+    def on_guard():
+        with guard:
+            pass
+
+    calls = dict(
+        rlock=lambda: owned.acquire(),
+        lock=lambda: plain.acquire(timeout=500),
+        generator=lambda: own.acquire(),
+        guarded=on_guard,
+        handed=lambda: handed.acquire(),
+        condition=on_condition,
+        event=lambda: event.wait(),
+        get=lambda: items.get(),
+        put=lambda: few.put(2),
+        simple=lambda: simple.get(),
+        join=lambda: sleeper.join(),
+        future=own_pool,
+        recv=lambda: client.recv(10),
+        accept=lambda: server.accept(),
+        read=lambda: os.read(read_end, 10),
+        nap=lambda: time.sleep(900),
+        child=lambda: child.wait(),
+        waitpid=lambda: os.waitpid(child.pid, 0),
+    )
+    holders = (hold_owned, hold_guard, hold_generator)
+    for call in holders:
+        threading.Thread(target=call, name=call.__name__, daemon=True).start()
+    threading.Thread(target=hold, args=(plain,), name="hold_plain", daemon=True).start()
+    for _ in range(4):
+        inside.acquire()
+    for name, call in calls.items():
+        threading.Thread(target=call, name=name, daemon=True).start()
+    print(client.getsockname()[1], server.getsockname()[1], child.pid, flush=True)
+    event.wait()
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_each_kind_of_wait_is_known_by_its_name(
+    api: Api, program: Write, version: str
+) -> None:
+    code = program(KINDS)
+    session = await up(api, code, python_path=bare(version))
+    port, server, child = (await session.printed()).split()
+    report = await hang(session, lambda told: told["blocked"] and len(told["threads"]) >= 25)
+    found = waits(report)
+    assert all(found.values()), [name for name, wait in found.items() if wait is None]
+    kinds = {
+        "rlock": "lock",
+        "lock": "lock",
+        "generator": "lock",
+        "guarded": "lock",
+        "handed": "lock",
+        "condition": "condition",
+        "event": "event",
+        "get": "queue",
+        "put": "queue",
+        "simple": "queue",
+        "join": "join",
+        "future": "future",
+        "recv": "io",
+        "accept": "io",
+        "read": "io",
+        "nap": "sleep",
+        "child": "child",
+        "waitpid": "child",
+        "MainThread": "event",
+    }
+    assert {name: found[name]["kind"] for name in kinds} == kinds
+
+    assert holder(found["rlock"]) == "hold_owned"
+    assert holder(found["lock"]) == "hold_plain"
+    assert found["lock"]["timeout_seconds"] == 500
+    assert holder(found["generator"]) == "hold_generator"
+    assert holder(found["guarded"]) == "hold_guard"
+    assert holder(found["join"]) == "sleeper"
+    assert holder(found["future"]).startswith("pool")
+    assert holder(found["handed"]) == "MainThread"
+
+    assert f"127.0.0.1:{port} -> 127.0.0.1:{server}" in found["recv"]["on"]
+    assert f"listening on 127.0.0.1:{server}" in found["accept"]["on"]
+    assert "pipe" in found["read"]["on"]
+    assert found["nap"]["timeout_seconds"] == 900
+    assert f"process {child} (" in found["child"]["on"]
+    assert f"process {child} (" in found["waitpid"]["on"]
+    assert found["put"]["on"].startswith("few, ")
+    assert any(f"process {child} (" in text for text in report["children"])
+    # A pool whose only thread waits for its own queue.
+    (circle,) = report["deadlocks"]
+    assert circle["text"] == "thread pool_0 waits for a future of itself"
+
+
+async def test_who_holds_a_plain_lock_is_not_guessed(api: Api, program: Write) -> None:
+    code = program("""
+        import threading
+
+        lock = threading.Lock()
+
+        def take():
+            lock.acquire()
+
+        taker = threading.Thread(target=take)
+        taker.start()
+        taker.join()
+        print("up", flush=True)
+        lock.acquire()
+    """)
+    session = await up(api, code)
+    report = await hang(session, lambda told: told["blocked"])
+    (wait,) = waits(report).values()
+    assert (wait["kind"], wait["on"], wait["held_by"]) == ("lock", "lock", None)
+    assert wait["note"].startswith("who holds it is not known")
+    assert report["deadlocks"] == []
+
+
+async def test_a_lock_that_was_released_again_is_not_held(api: Api, program: Write) -> None:
+    code = program("""
+        import threading
+
+        lock, gate = threading.Lock(), threading.Event()
+        inside = threading.Event()
+
+        def innocent():
+            lock.acquire()
+            try:
+                pass
+            finally:
+                lock.release()
+            with lock:
+                pass
+            for turn in range(2):
+                if turn:
+                    inside.set()
+                    gate.wait()  # after one round with the lock
+                lock.acquire()
+                lock.release()
+
+        def taken():
+            return lock.acquire()
+
+        threading.Thread(target=innocent, name="innocent", daemon=True).start()
+        inside.wait()
+        taken()
+        print("up", flush=True)
+        lock.acquire()
+    """)
+    session = await up(api, code)
+    report = await hang(session, lambda told: told["blocked"])
+    assert waits(report)["MainThread"]["held_by"] is None
+
+
+async def test_a_repr_that_needs_the_lock_does_not_hang_the_report(
+    api: Api, program: Write
+) -> None:
+    code = program("""
+        import threading
+
+        class Bank:
+            def __init__(self):
+                self.lock = threading.Lock()
+                self.token = "hush"
+            def __repr__(self):
+                with self.lock:
+                    return "a bank"
+            def work(self):
+                accounts = [self, {"password": "hush"}]
+                with self.lock:
+                    print("up", flush=True)
+                    self.lock.acquire()  # @again
+
+        bank = Bank()
+        bank.work()
+    """)
+    session = await up(api, code)
+    report = await hang(session, lambda told: told["blocked"])
+    (found,) = report["deadlocks"]
+    assert found["text"] == "thread MainThread waits for lock self.lock held by itself"
+    top = report["threads"][0]["stack"][0]
+    assert top["line"] == code.line("again")
+    values = {local["name"]: local["value"] for local in top["locals"]}
+    assert values["self"].startswith("<Bank at 0x")
+    assert "hush" not in report["report"] + str(values)
+
+
+async def test_idle_loops_show_their_tasks(api: Api, program: Write) -> None:
+    code = program("""
+        import asyncio
+
+        async def get(queue):
+            return await queue.get()  # @get
+
+        async def main():
+            queue = asyncio.Queue()
+            gathered = asyncio.gather(get(queue), asyncio.sleep(3600))
+            print("up", flush=True)
+            await gathered  # @gather
+
+        asyncio.run(main())
+    """)
+    session = await up(api, code)
+    report = await hang(session, lambda told: told["blocked"])
+    by_coroutine = {task["coroutine"]: task for task in report["tasks"]}
+    main, get = by_coroutine["main"], by_coroutine["get"]
+    assert (main["state"], main["waits_for"]["kind"]) == ("waiting", "gather")
+    assert main["suspended_at"]["line"] == code.line("gather")
+    assert [frame["function"] for frame in get["frames"]][:2] == ["get", "Queue.get"]
+    assert waits(report)["MainThread"]["kind"] == "io"
+
+
+async def test_a_trio_program_shows_its_nursery(api: Api, program: Write) -> None:
+    code = program("""
+        import trio
+
+        async def child():
+            print("up", flush=True)
+            await trio.sleep_forever()  # @child
+
+        async def main():
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(child, name="child")
+
+        trio.run(main)
+    """)
+    session = await up(api, code)
+    report = await hang(session, lambda told: told["blocked"])
+    tasks = {task["name"]: task for task in report["tasks"]}
+    assert tasks["child"]["suspended_at"]["line"] == code.line("child")
+    assert any(
+        task["waits_for"] and task["waits_for"]["kind"] == "nursery" for task in tasks.values()
+    )
+
+
+async def test_a_busy_program_is_no_hang(api: Api, program: Write) -> None:
+    code = program("""
+        print("up", flush=True)
+        while True:
+            len("x")
+    """)
+    session = await up(api, code)
+    report = await session.post("/hang-report")
+    assert (report["blocked"], report["deadlocks"]) == (False, [])
+    assert [(t["state"], t["waits_for"]) for t in report["threads"]] == [("running", None)]
+
+
+async def test_code_that_keeps_the_interpreter_is_told_of_from_outside(
+    api: Api, program: Write
+) -> None:
+    code = program("""
+        import operator
+        import os
+        from functools import partial
+
+        say, work = partial(os.write, 1, b"up\\n"), partial(sum, range(10**11))
+        all(map(operator.call, [say, work]))
+    """)
+    session = await up(api, code)
+    with pytest.raises(Refused) as refused:
+        await session.post("/hang-report")
+    assert refused.value.code == "DEBUGPY_TIMEOUT"
+    assert "GIL" in refused.value.message
+    assert any(text.endswith("runs") for text in refused.value.details["threads"])
+
+
+async def test_only_what_runs_or_stands_can_be_asked(api: Api) -> None:
+    session = await api.session()
+    with pytest.raises(Refused) as refused:
+        await session.post("/hang-report")
+    assert refused.value.code == "INVALID_SESSION_STATE"
