@@ -15,12 +15,19 @@ import trio
 
 from relay.adapters import Ability
 from relay.dap.lifecycle import Phase
-from relay.errors import InvalidSessionState, ThreadNotFound
+from relay.errors import DebuggerTimeout, InvalidSessionState, ThreadNotFound
 from relay.models.execution import PauseRequest
 from relay.models.inspection import StackQuery, StackTrace
 from relay.models.resource import Location
 from relay.models.threads import ThreadRequest, ThreadResult, ThreadStackQuery, ThreadState
-from relay.operations.execution import STEP_WAIT, STOPS, pause_execution, standing, why_not_paused
+from relay.operations.execution import (
+    PATIENCE,
+    STEP_WAIT,
+    STOPS,
+    pause_execution,
+    standing,
+    why_not_paused,
+)
 from relay.operations.inspection import get_stack_trace, inspector_of
 from relay.session.frames import top_frame
 from relay.session.inspector import Inspector
@@ -35,8 +42,8 @@ async def continue_thread(session: Session, *, thread_id: int, body: ThreadReque
 
     The session stays `paused` at another thread, unless this was the only one.
     """
-    cursor = await _go_alone(session, "continue", thread_id, None)
-    return await _settle(session, thread_id, body, cursor, default_wait=0.0)
+    cursor, known = await _go_alone(session, "continue", thread_id, None)
+    return await _settle(session, thread_id, body, cursor, known, default_wait=0.0)
 
 
 async def step_thread_over(
@@ -62,6 +69,7 @@ async def pause_thread(session: Session, *, thread_id: int, body: ThreadRequest)
     """Pause at this thread's next line of code. Every other thread stops with it."""
     session.require("pause a thread", Phase.RUNNING, Phase.PAUSED)
     stop, cursor = session.stop, session.events.last_seq
+    known: States = {}
     if stop is not None:
         known = await _states(inspector_of(session, "pause a thread"))
         _require(known, thread_id)
@@ -73,7 +81,7 @@ async def pause_thread(session: Session, *, thread_id: int, body: ThreadRequest)
                 suggestion="Read GET /sessions/{id}/threads for the status of each thread",
             )
     await pause_execution(session, body=PauseRequest(wait=body.wait, thread_id=thread_id))
-    return await _result(session, thread_id, body, cursor, explain=True)
+    return await _result(session, thread_id, body, cursor, known, explain=True)
 
 
 async def get_thread_stack(
@@ -85,15 +93,17 @@ async def get_thread_stack(
 
 
 async def _step(session: Session, step: str, thread_id: int, body: ThreadRequest) -> ThreadResult:
-    cursor = await _go_alone(session, f"step-{step}", thread_id, step)
-    return await _settle(session, thread_id, body, cursor, default_wait=STEP_WAIT)
+    cursor, known = await _go_alone(session, f"step-{step}", thread_id, step)
+    return await _settle(session, thread_id, body, cursor, known, default_wait=STEP_WAIT)
 
 
 # Going alone ---------------------------------------------------------------------------
 
 
-async def _go_alone(session: Session, verb: str, thread_id: int, step: str | None) -> int:
-    """Send one thread on its way; returns the cursor of the events before."""
+async def _go_alone(
+    session: Session, verb: str, thread_id: int, step: str | None
+) -> tuple[int, States]:
+    """Send one thread on its way; returns the cursor of the events, and the threads, before."""
     session.adapter.require(Ability.THREADS, "resume one thread alone")
     stop = session.require_stop(verb)
     inspector = inspector_of(session, verb)
@@ -112,7 +122,7 @@ async def _go_alone(session: Session, verb: str, thread_id: int, step: str | Non
         session.announce_release(thread_id, left)
     inspector.new_stop()
     await inspector.resume_thread(thread_id, step)
-    return cursor
+    return cursor, known
 
 
 def _moved(session: Session, verb: str) -> InvalidSessionState:
@@ -172,12 +182,18 @@ def _require(known: States, thread_id: int) -> None:
 
 
 async def _settle(
-    session: Session, thread_id: int, body: ThreadRequest, cursor: int, *, default_wait: float
+    session: Session,
+    thread_id: int,
+    body: ThreadRequest,
+    cursor: int,
+    before: States,
+    *,
+    default_wait: float,
 ) -> ThreadResult:
     wait = default_wait if body.wait is None else body.wait
     with trio.move_on_after(wait):
         await _until_it_stops_or_ends(session, thread_id, cursor)
-    return await _result(session, thread_id, body, cursor, explain=False)
+    return await _result(session, thread_id, body, cursor, before, explain=False)
 
 
 async def _until_it_stops_or_ends(session: Session, thread_id: int, cursor: int) -> None:
@@ -191,10 +207,16 @@ async def _until_it_stops_or_ends(session: Session, thread_id: int, cursor: int)
 
 
 async def _result(
-    session: Session, thread_id: int, body: ThreadRequest, cursor: int, *, explain: bool
+    session: Session,
+    thread_id: int,
+    body: ThreadRequest,
+    cursor: int,
+    before: States,
+    *,
+    explain: bool,
 ) -> ThreadResult:
     result = await standing(session, body, cursor)
-    known = await _threads_now(session)
+    known = await _threads_now(session, before)
     stop = session.stop
     why = await why_not_paused(session) if explain and stop is None else {}
     return ThreadResult(
@@ -205,15 +227,19 @@ async def _result(
     )
 
 
-async def _threads_now(session: Session) -> States:
+async def _threads_now(session: Session, before: States) -> States:
     if session.phase not in (Phase.RUNNING, Phase.PAUSED):
         return {}
     inspector = session.require_debuggee("list threads").inspector
     assert inspector is not None
     try:
-        return await _states(inspector)
+        return {int(one["id"]): one for one in await inspector.thread_states(timeout=PATIENCE)}
     except InvalidSessionState:  # it ended just now
         return {}
+    except DebuggerTimeout:  # C code lets no other thread run: nothing else has changed
+        if not before:
+            raise
+        return before
 
 
 def _state(known: Mapping[str, Any] | None, thread_id: int, stop: Stop | None) -> ThreadState:

@@ -642,3 +642,36 @@ async def test_a_loop_in_evaluate_is_interrupted(quick: Api, program: Write) -> 
         await session.evaluate("__import__('time').sleep(600)")
     assert math.isfinite(float((await session.evaluate("number"))["result"]))
     assert (await session.resume())["status"] == "terminated"
+
+
+# Code that keeps the interpreter to itself ------------------------------------------------------
+
+KEEPS_THE_GIL = """
+    import ctypes
+
+    with_gil, byte = ctypes.PyDLL(None), ctypes.create_string_buffer(1)
+    with_gil.read(0, byte, 1)  # @keeps
+    print("done", byte.value)  # @done
+"""
+
+
+@pytest.mark.parametrize("how", ["/continue", "/step-over", "/threads/{}/continue"])
+@pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])
+async def test_a_resume_is_answered_before_code_that_lets_nobody_run(
+    settings: Settings, program: Write, mode: str, how: str
+) -> None:
+    """The answer would come when that code returns, which is when we say so."""
+    script = program(KEEPS_THE_GIL)
+    async with running_relay(settings) as api:
+        session = await stopped_at(api, script, "keeps", launch_mode=mode)
+        thread = (await session.get("/threads"))["threads"][0]["id"]
+        await session.evaluate("byte.value")  # what was looked at is let go as it resumes
+        cursor = (await session.get("/events", limit=1000))["next_cursor"]
+        assert (await session.post(how.format(thread), wait=0))["status"] == "running"
+        await session.post("/input", input="!")
+        if how == "/step-over":
+            await session.get("/events", types="stopped", timeout=30, cursor=cursor)
+            assert (await session.get())["current_location"]["line"] == script.line("done")
+            await session.resume()
+        await session.get("/events", types="terminated", timeout=30)
+        assert await session.printed() == "done b'!'\n"

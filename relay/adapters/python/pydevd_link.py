@@ -299,6 +299,8 @@ class Batch:
         self._sock = sock
         self._parts: list[bytes] = []
         self._size = 0
+        self.when_sent: list[Callable[[None], Any]] = []
+        """Called after `flush`."""
 
     def sendall(self, data: bytes) -> None:
         self._parts.append(data)
@@ -309,3 +311,5 @@ class Batch:
 
     def flush(self) -> None:
         self._sock.sendall(b"".join(self._parts), NO_SIGPIPE)
+        for call in self.when_sent:
+            call(None)

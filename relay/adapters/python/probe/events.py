@@ -6,10 +6,17 @@ Knows what the writer takes for a command. Refuses to know what is told.
 from __future__ import annotations
 
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from relay.adapters.python.probe.guard import attempt
+
+
+# Where pydevd's threads are while they answer: the reader, and the one for what needs no frame.
+_AT_A_REQUEST = frozenset(("process_net_command_json", "process_internal_commands"))
 
 
 def send_event(py_db: Any, name: str, body: dict[str, Any]) -> None:
@@ -32,6 +39,51 @@ class LateEvent:
 
     def send(self, sock: Any) -> None:
         _event_command(self._name, self._body()).send(sock)
+
+
+class _Sent:
+    """A command of pydevd's that sends nothing: its turn comes when all before it is sent."""
+
+    as_dict = None
+
+    def __init__(self) -> None:
+        self.id = _event_kind()
+        # C's own: the program may have replaced what `queue` and `threading` have.
+        self.turn: Any = sys.modules["_queue"].SimpleQueue()
+
+    def send(self, sock: Any) -> None:
+        # The relay's writer gathers commands, and sends them together.
+        later = getattr(sock, "when_sent", None)
+        if later is None:
+            self.turn.put(None)
+        else:
+            later.append(self.turn.put)
+
+
+def wait_until_answered(py_db: Any, seconds: float) -> None:
+    """Until what the client has asked is answered, and the answers are sent; at most for so long."""
+    writer = py_db.writer
+    if writer is None or not writer.is_alive():
+        return
+    deadline = time.monotonic() + seconds
+    while _is_any_busy(py_db) and time.monotonic() < deadline:
+        time.sleep(0.0002)
+    sent = _Sent()
+    writer.add_command(sent)
+    # Who does not read is not waited for any longer.
+    attempt(sent.turn.get, True, max(deadline - time.monotonic(), 0))
+
+
+def _is_any_busy(py_db: Any) -> bool:
+    """Whether a thread of the debugger's is in the middle of a request: its answer is yet to come."""
+    frames = sys._current_frames()
+    for thread in list(py_db.created_pydb_daemon_threads):
+        frame = frames.get(thread.ident)
+        while frame is not None:
+            if frame.f_code.co_name in _AT_A_REQUEST:
+                return True
+            frame = frame.f_back
+    return False
 
 
 def _event_command(name: str, body: dict[str, Any]) -> Any:

@@ -5,6 +5,10 @@ not ask which stop that thread was at. A thread that is slow to leave one, while
 at the next, makes it say that the program runs, and stay silent when it really does: the `continue`
 that was to be answered by that never is. Here a thread leaves the stop that it was at.
 
+What a resume is answered is queued by the thread that resumes, and sent by another. A thread that
+goes straight into C code which keeps the GIL lets no other run: so it waits for the answer to be
+sent first.
+
 And a thread that waits in pydevd looks only five times a second whether it may run. Here it looks
 before it waits, so that a step need not wait, and `continue` wakes them all.
 """
@@ -17,11 +21,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from relay.adapters.python.probe.events import wait_until_answered
     from relay.adapters.python.probe.frames import debugger
     from relay.adapters.python.probe.guard import attempt
     from relay.adapters.python.probe.patches import patch
     from relay.adapters.python.probe.steps import _current_thread
+    from relay.adapters.python.probe.suspensions import hook_suspensions
     from relay.adapters.python.probe.threads import _SUSPENDED, _pydevd_threads, _wake
+
+
+_ANSWERING_SECONDS = 1.0  # microseconds, unless the relay has stopped reading
 
 
 def mend_resumes() -> bool:
@@ -29,16 +38,29 @@ def mend_resumes() -> bool:
     behavior = debugger()._threads_suspended_single_notification
     if not hasattr(type(behavior), "mended"):
         behavior.__class__ = _mended(type(behavior))
-        attempt(_look_before_waiting)
-        attempt(_wake_all_at_continue)
+    attempt(_answer_before_running)
+    attempt(_look_before_waiting)
+    attempt(_wake_all_at_continue)
     return True
+
+
+def _answer_before_running() -> None:
+    hook_suspensions("answer", after=_wait_for_answer)
+
+
+def _wait_for_answer(*_: Any) -> None:
+    wait_until_answered(debugger(), _ANSWERING_SECONDS)
 
 
 def _look_before_waiting() -> None:
     events: Any = debugger()._thread_events
     stock: Any = events.default_factory
+    if hasattr(stock, "looks_first"):
+        return
 
     class Event(stock):  # type: ignore[misc]
+        looks_first = True
+
         def wait(self, timeout: float | None = None) -> bool:
             state = getattr(_current_thread(), "additional_info", None)
             if state is not None and state.pydev_state != _SUSPENDED:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.patches import patch
 
 _ORDER = (
-    "process",  # first: in a forked child that is not debugged nothing else may be done
+    "answer",  # last of those that follow a stop: everything that resuming says is queued by then
+    "process",  # before all others: in a forked child that is not debugged nothing else may be done
     "output",  # what was printed before the stop is out before anybody hears of the stop
     "trace",  # ends here, and what the stop says may depend on it
     "place",  # said ahead of pydevd's own word, which follows
