@@ -141,6 +141,12 @@ def cli() -> None:
     "RELAY_REDACT_PATTERNS takes them separated by commas.",
 )
 @click.option(
+    "--redact-credentials/--no-redact-credentials",
+    default=None,
+    help="Whether keys, tokens and passwords are masked by their shapes as well, in values and "
+    "in output.  [default: they are]",
+)
+@click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
     help="What is logged to standard error.  [default: info]",

@@ -125,6 +125,11 @@ class Settings(BaseSettings):
         DEFAULT_PATTERNS,
         description="Names whose values are masked, in whole words; `*` stands for any part of one",
     )
+    redact_credentials: bool = Field(
+        True,
+        description="Whether keys, tokens and passwords are masked by their shapes as well, in "
+        "values and in output",
+    )
     allowed_hosts: Names = Field(
         (), description="Host names accepted besides the loopback ones; `*` accepts any"
     )

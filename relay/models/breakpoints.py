@@ -31,7 +31,7 @@ CAPTURE = (
     "Record the values of these expressions (1 to 20) at each hit instead of stopping; "
     "read them under /breakpoints/{breakpoint_id}/captures"
 )
-CAPTURE_REVEAL = "Record what is masked by its name, too; with capture"
+CAPTURE_REVEAL = "Record what is masked, too; with capture"
 
 
 class SourceSpec(StrictModel):

@@ -24,7 +24,7 @@ class Waiting(StrictModel):
         None, ge=0, le=300, description="Seconds to wait for the next stop or exit"
     )
     include: list[Include] = Field([], max_length=16, description="What to send along under `stop`")
-    reveal: bool = Field(False, description="Show what is masked by its name, too")
+    reveal: bool = Field(False, description="Show what is masked, too")
     max_chars: int = Field(
         DEFAULT_MAX_CHARS, ge=200, le=1_000_000, description="Bound of the whole answer"
     )

@@ -68,7 +68,7 @@ class VariablesQuery(StrictModel):
     start: int = Field(0, ge=0, description="First child to show")
     count: int | None = Field(None, ge=0, le=10_000, description="Children to show; default 100")
     filter: Literal["indexed", "named"] | None = None
-    reveal: bool = Field(False, description="Show what is masked by its name, too")
+    reveal: bool = Field(False, description="Show what is masked, too")
 
 
 class VariableView(Resource):
@@ -101,7 +101,7 @@ class EvaluateRequest(StrictModel):
     context: Literal["watch", "repl", "hover"] = Field(
         "repl", description="repl may run statements; watch and hover take expressions only"
     )
-    reveal: bool = Field(False, description="Show what is masked by its name, too")
+    reveal: bool = Field(False, description="Show what is masked, too")
 
 
 class Evaluation(Resource):

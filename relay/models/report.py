@@ -25,7 +25,7 @@ class ReportQuery(StrictModel):
         le=100_000,
         description="Bound of the report, in bytes of UTF-8",
     )
-    reveal: bool = Field(False, description="Show what is masked by its name, too")
+    reveal: bool = Field(False, description="Show what is masked, too")
 
 
 class ReportView(Resource):

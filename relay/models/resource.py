@@ -22,7 +22,9 @@ def left_out(description: str | None = None) -> Any:
     return Field(default=None, exclude_if=_is_none, description=description)
 
 
-REDACTED = "The value, or a part of it, is masked because of its name; `reveal` shows it"
+REDACTED = (
+    "The value, or a part of it, is masked because of its name or its shape; `reveal` shows it"
+)
 
 Timestamp = Annotated[datetime, PlainSerializer(_milliseconds, return_type=str, when_used="json")]
 """UTC with milliseconds and a `Z` on the wire."""

@@ -72,6 +72,7 @@ class Configuration(Resource):
     exit_when_idle: float | None = Field(description="Minutes; null: it stays")
     log_level: LogLevel
     redact_patterns: list[str]
+    redact_credentials: bool
     allowed_hosts: list[str]
     adapters: dict[str, list[str]] = Field(description="Commands of the configured adapters")
     token_required: bool = Field(description="Whether every request needs the bearer token")

@@ -49,7 +49,7 @@ class TraceRequest(TraceView):
     wait: float | None = Field(
         None, ge=0, le=300, description="Seconds to wait for the end of the call; default 10"
     )
-    reveal: bool = Field(False, description="Show what is masked by its name, too")
+    reveal: bool = Field(False, description="Show what is masked, too")
 
     @model_validator(mode="after")
     def _one_target(self) -> TraceRequest:

@@ -13,7 +13,7 @@ from relay.models.fields import StrictModel, Text
 from relay.models.inspection import VariableView
 from relay.models.resource import REDACTED, Resource, left_out
 
-REVEAL = "Show what is masked by its name, too"
+REVEAL = "Show what is masked, too"
 
 
 class FrameVariablesQuery(StrictModel):

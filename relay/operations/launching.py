@@ -10,7 +10,6 @@ import trio
 
 from relay.adapters import Ability
 from relay.adapters.known import adapter_for
-from relay.adapters.python.probe.secrets import scrub_words
 from relay.dap.lifecycle import Phase
 from relay.errors import (
     InvalidRequest,
@@ -85,7 +84,7 @@ async def start_program(
         program=LaunchedProgram(
             script=request.script,
             module=request.module,
-            args=scrub_words(request.args, session.is_secret),
+            args=session.redaction.words(request.args),
             cwd=request.cwd,
         ),
         launch_mode=session.launched.rung,

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from relay.adapters.python.launch import is_launcher_frame
-from relay.adapters.python.probe.secrets import scrub_words
 from relay.dap.lifecycle import Phase
 from relay.errors import RelayError
 from relay.models.execution import SourceLine
@@ -31,6 +30,7 @@ from relay.operations.report_text import CUT, render
 from relay.session.breakpoints import Breakpoint
 from relay.session.exit_words import describe_exit
 from relay.session.frames import stack
+from relay.session.redaction import REVEALING, Redaction
 from relay.session.session import Session
 from relay.session.source_text import source_lines
 from relay.session.stop import Frame, Stop
@@ -92,7 +92,8 @@ async def gather(session: Session, *, reveal: bool = False) -> Report:
 
 async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
     shown = await _frame_to_show(session, stop)
-    source = [] if shown is None else await _source(shown)
+    redaction = REVEALING if reveal else session.redaction
+    source = [] if shown is None else await _source(shown, redaction)
     told, trouble = await _told(session, shown, source, reveal)
     frames, more = await _stack(session, stop, shown, told)
     locals_, left_out = _locals(session, stop, shown, told, source, reveal)
@@ -136,7 +137,7 @@ async def _frame_to_show(session: Session, stop: Stop) -> Frame | None:
     return next(own, stop.top)
 
 
-async def _source(frame: Frame) -> list[SourceLine]:
+async def _source(frame: Frame, redaction: Redaction) -> list[SourceLine]:
     if frame.path is None:
         return []
     try:
@@ -145,7 +146,7 @@ async def _source(frame: Frame) -> list[SourceLine]:
         return []
     first = max(1, frame.line - AROUND)
     numbered = enumerate(lines[first - 1 : frame.line + AROUND], first)
-    return [SourceLine(line=number, text=text) for number, text in numbered]
+    return [SourceLine(line=number, text=redaction.line(text)) for number, text in numbered]
 
 
 async def _told(
@@ -329,7 +330,7 @@ def unwatched(session: Session) -> str | None:
     What they came to, nobody knows: it belongs beside what was never hit.
     """
     kinds = Counter(
-        "a fork" if argv is None else " ".join(scrub_words(argv, session.is_secret))[:MAX_COMMAND]
+        "a fork" if argv is None else " ".join(session.redaction.words(argv))[:MAX_COMMAND]
         for argv in session.unwatched.values()
     )
     shown = [

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from relay.adapters.known import DEFAULT, adapter_for
-from relay.adapters.python.probe.secrets import MASK, scrub_words
 from relay.dap.lifecycle import Phase
 from relay.errors import InvalidRequest
 from relay.hub import Hub
@@ -29,6 +27,7 @@ from relay.models.sessions import (
 )
 from relay.models.sessions import SessionConfig as SessionConfigView
 from relay.models.variables import RevealQuery
+from relay.session.redaction import REVEALING, Redaction
 from relay.session.session import Session, SessionConfig
 from relay.session.start import Launched
 from relay.session.stop import Stop
@@ -188,7 +187,7 @@ def view(session: Session, *, reveal: bool = False) -> SessionView:
             stop_on_entry=config.stop_on_entry,
             timeout_minutes=config.timeout_minutes,
         ),
-        program=program_view(session.launched, nothing if reveal else session.is_secret),
+        program=program_view(session.launched, REVEALING if reveal else session.redaction),
         launch_mode=session.launched.rung if session.launched else None,
         pid=session.pid,
         current_location=location_view(stop),
@@ -201,23 +200,16 @@ def view(session: Session, *, reveal: bool = False) -> SessionView:
     )
 
 
-def nothing(name: str) -> bool:
-    """A test for secret names that finds none."""
-    return False
-
-
-def program_view(
-    launched: Launched | None, is_secret: Callable[[str], bool] = nothing
-) -> Program | None:
+def program_view(launched: Launched | None, redaction: Redaction = REVEALING) -> Program | None:
     """The launched program, or None before a launch and for an attached one."""
     if launched is None or not launched.label:
         return None
     return Program(
         script=launched.script,
         module=launched.module,
-        args=scrub_words(launched.args, is_secret),
+        args=redaction.words(launched.args),
         cwd=launched.cwd,
-        env={name: MASK if is_secret(name) else text for name, text in launched.env.items()},
+        env=redaction.environment(launched.env),
     )
 
 

@@ -24,6 +24,7 @@ from relay.operations.sessions import location_view
 from relay.operations.watches import watch_values
 from relay.session.frames import stack
 from relay.session.inspector import MAX_VALUE
+from relay.session.redaction import REVEALING, Redaction
 from relay.session.session import Session
 from relay.session.source_text import is_regular
 from relay.session.stop import Frame, Stop
@@ -91,10 +92,11 @@ async def _paused_parts(
     session: Session, stop: Stop, wanted: frozenset[str], budget: Budget, reveal: bool
 ) -> dict[str, Any]:
     parts: dict[str, Any] = {}
+    redaction = REVEALING if reveal else session.redaction
     if "location" in wanted:
         parts["location"] = location_view(stop)
     if "source" in wanted:
-        parts["source"] = budget.items("source", source_lines(stop.top))
+        parts["source"] = budget.items("source", source_lines(stop.top, redaction))
     if "exception" in wanted and stop.exception is not None:
         raised = stop.exception
         parts["exception"] = StopException(
@@ -113,7 +115,7 @@ async def _paused_parts(
     return parts
 
 
-def source_lines(frame: Frame | None) -> list[SourceLine]:
+def source_lines(frame: Frame | None, redaction: Redaction = REVEALING) -> list[SourceLine]:
     """A few lines around the frame's own, as they are on disk now."""
     if frame is None or frame.path is None or not is_regular(frame.path):
         return []
@@ -122,7 +124,7 @@ def source_lines(frame: Frame | None) -> list[SourceLine]:
     first = max(1, frame.line - CONTEXT_LINES)
     last = min(len(lines), frame.line + CONTEXT_LINES)
     return [
-        SourceLine(line=number, text=lines[number - 1].rstrip("\n"))
+        SourceLine(line=number, text=redaction.line(lines[number - 1].rstrip("\n")))
         for number in range(first, last + 1)
     ]
 

@@ -20,6 +20,7 @@ from relay.session.configuration import send_breakpoints
 from relay.session.debuggee import Debuggee
 from relay.session.exception_stop import examine
 from relay.session.frames import told_frame, top_frame
+from relay.session.output_mask import OutputMask
 from relay.session.stop import Frame, Stop
 from relay.session.stop_body import stopped_body
 
@@ -52,6 +53,7 @@ class Announcer:
             "relayInput": self._input,
         }
 
+        self._masks: dict[str, OutputMask | None] = {}  # by category
         self._places: dict[int, Mapping[str, Any]] = {}
         self._fetches = False  # captures that the debuggee has not told yet
         self._resumes = 0  # that the debugger told of
@@ -94,12 +96,19 @@ class Announcer:
             if category in STREAMS and self._debuggee.speaks_through_adapter:
                 self._printed(category, str(text))
             else:
-                self._session.print("console", str(text))
+                self._print("console", str(text))
 
     def _printed(self, category: str, text: str) -> None:
         if self._session.tap is not None:
             self._session.tap.put(category, text.encode("utf-8", "surrogateescape"))
-        self._session.print(category, text)
+        self._print(category, text)
+
+    def _print(self, category: str, text: str) -> None:
+        if category not in self._masks:
+            self._masks[category] = self._session.redaction.output_mask()
+        mask = self._masks[category]
+        if shown := text if mask is None else mask(text):
+            self._session.print(category, shown)
 
     def _breakpoint(self, body: Mapping[str, Any]) -> None:
         """The debugger has found where one lies, or has lost it."""

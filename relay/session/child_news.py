@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from relay.adapters.python.probe.secrets import scrub_words
 from relay.session.exit_words import while_stopped
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def tell_start(
         {
             "reason": "started",
             "pid": pid,
-            "command": scrub_words(argv, session.is_secret) if argv is not None else None,
+            "command": session.redaction.words(argv) if argv is not None else None,
             "debuggable": debuggable,
             "message": "The child process is debugged: it belongs to the session."
             if debuggable

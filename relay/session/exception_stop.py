@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from relay.adapters.python.probe.secrets import scrub
 from relay.errors import DebuggerError, RelayError
 from relay.session.stop import RaisedException, Stop
 
@@ -76,11 +75,11 @@ async def _exception_of(debuggee: Debuggee, stop: Stop) -> RaisedException:
     except DebuggerError:  # not every debugger has it: the stop itself says a little
         return _from_stop(stop)
     found = _from_dap(body)
-    is_secret = debuggee.session.is_secret
+    redaction = debuggee.session.redaction
     return replace(
         found,
-        message=scrub(found.message, is_secret),
-        traceback=scrub(found.traceback, is_secret),
+        message=redaction.text(found.message),
+        traceback=redaction.text(found.traceback),
     )
 
 

@@ -47,7 +47,7 @@ async def shake_hands(
             await inspector.inject()
             if debuggee.stdin is not None:  # else it is not ours, and may be under way
                 await inspector.watch_stdin()
-        await inspector.configure(debuggee.session.settings.redact_patterns)
+        await inspector.configure(debuggee.session.redaction)
         if debuggee.family is not None:
             await debuggee.family.prepare(inspector)
         debuggee.inspector = inspector

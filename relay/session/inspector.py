@@ -19,6 +19,7 @@ from relay.session.stop import Frame, RaisedException
 
 if TYPE_CHECKING:
     from relay.session.debuggee import Debuggee
+    from relay.session.redaction import Redaction
 
 MAX_VALUE = 1000
 """Characters of one value before it is cut."""
@@ -61,9 +62,10 @@ class Inspector:
 
     # Values ------------------------------------------------------------------------
 
-    async def configure(self, redact_patterns: Sequence[str]) -> None:
+    async def configure(self, redaction: Redaction) -> None:
         """Say whose values are masked, before any is asked for."""
-        await self._ask("configure", None, redact=list(redact_patterns))
+        patterns, credentials = list(redaction.patterns), redaction.credentials
+        await self._ask("configure", None, redact=patterns, credentials=credentials)
 
     async def scopes(self, frame: Frame) -> list[dict[str, Any]]:
         """Locals and globals of a frame, each with a reference."""

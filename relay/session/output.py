@@ -21,7 +21,9 @@ from typing import NamedTuple
 
 import trio
 
+from relay.adapters.python.probe.credentials import open_from
 from relay.session.clock import utc_now
+from relay.session.output_mask import OutputMask
 from relay.session.shelf import Shelf
 from relay.session.tap import Tap
 from relay.session.waiters import Waiters
@@ -41,6 +43,9 @@ HOLD_SECONDS = 0.01
 """How long the beginning of a line waits for its rest: programs with block-buffered
 output write in blocks, which end anywhere."""
 
+CREDENTIAL_SECONDS = 1.0
+"""How long what may be the beginning of a credential waits for its rest."""
+
 Sink = Callable[[str], None]
 
 
@@ -59,6 +64,11 @@ class OutputPipe:
         self._held = ""
         self._sink: Sink | None = None
         self._tap: tuple[str, Tap] | None = None
+        self._mask: OutputMask | None = None
+
+    def mask(self, mask: OutputMask) -> None:
+        """Give the sinks text without credentials."""
+        self._mask = mask
 
     def tap(self, category: str, tap: Tap) -> None:
         """Give every byte to `tap` as well, and read on only while it has room."""
@@ -148,26 +158,38 @@ class OutputPipe:
     async def _next_data(self, sink: Sink) -> bytes:
         if self._tap is not None:
             await self._tap[1].room()
+        patience = HOLD_SECONDS
         while True:
-            with trio.move_on_after(HOLD_SECONDS if self._held else math.inf) as holding:
+            with trio.move_on_after(patience if self._held else math.inf) as holding:
                 data = await self.receive_some()
             if not holding.cancelled_caught:
                 return data
-            self._release(sink)
+            if patience == HOLD_SECONDS:
+                self._give(self._open_from(self._held), sink)
+                patience = CREDENTIAL_SECONDS
+            else:
+                self._release(sink)
 
     def _take(self, data: bytes, sink: Sink) -> None:
-        text = self._held + self._decoder.decode(data)
-        cut = len(text) if len(text) > LONGEST_PIECE * 2 else text.rfind("\n") + 1
-        self._held = text[cut:]
-        if cut:
-            sink(text[:cut])
+        self._held += self._decoder.decode(data)
+        is_long = len(self._held) > LONGEST_PIECE * 2
+        self._give(self._open_from(self._held) if is_long else self._held.rfind("\n") + 1, sink)
+
+    def _open_from(self, text: str) -> int:
+        return len(text) if self._mask is None else open_from(text)
 
     def _finish(self, sink: Sink) -> None:
         self._held += self._decoder.decode(b"", final=True)
         self._release(sink)
 
     def _release(self, sink: Sink) -> None:
-        text, self._held = self._held, ""
+        self._give(len(self._held), sink)
+
+    def _give(self, count: int, sink: Sink) -> None:
+        """So many characters of what is held, if they are any."""
+        text, self._held = self._held[:count], self._held[count:]
+        if text and self._mask is not None:
+            text = self._mask(text)
         if text:
             sink(text)
 

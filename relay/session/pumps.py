@@ -31,6 +31,8 @@ class Pumps:
         """Read it from now on: `run` follows at once."""
         if self._session.tap is not None:
             pipe.tap(category, self._session.tap)
+        if (mask := self._session.redaction.output_mask()) is not None:
+            pipe.mask(mask)
         self._pipes[category] = pipe
         self._running += 1
 

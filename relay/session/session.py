@@ -19,7 +19,6 @@ from typing import Any, Protocol
 import trio
 
 from relay.adapters import Adapter
-from relay.adapters.python.probe.secrets import secret_names
 from relay.adapters.standard import StandardAdapter
 from relay.config import Settings
 from relay.dap.lifecycle import Happening, Lifecycle, Phase
@@ -35,6 +34,7 @@ from relay.session.exceptions import ExceptionBreakpoints
 from relay.session.exit_words import describe_exit, while_stopped
 from relay.session.idle import IdleTimer
 from relay.session.output import OutputLog
+from relay.session.redaction import Redaction
 from relay.session.run_to import Target
 from relay.session.runs import Runs
 from relay.session.seen import SeenValues
@@ -89,7 +89,7 @@ class Session:
         self.watches = WatchTable()
         self.seen = SeenValues()  # what reports have shown of locals
         self.tap: Tap | None = None  # who passes on what its programs print
-        self.is_secret = secret_names(settings.redact_patterns)
+        self.redaction = Redaction(settings.redact_patterns, settings.redact_credentials)
         self.launched: Launched | None = None
         self.launch_request: LaunchRequest | None = None  # what a restart repeats
         self.attach_request: AttachRequest | None = None

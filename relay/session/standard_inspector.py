@@ -17,6 +17,7 @@ from relay.session.stop import Frame, RaisedException
 
 if TYPE_CHECKING:
     from relay.session.debuggee import Debuggee
+    from relay.session.redaction import Redaction
 
 HINTS = ("locals", "globals", "registers")
 
@@ -254,7 +255,7 @@ class StandardInspector(Inspector):
 
     # What DAP does not tell: answers are poorer without it --------------------------
 
-    async def configure(self, redact_patterns: Sequence[str]) -> None:
+    async def configure(self, redaction: Redaction) -> None:
         """Nothing: values are masked by a probe only."""
 
     async def source(self, frame: Frame) -> dict[str, Any]:

@@ -38,7 +38,7 @@ SECRET = [
     "apikey",
     "X-Api-Key",
     "my_api_key_2",
-    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
     "private_key",
     "Authorization",
     "Set-Cookie",
@@ -47,6 +47,13 @@ SECRET = [
 ]
 PLAIN = [
     "tokens",
+    "token_offset",
+    "token_type",
+    "tokenCount",
+    "password_length",
+    "passwordless",
+    "api_key_id",
+    "secret_santa",
     "tokenizer",
     "keyboard",
     "author",
@@ -85,6 +92,9 @@ TEXTS = {
     "password=None, token=''": "password=None, token=''",
     "self.password = b'x'": "self.password = ***",
     "no secret here: token": "no secret here: token",
+    "T(token=9, password=-1.5e3, secret=None)": "T(token=9, password=-1.5e3, secret=None)",
+    "T(token=Token('x', 1), secret=[1], n=1)": "T(token=Token('x', 1), secret=[1], n=1)",
+    "T(token=<Token at 0x1>, token_type='x')": "T(token=<Token at 0x1>, token_type='x')",
 }
 
 

@@ -52,6 +52,7 @@ ACCOUNTS = f"""
     def work(text):
         password = text
         apiKey = [text]
+        token_offset, access_token, token_type, password_length = 9, 12345, "name", len(password)
         empty_password, password_known, secret_none = "", True, None
         settings = {{"user": "ann", "db_password": text, "nested": {{"API-KEY": text}}}}
         headers = [(b"host", b"x"), (b"authorization", text.encode())]
@@ -86,7 +87,11 @@ def values(variables: list[dict[str, Any]]) -> dict[str, str]:
 
 SHOWN = {
     "password": "***",
-    "apiKey": "***",
+    "apiKey": f"['{SECRET}']",  # no text: what is in it has no secret name
+    "token_offset": "9",
+    "access_token": "12345",
+    "token_type": "'name'",
+    "password_length": "15",
     "empty_password": "''",
     "password_known": "True",
     "secret_none": "None",
@@ -113,7 +118,7 @@ async def test_variables_are_masked_by_name_wherever_they_stand(
     assert masked >= {name for name, value in SHOWN.items() if "***" in value}
     assert not masked & {"empty_password", "password_known", "secret_none", "tokens"}
     assert seen["password"]["type"] == "str"
-    assert seen["apiKey"]["variables_reference"] == 0
+    assert seen["password"]["variables_reference"] == 0
     assert "length" not in seen["password"]
     # `text` and `value` have no secret names: what is in them is shown.
     assert shown["text"] == repr(SECRET)
@@ -144,7 +149,6 @@ NAMING = [
     "settings['db_password']",
     "settings.get('db_password')",
     "os.environ['SHOP_API_KEY']",
-    "[password]",
     "get_token(text)",
     "password[:3]",
 ]
@@ -166,6 +170,9 @@ async def test_an_expression_that_names_a_secret_is_masked(api: Api, program: Wr
     assert SECRET in (await session.evaluate("int(password)", reveal=True))["error"]
     assert (await session.evaluate("password is None"))["result"] == "False"
     assert (await session.evaluate("account"))["result"] == SHOWN["account"]
+    assert (await session.evaluate("len(password)"))["result"] == "15"
+    listed = await session.evaluate("[password, 1]")
+    assert (listed["result"], listed["redacted"]) == ("['***', 1]", True)
 
 
 async def test_stops_watches_and_return_values_are_masked(api: Api, program: Write) -> None:

@@ -14,6 +14,7 @@ import trio.testing
 from relay.session import output as output_module
 from relay.session.clock import format_timestamp
 from relay.session.output import DRAIN_BYTES, ENTRY_OVERHEAD, OutputLog, OutputPipe, split_lines
+from relay.session.output_mask import OutputMask
 
 
 class Program:
@@ -122,6 +123,29 @@ async def test_draining_takes_also_what_the_pump_holds_back(
             assert "".join(writer.texts) == "beginning\n>>> "
             writer.exit()
     assert "".join(writer.texts) == "beginning\n>>> "
+
+
+async def test_the_beginning_of_a_credential_waits_longer_than_that_of_a_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(output_module, "HOLD_SECONDS", 0.001)
+    monkeypatch.setattr(output_module, "CREDENTIAL_SECONDS", 60)
+    begun = trio.Event()
+    with program() as writer, trio.fail_after(30):
+        writer.pipe.mask(OutputMask())
+
+        def sink(text: str) -> None:
+            writer.texts.append(text)
+            begun.set()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(writer.pipe.pump, sink)
+            writer.write(b"key: ghp_a1B2")
+            await begun.wait()
+            assert writer.texts == ["key: "]
+            writer.write(b"a1B2" * 8 + b" end")
+            writer.exit()
+    assert "".join(writer.texts) == "key: *** end"
 
 
 async def test_draining_is_bounded_and_waits_for_nothing() -> None:

@@ -12,6 +12,7 @@ may put this directory on a `sys.path`, nor run a file of it as a script.
 """
 
 PARTS = (
+    "credentials",
     "secrets",
     "guard",
     "types",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.guard import Interrupted, TroubleError, attempt
     from relay.adapters.python.probe.pages import child_counts, children_of
     from relay.adapters.python.probe.references import Handle, references
-    from relay.adapters.python.probe.secrets import is_secret_expression, is_secret_name
+    from relay.adapters.python.probe.secrets import MASK, is_secret_expression, is_secret_name
     from relay.adapters.python.probe.types import plan_of
     from relay.adapters.python.probe.variables import describe
 
@@ -64,7 +64,7 @@ def _child_named(handle: Handle, name: str) -> Child:
         return children_of(handle, "indexed", int(bare), int(bare) + 1)[0]
     for start in range(0, named + indexed, 1000):
         for child in children_of(handle, None, start, min(start + 1000, named + indexed)):
-            if child.name == name:
+            if child.name == name and not (child.path is None and MASK in name):
                 return child
     raise TroubleError("not_found", f"There is no {name!r} here")
 

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.guard import attempt, exception_line
     from relay.adapters.python.probe.secrets import (
         MASK,
-        is_harmless,
+        clean,
+        clean_text,
+        holds_text,
         is_secret_expression,
         reveal_in_call,
     )
@@ -193,7 +195,7 @@ def _own_thread_id() -> int:
 
 def _cell(value: Any, secret: bool, capture: _Capture) -> list[Any]:
     plan = plan_of(value)
-    if secret and not is_harmless(value, plan):
+    if secret and holds_text(value, plan):
         return [plan.name, MASK, None, "r"]
     if _is_simple(value):  # the commonest, without the machinery for all the others
         shown = repr(value)
@@ -213,7 +215,7 @@ def _is_simple(value: Any) -> bool:
     """A short text, or a short list of numbers: nothing in it has a name or code of its own."""
     kind = type(value)
     if kind is str:
-        return len(value) < _ROOM
+        return len(value) < _ROOM and clean_text(value) is value
     return kind is list and len(value) <= _FEW and all(map(_is_bare, value))
 
 
@@ -233,7 +235,7 @@ def _number_of(value: Any, plan: Plan) -> float | None:
 
 def _error_cell(error: BaseException, secret: bool) -> list[Any]:
     error.__traceback__ = None  # it holds the frame
-    line = exception_line(error)
+    line = clean(exception_line(error))
     name = str(name_of(mro_of(type(error))[0]))
     text = f"{name}: {MASK}" if secret else line[:_ROOM]
     return [name[:_ROOM], text, None, "er" if secret else "e"]

@@ -105,8 +105,10 @@ def _slice_dict(value: Any, start: int, stop: int) -> list[tuple[Any, Any]]:
 
 def _pair(key: Any, value: Any) -> Child:
     literal = type(key) in (str, int, bool, float, bytes, type(None))
-    name = key_name(key)
-    return Child(name, value, f"[{name}]" if literal and len(name) <= 200 else None, key)
+    text = Text(200)
+    name = text.of(key)
+    is_exact = literal and len(name) <= 200 and not text.masked
+    return Child(name, value, f"[{name}]" if is_exact else None, key)
 
 
 def key_name(key: Any) -> str:

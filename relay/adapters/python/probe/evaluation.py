@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.expressions import compile_source, is_path, run_code
     from relay.adapters.python.probe.frames import find_frame, is_debugger_file, pull_locals
     from relay.adapters.python.probe.guard import Interrupted, attempt, exception_line
-    from relay.adapters.python.probe.secrets import MASK, is_harmless, is_secret_expression
+    from relay.adapters.python.probe.secrets import (
+        MASK,
+        clean_answer,
+        holds_text,
+        is_secret_expression,
+        texts_named_in,
+    )
     from relay.adapters.python.probe.types import name_of, plan_of
     from relay.adapters.python.probe.variables import describe, describe_masked
 
@@ -46,15 +52,18 @@ def evaluated(expression: str, found: Any, context: str, max_value: int) -> dict
     source = expression.strip()
     path = source if is_path(source) else f"({source})"
     only = context != "repl" or (codes[0] is None)
-    return described(value, path if only else None, secret, found, max_value)
+    answer = described(value, path if only else None, secret, found, max_value)
+    if secret:
+        clean_answer(answer, texts_named_in(expression, found), "result")
+    return answer
 
 
 def described(
     value: Any, path: str | None, secret: bool, frame: Any, max_value: int
 ) -> dict[str, Any]:
-    """The result of an expression; what names a secret is masked as a whole."""
+    """The result of an expression; text that names a secret is masked as a whole."""
     child = Child("", value, path)
-    if secret and not is_harmless(value, plan_of(value)):
+    if secret and holds_text(value, plan_of(value)):
         answer = describe_masked(child, None, plan_of(value))
     else:
         answer = describe(child, None, frame, max_value)
@@ -81,4 +90,5 @@ def raised_answer(error: BaseException, secret: bool) -> dict[str, Any]:
     if secret:
         text = answer["exception_type"] + ": " + MASK
         answer.update(exception=text, traceback=text, redacted=True)
+    clean_answer(answer, [], "exception", "traceback")
     return answer

@@ -1,8 +1,8 @@
 """Secrets, known by their names: what is masked in values, texts and expressions.
 
-Knows which names are secret, and masks before a value leaves the program. Refuses to guess
-from content: a password in a variable called `x` is shown. The relay imports this file too, for
-what it echoes itself; there nothing below "in the debuggee" is used.
+Knows which names are secret, and masks text before it leaves the program: what is no text keeps no
+secret. What shows by its own shape that it is a credential is known in `credentials.py`. The relay
+imports this file too, for what it echoes itself; there nothing below "in the debuggee" is used.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from relay.adapters.python.probe.attributes import own_dict, stored_attributes
-    from relay.adapters.python.probe.contents import content_size
+    from relay.adapters.python.probe.credentials import credential_spans, without_credentials
     from relay.adapters.python.probe.guard import attempt
     from relay.adapters.python.probe.types import Plan, exact, plan_of
 
@@ -25,15 +25,20 @@ MASK = "***"
 """Stands for a value that is not shown."""
 
 DEFAULT_PATTERNS = (
-    "*password*",
-    "*passwd*",
-    "*passphrase*",
+    "*password",
+    "*passwords",
+    "*passwd",
+    "*passphrase",
     "pwd",
-    "*secret*",
-    "*credential*",
+    "*secret",
+    "*secrets",
+    "*credential",
+    "*credentials",
     "*token",
     "api_key",
     "access_key",
+    "account_key",
+    "secret_key",
     "private_key",
     "signing_key",
     "encryption_key",
@@ -57,15 +62,16 @@ def is_pattern(text: str) -> bool:
 
 
 def secret_names(patterns: Iterable[str]) -> Callable[[str], bool]:
-    """A test for names by patterns of whole words; `*` stands for any part of a word.
+    """A test for names that end in one of the patterns; `*` stands for any part of a word.
 
-    `api_key` matches API_KEY, apiKey, x-api-key, apikey and my_api_key_2, and not
-    api_keyboard; `*token` matches accesstoken as well as access_token, and not tokens.
+    `api_key` matches API_KEY, apiKey, x-api-key, apikey and my_api_key_2, and neither
+    api_keyboard nor api_key_length; `*token` matches accesstoken as well as access_token, and
+    neither tokens nor token_offset.
     """
     regex = "|".join(_regex_of(pattern) for pattern in patterns if is_pattern(pattern))
     if not regex:
         return lambda name: False
-    search = re.compile(f"(?:^|_)(?:{regex})[0-9]*(?:_|$)").search
+    search = re.compile(f"(?:^|_)(?:{regex})_?[0-9]*$").search
     return lambda name: len(name) <= _LONGEST_NAME and search(_as_words(name)) is not None
 
 
@@ -89,7 +95,12 @@ _PAIR = re.compile(
     r"""((?:Bearer|Basic|Digest|Token)[ ][^\s,;)}\]>'"]+"""
     r"""|b?'(?:[^'\\\n]|\\.)*'?|b?"(?:[^"\\\n]|\\.)*"?|\\".*?\\"|[^\s,;)}\]>'"&]+)"""
 )
-_PLAIN = ("None", "True", "False", "null", "true", "false", "''", '""', MASK)
+# No text, or an empty one: a number, a word of Python or JSON, an object, a container, a call.
+_NO_TEXT = re.compile(
+    r"""None|True|False|null|true|false|''|""|\*\*\*"""
+    r"""|[-+]?[0-9][0-9_]*(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|[<\[{(].*|[^\W\d][\w.]*[(\[].*""",
+    re.DOTALL,
+)
 _OPTION = re.compile(r"--?([^\W\d][\w-]*)(=?)(.*)", re.DOTALL)
 
 
@@ -98,7 +109,7 @@ def scrub(text: str, is_secret: Callable[[str], bool]) -> str:
 
     def masked(found: re.Match[str]) -> str:
         name, sign, value = found.groups()
-        if value in _PLAIN or not is_secret(name):
+        if _NO_TEXT.fullmatch(value) or not is_secret(name):
             return found.group()
         return name + sign + MASK
 
@@ -172,16 +183,22 @@ class _Secrets:
 
     def __init__(self) -> None:
         self.matches: Callable[[str], bool] | None = None
+        self.credentials = False
         self.known: dict[str, bool] = {}
         self.thread = threading.local()
 
-    def configure(self, patterns: Sequence[str]) -> None:
+    def configure(self, patterns: Sequence[str], credentials: bool) -> None:
         self.matches = secret_names(patterns) if any(map(is_pattern, patterns)) else None
+        self.credentials = credentials
         self.known = {}
 
     def hidden(self) -> bool:
-        """Whether anything is masked in this call."""
+        """Whether anything is masked by its name in this call."""
         return self.matches is not None and not getattr(self.thread, "reveal", False)
+
+    def hides_credentials(self) -> bool:
+        """Whether anything is masked by its shape in this call."""
+        return self.credentials and not getattr(self.thread, "reveal", False)
 
     def has(self, name: str) -> bool:
         found = self.known.get(name)
@@ -201,9 +218,9 @@ def reveal_in_call(reveal: bool) -> None:
     _secrets.thread.reveal = reveal
 
 
-def configure(redact: Sequence[str] = ()) -> dict[str, Any]:
-    """Say which names are secret; nothing is masked before."""
-    _secrets.configure(redact)
+def configure(redact: Sequence[str] = (), credentials: bool = False) -> dict[str, Any]:
+    """Say which names are secret, and whether credentials are; nothing is masked before."""
+    _secrets.configure(redact, credentials)
     return {}
 
 
@@ -219,24 +236,18 @@ def is_secret_name(name: Any) -> bool:
     return False
 
 
-_NO_SECRETS = ("function", "method", "builtin", "class", "module")
-_SHELLS = ("text", "bytes", "mapping", "sequence")
-
-
-def is_harmless(value: Any, plan: Plan) -> bool:
-    """Nothing secret can be in None, True, an empty text, or a function called get_token."""
-    if plan.family == "scalar":
-        return value is None or value is True or value is False
-    if plan.family in _NO_SECRETS:
-        return True
+def holds_text(value: Any, plan: Plan) -> bool:
+    """Whether the value is text that may be secret: also a column of a pandas frame may be."""
     if plan.family in ("text", "bytes"):
-        return bool(plan.base.__len__(value) == 0)
-    return plan.family in _SHELLS and content_size(value, plan) == (0, 0)
+        return bool(plan.base.__len__(value))
+    if plan.family in ("series", "index"):
+        return attempt(lambda: value.dtype.kind in "OSU", default=True) is True
+    return False
 
 
 def hides(name: Any, value: Any) -> bool:
     """Whether the value is masked where it is called so."""
-    return is_secret_name(name) and not is_harmless(value, plan_of(value))
+    return is_secret_name(name) and holds_text(value, plan_of(value))
 
 
 def hides_second(parent: Any, position: Any) -> bool:
@@ -250,19 +261,41 @@ def is_secret_expression(expression: str) -> bool:
     return _secrets.hidden() and any(map(is_secret_name, names_in(expression)))
 
 
+def texts_named_in(expression: str, frame: Any) -> list[str]:
+    """The secret texts among the variables that an expression names."""
+    if frame is None or not _secrets.hidden():
+        return []
+    names = set(filter(is_secret_name, names_in(expression)))
+    scopes = [attempt(lambda: list(frame.f_locals.items()), default=[])] if names else []
+    scopes += [attempt(lambda: list(frame.f_globals.items()), default=[])] if names else []
+    return secret_texts(pair for scope in scopes for pair in scope if pair[0] in names)
+
+
 def clean(text: str) -> str:
-    """What is secret by its name in a text that the program wrote."""
-    return scrub(text, _secrets.has) if _secrets.hidden() else text
+    """What is secret in a text that the program wrote: by a name in it, or by its shape."""
+    if _secrets.hidden():
+        text = scrub(text, _secrets.has)
+    return without_credentials(text) if _secrets.hides_credentials() else text
+
+
+def clean_text(value: Any) -> Any:
+    """A str, bytes or bytearray without credentials; the same object if there is none in it."""
+    if not _secrets.hides_credentials():
+        return value
+    if plan_of(value).family == "text":
+        return without_credentials(exact(value)) if credential_spans(exact(value)) else value
+    shown = bytes(value).decode("latin-1")
+    return without_credentials(shown).encode("latin-1") if credential_spans(shown) else value
 
 
 def clean_repr(text: str, value: Any, plan: Plan) -> str:
     """The same in a repr of the program's own: the object's own secrets are known as well."""
     if not _secrets.hidden():
-        return text
+        return clean(text)
     pairs = attempt(stored_attributes, value, plan, default=[])
     nested = [attempt(_inner_pairs, item, default=[]) for _, item in pairs[:100]]
     values = secret_texts(pair for part in (pairs, *nested) for pair in part)
-    return scrub(without(text, values), _secrets.has)
+    return clean(without(text, values))
 
 
 def _inner_pairs(value: Any) -> list[tuple[Any, Any]]:
@@ -307,10 +340,8 @@ def secrets_on_stack(tb: Any, most: int = 50) -> list[str]:
 
 def clean_answer(answer: dict[str, Any], values: Sequence[str], *keys: str) -> None:
     """Mask in these texts of an answer, and say so in it."""
-    if not _secrets.hidden():
-        return
     for key in keys:
         if type(answer.get(key)) is str:
-            text = scrub(without(answer[key], values), _secrets.has)
+            text = clean(without(answer[key], values))
             if text != answer[key]:
                 answer[key], answer["redacted"] = text, True

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.events import send_event
     from relay.adapters.python.probe.frames import debugger, is_debugger_file
     from relay.adapters.python.probe.returns import RETURN_VALUES, returned_values
-    from relay.adapters.python.probe.secrets import hides
+    from relay.adapters.python.probe.secrets import clean_text, hides
     from relay.adapters.python.probe.suspensions import hook_suspensions
 
 STOP_EVENT = "relayStop"
@@ -65,7 +65,10 @@ def _plain_returns(frame: Any) -> tuple[list[dict[str, Any]], bool]:
         return [], False
     if not all(type(value) in _PLAIN_TYPES for value in values.values()):
         return [], True
-    if any(hides(name, value) for name, value in values.items()):
+    texts = [value for value in values.values() if type(value) in (str, bytes)]
+    if any(hides(name, value) for name, value in values.items()) or any(
+        clean_text(text) is not text for text in texts
+    ):
         return [], True  # whoever asks may have it revealed
     returns = returned_values(frame, _LONGEST_RETURN)
     values.clear()  # the debugger never does: an old value would show again

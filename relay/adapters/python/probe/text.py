@@ -78,7 +78,7 @@ class Text:
         """The program's own repr, without what is known to be secret in it."""
         if plan.family == "dataframe" and attempt(_has_secret_columns, value, default=False):
             self.masked = True
-            value = value[[name for name in value.columns if not hides(name, value)]]
+            value = value[[name for name in value.columns if not hides(name, value[name])]]
         shown = _native_repr(value, plan.name)
         if len(shown) > _LONGEST_NATIVE:
             shown = shown[:_LONGEST_NATIVE]
@@ -191,7 +191,7 @@ def text_of(value: Any, plan: Plan, room: int) -> tuple[str, bool, bool]:
 
 
 def _has_secret_columns(value: Any) -> bool:
-    return any(hides(name, value) for name in value.columns)
+    return any(hides(name, value[name]) for name in value.columns)
 
 
 def _items(size: int) -> str:

@@ -77,6 +77,7 @@ def summarise(child: Child, parent: Handle) -> dict[str, Any]:
 
 def describe_masked(child: Child, parent: Handle | None, plan: Plan) -> dict[str, Any]:
     """A value that is secret: its name and its type, and no way to what it holds."""
+    path = _join(parent, child.path)
     answer: dict[str, Any] = {
         "name": exact(child.name),
         "value": MASK,
@@ -87,7 +88,6 @@ def describe_masked(child: Child, parent: Handle | None, plan: Plan) -> dict[str
         "presentation_hint": _hint(child, parent, plan),
         "redacted": True,
     }
-    path = _join(parent, child.path)
     if path is not None:
         answer["evaluate_name"] = path
     return answer
@@ -119,6 +119,8 @@ def _add_text(answer: dict[str, Any], value: Any, plan: Plan, room: int) -> None
 def _add_length(answer: dict[str, Any], value: Any, plan: Plan, size: int, room: int) -> None:
     if plan.family == "bytes":
         answer["length"] = plan.base.__len__(value)
+        if answer.get("redacted"):
+            return
         head = bytes(plan.base.__getitem__(value, slice(0, room)))
         answer["base64"] = binascii.b2a_base64(head, newline=False).decode("ascii")
     elif plan.family == "text":

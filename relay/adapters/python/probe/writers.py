@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from relay.adapters.python.probe.attributes import arguments_of, stored_attributes
     from relay.adapters.python.probe.contents import dict_items
+    from relay.adapters.python.probe.credentials import LONGEST_OPEN
     from relay.adapters.python.probe.guard import attempt
-    from relay.adapters.python.probe.secrets import hides_second
+    from relay.adapters.python.probe.secrets import clean_text, hides_second
     from relay.adapters.python.probe.text import Text
     from relay.adapters.python.probe.types import VIEWS, Plan
 
@@ -27,12 +28,22 @@ _ORDERED_AS_DICT = sys.version_info >= (3, 12)
 
 
 def _write_str(text: Text, value: Any, plan: Plan, room: int) -> str:
-    return _quoted(text, str.__len__(value), str.__getitem__, value, room)
+    return _quoted(text, *_cleaned(text, value, str, room), room)
 
 
 def _write_bytes(text: Text, value: Any, plan: Plan, room: int) -> str:
-    base = plan.base
-    return _quoted(text, base.__len__(value), base.__getitem__, value, room)
+    return _quoted(text, *_cleaned(text, value, plan.base, room), room)
+
+
+def _cleaned(text: Text, value: Any, base: Any, room: int) -> tuple[int, Callable[..., Any], Any]:
+    """Size, how to cut, and what: the value, or as much as is shown of it without credentials."""
+    size = base.__len__(value)
+    head = base.__getitem__(value, slice(0, room + LONGEST_OPEN))
+    cleaned = clean_text(head)
+    if cleaned is head:
+        return size, base.__getitem__, value
+    text.masked = True
+    return size - len(head) + len(cleaned), base.__getitem__, cleaned
 
 
 def _quoted(text: Text, size: int, cut: Callable[..., Any], value: Any, room: int) -> str:

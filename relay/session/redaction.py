@@ -1,0 +1,47 @@
+"""Redaction: what a session's settings say of secrets, applied to what the relay itself shows.
+
+Values are masked in the debuggee (see `probe/secrets.py`); output, arguments and environments here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from relay.adapters.python.probe.credentials import without_credentials
+from relay.adapters.python.probe.secrets import MASK, scrub, scrub_words, secret_names
+from relay.session.output_mask import OutputMask
+
+
+class Redaction:
+    """Names that are secret, and whether credentials are masked wherever they stand."""
+
+    def __init__(self, patterns: Sequence[str], credentials: bool) -> None:
+        self.patterns, self.credentials = tuple(patterns), credentials
+        self._is_secret = secret_names(patterns)
+
+    def text(self, text: str) -> str:
+        """A text of the program or of its debugger: what stands behind a secret name, too."""
+        return self.line(scrub(text, self._is_secret))
+
+    def line(self, text: str) -> str:
+        """The same without a look at names: a line of source, say."""
+        return without_credentials(text) if self.credentials else text
+
+    def words(self, words: Sequence[str]) -> list[str]:
+        """A command line, with the values of secret options masked."""
+        return [self.line(word) for word in scrub_words(words, self._is_secret)]
+
+    def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
+        """Variables of an environment."""
+        return {
+            name: MASK if value and self._is_secret(name) else self.line(value)
+            for name, value in variables.items()
+        }
+
+    def output_mask(self) -> OutputMask | None:
+        """For one stream of output; None if nothing is masked in it."""
+        return OutputMask() if self.credentials else None
+
+
+REVEALING = Redaction((), credentials=False)
+"""Masks nothing."""
