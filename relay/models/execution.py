@@ -8,7 +8,9 @@ from pydantic import Field
 
 from relay.dap.lifecycle import Phase
 from relay.models.fields import StrictModel
+from relay.models.hangs import Deadlock, HangFrame, ThreadActivity, ThreadWait
 from relay.models.resource import REDACTED, Location, Resource, left_out
+from relay.models.tasks import TaskView
 
 Include = Literal[
     "location", "source", "locals", "stack", "output", "watches", "exception", "report"
@@ -131,11 +133,17 @@ class BlockedThread(Resource):
     thread_id: int
     name: str
     location: Location | None
+    state: ThreadActivity | None = left_out()
+    waits_for: ThreadWait | None = left_out("What it waits for, where that can be known")
+    stack: list[HangFrame] | None = left_out("Innermost frame first, with locals")
 
 
 class PauseResult(ExecutionResult):
     message: str | None = left_out("Why nothing has stopped yet")
     blocked: list[BlockedThread] | None = left_out("The threads that have not stopped, and where")
+    deadlocks: list[Deadlock] | None = left_out("Threads that wait for each other in a circle")
+    tasks: list[TaskView] | None = left_out("Tasks of asyncio and trio, with their await chains")
+    report: str | None = left_out("What the threads wait for, as text")
 
 
 class ContinueResult(ExecutionResult):

@@ -17,6 +17,10 @@ REVEAL = "Show what is masked, too"
 
 
 class FrameVariablesQuery(StrictModel):
+    thread_id: int | None = Field(
+        None,
+        description="Whose frame; default: the stopped thread, of a program that runs the main one",
+    )
     summary: bool = Field(False, description="Names, types and sizes only; runs no `__repr__`")
     offset: int = Field(0, ge=0, description="Variables to skip")
     limit: int = Field(100, ge=1, le=10_000, description="Variables to return at most")

@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from relay.dap.lifecycle import Phase
-from relay.errors import DebuggerError, DebuggerTimeout, RelayError, ThreadNotFound
+from relay.errors import DebuggerError, DebuggerTimeout, ThreadNotFound
 from relay.models.execution import (
-    BlockedThread,
     ContinueRequest,
     ContinueResult,
     ExecutionResult,
@@ -24,7 +23,12 @@ from relay.models.execution import (
     StepRequest,
     Waiting,
 )
-from relay.models.resource import Location
+from relay.operations.blocked import (
+    PATIENCE,
+    until_stop_or_blocked,
+    why_not_paused,
+)
+from relay.operations.blocked import STOPS as STOPS
 from relay.operations.inspection import told_threads
 from relay.operations.sessions import location_view
 from relay.operations.snapshot import stop_report
@@ -32,24 +36,11 @@ from relay.session.session import Session
 from relay.session.stop import Stop
 from relay.session.stop_body import stopped_body
 
-STOPS = frozenset({"stopped", "terminated"})
 STEP_WAIT = 10.0
 """Seconds that a step or a pause waits for its stop, unless told otherwise."""
 
 ANY_THREAD = "*"
 """Some debuggers take this where DAP has a number: they need not be asked for one first."""
-
-PATIENCE = 1.0
-"""Seconds in which a debugger answers that gets to run at all."""
-
-WAITS = (
-    "No thread has come to a line of the program yet: each is inside C code or waits. "
-    "The first that comes back stops the program; the stop is an event then"
-)
-HOLDS_ALL = (
-    "C code keeps the interpreter to itself (the GIL), so no thread runs Python and none can "
-    "stop. The program stops when that call returns; the stop is an event then"
-)
 
 
 async def continue_execution(session: Session, *, body: ContinueRequest) -> ContinueResult:
@@ -68,8 +59,9 @@ async def continue_execution(session: Session, *, body: ContinueRequest) -> Cont
 async def pause_execution(session: Session, *, body: PauseRequest) -> PauseResult:
     """Pause the program at its next line of code.
 
-    While it blocks outside of Python code it stops only when it comes back; the
-    answer then says `running` and why, and the stop follows as an event.
+    A program in which no thread runs Python cannot stop. The answer then comes at once, says
+    `running`, and has each thread's stack, locals and what it waits for; the stop follows as an
+    event when a thread comes back. With `wait`, one that waits for a limited time is waited for.
     """
     if session.stop is None or session.stop.held is None:  # else some threads run
         session.require("pause", Phase.RUNNING)
@@ -81,8 +73,10 @@ async def pause_execution(session: Session, *, body: PauseRequest) -> PauseResul
     with contextlib.suppress(DebuggerTimeout):
         thread = await _thread_to_pause(session) if body.thread_id is None else body.thread_id
         await debuggee.request("pause", {"threadId": thread}, timeout=PATIENCE)
-    result = await settle(session, body, cursor, default_wait=STEP_WAIT)
-    return PauseResult(**dict(result), **await why_not_paused(session))
+    wait = STEP_WAIT if body.wait is None else body.wait
+    told = await until_stop_or_blocked(session, cursor, wait, asked=body.wait is not None)
+    result = await standing(session, body, cursor)
+    return PauseResult(**dict(result), **await why_not_paused(session, told, body.max_chars))
 
 
 async def _thread_to_pause(session: Session) -> int | str:
@@ -90,29 +84,6 @@ async def _thread_to_pause(session: Session) -> int | str:
         return ANY_THREAD
     threads = await _thread_ids(session)
     return threads[0] if threads else 1
-
-
-async def why_not_paused(session: Session) -> dict[str, Any]:
-    """The fields `message` and `blocked` for a program that was to pause and still runs."""
-    if session.phase is not Phase.RUNNING or session.debuggee is None:
-        return {}
-    inspector = session.debuggee.inspector
-    try:
-        states = await inspector.thread_states(timeout=PATIENCE) if inspector is not None else []
-    except DebuggerTimeout:
-        return {"message": HOLDS_ALL}
-    except RelayError:  # it has ended, or broken off: the status says so
-        return {}
-    blocked = [blocked_thread(state) for state in states if state["state"] != "standing"]
-    # It may have stopped meanwhile.
-    return {"message": WAITS, "blocked": blocked} if session.stop is None else {}
-
-
-def blocked_thread(state: Mapping[str, Any]) -> BlockedThread:
-    """A thread that does not stand, as the probe tells of it."""
-    place = state["frame"]
-    location = place and Location(path=place["path"], line=place["line"], function=place["name"])
-    return BlockedThread(thread_id=state["id"], name=state["name"], location=location)
 
 
 async def step_over(session: Session, *, body: StepRequest) -> ExecutionResult:

@@ -20,6 +20,7 @@ from relay.models.inspection import (
 )
 from relay.models.resource import SourceRef
 from relay.models.variables import shown
+from relay.operations.running import can_look, running_stack
 from relay.session.frames import frame_at, stack
 from relay.session.inspector import Inspector
 from relay.session.session import Session
@@ -64,9 +65,14 @@ async def list_threads(session: Session) -> ThreadList:
 
 
 async def get_stack_trace(session: Session, *, query: StackQuery) -> StackTrace:
-    """The call stack of the stopped thread or of another one, top first."""
-    stop = session.require_stop("get the stack trace")
+    """The call stack of the stopped thread or of another one, top first.
+
+    Of a program that runs it is that of one moment; a thread that waits in C code stays there.
+    """
     debuggee = session.require_debuggee("get the stack trace")
+    if can_look(session):
+        return await running_stack(session, query.thread_id, query.start_frame, query.levels)
+    stop = session.require_stop("get the stack trace")
     thread_id = stop.thread_id if query.thread_id is None else query.thread_id
     if thread_id != stop.thread_id:
         await _require_thread(session, thread_id)

@@ -22,7 +22,6 @@ from relay.models.tasks import (
     TasksQuery,
     TaskView,
 )
-from relay.operations.inspection import inspector_of
 from relay.session.session import Session
 
 LARGEST_SOURCE = 16 * 1024 * 1024
@@ -30,16 +29,16 @@ LONGEST_LINE = 500
 
 
 async def list_tasks(session: Session, *, query: TasksQuery) -> TaskList:
-    """List the asyncio and trio tasks of a paused program: where each stands, and why.
+    """List the asyncio and trio tasks of a program: where each stands, and why.
 
     Every event loop and trio run of every thread is looked at. No code of the program is
-    run. A page may hold fewer than `limit` tasks: `has_more` tells whether there are others.
+    run, and it need not be paused. A page may hold fewer than `limit` tasks: `has_more` tells
+    whether there are others.
     """
-    inspector = inspector_of(session, "list tasks")
-    stop = session.require_stop("list tasks")
-    found = await inspector.tasks(
-        stop.top, offset=query.offset, limit=query.limit, frames=query.frames
-    )
+    inspector = session.require_debuggee("list tasks").inspector
+    assert inspector is not None
+    top = session.stop.top if session.stop is not None else None
+    found = await inspector.tasks(top, offset=query.offset, limit=query.limit, frames=query.frames)
     places = [task["suspended_at"] for task in found["tasks"] if task["suspended_at"] is not None]
     texts = await trio.to_thread.run_sync(source_texts, places)
     tasks = [task_view(task, texts) for task in found["tasks"]]

@@ -16,18 +16,12 @@ import trio
 from relay.adapters import Ability
 from relay.dap.lifecycle import Phase
 from relay.errors import DebuggerTimeout, InvalidSessionState, ThreadNotFound
-from relay.models.execution import PauseRequest
+from relay.models.execution import PauseRequest, PauseResult
 from relay.models.inspection import StackQuery, StackTrace
 from relay.models.resource import Location
 from relay.models.threads import ThreadRequest, ThreadResult, ThreadStackQuery, ThreadState
-from relay.operations.execution import (
-    PATIENCE,
-    STEP_WAIT,
-    STOPS,
-    pause_execution,
-    standing,
-    why_not_paused,
-)
+from relay.operations.blocked import PATIENCE, STOPS
+from relay.operations.execution import STEP_WAIT, pause_execution, standing
 from relay.operations.inspection import get_stack_trace, inspector_of
 from relay.session.frames import top_frame
 from relay.session.inspector import Inspector
@@ -35,6 +29,9 @@ from relay.session.session import Session
 from relay.session.stop import Stop
 
 States = dict[int, Mapping[str, Any]]
+
+_WHY = ("message", "blocked", "deadlocks", "tasks", "report")
+"""What a pause that brought no stop tells in its place."""
 
 
 async def continue_thread(session: Session, *, thread_id: int, body: ThreadRequest) -> ThreadResult:
@@ -80,8 +77,9 @@ async def pause_thread(session: Session, *, thread_id: int, body: ThreadRequest)
                 thread_id=thread_id,
                 suggestion="Read GET /sessions/{id}/threads for the status of each thread",
             )
-    await pause_execution(session, body=PauseRequest(wait=body.wait, thread_id=thread_id))
-    return await _result(session, thread_id, body, cursor, known, explain=True)
+    asked = PauseRequest(wait=body.wait, thread_id=thread_id, max_chars=body.max_chars)
+    paused = await pause_execution(session, body=asked)
+    return await _result(session, thread_id, body, cursor, known, paused)
 
 
 async def get_thread_stack(
@@ -193,7 +191,7 @@ async def _settle(
     wait = default_wait if body.wait is None else body.wait
     with trio.move_on_after(wait):
         await _until_it_stops_or_ends(session, thread_id, cursor)
-    return await _result(session, thread_id, body, cursor, before, explain=False)
+    return await _result(session, thread_id, body, cursor, before)
 
 
 async def _until_it_stops_or_ends(session: Session, thread_id: int, cursor: int) -> None:
@@ -212,13 +210,13 @@ async def _result(
     body: ThreadRequest,
     cursor: int,
     before: States,
-    *,
-    explain: bool,
+    paused: PauseResult | None = None,
 ) -> ThreadResult:
     result = await standing(session, body, cursor)
     known = await _threads_now(session, before)
     stop = session.stop
-    why = await why_not_paused(session) if explain and stop is None else {}
+    shown = _WHY if paused is not None and stop is None else ()
+    why = {name: getattr(paused, name) for name in shown}
     return ThreadResult(
         **dict(result),
         **why,

@@ -18,6 +18,7 @@ from relay.models.variables import (
     shown,
 )
 from relay.operations.inspection import PAGE, frame_of, get_scopes, inspector_of
+from relay.operations.running import can_look, looks_elsewhere, running_locals
 from relay.session.inspector import Page
 from relay.session.session import Session
 
@@ -33,8 +34,12 @@ async def get_frame_variables(
 ) -> FrameVariables:
     """The local variables of a frame; with `summary` only names, types and sizes.
 
-    A summary runs no code of the program, so it answers where a `__repr__` hangs.
+    A summary runs no code of the program, so it answers where a `__repr__` hangs. While the
+    program runs, frames of any thread can be asked; values are then told without their `__repr__`.
     """
+    session.require_debuggee("get variables")
+    if can_look(session) or looks_elsewhere(session, query.thread_id):
+        return await running_locals(session, frame_id, query)
     inspector = inspector_of(session, "get variables")
     frame = await frame_of(session, frame_id)
     reference = (await inspector.scopes(frame))[0]["variables_reference"]

@@ -457,6 +457,86 @@ async def test_code_that_keeps_the_interpreter_is_told_of_from_outside(
     assert any(text.endswith("runs") for text in refused.value.details["threads"])
 
 
+# Without a stop -------------------------------------------------------------------------------
+
+
+async def test_a_pause_of_a_program_in_which_nothing_runs_is_answered_with_what_it_waits_for(
+    api: Api, program: Write
+) -> None:
+    code = program(CIRCLE)
+    session = await up(api, code)
+    await hang(session, lambda told: told["blocked"] and told["deadlocks"])
+    cursor = (await session.get("/events", limit=1000))["next_cursor"]
+    # Not even a client that would wait for long has to: nobody comes back by himself.
+    for answer in (await session.post("/pause"), await session.post("/pause", wait=300)):
+        assert answer["status"] == "running"
+        assert "held by B, which waits for" in answer["deadlocks"][0]["text"]
+        assert answer["report"].startswith("deadlock: ")
+        blocked = {thread["name"]: thread for thread in answer["blocked"]}
+        assert holder(blocked["A"]["waits_for"]) == "B"
+        assert blocked["A"]["location"]["line"] == code.line("wants_y")
+        own = [frame for frame in blocked["A"]["stack"] if frame["own"]]
+        assert {local["name"]: local["value"] for local in own[0]["locals"]}["number"] == "41"
+    assert (await session.get("/events", cursor=cursor, types="stopped"))["events"] == []
+
+
+async def test_a_pause_waits_for_a_thread_that_comes_back_by_itself(
+    api: Api, program: Write
+) -> None:
+    code = program("""
+        import time
+
+        print("up", flush=True)
+        while True:
+            time.sleep(1.5)
+            count = 1
+    """)
+    session = await up(api, code)
+    answer = await session.post("/pause", wait=60)
+    assert (answer["status"], answer["stop_reason"]) == ("paused", "pause")
+
+
+async def test_stack_locals_and_tasks_of_a_blocked_thread_need_no_stop(
+    api: Api, program: Write
+) -> None:
+    code = program("""
+        import asyncio
+        import threading
+
+        def work(number):
+            gate = threading.Lock()
+            with gate:
+                gate.acquire()  # @worker
+
+        async def main():
+            threading.Thread(target=work, args=(7,), name="worker", daemon=True).start()
+            waiting = asyncio.create_task(asyncio.sleep(3600), name="waiting")
+            print("up", flush=True)
+            await waiting
+
+        asyncio.run(main())
+    """)
+    session = await up(api, code)
+    report = await hang(session, lambda told: told["blocked"])
+    worker = next(thread["id"] for thread in report["threads"] if thread["name"] == "worker")
+    stack = await session.get(f"/threads/{worker}/stacktrace")
+    assert stack["frames"][0]["name"] == "work"
+    assert stack["frames"][0]["line"] == code.line("worker")
+    assert (await session.get("/stacktrace", thread_id=worker))["frames"] == stack["frames"]
+    found = await session.get("/frames/0/variables", thread_id=worker)
+    values = {one["name"]: one["value"] for one in found["variables"]}
+    assert values["number"] == "7"
+    tasks = (await session.get("/tasks"))["tasks"]
+    assert {task["name"] for task in tasks} >= {"waiting"}
+    for path, code_ in (
+        ("/threads/999/stacktrace", "THREAD_NOT_FOUND"),
+        (f"/frames/99/variables?thread_id={worker}", "FRAME_NOT_FOUND"),
+    ):
+        with pytest.raises(Refused) as refused:
+            await session.get(path)
+        assert refused.value.code == code_
+
+
 async def test_only_what_runs_or_stands_can_be_asked(api: Api) -> None:
     session = await api.session()
     with pytest.raises(Refused) as refused:

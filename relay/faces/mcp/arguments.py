@@ -16,7 +16,16 @@ LAST_LINE = 2**31 - 1
 
 Action = Literal["continue", "over", "into", "out", "to", "pause", "wait"]
 What = Literal[
-    "locals", "variable", "stack", "exception", "source", "output", "threads", "tasks", "processes"
+    "locals",
+    "variable",
+    "stack",
+    "exception",
+    "source",
+    "output",
+    "threads",
+    "tasks",
+    "hang",
+    "processes",
 ]
 
 

@@ -25,6 +25,7 @@ from relay.models.output import InputRequest
 from relay.models.run_to import RunToRequest
 from relay.models.sessions import DeleteQuery
 from relay.operations import (
+    blocked,
     breakpoints,
     creating,
     ending,
@@ -48,8 +49,8 @@ PRINTED_SHARE = 4
 
 MOST_NOTES = 4
 
-PAUSE_SECONDS = 10.0
-"""How long a pause waits, unless the call says how long."""
+RUNS_ON = "it runs on: debug_continue action=wait or pause; debug_inspect what=hang if it hangs"
+NOT_STOPPED = "not stopped: no thread has come to a line of Python; the first that does stops it"
 
 FILTERS = {"uncaught": "uncaught", "raised": "raised", "never": None}
 
@@ -177,6 +178,8 @@ async def go_on(hub: Hub, asked: arguments.Continue) -> str:
     async with using(hub, asked.session) as session:
         cursor = session.events.last_seq
         notes = await _GO[asked.action](session, asked)
+        if asked.action == "pause" and session.stop is None and notes:
+            return clip("\n".join([NOT_STOPPED, *notes]), asked.max_chars)
         return await standing(session, asked.max_chars, cursor, notes)
 
 
@@ -206,10 +209,11 @@ async def _to(session: Session, asked: arguments.Continue) -> list[str]:
 
 async def _pause(session: Session, asked: arguments.Continue) -> list[str]:
     # One that is inside C code may not stop for long: the answer says so.
-    wait = asked.wait if "wait" in asked.model_fields_set else PAUSE_SECONDS
-    body = PauseRequest(wait=wait, thread_id=asked.thread)
+    wait = asked.wait if "wait" in asked.model_fields_set else None
+    room = asked.max_chars * blocked.TEXT_SHARE
+    body = PauseRequest(wait=wait, thread_id=asked.thread, max_chars=min(room, 1_000_000))
     found = await execution.pause_execution(session, body=body)
-    return [found.message] if found.message else []
+    return [found.report or found.message] if found.message else []
 
 
 async def _wait(session: Session, asked: arguments.Continue) -> list[str]:
@@ -278,7 +282,7 @@ async def standing(session: Session, max_chars: int, cursor: int, notes: Sequenc
     if session.waiting_for_input is not None:
         head.append("it waits for input: answer with debug_input")
     elif session.phase.value == "running":
-        head.append("it runs on: debug_continue action=wait, or action=pause")
+        head.append(RUNS_ON)
     room = max_chars - sum(len(line) + 1 for line in head)
     report = await stop_report(session, max_chars=max(200, room))
     return clip("\n".join([*head, report]), max_chars)

@@ -8,12 +8,14 @@ from relay.faces.mcp.arguments import Inspect
 from relay.faces.mcp.calls import Session, using
 from relay.faces.mcp.texts import clip, listed, tail
 from relay.hub import Hub
+from relay.models.hangs import HangRequest
 from relay.models.inspection import StackQuery, VariableView
 from relay.models.looking import FrameSourceQuery, SourceQuery, SourceText
 from relay.models.processes import ProcessQuery, ProcessView
 from relay.models.tasks import TasksQuery, TaskView
 from relay.models.variables import ChildrenQuery, FrameVariablesQuery, RevealQuery
 from relay.operations import (
+    hangs,
     inspection,
     looking,
     printed,
@@ -52,7 +54,7 @@ def _page(lines: Sequence[str], total: int, asked: Inspect, what: str) -> str:
 
 
 async def _locals(session: Session, asked: Inspect) -> str:
-    query = FrameVariablesQuery(offset=asked.start or 0, limit=PAGE)
+    query = FrameVariablesQuery(offset=asked.start or 0, limit=PAGE, thread_id=asked.thread)
     page = await variables.get_frame_variables(session, frame_id=asked.frame, query=query)
     lines = [_variable(v) for v in page.variables if isinstance(v, VariableView)]
     return _page(lines, page.total, asked, "locals")
@@ -183,6 +185,11 @@ def _task(found: TaskView) -> str:
     return "  ".join(part for part in parts if part)
 
 
+async def _hang(session: Session, asked: Inspect) -> str:
+    body = HangRequest(max_chars=asked.max_chars, thread_id=asked.thread)
+    return (await hangs.hang_report(session, body=body)).report
+
+
 async def _processes(hub: Hub, asked: Inspect) -> str:
     query = ProcessQuery(offset=asked.start or 0, limit=PAGE)
     page = await processes.list_processes(hub, query=query)
@@ -205,4 +212,5 @@ _LOOKS: dict[str, Callable[[Session, Inspect], Awaitable[str]]] = {
     "output": _output,
     "threads": _threads,
     "tasks": _tasks,
+    "hang": _hang,
 }

@@ -61,8 +61,8 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "debug_inspect",
-        "See more than a stop shows: all locals, items of a value, stacks, async tasks, output; "
-        "processes for debug_attach.",
+        "More than a stop shows: locals, items of a value, stacks, tasks, output, why it hangs; "
+        "processes to attach.",
         arguments.Inspect,
         inspecting.inspect,
     ),

@@ -52,41 +52,21 @@ def hang_report(
     max_value: int = 120,
     max_chars: int = 200_000,
     tasks_shown: int = 50,
+    all_locals: bool = False,
 ) -> dict[str, Any]:
     """Every thread with its stack, locals and what it waits for; and the tasks of event loops.
 
     thread: the only one to show, by the id that clients know; all are looked at nevertheless.
+    all_locals: of every frame, and not of the program's own and the innermost only.
     """
     try:
-        return _hang_report(
-            thread, max_threads, frames, locals_each, max_value, max_chars, tasks_shown
-        )
+        found = _threads_seen()
+        room = _Room(frames, locals_each, max_value, max_chars, all_locals)
+        wanted = [one for one in found if thread in (None, one.number)]
+        shown = _thread_views(found, wanted[:max_threads], room)
+        page = attempt(tasks, None, 0, tasks_shown, 20, max_chars // 2) if tasks_shown else None
     finally:
         _field_getters.clear()
-
-
-def _hang_report(
-    only: int | None,
-    max_threads: int,
-    frames: int,
-    locals_each: int,
-    max_value: int,
-    max_chars: int,
-    tasks_shown: int,
-) -> dict[str, Any]:
-    found = _threads_seen()
-    stacks = {one.ident: one.frames for one in found}
-    names = {one.ident: one.name for one in found}
-    held = [(one.ident, "it", one.frames) for one in found]
-    finder = WaitFinder(Holders(held + _stacks_of_tasks()), stacks, names)
-    shown, left = [], max_chars
-    wanted = [one for one in found if only in (None, one.number)]
-    for one in wanted[:max_threads]:
-        wait = attempt(finder.of, one.ident, one.frames, one.call)
-        answer = _thread_view(one, wait, names, frames, locals_each, max_value, left)
-        left -= answer.pop("size")
-        shown.append(answer)
-    page = attempt(tasks, None, 0, tasks_shown, 20, max_chars // 2) if tasks_shown else None
     return {
         "threads": shown,
         "total_threads": len(found),
@@ -94,6 +74,28 @@ def _hang_report(
         "tasks": page or {"tasks": [], "total": 0, "current": None, "runs": [], "total_runs": 0},
         "children": [process_name(pid) for pid in attempt(child_pids, default=[])[:20]],
     }
+
+
+class _Room:
+    """How much is shown of each thread, and of all."""
+
+    def __init__(self, frames: int, each: int, value: int, chars: int, all_locals: bool) -> None:
+        self.frames = frames
+        self.locals_each = each
+        self.value = value
+        self.chars = chars
+        self.all_locals = all_locals
+
+
+def _thread_views(found: list[_Seen], wanted: list[_Seen], room: _Room) -> list[dict[str, Any]]:
+    stacks = {one.ident: one.frames for one in found}
+    names = {one.ident: one.name for one in found}
+    held = [(one.ident, "it", one.frames) for one in found]
+    finder = WaitFinder(Holders(held + _stacks_of_tasks()), stacks, names)
+    return [
+        _thread_view(one, attempt(finder.of, one.ident, one.frames, one.call), names, room)
+        for one in wanted
+    ]
 
 
 class _Seen:
@@ -191,24 +193,19 @@ def _stacks_of_tasks() -> list[tuple[int, str, list[Any]]]:
 
 
 def _thread_view(
-    one: _Seen,
-    wait: Wait | None,
-    names: dict[int, str],
-    most: int,
-    locals_each: int,
-    max_value: int,
-    room: int,
+    one: _Seen, wait: Wait | None, names: dict[int, str], room: _Room
 ) -> dict[str, Any]:
-    size, stack = 0, []
-    shown = [f for f in one.frames if not _is_debuggers(f)]
-    for position, frame in enumerate(shown[:most]):
+    stack = []
+    shown = [frame for frame in one.frames if not _is_debuggers(frame)]
+    for position, frame in enumerate(shown[: room.frames]):
         place = AwaitPlace(frame, function_name(frame.f_code))
         view: dict[str, Any] = place.answer()
         view["path"] = attempt(_client_path, frame, default=view["path"])
         view["own"] = place.is_own
-        if locals_each and size < room and (place.is_own or position == 0):
-            view["locals"] = attempt(quiet_locals, frame, locals_each, max_value, default=[])
-        size += 100 + sum(40 + len(v["value"]) for v in view.get("locals", ()))
+        wanted = place.is_own or position == 0 or room.all_locals
+        if room.locals_each and room.chars > 0 and wanted:
+            view["locals"] = attempt(quiet_locals, frame, room.locals_each, room.value, default=[])
+        room.chars -= 100 + sum(40 + len(v["value"]) for v in view.get("locals", ()))
         stack.append(view)
     return {
         "id": one.number,
@@ -221,7 +218,6 @@ def _thread_view(
         "total_frames": len(shown),
         "waits_for": None if wait is None or one.state == "stopped" else _wait_view(wait, names),
         "system_call": None if one.call is None else one.call[0],
-        "size": size,
     }
 
 

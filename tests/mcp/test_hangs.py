@@ -1,0 +1,40 @@
+"""What an agent is told of a program that hangs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import trio
+
+from tests.e2e.api import Api
+from tests.e2e.test_hangs import CIRCLE
+from tests.mcp.client import over_http
+from tests.mcp.test_http import DEADLINE, root
+from tests.programs import Program
+
+# The official client leaves its response streams to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning")
+
+SENTENCE = "deadlock: thread A waits for lock y held by B, which waits for lock x._lock held by A"
+
+
+async def test_a_deadlock_is_told_by_inspect_and_by_a_pause(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    code = program(CIRCLE)
+    with trio.fail_after(DEADLINE):
+        async with over_http(f"{root(api)}/mcp") as client:
+            await client.call("debug_run", script="main.py", wait=1)
+            while SENTENCE not in (text := await client.call("debug_inspect", what="hang")):
+                pass
+            assert f"main.py:{code.line('join')}" in text
+            text = await client.call("debug_continue", action="pause")
+            assert text.startswith("not stopped: ")
+            assert SENTENCE in text
+            short = await client.call("debug_continue", action="pause", max_chars=400)
+            assert SENTENCE in short
+            assert len(short) <= 400
+            # Condition.wait, Queue.join, and the module
+            assert "work: Queue" in await client.call("debug_inspect", what="locals", frame=2)
+            await client.call("debug_end")
