@@ -7,9 +7,10 @@ from typing import Literal
 from pydantic import Field
 
 from relay.dap.lifecycle import Phase
+from relay.models.failure import OfFailure
 from relay.models.fields import StrictModel
 from relay.models.hangs import Deadlock, HangFrame, ThreadActivity, ThreadWait
-from relay.models.resource import REDACTED, Location, Resource, left_out
+from relay.models.resource import INNER, MOVED_ON, REDACTED, Location, Resource, left_out
 from relay.models.tasks import TaskView
 
 Include = Literal[
@@ -72,6 +73,8 @@ class FrameLine(Resource):
     name: str
     path: str | None
     line: int
+    moved_on: Literal[True] | None = left_out(MOVED_ON)
+    inner: Literal[True] | None = left_out(INNER)
 
 
 class LocalVariable(Resource):
@@ -114,7 +117,7 @@ class StopReport(Resource):
     truncated: list[str] = Field([], description="Parts that max_chars cut; ask for them by route")
 
 
-class ExecutionResult(Resource):
+class ExecutionResult(OfFailure):
     """Where the program stands after an execution request."""
 
     session_id: str

@@ -7,7 +7,15 @@ from typing import Any, Literal
 from pydantic import Field
 
 from relay.models.fields import StrictModel, Text
-from relay.models.resource import REDACTED, ProcessRef, Resource, SourceRef, left_out
+from relay.models.resource import (
+    INNER,
+    MOVED_ON,
+    REDACTED,
+    ProcessRef,
+    Resource,
+    SourceRef,
+    left_out,
+)
 
 
 class ThreadView(Resource):
@@ -37,6 +45,8 @@ class FrameView(Resource):
     column: int
     module_name: str | None = None
     presentation_hint: Literal["normal", "label", "subtle"] = "normal"
+    moved_on: Literal[True] | None = left_out(MOVED_ON)
+    inner: Literal[True] | None = left_out(INNER)
 
 
 class StackTrace(Resource):

@@ -31,7 +31,9 @@ class LaunchRequest(Waiting):
         None, description="Pause at the program's first line; default: the session's"
     )
     stop_on_exception: bool | Literal["uncaught", "raised"] = Field(
-        "uncaught", description="true and raised: where it is raised, in user code"
+        "uncaught",
+        description="true and uncaught: at what ends a test, a thread, a request or the process; "
+        "raised: where it is raised, in user code",
     )
     console: Literal["internalConsole", "integratedTerminal", "externalTerminal"] = Field(
         "internalConsole", description="internalConsole gives pipes, integratedTerminal a terminal"

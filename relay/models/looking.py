@@ -6,9 +6,10 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from relay.models.execution import SourceLine
+from relay.models.execution import LocalVariable, SourceLine
+from relay.models.failure import OfFailure
 from relay.models.fields import PathText, StrictModel, Text
-from relay.models.resource import REDACTED, Resource, left_out
+from relay.models.resource import MOVED_ON, REDACTED, Location, Resource, left_out
 from relay.models.variables import REVEAL
 
 MOST_LINES = 10_000
@@ -59,12 +60,20 @@ class ChainedException(Resource):
     type: str
     full_type: str
     message: str
-    relation: Literal["cause", "context"] = Field(description="cause: raised `from` it")
+    relation: Literal["cause", "context", "earlier"] = Field(
+        description="cause: raised `from` it; earlier: what a request of the same test ended with"
+    )
+    ends: str | None = left_out("Of an earlier one: what it has ended")
+    location: Location | None = Field(
+        None, description="The program's innermost frame on its way, at the line that raised"
+    )
+    locals: list[LocalVariable] = Field([], description="Of that frame, as it was left")
+    moved_on: bool = Field(False, description=MOVED_ON)
     truncated: bool | None = left_out()
     redacted: bool | None = left_out(REDACTED)
 
 
-class ExceptionDetails(Resource):
+class ExceptionDetails(OfFailure):
     type: str
     full_type: str
     message: str

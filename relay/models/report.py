@@ -42,6 +42,8 @@ class ReportFrame(Resource):
     line: int
     own: bool = True
     shown: bool = False
+    moved_on: bool = False
+    inner: bool = False
 
 
 class ReportLocal(Resource):
@@ -55,10 +57,21 @@ class ReportLocal(Resource):
     before: str | None = None
 
 
+class ReportCause(Resource):
+    """An exception that led to the one that is shown."""
+
+    relation: str
+    type: str
+    message: str
+    place: ReportFrame | None = None
+
+
 class ReportException(Resource):
     type: str
     message: str
     raised: ReportFrame | None = Field(None, description="Where, if not in the frame that is shown")
+    ended: str | None = Field(None, description="What it has ended, in words")
+    chain: list[ReportCause] = Field([], description="Causes and contexts, nearest first")
 
 
 class Report(Resource):

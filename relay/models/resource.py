@@ -22,6 +22,8 @@ def left_out(description: str | None = None) -> Any:
     return Field(default=None, exclude_if=_is_none, description=description)
 
 
+MOVED_ON = "It has gone on since the exception left it: its locals of then are lost"
+INNER = "A library's frame, deeper than the program's own code on top"
 REDACTED = (
     "The value, or a part of it, is masked because of its name or its shape; `reveal` shows it"
 )

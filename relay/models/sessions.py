@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from relay.dap.lifecycle import Phase
+from relay.models.failure import OfFailure
 from relay.models.fields import AdapterName, PathText, StrictModel, Text
 from relay.models.launch import Program
 from relay.models.resource import Location, Resource, Timestamp, left_out
@@ -88,7 +89,7 @@ class ExceptionView(Resource):
     full_type: str | None = None
 
 
-class SessionView(Resource):
+class SessionView(OfFailure):
     """A session and where its program stands."""
 
     session_id: str

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from relay.models.failure import OfFailure
 from relay.models.resource import ProcessRef, Resource, left_out
 
 StatusWord = Literal[
@@ -46,7 +47,7 @@ class StatusException(Resource):
     location: StatusLocation | None = Field(description="Where it was raised")
 
 
-class StatusView(Resource):
+class StatusView(OfFailure):
     """The session at a glance, made for polling."""
 
     session_id: str

@@ -30,7 +30,7 @@ from relay.operations.blocked import (
 )
 from relay.operations.blocked import STOPS as STOPS
 from relay.operations.inspection import told_threads
-from relay.operations.sessions import location_view
+from relay.operations.sessions import failure_fields, location_view
 from relay.operations.snapshot import stop_report
 from relay.session.session import Session
 from relay.session.stop import Stop
@@ -195,6 +195,7 @@ async def standing(session: Session, body: Waiting, cursor: int) -> ExecutionRes
         thread_id=stop.thread_id if stop else None,
         return_value=_return_value(await _shown_return(session, stop, body)),
         exit_code=session.exit_code,
+        **failure_fields(stop),
         stop=await stop_report(session, body, cursor) if body.include else None,
     )
 

@@ -107,6 +107,8 @@ def _frame_view(index: int, frame: Frame, modules: dict[int, str]) -> FrameView:
         column=frame.column,
         module_name=modules.get(frame.dap_id),
         presentation_hint="subtle" if frame.subtle else "normal",
+        moved_on=frame.moved_on or None,
+        inner=frame.inner or None,
     )
 
 

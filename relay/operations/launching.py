@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from itertools import pairwise
 
 import trio
 
@@ -41,8 +40,6 @@ SECRETS = ("RELAY_TOKEN",)
 
 MOST_QUEUED = QUEUE_BYTES // 2
 """Bytes of `stdin_inputs`; what is sent later finds room beside them."""
-
-TEST_RUNNERS = frozenset({"pytest", "py.test", "unittest", "nose2", "trial"})
 
 
 async def launch(session: Session, *, body: LaunchRequest) -> LaunchResult:
@@ -225,32 +222,16 @@ def _other_language(session: Session, path: str) -> str | None:
 
 
 def exception_filters(body: LaunchRequest) -> tuple[str, ...]:
-    """What the debugger is told for `stop_on_exception`.
-
-    Test runners catch everything, so `uncaught` alone would never stop under them.
-    """
+    """What `stop_on_exception` of a launch says, as DAP's filters. Contract, section 10."""
     if body.stop_on_exception is False:
         return ()
-    if body.stop_on_exception is True or body.stop_on_exception == "raised":
-        return ("raised",)
-    if _runs_tests(body.script, body.module, body.args):
-        return ("uncaught", "userUnhandled")
-    return ("uncaught",)
+    return ("raised",) if body.stop_on_exception == "raised" else ("uncaught",)
 
 
 def choose_exceptions(session: Session, filters: tuple[str, ...], *, explicit: bool) -> None:
     """What a start says of exceptions; by default, what exception breakpoints say stays."""
     if explicit or not session.exceptions.chosen:
         session.exceptions = ExceptionBreakpoints(filters)
-
-
-def _runs_tests(script: str | None, module: str | None, args: Sequence[str]) -> bool:
-    name = os.path.basename(script or "").removesuffix(".py") or (module or "").split(".")[0]
-    if name in TEST_RUNNERS:
-        return True
-    # `coverage run -m pytest` and its like.
-    wrapped = [after for flag, after in pairwise(args) if flag == "-m"]
-    return bool(TEST_RUNNERS.intersection(wrapped))
 
 
 async def attach(session: Session, *, body: AttachRequest) -> AttachResult:

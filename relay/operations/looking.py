@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
 from relay.adapters import Ability
 from relay.adapters.python.source_names import name_at
 from relay.errors import InvalidRequest
+from relay.models.execution import LocalVariable
 from relay.models.inspection import Evaluation
 from relay.models.looking import (
     ChainedException,
@@ -21,10 +23,12 @@ from relay.models.looking import (
     ModulesQuery,
     ModuleView,
 )
+from relay.models.resource import Location
 from relay.models.variables import RevealQuery
 from relay.operations.evaluation import evaluation
 from relay.operations.inspection import frame_of, inspector_of
 from relay.operations.paths import resolve
+from relay.operations.sessions import failure_fields
 from relay.session.session import Session
 from relay.session.source_text import source_lines
 from relay.session.stop import RaisedException
@@ -104,10 +108,21 @@ async def get_exception(session: Session, *, query: RevealQuery) -> CurrentExcep
     return CurrentException(
         thread_id=stop.thread_id,
         exception=ExceptionDetails.pick(
-            {**found, "chain": [ChainedException.pick(link) for link in found["chain"]]},
+            {**found, "chain": [_chained(link) for link in found["chain"]]},
             break_mode=known.break_mode if known else "never",
+            **failure_fields(stop),
         ),
     )
+
+
+def _chained(link: Mapping[str, Any]) -> ChainedException:
+    place = link.get("location")
+    shown = {
+        **link,
+        "location": place and Location(**place),
+        "locals": [LocalVariable.pick(one) for one in link.get("locals") or [] if one],
+    }
+    return ChainedException.pick(shown)
 
 
 def _told(raised: RaisedException) -> ExceptionDetails:

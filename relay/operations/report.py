@@ -19,6 +19,7 @@ from relay.models.execution import SourceLine
 from relay.models.report import (
     REPORT_BYTES,
     Report,
+    ReportCause,
     ReportException,
     ReportFrame,
     ReportLocal,
@@ -30,10 +31,11 @@ from relay.operations.report_text import CUT, render
 from relay.session.breakpoints import Breakpoint
 from relay.session.exit_words import describe_exit
 from relay.session.frames import stack
+from relay.session.own_code import own_roots
 from relay.session.redaction import REVEALING, Redaction
 from relay.session.session import Session
 from relay.session.source_text import source_lines
-from relay.session.stop import Frame, Stop
+from relay.session.stop import Failure, Frame, Stop
 
 MAX_VALUE = 240
 """Characters of one value."""
@@ -132,6 +134,8 @@ async def _frame_to_show(session: Session, stop: Stop) -> Frame | None:
     """The top one; of an exception from within a library, the program's own that called it."""
     if stop.top is None or stop.exception is None or _is_own(session, stop.top.path):
         return stop.top
+    if stop.failure is not None:
+        return stop.top  # the debuggee has put it on top
     frames = await stack(session.require_debuggee("report"), stop, stop.thread_id)
     own = (frame for frame in frames if _is_own(session, frame.path))
     return next(own, stop.top)
@@ -216,8 +220,11 @@ async def _stack(
         return [_frame(session, frame, frame is at) for frame in known], 0
     items = frames["items"]
     more = frames["total"] - len(items)
+    inner = [one for one in items if one.get("inner")]
+    items = [one for one in items if not one.get("inner")]
     while items and is_launcher_frame(items[-1]["path"], items[-1]["name"]):
         items.pop()
+    items += inner
     return [
         ReportFrame(
             name=one["name"],
@@ -225,6 +232,8 @@ async def _stack(
             line=one["line"],
             own=_is_own(session, one["path"]),
             shown=one["shown"],
+            moved_on=bool(one.get("moved_on")),
+            inner=bool(one.get("inner")),
         )
         for one in items
     ], more
@@ -237,17 +246,47 @@ def _frame(session: Session, frame: Frame, shown: bool) -> ReportFrame:
         line=frame.line,
         own=_is_own(session, frame.path),
         shown=shown,
+        moved_on=frame.moved_on,
+        inner=frame.inner,
     )
 
 
 def _exception(session: Session, stop: Stop, shown: Frame | None) -> ReportException | None:
     if stop.exception is None:
         return None
-    elsewhere = stop.top is not None and stop.top is not shown
+    raised = stop.top if stop.top is not shown else None
+    if stop.failure is not None:
+        known = stop.stacks.get(stop.thread_id) or []
+        raised = next((frame for frame in known if frame.inner), None)
     return ReportException(
         type=stop.exception.type,
         message=stop.exception.message,
-        raised=_frame(session, stop.top, False) if elsewhere and stop.top else None,
+        raised=None if raised is None else _frame(session, raised, False),
+        ended=None if stop.failure is None else _ended(stop.failure),
+        chain=[_cause(session, link) for link in stop.exception.chain],
+    )
+
+
+def _ended(failure: Failure) -> str:
+    """`fails test_shop.py::test_total`, `ends thread worker-1`"""
+    words = f"fails {failure.test}" if failure.test else f"ends {failure.ends}"
+    if failure.name and failure.name != "call":
+        words += f" ({failure.name})" if failure.test else f" {failure.name}"
+    if failure.group is not None:
+        words += f", {failure.group['number']} of {failure.group['of']} in a group"
+    return words
+
+
+def _cause(session: Session, link: Mapping[str, Any]) -> ReportCause:
+    place = link.get("location")
+    return ReportCause(
+        relation=link["relation"],
+        type=link["type"],
+        message=link["message"],
+        place=place
+        and ReportFrame(
+            name=place["function"], path=short_path(session, place["path"]), line=place["line"]
+        ),
     )
 
 
@@ -255,12 +294,7 @@ def _exception(session: Session, stop: Stop, shown: Frame | None) -> ReportExcep
 
 
 def _roots(session: Session) -> set[str]:
-    roots = {session.config.project_root}
-    if session.launched is not None:
-        roots.add(session.launched.cwd)
-        if session.launched.script:
-            roots.add(os.path.dirname(session.launched.script))
-    return roots
+    return set(own_roots(session))
 
 
 def _is_own(session: Session, path: str | None) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relay.dap.lifecycle import Phase
-from relay.models.report import Report, ReportFrame, ReportLocal
+from relay.models.report import Report, ReportException, ReportFrame, ReportLocal
 
 CUT = "…"
 LEAST_LINE = 28
@@ -19,6 +19,11 @@ MOST_BEFORE = 24
 """Bytes of an old value that are worth being shown beside the new one."""
 STACK_SHARE = 0.4
 
+_RELATIONS = {
+    "cause": "caused by",
+    "context": "raised while handling",
+    "earlier": "before it, in the same test:",
+}
 _WORDS = {
     Phase.CREATED: "created: no program has been started",
     Phase.LAUNCHING: "launching: the program is being started",
@@ -85,11 +90,27 @@ def _head(report: Report) -> list[str]:
         ]
         if raised.raised is not None:
             head.append(f"raised at {place_of(raised.raised)}")
+        if raised.ended is not None:
+            head.append(one_line(raised.ended))
+        head += _chain(raised)
     if report.lost is not None:
         head.append(one_line(report.lost))
     if report.returned is not None:
         head.append(f"returned {one_line(report.returned)}")
     return head
+
+
+def _chain(raised: ReportException) -> list[str]:
+    """The nearest cause, and the first of all; what lies between is counted."""
+    links = raised.chain
+    shown = [links[0], links[-1]] if len(links) > 1 else links
+    between = f" (+{len(links) - 2} between)" if len(links) > 2 else ""
+    lines = []
+    for number, link in enumerate(shown):
+        place = f" at {place_of(link.place)}" if link.place is not None else ""
+        what = _exception(link.type, link.message)
+        lines.append(f"{_RELATIONS[link.relation]} {what}{place}{between if number else ''}")
+    return lines
 
 
 def _reason(report: Report) -> str:
@@ -198,6 +219,8 @@ def _entries(report: Report) -> list[str]:
     entries: list[str] = []
     folded, path = 0, None
     for frame in report.stack:
+        if frame.inner:
+            continue  # where it was raised is said above
         if not frame.own and not frame.shown:
             folded += 1
             continue

@@ -6,11 +6,13 @@ import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from relay.adapters.known import DEFAULT, adapter_for
 from relay.dap.lifecycle import Phase
 from relay.errors import InvalidRequest
 from relay.hub import Hub
+from relay.models.failure import GroupMembership
 from relay.models.launch import Program
 from relay.models.resource import Location
 from relay.models.sessions import (
@@ -194,6 +196,7 @@ def view(session: Session, *, reveal: bool = False) -> SessionView:
         stopped_thread_id=stop.thread_id if stop else None,
         breakpoint_count=len(session.breakpoints),
         exception=exception_view(stop),
+        **failure_fields(stop),
         exit_code=session.exit_code,
         warning=session.warning,
         waiting_for_input=session.waiting_for_input,
@@ -225,6 +228,21 @@ def location_view(stop: Stop | None) -> Location | None:
         function=top.name,
         pid=None if stop.process is None else stop.process["pid"],
     )
+
+
+def failure_fields(stop: Stop | None) -> dict[str, Any]:
+    """The fields of `OfFailure`; none at other stops."""
+    if stop is None or stop.failure is None:
+        return {}
+    failure = stop.failure
+    return {
+        "post_mortem": True,
+        "ends": failure.ends,
+        "ends_name": failure.name,
+        "test": failure.test,
+        "explanation": failure.explanation,
+        "group": failure.group and GroupMembership(**failure.group),
+    }
 
 
 def exception_view(stop: Stop | None) -> ExceptionView | None:

@@ -132,7 +132,14 @@ def source_lines(frame: Frame | None, redaction: Redaction = REVEALING) -> list[
 async def _stack_lines(session: Session, stop: Stop) -> list[FrameLine]:
     frames = await stack(session.require_debuggee("include"), stop, stop.thread_id)
     return [
-        FrameLine(id=index, name=frame.name, path=frame.path, line=frame.line)
+        FrameLine(
+            id=index,
+            name=frame.name,
+            path=frame.path,
+            line=frame.line,
+            moved_on=frame.moved_on or None,
+            inner=frame.inner or None,
+        )
         for index, frame in enumerate(frames[:STACK_FRAMES])
     ]
 

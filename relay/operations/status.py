@@ -18,6 +18,7 @@ from relay.models.status import (
     StoppedThread,
     ThreadStanding,
 )
+from relay.operations.sessions import failure_fields
 from relay.session.session import Session
 from relay.session.stop import Stop
 
@@ -43,6 +44,7 @@ async def get_status(session: Session) -> StatusView:
         all_threads=[_standing(stop, thread) for thread in threads] if stop else [],
         exception=_exception_of(stop),
         exit_code=session.exit_code,
+        **failure_fields(stop),
         warning=session.warning,
         prompt=session.waiting_for_input if waits else None,
     )

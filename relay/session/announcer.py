@@ -18,7 +18,7 @@ from relay.session.breakpoint_news import found_function, named, take_answer, ta
 from relay.session.capture_news import fetch_rest, take_captures
 from relay.session.configuration import send_breakpoints
 from relay.session.debuggee import Debuggee
-from relay.session.exception_stop import examine
+from relay.session.exception_stop import examine, failure_stop
 from relay.session.frames import told_frame, top_frame
 from relay.session.output_mask import OutputMask
 from relay.session.stop import Frame, Stop
@@ -46,6 +46,7 @@ class Announcer:
             "terminated": self._terminated,
             "relaySubprocess": self._subprocess,
             "relayStop": self._place_told,
+            "relayFailure": self._failure_announced,
             "relayHits": self._hits_told,
             "relayCaptures": self._captures_told,
             "relayTrace": self._trace_told,
@@ -55,6 +56,7 @@ class Announcer:
 
         self._masks: dict[str, OutputMask | None] = {}  # by category
         self._places: dict[int, Mapping[str, Any]] = {}
+        self._failures: dict[int, Mapping[str, Any]] = {}
         self._fetches = False  # captures that the debuggee has not told yet
         self._resumes = 0  # that the debugger told of
 
@@ -178,6 +180,10 @@ class Announcer:
         self._places[int(body["threadId"])] = body
         self._hits_told(body)
 
+    def _failure_announced(self, body: Mapping[str, Any]) -> None:
+        """A thread is about to stop at what has ended something, and says all of it."""
+        self._failures[int(body["threadId"])] = body
+
     def _hits_told(self, body: Mapping[str, Any]) -> None:
         hits = body.get("hits") or {}
         family = self._debuggee.family
@@ -203,6 +209,10 @@ class Announcer:
         self._debuggee.children.look_soon()
         if self._debuggee.inspector is not None:
             self._debuggee.inspector.new_stop()
+        failure = self._failures.pop(_thread_of(body), None)
+        if failure is not None and _reason_of(body) == "exception":
+            self._debuggee.nursery.start_soon(self._settle_failure, body, failure)
+            return
         told = self._places.pop(_thread_of(body), None)
         if told is not None:
             body = {**body, "relayHit": told.get("hit")}
@@ -230,6 +240,16 @@ class Announcer:
         if stop is not None:
             await self._forget_target(stop)
             self._announce(stop, body)
+
+    async def _settle_failure(self, body: Mapping[str, Any], failure: Mapping[str, Any]) -> None:
+        try:
+            stop = failure_stop(_stop_at(body, None), failure)
+            if not await self._is_meant(stop):
+                return
+        except (RelayError, *MALFORMED) as error:
+            log.warning("session %s: failure not described: %r", self._session.id, error)
+        await self._forget_target(stop)
+        self._announce(stop, body)
 
     async def _with_thread(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """The event with its thread, which DAP lets a debugger leave out."""

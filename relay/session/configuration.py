@@ -19,6 +19,7 @@ from relay.adapters.standard import StandardAdapter
 from relay.session.breakpoint_news import name_of, start_anew, take_answer, take_places
 from relay.session.breakpoints import Breakpoint
 from relay.session.capture_news import send_captures
+from relay.session.own_code import own_roots
 
 if TYPE_CHECKING:
     from relay.session.debuggee import Debuggee
@@ -202,6 +203,8 @@ def _texts(session: Session, breakpoint: Breakpoint) -> dict[str, str]:
 async def send_exception_filters(debuggee: Debuggee) -> None:
     """The exception filters; `raised` is narrowed to user code and to the first raise.
 
+    `uncaught` is the probe's: it learns of each failure from whoever the exception comes to, and
+    needs nothing traced.
     Whatever goes out of the program's own code unhandled was raised in it or passed it, and
     `raised` stops there: it has user_unhandled in it.
     """
@@ -213,8 +216,13 @@ async def send_exception_filters(debuggee: Debuggee) -> None:
         return
     if inspector is not None:
         await inspector.limit_exceptions(setting.types)
+        await inspector.watch_failures("uncaught" in setting.filters, own_roots(debuggee.session))
     raised = "raised" in setting.filters
-    filters = [name for name in setting.filters if not (raised and name == "userUnhandled")]
+    filters = [
+        name
+        for name in setting.filters
+        if not (raised and name == "userUnhandled") and not (inspector and name == "uncaught")
+    ]
     await debuggee.request("setExceptionBreakpoints", {"filters": filters})
     if raised and inspector is not None:
         await inspector.refine_exceptions()

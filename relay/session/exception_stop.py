@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from relay.adapters.python.launch import is_launcher_frame
 from relay.errors import DebuggerError, RelayError
-from relay.session.stop import RaisedException, Stop
+from relay.session.stop import Failure, Frame, RaisedException, Stop
 
 if TYPE_CHECKING:
     from relay.session.debuggee import Debuggee
@@ -31,12 +32,45 @@ SIGNALS = frozenset(
 """Exceptions by which programs and test runners steer themselves: not what stop_on_exception means."""
 
 
+def failure_stop(stop: Stop, facts: Mapping[str, Any]) -> Stop:
+    """The stop with what the debuggee said of a failure: what it ends, and its frames."""
+    frames = [
+        Frame(
+            dap_id=one["id"],
+            name=one["name"],
+            path=one["path"],
+            line=one["line"],
+            column=1,
+            subtle=str(one["path"]).startswith("<"),
+            moved_on=one["moved_on"],
+            inner=one["inner"],
+        )
+        for one in facts["frames"]
+    ]
+    raised = [frame for frame in frames if not frame.inner]
+    while len(raised) > 1 and is_launcher_frame(raised[-1].path, raised[-1].name):
+        raised.pop()
+    frames = [*raised, *(frame for frame in frames if frame.inner)]
+    stop.top = next(iter(frames), None)
+    stop.stacks[stop.thread_id] = frames
+    stop.failure = Failure(
+        ends=facts["ends"],
+        name=facts.get("ends_name"),
+        test=facts.get("test"),
+        explanation=facts.get("explanation"),
+        group=facts.get("group"),
+    )
+    return stop
+
+
 async def examine(debuggee: Debuggee, stop: Stop) -> bool:
     """Fill in the stop's exception; False if it is a signal and no failure, or not asked for."""
     stop.exception = await _exception_of(debuggee, stop)
+    if stop.failure is not None:
+        stop.exception = replace(stop.exception, break_mode="unhandled")
     setting = debuggee.session.exceptions
     # What is named is meant, whatever it is.
-    if not setting.types and _is_signal(debuggee.session, stop.exception):
+    if stop.failure is None and not setting.types and _is_signal(debuggee.session, stop.exception):
         return False
     return await _condition_holds(debuggee, stop)
 

@@ -214,6 +214,7 @@ class Inspector:
             message=found["message"],
             traceback=found["traceback"],
             expected=bool(found.get("expected")),
+            chain=found["chain"],
         )
 
     async def exception_details(self, frame: Frame, *, reveal: bool) -> dict[str, Any] | None:
@@ -324,6 +325,10 @@ class Inspector:
     async def limit_exceptions(self, types: Sequence[str]) -> list[str]:
         """Stop at these types of exceptions only, if there are any; the names not known yet."""
         return list((await self._ask("limit_exceptions", None, types=list(types)))["unknown"])
+
+    async def watch_failures(self, on: bool, roots: Sequence[str]) -> None:
+        """Stop at exceptions that end something, or do not; `roots` hold the program's own code."""
+        await self._ask("watch_failures", None, on=on, roots=list(roots))
 
     async def exception_holds(self, frame: Frame, condition: str) -> tuple[bool, str | None]:
         """Whether the condition holds of the stop's exception, and what it raised itself."""

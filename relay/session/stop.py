@@ -22,6 +22,26 @@ class Frame:
     column: int = 0
     module: str | None = None
     subtle: bool = False
+    moved_on: bool = False
+    """Of a post-mortem stop: it has gone on since it raised, and its locals of then are lost."""
+    inner: bool = False
+    """Of a post-mortem stop: a library's, deeper than the program's own code on top."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What an exception has ended, as the runner, the framework or Python says."""
+
+    ends: str
+    """test, thread, task, process, request, command, job, future"""
+    name: str | None = None
+    """Which: the thread's name, the request's path, the phase of the test."""
+    test: str | None = None
+    """The runner's id of the test."""
+    explanation: str | None = None
+    """The runner's own words on it."""
+    group: Mapping[str, Any] | None = None
+    """`message`, `number` and `of`, where it is one leaf of an exception group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +55,8 @@ class RaisedException:
     break_mode: str = "always"
     expected: bool = False
     """Whether a `with` statement, such as `pytest.raises`, waits for it."""
+    chain: Sequence[Mapping[str, Any]] = ()
+    """Its causes and contexts, nearest first, each with its own place."""
 
 
 @dataclass(slots=True)
@@ -49,6 +71,8 @@ class Stop:
     text: str | None = None
     hit_breakpoint_ids: list[str] = field(default_factory=list)
     exception: RaisedException | None = None
+    failure: Failure | None = None
+    """Set at a post-mortem stop: the program has left the frames that are shown."""
     return_value: dict[str, Any] | None = None
     output_seq: int = 0
     stacks: dict[int, list[Frame]] = field(default_factory=dict)

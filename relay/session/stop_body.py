@@ -30,6 +30,15 @@ def stopped_body(stop: Stop) -> dict[str, Any]:
     }
     if stop.process is not None:
         body["process"] = stop.process
+    if (failure := stop.failure) is not None:
+        facts = {
+            "ends": failure.ends,
+            "ends_name": failure.name,
+            "test": failure.test,
+            "explanation": failure.explanation,
+            "group": failure.group and dict(failure.group),
+        }
+        body |= {"post_mortem": True, **{k: v for k, v in facts.items() if v is not None}}
     if (raised := stop.exception) is not None:
         body["text"] = f"{raised.type}: {raised.message}" if raised.message else raised.type
         body["exception_info"] = {

@@ -98,15 +98,24 @@ async def test_uncaught_stops_once_where_it_was_raised(
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("wish", [True, "raised"])
 async def test_raised_stops_once_for_each_exception(
-    api: Api, program: Callable[..., Program], wish: bool | str, mode: str
+    api: Api, program: Callable[..., Program], mode: str
 ) -> None:
     crash = program(CRASH)
     session = await api.session()
-    seen = await stops(session, script=crash.text, stop_on_exception=wish, launch_mode=mode)
+    seen = await stops(session, script=crash.text, stop_on_exception="raised", launch_mode=mode)
     assert [s["current_location"]["line"] for s in seen] == [crash.line("raise")] * 2
     assert {s["exception"]["type"] for s in seen} == {"ZeroDivisionError"}
+
+
+@pytest.mark.parametrize("wish", [True, "uncaught"])
+async def test_true_is_uncaught(
+    api: Api, program: Callable[..., Program], wish: bool | str
+) -> None:
+    crash = program(CRASH)
+    session = await api.session()
+    (stop,) = await stops(session, script=crash.text, stop_on_exception=wish)
+    assert (stop["post_mortem"], stop["ends"]) == (True, "process")
 
 
 async def test_false_never_stops(api: Api, program: Callable[..., Program]) -> None:
@@ -121,7 +130,7 @@ async def test_what_libraries_handle_themselves_is_no_stop(
 ) -> None:
     library = program(LIBRARY)
     session = await api.session()
-    seen = await stops(session, script=library.text, stop_on_exception=True, launch_mode=mode)
+    seen = await stops(session, script=library.text, stop_on_exception="raised", launch_mode=mode)
     assert [s["current_location"]["line"] for s in seen] == [library.line("parse")]
     assert seen[0]["exception"]["type"] == "JSONDecodeError"
     assert await session.printed() == "done\n"

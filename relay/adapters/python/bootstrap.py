@@ -64,6 +64,7 @@ def main() -> None:
     link.hide_files(hidden)
     program = plain.Program(spec["kind"], spec["target"], spec["args"], globals())
     hooks.install(link)
+    link.hold_main()
     link.wait_until_configured()
     try:
         link.run(*program.prepare())

@@ -48,7 +48,8 @@ class Link:
         self.detached = False  # the relay let go: the end of the socket is no reason to die
         self.over = False  # the last event is queued, or this is a child: nothing more comes
         self._exec = make_exec(pydevd)
-        pydevd._debug_relay_probe.mend_breakpoints()  # before the first breakpoint comes
+        self._probe = pydevd._debug_relay_probe
+        self._probe.mend_breakpoints()  # before the first breakpoint comes
         self._connect()
         redirect_log(self)
         # Registered before anything of the program's: runs after all of it.
@@ -78,21 +79,31 @@ class Link:
         self.py_db.patch_threads()
         self.py_db._create_pydb_command_thread()
 
+    def hold_main(self) -> None:
+        """Say that `run` will run the program's main code: it sees what that ends with."""
+        self._probe.start_holds_main()
+
     def run(self, call: Any, *args: Any) -> None:
         """Calls `call(*args)` as the program: what it raises is `uncaught`."""
         self.begin()
-        self._exec(threading.current_thread(), call, *args)
+        try:
+            self._exec(threading.current_thread(), call, *args)
+        except BaseException as error:
+            self._probe.process_failed(error)
+            raise
+        finally:
+            self._probe.main_is_over()
 
     def begin(self) -> None:
         """From here on this thread is the program."""
         thread = threading.current_thread()
         self.py_db.notify_thread_created(self.pydevd.get_current_thread_id(thread), thread)
         self.py_db.enable_tracing()  # on some versions this itself runs `uname`
-        self.pydevd._debug_relay_probe.announce_children()
-        self.pydevd._debug_relay_probe.mend_steps()
-        self.pydevd._debug_relay_probe.mend_resumes()
-        self.pydevd._debug_relay_probe.announce_stops()
-        self.pydevd._debug_relay_probe.watch_stdin()
+        self._probe.announce_children()
+        self._probe.mend_steps()
+        self._probe.mend_resumes()
+        self._probe.announce_stops()
+        self._probe.watch_stdin()
 
     def own_code(self) -> set[types.CodeType]:
         """The code of this file that can be at the root of an exception's traceback."""
@@ -128,11 +139,12 @@ class Link:
         """Sends all that is queued, then `terminated`. Runs after the program's last line."""
         if self.over:
             return
+        self._probe.program_ends()
         self.over = True
         self._stop_tracing()
-        self.pydevd._debug_relay_probe.tell_hits()
-        self.pydevd._debug_relay_probe.tell_captures()
-        self.pydevd._debug_relay_probe.tell_trace()
+        self._probe.tell_hits()
+        self._probe.tell_captures()
+        self._probe.tell_trace()
         writer = self.py_db.writer
         writer.do_kill_pydev_thread()
         writer.join(LAST_WORDS_SECONDS)
@@ -142,7 +154,7 @@ class Link:
         if self.over:
             return
         self.over = True
-        self.pydevd._debug_relay_probe.stop_watching()
+        self._probe.stop_watching()
         self._stop_tracing()
         self.py_db.created_pydb_daemon_threads = {}
         self.pydevd.set_global_debugger(None)

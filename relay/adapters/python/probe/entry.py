@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.captures import set_captures, tell_captures
     from relay.adapters.python.probe.evaluation import evaluate
     from relay.adapters.python.probe.exceptions import exception
+    from relay.adapters.python.probe.failures.watching import watch_failures
     from relay.adapters.python.probe.functions import function_places, set_function_breakpoints
     from relay.adapters.python.probe.guard import Interrupted, TroubleError, exception_line
     from relay.adapters.python.probe.hang import hang_report
@@ -100,6 +101,7 @@ _CALLS: dict[str, Callable[..., dict[str, Any]]] = {
         trace_functions,
         limit_exceptions,
         exception_condition,
+        watch_failures,
         configure,
         hover,
         completions,

@@ -13,13 +13,24 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.adapters.python.probe.attributes import attribute_child
     from relay.adapters.python.probe.contents import Child
     from relay.adapters.python.probe.expected import is_expected
+    from relay.adapters.python.probe.failures.failing import kept_errors
+    from relay.adapters.python.probe.failures.own_code import own_frame
+    from relay.adapters.python.probe.failures.raised_frames import raised_entries
     from relay.adapters.python.probe.frames import debugger, find_frame, is_debugger_file
     from relay.adapters.python.probe.guard import Interrupted, attempt, exception_line
+    from relay.adapters.python.probe.references import scope_handle
+    from relay.adapters.python.probe.scopes import local_items
     from relay.adapters.python.probe.secrets import clean_answer, secrets_on_stack
-    from relay.adapters.python.probe.types import exact, full_name, mro_of, name_of
+    from relay.adapters.python.probe.stops import _client_path
+    from relay.adapters.python.probe.types import exact, full_name, is_dunder, mro_of, name_of
     from relay.adapters.python.probe.variables import describe
+
+
+_MOST_LOCALS = 20
+"""Locals of each exception of a chain."""
 
 
 def exception(frame: int, max_value: int = 4000) -> dict[str, Any]:
@@ -41,7 +52,7 @@ def exception_answer(frame: Any, room: int) -> dict[str, Any] | None:
     answer["expected"] = attempt(is_expected, value, tb, default=False)
     answer["raised_here"] = innermost is not None and innermost.tb_frame is frame
     answer["line"] = None if innermost is None else innermost.tb_lineno
-    answer["chain"] = _exception_chain(value, room)
+    answer["chain"] = _exception_chain(value, room) + _earlier(value, room)
     values = secrets_on_stack(tb)
     clean_answer(answer, values, "message", "traceback")
     for link in answer["chain"]:
@@ -84,10 +95,45 @@ def _exception_chain(value: Any, room: int) -> list[dict[str, Any]]:
             link, relation = namespace["__context__"].__get__(value), "context"
         if link is None or any(known is link for known in seen):
             break
-        chain.append(dict(_exception_head(link, room), relation=relation))
+        chain.append(_link(link, link.__traceback__, relation, room))
         seen.append(link)
         value = link
     return chain
+
+
+def _earlier(value: Any, room: int) -> list[dict[str, Any]]:
+    """What a request or a job of the same test ended with before, newest first."""
+    return [
+        dict(_link(error, tb, "earlier", room), ends=ends)
+        for ends, error, tb in kept_errors(value)[::-1]
+    ]
+
+
+def _link(error: Any, tb: Any, relation: str, room: int) -> dict[str, Any]:
+    """One exception of a chain with the program's innermost frame on its way, and its locals."""
+    link = dict(_exception_head(error, room), relation=relation)
+    found = [e for e in raised_entries(tb) if not is_debugger_file(e.frame.f_code.co_filename)]
+    if not found:
+        return dict(link, location=None, locals=[])
+    position = own_frame(found)
+    entry = found[-1 if position is None else position]
+    items = [(n, v) for n, v in local_items(entry.frame) if type(n) is str and not is_dunder(n)]
+    in_function = entry.frame.f_locals is not entry.frame.f_globals
+    handle = scope_handle("locals", entry.frame)
+    kept = [] if entry.moved_on or not in_function else items[:_MOST_LOCALS]
+    return dict(
+        link,
+        moved_on=entry.moved_on,
+        location={
+            "path": attempt(_client_path, entry.frame),
+            "line": entry.line,
+            "function": entry.frame.f_code.co_name,
+        },
+        locals=[
+            attempt(describe, attribute_child(*item), handle, entry.frame, 200, default=None)
+            for item in kept
+        ],
+    )
 
 
 def _traceback_text(value: Any, tb: Any, most: int = 20_000) -> str:

@@ -45,6 +45,11 @@ def _lookup_wanted(lookup: Any, cls: Any, exceptions: Any) -> Any:
     return lookup(cls, exceptions)
 
 
+def is_wanted_exception(cls: Any) -> bool:
+    """Whether the types that the client named, if it named any, include this class."""
+    return not _wanted_types or _is_wanted(cls)
+
+
 def _is_wanted(cls: Any) -> bool:
     bases = mro_of(cls)
     return any(_has_name(base, name) for base in bases for name in _wanted_types) or any(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.adapters.python.probe.attributes import attribute_child
+    from relay.adapters.python.probe.failures.post_mortem import post_mortem_entry
     from relay.adapters.python.probe.frames import debugger, find_frame, is_debugger_file
     from relay.adapters.python.probe.guard import attempt
     from relay.adapters.python.probe.references import scope_handle
@@ -54,6 +55,11 @@ def _telling_locals(frame: Any, first: list[str]) -> list[tuple[Any, Any]]:
     return sorted(kept, key=lambda item: item[0] not in first)
 
 
+def _is_inner(frame: Any) -> bool:
+    entry = post_mortem_entry(frame)
+    return entry is not None and bool(entry.inner)
+
+
 def _frames_above(frame: Any, most: int) -> dict[str, Any]:
     """The stack that the frame is in, top first, as the debugger keeps it for this stop."""
     manager = debugger().suspended_frames_manager
@@ -69,6 +75,8 @@ def _frames_above(frame: Any, most: int) -> dict[str, Any]:
                 "path": _client_path(f),
                 "line": known.frame_id_to_lineno.get(id(f), f.f_lineno),
                 "shown": f is frame,
+                "moved_on": getattr(f, "moved_on", False),
+                "inner": attempt(_is_inner, f, default=False),
             }
             for f in shown
         ],

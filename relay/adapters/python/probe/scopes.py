@@ -44,7 +44,9 @@ def items_of(namespace: Any) -> list[tuple[Any, Any]]:
 
 def local_items(frame: Any) -> list[tuple[Any, Any]]:
     """(name, value) in the order of definition, without the debugger's own."""
-    found = [(n, v) for n, v in items_of(frame.f_locals) if n not in _ARTEFACTS and n[:1] != "."]
+    items = items_of(frame.f_locals)
+    # "." begins the names of comprehensions' arguments, "@" those that pytest's rewriting makes.
+    found = [(n, v) for n, v in items if n not in _ARTEFACTS and n[:1] not in (".", "@")]
     code = frame.f_code
     names = getattr(code, "co_varnames", ()) + getattr(code, "co_cellvars", ())
     names += getattr(code, "co_freevars", ())

@@ -1,0 +1,192 @@
+"""The frames of a traceback: where each raised, and whether its locals are still those of then.
+
+A frame that was left by the exception keeps its locals for good. One that caught it may run on, in
+another round of a loop say: what it holds then is no longer what the exception saw. Which of the
+two it is can be read from the instruction at which the frame is now, and from the handlers that
+its code has for the one that raised.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_HAS_TABLES = hasattr(type((lambda: None).__code__), "co_exceptiontable")  # 3.11
+_MOST_ENTRIES = 2000
+"""A recursion without an end has a traceback of a thousand frames and more."""
+
+
+class RaisedFrame:
+    """One entry of a traceback; in place of the frame wherever that would show what is of now.
+
+    Looks like a frame to whoever reads one. `_base_frame` is pydevd's name for the real one.
+    """
+
+    def __init__(self, frame: Any, line: int, moved_on: bool) -> None:
+        self._base_frame = frame
+        self.f_code = frame.f_code
+        self.f_globals = frame.f_globals
+        self.f_builtins = getattr(frame, "f_builtins", None)
+        self.f_lineno = line
+        self.f_lasti = frame.f_lasti
+        self.f_back = frame.f_back
+        self.f_trace = None
+        self.moved_on = moved_on
+
+    @property
+    def f_locals(self) -> Any:
+        return {} if self.moved_on else self._base_frame.f_locals
+
+
+class Entry:
+    """A frame to show, its line, and what is known of it."""
+
+    def __init__(self, frame: Any, line: int, moved_on: bool = False) -> None:
+        self.frame = frame
+        self.line = line
+        self.moved_on = moved_on
+        self.inner = False
+        """Whether it is a library's, deeper than the program's own code that is shown on top."""
+
+
+def raised_entries(tb: Any) -> list[Entry]:
+    """The traceback's frames, outermost first."""
+    links = list(_links(tb))
+    running = set(map(id, _running_frames()))
+    entries: list[Entry] = []
+    for position, link in enumerate(links):
+        caller = links[position - 1] if position else None
+        moved_on = _has_moved_on(link, caller, id(link.tb_frame) in running)
+        frame = link.tb_frame
+        again = any(other.tb_frame is frame for other in links[position + 1 :][:50])
+        if moved_on or again:
+            frame = RaisedFrame(frame, link.tb_lineno, moved_on)
+        entries.append(Entry(frame, link.tb_lineno, moved_on))
+    return entries
+
+
+def _links(tb: Any) -> Iterator[Any]:
+    count = 0
+    while tb is not None and count < _MOST_ENTRIES:
+        yield tb
+        tb, count = tb.tb_next, count + 1
+
+
+def _running_frames() -> Iterator[Any]:
+    """Every frame that is on a thread's stack now."""
+    for frame in list(sys._current_frames().values()):
+        at: Any = frame
+        while at is not None:
+            yield at
+            at = at.f_back
+
+
+def _has_moved_on(link: Any, caller: Any, running: bool) -> bool:
+    """Whether the frame has run on since it raised, otherwise than to clean up and leave."""
+    frame, raised, now = link.tb_frame, link.tb_lasti, link.tb_frame.f_lasti
+    if running:  # at the very instruction that raised it would be in another round
+        return now == raised or not _is_in_handler(frame.f_code, raised, now)
+    # A `with` that passes an exception on leaves the frame where it was; `finally` at its end.
+    has_left = now == raised or _raises_anew(frame.f_code, now)
+    if has_left and _went_to(frame, caller):
+        return False
+    if now == raised:
+        return _may_catch(frame.f_code, raised)
+    return not (has_left and _is_in_handler(frame.f_code, raised, now))
+
+
+def _went_to(frame: Any, caller: Any) -> bool:
+    """Whether the exception went from the frame to the one that the traceback names before it.
+
+    Not so where one was kept and raised again elsewhere, as a future does.
+    """
+    return caller is not None and (frame.f_back is None or frame.f_back is caller.tb_frame)
+
+
+# Handlers ------------------------------------------------------------------------------------
+
+
+def _opname(code: Any, offset: int) -> str:
+    import dis
+
+    return dis.opname[code.co_code[offset]] if 0 <= offset < len(code.co_code) else ""
+
+
+def _raises_anew(code: Any, offset: int) -> bool:
+    return _opname(code, offset) in ("RERAISE", "END_FINALLY", "RAISE_VARARGS")
+
+
+def _may_catch(code: Any, raised: int) -> bool:
+    """Whether a handler around the instruction may keep an exception, as `except` does."""
+    if _HAS_TABLES:
+        return any(not _passes_on(code, handler) for handler in _handlers(code, raised))
+    return any(start < raised < end for start, end in _blocks(code, "SETUP_FINALLY"))
+
+
+def _passes_on(code: Any, handler: int) -> bool:
+    """Of the end of a `with`, and of what every generator has for a StopIteration."""
+    return (
+        _opname(code, handler + 2) == "WITH_EXCEPT_START"
+        or _opname(code, handler) == "CALL_INTRINSIC_1"
+    )
+
+
+def _is_in_handler(code: Any, raised: int, now: int) -> bool:
+    """Whether `now` lies in what runs for an exception of the instruction `raised`."""
+    if _HAS_TABLES:
+        return any(
+            start <= now < end
+            for handler in _handlers(code, raised)
+            for start, end in _ranges(code, handler)
+        )
+    # Before, this alone is certain: that a `with` around the instruction is being left.
+    if _opname(code, now) not in ("WITH_EXCEPT_START", "WITH_CLEANUP_START"):
+        return False
+    blocks = [*_blocks(code, "SETUP_WITH"), *_blocks(code, "SETUP_ASYNC_WITH")]
+    return any(end == now and start < raised < end for start, end in blocks)
+
+
+def _blocks(code: Any, opname: str) -> list[tuple[int, int]]:
+    """Where each block of this kind is set up, and where its handler begins; up to 3.10."""
+    import dis
+
+    return [(i.offset, i.argval) for i in dis.get_instructions(code) if i.opname == opname]
+
+
+def _exception_table(code: Any) -> list[Any]:
+    import dis
+
+    return dis._parse_exception_table(code)  # type: ignore[attr-defined,no-any-return]
+
+
+def _handlers(code: Any, raised: int) -> list[int]:
+    """Offsets of the handlers that an exception of the instruction comes to, innermost first."""
+    table = _exception_table(code)
+    found: list[int] = []
+    at = raised
+    while True:
+        target = next((e.target for e in table if e.start <= at < e.end), None)
+        if target is None or target in found:
+            return found
+        cleanup = _cleanup(table, target)
+        found.append(target)
+        at = target if cleanup is None else cleanup
+
+
+def _cleanup(table: list[Any], handler: int) -> int | None:
+    """What takes the exception off the stack if the handler itself raises: it guards all of it."""
+    first = handler + 2  # past PUSH_EXC_INFO, which nothing guards
+    return next((e.target for e in table if e.start <= first < e.end), None)
+
+
+def _ranges(code: Any, handler: int) -> list[tuple[int, int]]:
+    """First and past-last offsets of a handler: what its cleanup guards, and the cleanup."""
+    table = _exception_table(code)
+    cleanup = _cleanup(table, handler)
+    if cleanup is None:
+        return [(handler, handler + 4)]
+    guarded = [(e.start, e.end) for e in table if e.target == cleanup and e.start >= handler]
+    return [(handler, handler + 4), *guarded, (cleanup, cleanup + 8)]

@@ -1,0 +1,311 @@
+"""What ends of itself: the process, threads, futures, tasks. None of it is traced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.e2e.api import Api
+from tests.failures.runs import run, values
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+
+async def test_the_process(api: Api, program: Write) -> None:
+    fails = program("""
+        import json
+
+        def load(text):
+            size = len(text)
+            return json.loads(text)  # @load
+
+        def main():
+            try:
+                load("{handled")
+            except ValueError:
+                pass
+            load("{broken")  # @main
+
+        main()
+    """)
+    found = await run(api, script=fails.text)
+    (stop,) = found.stops
+    assert stop.what == ("process", "JSONDecodeError", fails.line("load"))
+    assert stop.locals == {"text": "'{broken'", "size": "7"}
+    names = [frame["name"] for frame in stop.frames if not frame.get("inner")]
+    assert names == ["load", "main", "<module>"]
+    inner = [frame["name"] for frame in stop.frames if frame.get("inner")]
+    assert inner == ["raw_decode", "decode", "loads"]  # where it was raised comes first
+    assert "raised at json/decoder.py:" in stop.report
+    assert "\nends process\n" in stop.report
+    assert found.exit_code == 1
+
+
+async def test_a_frame_can_be_evaluated_in(api: Api, program: Write) -> None:
+    fails = program("""
+        def half(number):
+            return number / 0
+
+        half(21)
+    """)
+    session = await api.session()
+    at = await session.post("/launch", script=fails.text, wait=60)
+    assert at["post_mortem"] is True
+    assert (await session.evaluate("number * 2"))["result"] == "42"
+    assert (await session.evaluate("half.__name__", frame_id=1))["result"] == "'half'"
+    assert (await session.resume())["exit_code"] == 1
+
+
+async def test_a_thread(api: Api, program: Write) -> None:
+    fails = program("""
+        import threading
+
+        def work(number):
+            raise LookupError(number)  # @raise
+
+        def quiet():
+            raise SystemExit
+
+        for target, args in ((work, (7,)), (quiet, ())):
+            thread = threading.Thread(target=target, args=args, name="worker")
+            thread.start()
+            thread.join()
+        print("done")
+    """)
+    found = await run(api, script=fails.text)
+    (stop,) = found.stops
+    assert stop.what == ("thread", "LookupError", fails.line("raise"))
+    assert stop.view["ends_name"] == "worker"
+    assert stop.locals == {"number": "7"}
+    assert found.exit_code == 0
+    assert await found.session.printed() == "done\n"
+
+
+async def test_futures_that_nobody_asks(api: Api, program: Write) -> None:
+    fails = program("""
+        import concurrent.futures
+
+        def work(number):
+            raise ValueError(number)  # @raise
+
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            asked = [pool.submit(work, number) for number in range(3)]
+            for future in asked:
+                try:
+                    future.result()
+                except ValueError:
+                    pass
+            assert isinstance(pool.submit(work, 3).exception(), ValueError)
+            lost = pool.submit(work, 4)
+    """)
+    found = await run(api, script=fails.text)
+    (stop,) = found.stops
+    assert stop.what == ("future", "ValueError", fails.line("raise"))
+    assert stop.locals == {"number": "4"}
+    assert found.exit_code == 0
+
+
+async def test_tasks_that_nobody_awaits(api: Api, program: Write) -> None:
+    fails = program("""
+        import asyncio
+
+        async def work(number):
+            await asyncio.sleep(0)
+            raise KeyError(number)  # @raise
+
+        def callback():
+            raise IndexError("callback")  # @callback
+
+        async def main():
+            loop = asyncio.get_running_loop()
+            handled = await asyncio.gather(work(1), return_exceptions=True)
+            try:
+                await asyncio.create_task(work(2))
+            except KeyError:
+                pass
+            lost = asyncio.create_task(work(3), name="lost")
+            await asyncio.sleep(0.01)
+            del lost
+            loop.call_soon(callback)
+            await asyncio.sleep(0.01)
+
+        asyncio.run(main())
+    """)
+    found = await run(api, script=fails.text)
+    assert [stop.what for stop in found.stops] == [
+        ("task", "KeyError", fails.line("raise")),
+        ("task", "IndexError", fails.line("callback")),
+    ]
+    assert found.stops[0].view["ends_name"] == "lost"
+    assert found.stops[0].locals == {"number": "3"}
+
+
+async def test_each_leaf_of_a_group(api: Api, program: Write) -> None:
+    fails = program("""
+        import trio
+
+        async def first(number):
+            raise ValueError(number)  # @first
+
+        async def second(number):
+            raise TypeError(number)  # @second
+
+        async def main():
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(first, 1)
+                nursery.start_soon(second, 2)
+
+        trio.run(main)
+    """)
+    found = await run(api, script=fails.text)
+    lines = {"ValueError": fails.line("first"), "TypeError": fails.line("second")}
+    seen = {stop.exception["type"]: stop.line for stop in found.stops}
+    assert seen == lines
+    assert len(found.stops) == 2
+    assert [stop.view["group"]["number"] for stop in found.stops] == [1, 2]
+    assert {stop.view["group"]["of"] for stop in found.stops} == {2}
+
+
+async def test_exit_functions(api: Api, program: Write) -> None:
+    fails = program("""
+        import atexit
+
+        def last(number):
+            return 1 / number  # @raise
+
+        atexit.register(last, 0)
+    """)
+    found = await run(api, script=fails.text)
+    (stop,) = found.stops
+    assert stop.what == ("process", "ZeroDivisionError", fails.line("raise"))
+    assert stop.view["ends_name"] == "atexit"
+    assert stop.locals == {"number": "0"}
+
+
+async def test_a_chain_has_its_places_and_locals(api: Api, program: Write) -> None:
+    fails = program("""
+        def read(path):
+            return open(path)  # @read
+
+        def configure(name):
+            try:
+                return read("/nowhere/" + name)
+            except OSError as error:
+                raise RuntimeError(name) from error  # @configure
+
+        configure("shop.ini")
+    """)
+    found = await run(api, script=fails.text)
+    (stop,) = found.stops
+    assert stop.line == fails.line("configure")
+    (cause,) = stop.exception["chain"]
+    assert (cause["type"], cause["relation"]) == ("FileNotFoundError", "cause")
+    assert cause["location"]["line"] == fails.line("read")
+    assert [(v["name"], v["value"]) for v in cause["locals"]] == [("path", "'/nowhere/shop.ini'")]
+    where = f"at main.py:{fails.line('read')} in read"
+    assert f"\ncaused by FileNotFoundError: {cause['message']} {where}\n" in stop.report
+
+
+async def test_a_frame_that_has_gone_on_shows_no_locals(api: Api, program: Write) -> None:
+    """The exception of one round is not shown beside the values of another."""
+    fails = program("""
+        def work(number):
+            raise ValueError(number)  # @work
+
+        def collect():
+            errors = []
+            for number in range(3):
+                try:
+                    work(number)  # @call
+                except ValueError as error:
+                    errors.append(error)
+            raise errors[0]  # @again
+
+        collect()
+    """)
+    session = await api.session()
+    await session.post("/launch", script=fails.text, wait=60)
+    frames = (await session.get("/stacktrace", levels=0))["frames"]
+    assert [(f["name"], f["line"], f.get("moved_on")) for f in frames] == [
+        ("work", fails.line("work"), None),
+        ("collect", fails.line("call"), True),
+        ("collect", fails.line("again"), None),
+        ("<module>", frames[-1]["line"], None),
+    ]
+    assert await values(session, 0) == {"number": "0"}
+    assert await values(session, 1) == {}
+    assert (await values(session, 2))["number"] == "2"
+    assert (await session.resume())["exit_code"] == 1
+
+
+HANDLED = """
+    import asyncio
+    import contextlib
+    import json
+    import types
+    from unittest import mock
+
+    def fail(*_):
+        raise ValueError("handled")
+
+    module = types.ModuleType("lazy")
+    def missing(name):
+        raise AttributeError(name)
+    module.__getattr__ = missing
+
+    class Odd:
+        def __getattr__(self, name):
+            raise AttributeError(name)
+
+        def __iter__(self):
+            raise TypeError("no iteration")
+
+    assert getattr(module, "name", None) is None
+    assert not hasattr(Odd(), "name")
+    with contextlib.suppress(ValueError):
+        fail()
+    for call in (mock.Mock(side_effect=fail), lambda: json.dumps(object(), default=fail)):
+        try:
+            call()
+        except ValueError:
+            pass
+    try:
+        list(Odd())
+    except TypeError:
+        pass
+
+    async def main():
+        async with asyncio.timeout(None):
+            return await asyncio.gather(asyncio.to_thread(fail), return_exceptions=True)
+
+    asyncio.run(main())
+"""
+
+
+async def test_what_is_handled_is_no_failure(api: Api, program: Write) -> None:
+    found = await run(api, script=program(HANDLED).text)
+    assert (found.stops, found.exit_code) == ([], 0)
+
+
+@pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])
+async def test_on_every_rung(api: Api, program: Write, mode: str) -> None:
+    fails = program("""
+        import threading
+
+        def work(number):
+            return 1 / number  # @raise
+
+        thread = threading.Thread(target=work, args=(0,))
+        thread.start()
+        thread.join()
+        work(0)
+    """)
+    found = await run(api, script=fails.text, launch_mode=mode)
+    line = fails.line("raise")
+    assert [stop.what for stop in found.stops] == [
+        ("thread", "ZeroDivisionError", line),
+        ("process", "ZeroDivisionError", line),
+    ]
+    assert {stop.locals["number"] for stop in found.stops} == {"0"}

@@ -1,0 +1,260 @@
+"""Tests that fail, under the runners that people have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.e2e.api import Api
+from tests.failures.runs import run, run_tests
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+PYTEST = """
+    import unittest
+    import warnings
+    from unittest import mock
+
+    import pytest
+    from hypothesis import given, settings, strategies
+
+    def half(number):
+        rest = number % 2
+        if rest:
+            raise ValueError(f"{number} is odd")  # @half
+        return number // 2
+
+    @pytest.fixture
+    def broken():
+        raise KeyError("fixture")  # @fixture
+
+    @pytest.fixture
+    def leaves():
+        yield
+        raise KeyError("teardown")  # @teardown
+
+    def test_expected():
+        pytest.raises(ValueError, half, 1)
+        with pytest.raises(ValueError):
+            half(1)
+
+    @pytest.mark.xfail
+    def test_xfail():
+        half(1)
+
+    def test_skip():
+        pytest.skip("not today")
+
+    @settings(database=None)
+    @given(strategies.integers())
+    def test_hypothesis_passes(number):
+        try:
+            half(number)
+        except ValueError:
+            pass
+
+    @settings(database=None)
+    @given(strategies.integers())
+    def test_hypothesis_fails(number):
+        assert number < 100  # @hypothesis
+
+    @pytest.mark.parametrize("number", [1, 2])
+    def test_half(number):
+        assert half(number) == 1
+
+    def test_assertion():
+        items = ["a", "b"]
+        assert len(items) == 3  # @assert
+
+    def test_fixture(broken):
+        pass
+
+    def test_teardown(leaves):
+        pass
+
+    class TestCases(unittest.TestCase):
+        def test_expected(self):
+            self.assertRaises(ValueError, half, 3)
+
+        @unittest.expectedFailure
+        def test_expected_failure(self):
+            half(1)
+
+        def test_fails(self):
+            self.assertEqual(half(2), 2)  # @case
+"""
+
+
+async def test_pytest(api: Api, program: Write) -> None:
+    suite = program(PYTEST, "test_shop.py")
+    found = await run_tests(api, suite.text)
+    named = {str(stop.test): stop for stop in found.stops}
+    assert {name: stop.line for name, stop in named.items()} == {
+        "test_shop.py::test_hypothesis_fails": suite.line("hypothesis"),
+        "test_shop.py::test_half[1]": suite.line("half"),
+        "test_shop.py::test_assertion": suite.line("assert"),
+        "test_shop.py::test_fixture": suite.line("fixture"),
+        "test_shop.py::test_teardown": suite.line("teardown"),
+        "test_shop.py::TestCases::test_fails": suite.line("case"),
+    }
+    assert len(found.stops) == len(named)
+    assert {stop.view["ends"] for stop in found.stops} == {"test"}
+    assert named["test_shop.py::test_half[1]"].locals == {"number": "1", "rest": "1"}
+    assert named["test_shop.py::test_hypothesis_fails"].locals == {"number": "100"}
+    failed = named["test_shop.py::test_assertion"]
+    assert failed.locals == {"items": "['a', 'b']"}  # and none of the names that pytest makes
+    assert "len(['a', 'b'])" in failed.view["explanation"]
+    assert "\nfails test_shop.py::test_assertion\n" in failed.report
+    assert named["test_shop.py::test_fixture"].view["ends_name"] == "setup"
+    assert found.exit_code == 1
+
+
+async def test_pytest_before_there_is_a_test(api: Api, program: Write) -> None:
+    program("import nowhere  # @import\n", "test_import.py")
+    broken = program("1 / 0  # @conftest\n", "sub/conftest.py")
+    found = await run_tests(api, str(broken.path.parents[1] / "test_import.py"))
+    (stop,) = found.stops
+    assert (stop.exception["type"], stop.test) == ("ModuleNotFoundError", "test_import.py")
+    found = await run_tests(api, str(broken.path.parent))
+    (stop,) = found.stops
+    assert (stop.exception["type"], stop.line) == ("ZeroDivisionError", broken.line("conftest"))
+
+
+async def test_pytest_called_by_a_program_and_behind_coverage(api: Api, program: Write) -> None:
+    suite = program(
+        """
+        def test_wrong():
+            number = 1
+            assert number == 2  # @assert
+    """,
+        "test_wrong.py",
+    )
+    calls = program("""
+        import sys
+        import pytest
+
+        sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "test_wrong.py"]))
+    """)
+    for launch in (
+        {"script": calls.text},
+        {
+            "module": "coverage",
+            "args": ["run", "--data-file=/dev/null", "-m", "pytest", "-q", "test_wrong.py"],
+        },
+    ):
+        (stop,) = (await run(api, **launch)).stops
+        assert (stop.test, stop.line) == ("test_wrong.py::test_wrong", suite.line("assert"))
+        assert stop.locals == {"number": "1"}
+
+
+async def test_the_tests_of_an_installed_package(api: Api, program: Write) -> None:
+    """Modules of a package that is installed count as own, where its own tests are run."""
+    program("", "site-packages/shop/__init__.py")
+    suite = program(
+        """
+        def test_wrong():
+            number = 1
+            assert number == 2  # @assert
+    """,
+        "site-packages/shop/test_wrong.py",
+    )
+    places = str(suite.path.parents[1])
+    found = await run_tests(api, "--pyargs", "shop", env={"PYTHONPATH": places})
+    (stop,) = found.stops
+    assert (stop.line, stop.locals) == (suite.line("assert"), {"number": "1"})
+
+
+UNITTEST = """
+    import unittest
+
+    def half(number):
+        rest = number % 2
+        if rest:
+            raise ValueError(number)  # @half
+        return number // 2
+
+    class Cases(unittest.TestCase):
+        def test_expected(self):
+            self.assertRaises(ValueError, half, 3)
+            with self.assertRaisesRegex(ValueError, "5"):
+                half(5)
+
+        @unittest.expectedFailure
+        def test_expected_failure(self):
+            half(1)
+
+        def test_skip(self):
+            self.skipTest("not today")
+
+        def test_half(self):
+            self.assertEqual(half(7), 3)
+
+        def test_rounds(self):
+            for number in range(4):
+                with self.subTest(number=number):
+                    half(number)  # @round
+
+    class Fixture(unittest.TestCase):
+        @classmethod
+        def setUpClass(cls):
+            raise KeyError("class")  # @class
+
+        def test_never(self):
+            pass
+
+    if __name__ == "__main__":
+        unittest.main()
+"""
+
+
+async def test_unittest(api: Api, program: Write) -> None:
+    suite = program(UNITTEST, "test_cases.py")
+    module = {"module": "unittest", "args": ["test_cases"]}
+    for launch, name in (({"script": suite.text}, "__main__"), (module, "test_cases")):
+        found = await run(api, **launch)
+        half, first, second, fixture = found.stops
+        assert half.what == ("test", "ValueError", suite.line("half"))
+        assert half.locals == {"number": "7", "rest": "1"}
+        assert half.test == f"{name}.Cases.test_half"
+        assert [first.test, second.test] == [
+            f"{name}.Cases.test_rounds (number=1)",
+            f"{name}.Cases.test_rounds (number=3)",
+        ]
+        assert [first.locals["number"], second.locals["number"]] == ["1", "3"]
+        assert first.frames[1]["line"] == suite.line("round")
+        assert fixture.line == suite.line("class")
+        assert found.exit_code == 1
+
+
+async def test_unittest_finds_what_cannot_be_imported(api: Api, program: Write) -> None:
+    broken = program("import nowhere  # @import\n", "test_broken.py")
+    named = await run(api, module="unittest", args=["test_broken.Missing"])
+    found = await run(api, module="unittest", args=["discover"])
+    for one in (named, found):
+        (stop,) = one.stops
+        assert stop.exception["type"] == "ModuleNotFoundError"
+        assert stop.line == broken.line("import")
+
+
+async def test_doctest(api: Api, program: Write) -> None:
+    module = program('''
+        def half(number):
+            """
+            >>> half(4)
+            2
+            >>> half("x")
+            >>> half(0)
+            Traceback (most recent call last):
+            ZeroDivisionError
+            """
+            if not number:
+                raise ZeroDivisionError
+            return number // 2  # @half
+
+        import doctest
+        doctest.testmod()
+    ''')
+    found = await run(api, script=module.text)
+    (stop,) = found.stops
+    assert stop.what == ("test", "TypeError", module.line("half"))
+    assert stop.locals == {"number": "'x'"}
