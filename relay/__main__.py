@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "doctor": "relay.faces.cli.doctor:doctor",
     "end": "relay.faces.cli.ending:end",
     "eval": "relay.faces.cli.looking:evaluate",
+    "hang": "relay.faces.cli.hang:hang",
     "input": "relay.faces.cli.talking:input_",
     "locals": "relay.faces.cli.looking:locals_",
     "output": "relay.faces.cli.talking:output",

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from relay.faces.cli.places import Line
-from relay.faces.cli.shell import WAIT, Shell, session_command
-from relay.faces.cli.standing import go, show_standing
+from relay.faces.cli.shell import STILL_RUNNING, WAIT, Shell, session_command
+from relay.faces.cli.standing import go, last_event, show_standing
 
 
 @click.command("continue", short_help="Run to the next stop.")
@@ -56,9 +56,20 @@ def until(shell: Shell, wait: float, place: dict[str, Any]) -> int:
 @session_command
 @WAIT
 def pause(shell: Shell, wait: float) -> int:
-    """Stop the running program at its next line of Python, and show where it stands."""
+    """Stop the running program at its next line of Python, and show where it stands.
+
+    If no thread runs Python, show what each waits for; the first that goes on stops the program.
+    """
     session = shell.session()
-    return go(shell, session, partial(session.pause, wait=0), wait)
+    cursor = last_event(session)
+    found = session.pause(wait=wait)
+    if found.status != "running" or found.report is None:
+        code = show_standing(shell, session, cursor)
+        return code if wait else 0
+    if not shell.show(found):
+        click.echo("not stopped: no thread has come to a line of Python")
+        shell.console.print(found.report, soft_wrap=True)
+    return STILL_RUNNING if wait else 0
 
 
 @click.command(short_help="Show where the program stands.")

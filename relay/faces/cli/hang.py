@@ -1,0 +1,84 @@
+"""`relay hang`: what each thread of a program waits for, and who holds it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from relay.errors import RelayError
+from relay.faces.cli.shell import Shell, say, session_command
+
+if TYPE_CHECKING:
+    from relay.client import Client, Session
+
+REPORT_CHARS = 20_000
+
+
+@click.command(short_help="Show what a program that hangs waits for.")
+@session_command
+@click.option(
+    "--pid",
+    type=click.IntRange(1),
+    metavar="PID",
+    help="Of this process: attach, show, and let it go.",
+)
+@click.option("--reveal", is_flag=True, help="Show what is masked by its name, too.")
+def hang(shell: Shell, pid: int | None, reveal: bool) -> None:
+    """Show what each thread waits for, who holds it, and the deadlock if there is one.
+
+    Stacks, locals and tasks of asyncio and trio, without a stop: the program may wait inside C
+    code, and goes on as it did. With --pid it needs no session; one that debugs the process
+    already is asked.
+
+    \b
+    Examples:
+      relay hang
+      relay hang --pid 4711
+    """
+    if pid is None:
+        _show(shell, shell.session(), reveal)
+        return
+    client = shell.client()
+    with _session_of(client, pid) as session:
+        _show(shell, session, reveal)
+
+
+def _show(shell: Shell, session: Session, reveal: bool) -> None:
+    found = session.hang_report(max_chars=REPORT_CHARS, reveal=reveal)
+    if not shell.show(found):
+        shell.console.print(found.report, soft_wrap=True)
+
+
+@contextmanager
+def _session_of(client: Client, pid: int) -> Iterator[Session]:
+    """The session that debugs a process; otherwise one for the block, which leaves it running."""
+    known = _debugged_by(client, pid)
+    if known is not None:
+        yield client.session(known)
+        return
+    session = client.create_session(project_root=os.getcwd())
+    try:
+        session.attach(pid=pid)
+        yield session
+        session.detach()
+    finally:
+        _let_go(session)
+
+
+def _debugged_by(client: Client, pid: int) -> str | None:
+    for one in client.processes(limit=1000).items:
+        if one.pid == pid:
+            return one.session_id
+    return None
+
+
+def _let_go(session: Session) -> None:
+    """A program that was attached to runs on."""
+    try:
+        session.delete()
+    except RelayError as error:
+        say(f"relay: {error.message}")

@@ -1,0 +1,39 @@
+"""`relay hang`: a program of a session, or any process, which goes on as it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Shell
+from tests.e2e.test_attach import target
+from tests.e2e.test_hangs import CIRCLE
+from tests.programs import Program
+
+SENTENCE = "deadlock: thread A waits for lock y held by B, which waits for lock x._lock held by A"
+
+
+def test_a_process_that_hangs_is_shown_and_left_alone(shell: Shell, tmp_path: Path) -> None:
+    script = Program.write(tmp_path / "main.py", CIRCLE)
+    with target("-Xfrozen_modules=off", script.text) as process:
+        for _ in range(2):  # the second time the debugger is in it already
+            while SENTENCE not in (text := shell("hang", "--pid", str(process.pid))):
+                pass
+            assert f"main.py:{script.line('join')} in <module>: work.join()" in text
+        assert shell.json("sessions")["items"] == []
+        assert process.poll() is None
+        # A session that debugs it already is asked, and stays.
+        shell("attach", str(process.pid))
+        found = shell.json("hang", "--pid", str(process.pid))
+        assert found["deadlocks"][0]["text"] in SENTENCE
+        assert SENTENCE in shell("hang")
+        assert len(shell.json("sessions")["items"]) == 1
+        text = shell("pause", code=4)
+        assert text.startswith("not stopped: ")
+        assert SENTENCE in text
+        shell("end", "--detach")
+
+
+def test_a_process_that_is_none_is_refused_in_words(shell: Shell) -> None:
+    refused = shell.run("hang", "--pid", str(2**22 + 1), code=1)
+    assert str(2**22 + 1) in refused.stderr
+    assert shell.json("sessions")["items"] == []
