@@ -225,6 +225,69 @@ def test_a_signal_ends_the_program_and_leaves_nothing(
     assert not Path(f"/proc/{child}").exists()
 
 
+COUNTER = """
+    import time
+
+    def step(number):
+        total = number + 1  # @step
+        return total
+
+    def absent():
+        pass  # @absent
+
+    print("counted", [step(n) for n in range(3)], flush=True)
+    while True:
+        time.sleep(0.01)  # @wait
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_the_captures_the_end_and_what_was_never_hit(
+    start: Start, tmp_path: Path, number: signal.Signals
+) -> None:
+    program = Program.write(tmp_path / "app.py", COUNTER)
+    step, absent = (f"app.py:{program.line(mark)}" for mark in ("step", "absent"))
+    words = ["--capture", f"{step}:number", "--break", absent, "--", "app.py"]
+    process = start(*words)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"counted [1, 2, 3]\n"
+    process.send_signal(number)
+    code, _, err = finish(process)
+    assert code == 128 + number
+    [captured, end] = [b for b in blocks(err) if b.startswith(("captured", "end"))]
+    assert [line.split()[1] for line in captured.splitlines()[-3:]] == ["0", "1", "2"]
+    assert end.splitlines() == [f"end] ended by {number.name}, 0 stops", f"never hit: {absent}"]
+
+    process = start("--json", *words)
+    assert process.stdout is not None
+    while json.loads(line := process.stdout.readline())["type"] != "output":
+        assert line
+    process.send_signal(number)
+    code, out, _ = finish(process)
+    told = [json.loads(line) for line in out.splitlines()]
+    assert [one["type"] for one in told if one["type"] != "output"] == ["captures", "end"]
+    assert told[-1] == {
+        "type": "end",
+        "exit_code": 128 + number,
+        "ended_by": number.name,
+        "stops": 0,
+        "never_hit": [absent],
+    }
+
+
+def test_a_signal_while_a_stop_is_shown_ends_as_well(start: Start, tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "app.py", COUNTER)
+    process = start("--break", f"app.py:{program.line('wait')}", "--", "app.py")
+    assert process.stderr is not None
+    while not process.stderr.readline().startswith(b"[stop 2]"):
+        pass
+    process.send_signal(signal.SIGINT)
+    code, _, err = finish(process)
+    assert code == 130
+    assert "[end] ended by SIGINT, " in err
+    assert "never hit" not in err
+
+
 def test_a_flood_passes_whole_and_a_reader_that_goes_ends_it(start: Start, tmp_path: Path) -> None:
     source = "import sys\nsys.stdout.writelines(f'line {n}\\n' for n in range(200_000))\n"
     Program.write(tmp_path / "flood.py", source)

@@ -26,6 +26,9 @@ class ReportQuery(StrictModel):
         description="Bound of the report, in bytes of UTF-8",
     )
     reveal: bool = Field(False, description="Show what is masked, too")
+    output: bool = Field(
+        True, description="Show the end of what the program printed, if it runs or has ended"
+    )
 
 
 class ReportView(Resource):
@@ -93,8 +96,11 @@ class Report(Resource):
     stack: list[ReportFrame] = Field([])
     more_frames: int = 0
     end: str | None = Field(None, description="How the program ended, in words")
-    printed: str = Field("", description="The last of what the program printed")
-    printed_on: Literal["stdout", "stderr"] = "stdout"
+    printed: dict[str, str] = Field(
+        {}, description="The last of what this run printed, by stream; the newest stream last"
+    )
+    failed: bool = Field(False, description="Whether it has ended with another exit code than 0")
+    stopped_before: str | None = Field(None, description="Its latest stop that is over, in words")
     prompt: str | None = Field(None, description="What it asked, if it waits for input")
     never_hit: list[str] = Field([])
     unwatched: str | None = Field(None, description="Which processes had no debugger")

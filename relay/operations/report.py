@@ -8,6 +8,7 @@ from __future__ import annotations
 import keyword
 import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +28,7 @@ from relay.models.report import (
     ReportView,
 )
 from relay.operations.looking import is_user_code
-from relay.operations.report_text import CUT, render
+from relay.operations.report_text import CUT, place_of, render
 from relay.session.breakpoints import Breakpoint
 from relay.session.exit_words import describe_exit
 from relay.session.frames import stack
@@ -44,6 +45,9 @@ AROUND = 1
 """Lines of source before and after the current one."""
 
 TAIL_ENTRIES = 200
+STREAMS = {"stdout": "stdout", "stderr": "stderr", "log": "console"}
+"""Streams by their names in a report, with the categories of output."""
+
 MOST_COMMANDS = 3
 MAX_COMMAND = 60
 """Characters of one command line of a process that ran without the debugger."""
@@ -53,16 +57,24 @@ _INSTALLED = re.compile(r".*/(?:site|dist)-packages/|.*/lib(?:64)?/python[\d.]+/
 
 
 async def stop_report(
-    session: Session, *, max_chars: int = REPORT_BYTES, reveal: bool = False
+    session: Session,
+    *,
+    max_chars: int = REPORT_BYTES,
+    reveal: bool = False,
+    output: bool = True,
+    since: int | None = None,
 ) -> str:
     """Where the program stands, as text of at most `max_chars` bytes of UTF-8.
 
     Paused: the reason, three lines of source, locals (those first that have changed since the
     last report of this function, then those that the current line names), the stack. Running:
     whether it waits for input. Ended: exit code, breakpoints never hit, the end of its output.
-    Every cut is marked by `…`. Values masked by their names stay masked unless `reveal`.
+    Every cut is marked by `…`. Values masked by their names stay masked unless `reveal`. Without
+    `output` nothing that the program printed is in it; with `since`, the number of an event, what
+    came after that.
     """
-    return render(await gather(session, reveal=reveal), max_chars)
+    found = await gather(session, reveal=reveal, since=since)
+    return render(found if output else found.model_copy(update={"printed": {}}), max_chars)
 
 
 async def get_report(session: Session, *, query: ReportQuery) -> ReportView:
@@ -71,11 +83,13 @@ async def get_report(session: Session, *, query: ReportQuery) -> ReportView:
     The stop with three lines of source, the locals that matter, and the stack; or how the
     program ended, and which breakpoints it never hit. In any state of the session.
     """
-    text = await stop_report(session, max_chars=query.max_chars, reveal=query.reveal)
+    text = await stop_report(
+        session, max_chars=query.max_chars, reveal=query.reveal, output=query.output
+    )
     return ReportView(session_id=session.id, status=session.phase, report=text)
 
 
-async def gather(session: Session, *, reveal: bool = False) -> Report:
+async def gather(session: Session, *, reveal: bool = False, since: int | None = None) -> Report:
     """Everything that a report may say of the session as it is now."""
     while (stop := session.stop) is not None:
         try:
@@ -86,7 +100,7 @@ async def gather(session: Session, *, reveal: bool = False) -> Report:
             continue  # it went on meanwhile: tell what holds now
         if session.stop is stop:
             return found
-    return _of_session(session)
+    return _of_session(session, since)
 
 
 # A stop ------------------------------------------------------------------------------------
@@ -314,23 +328,53 @@ def short_path(session: Session, path: str | None) -> str | None:
 # Without a stop --------------------------------------------------------------------------------
 
 
-def _of_session(session: Session) -> Report:
+def _of_session(session: Session, since: int | None) -> Report:
     ended = session.is_over
-    printed_on = "stderr" if ended and session.exit_code else "stdout"
-    printed = _tail(session, printed_on)
-    if not printed.strip():
-        printed_on = "stdout" if printed_on == "stderr" else "stderr"
-        printed = _tail(session, printed_on)
+    before = session.stop_before
     return Report(
         status=session.phase,
         end=_end(session) if ended else None,
-        printed=printed,
-        printed_on=printed_on,
+        printed=_printed(session, since),
+        failed=ended and session.exit_code != 0,
         prompt=session.waiting_for_input,
+        stopped_before=None if before is None else _stop_in_words(session, before),
         lost=None if ended else session.lost,
         never_hit=never_hit(session) if ended else [],
         unwatched=unwatched(session) if ended else None,
     )
+
+
+def _stop_in_words(session: Session, stop: Stop) -> str:
+    reason = ", ".join(stop.hit_breakpoint_ids) or stop.reason
+    if stop.top is None:
+        return reason
+    return f"{reason} at {place_of(_frame(session, stop.top, False))}"
+
+
+def _printed(session: Session, since: int | None) -> dict[str, str]:
+    """The newest of each stream of this run, or of what came after event `since`.
+
+    The stream that printed last comes last. Of a run that is over there is always something.
+    """
+    if since is not None:
+        found = _printed_after(session, since)
+        if found or not session.is_over:
+            return found
+    entries = {
+        name: session.output.last(session.run_began, TAIL_ENTRIES, category)
+        for name, category in STREAMS.items()
+    }
+    ordered = sorted((some[-1].seq, name) for name, some in entries.items() if some)
+    return {name: "".join(entry.output for entry in entries[name]) for _, name in ordered}
+
+
+def _printed_after(session: Session, since: int) -> dict[str, str]:
+    names = {category: name for name, category in STREAMS.items()}
+    found: dict[str, str] = {}
+    for entry in session.events.read(since, sys.maxsize, frozenset({"output"})).events:
+        name = names[entry.body["category"]]
+        found[name] = found.pop(name, "") + entry.body["output"]  # the newest is the last
+    return found
 
 
 def _end(session: Session) -> str:
@@ -341,12 +385,6 @@ def _end(session: Session) -> str:
     if session.exit_code < 0:
         return f"ended: {describe_exit(session.exit_code).removeprefix('Process was ')}"
     return f"ended: exit code {session.exit_code}"
-
-
-def _tail(session: Session, category: str) -> str:
-    last = session.output.last_seq
-    page = session.output.read(last - TAIL_ENTRIES, TAIL_ENTRIES, category)
-    return "".join(entry.output for entry in page.entries)
 
 
 def never_hit(session: Session) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from relay.dap.lifecycle import Phase
 from relay.models.report import Report, ReportException, ReportFrame, ReportLocal
+from relay.operations.printed_text import plain, shares
 
 CUT = "…"
 LEAST_LINE = 28
@@ -254,27 +255,44 @@ def _other(report: Report, room: int) -> list[str]:
 
 
 def _printed(report: Report, room: int) -> list[str]:
-    """The last lines that the program printed; of the first of them, its end."""
-    head = f"{report.printed_on} ends:"
-    room -= size(f"{head} {CUT}") + 1
-    printed = [one_line(line) for line in report.printed.strip("\n").split("\n") if line.strip()]
+    """The last lines of each stream; one that says why it failed gets more."""
+    texts = {name: _rows(text) for name, text in report.printed.items()}
+    texts = {name: rows for name, rows in texts.items() if rows}
+    sizes = {name: size(_head_of(name, True)) + 1 + _length(rows) for name, rows in texts.items()}
+    rooms = shares(sizes, room, {"stderr": 2} if report.failed else {})
+    lines = [line for name, rows in texts.items() for line in _end_of(name, rows, rooms[name])]
+    return lines or ([CUT] if texts else [])
+
+
+def _rows(text: str) -> list[str]:
+    return [one_line(line) for line in plain(text).strip("\n").split("\n") if line.strip()]
+
+
+def _head_of(name: str, is_cut: bool) -> str:
+    return f"{name} ends: {CUT}" if is_cut else f"{name} ends:"
+
+
+def _end_of(name: str, rows: Sequence[str], room: int) -> list[str]:
+    """A heading and the last rows that fit; of a single row that does not, its end."""
+    whole, room = room, room - size(_head_of(name, True)) - 1
     lines: list[str] = []
-    for line in reversed(printed):
-        if _length(lines) + size(line) + 1 > room:
+    for row in reversed(rows):
+        if _length(lines) + size(row) + 1 > room:
             break
-        lines.insert(0, line)
-    if lines == printed:
-        return [head, *lines] if lines else []
+        lines.insert(0, row)
     if lines:
-        return [f"{head} {CUT}", *lines]
-    end = printed[-1].encode()[-max(0, room - size(CUT) - 1) :].decode(errors="ignore")
-    return [head, CUT + end] if room > 8 else [CUT]
+        return [_head_of(name, len(lines) < len(rows)), *lines]
+    if room <= 8:
+        return [CUT] if whole > size(CUT) else []
+    end = rows[-1].encode()[-(room - size(CUT) - 1) :].decode(errors="ignore")
+    return [_head_of(name, False), CUT + end]
 
 
 def _running(report: Report) -> str:
     if report.lost is not None:
         return f"running: {one_line(report.lost)}"
     if report.prompt is None:
-        return "running: no stop yet"
+        before = report.stopped_before
+        return f"running: last stop {one_line(before)}" if before else "running: no stop yet"
     asked = f", after {one_line(report.prompt)!r}" if report.prompt else ""
     return f"running: waits for input on stdin{asked}"

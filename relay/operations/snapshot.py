@@ -6,6 +6,7 @@ Source: contract, section 4 (`include`, `max_chars`).
 from __future__ import annotations
 
 import linecache
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -83,7 +84,7 @@ async def stop_report(session: Session, body: Waiting, cursor: int) -> StopRepor
         parts["report"] = text
         budget.left -= len(text)
     if "output" in wanted:
-        printed = printed_since(session, cursor)
+        printed = "".join(text for _, text in printed_since(session, cursor))
         parts["output"] = budget.text("output", printed, tail=True)
     return StopReport(**parts, truncated=budget.cut)
 
@@ -157,7 +158,7 @@ async def _locals(
     return budget.items("locals", variables)
 
 
-def printed_since(session: Session, cursor: int) -> str:
-    """What the program printed after event number `cursor`, as far as the log has it."""
-    page = session.events.read(cursor, limit=10_000, types=frozenset({"output"}))
-    return "".join(event.body["output"] for event in page.events)
+def printed_since(session: Session, cursor: int) -> list[tuple[str, str]]:
+    """`(category, text)` of what was printed after event number `cursor`, as far as there is."""
+    page = session.events.read(cursor, limit=sys.maxsize, types=frozenset({"output"}))
+    return [(event.body["category"], event.body["output"]) for event in page.events]

@@ -277,6 +277,11 @@ class OutputLog:
         next_seq = found[-1].seq if has_more else self.last_seq
         return OutputPage(found, next_seq, has_more, self._dropped(after))
 
+    def last(self, after: int, limit: int, category: str) -> list[Entry]:
+        """The newest `limit` (from 1) entries of `category` numbered above `after`."""
+        shelf = self._by_category.get(category)
+        return shelf.last(after, limit) if shelf else []
+
     async def wait(self, after: int, *, category: str | None = None) -> None:
         """Until there is an entry above `after`, of `category` if given. A checkpoint."""
         await trio.lowlevel.checkpoint()

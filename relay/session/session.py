@@ -96,6 +96,9 @@ class Session:
         self.keeper: Keeper | None = None
         self.debuggee: Debuggee | None = None
         self.stop: Stop | None = None
+        self.stop_before: Stop | None = None  # the latest one of this run that is over
+        self.shown = 0  # number of the last event whose output an agent has been shown
+        self.run_began = 0  # number of the last entry of output before this run
         self.target: Target | None = None  # where it runs to, until it stops
         self.runs = Runs()
         self.trace: Mapping[str, Any] | None = None  # of a call, told as the program ended
@@ -296,6 +299,8 @@ class Session:
         happening = Happening.RELAUNCH_REQUESTED if self.is_over else Happening.LAUNCH_REQUESTED
         self.lifecycle.apply(happening)
         self.exit_code = self.reason = self.trace = None
+        self.run_began, self.shown = self.output.last_seq, self.events.last_seq
+        self.stop_before = None
         self.lost = None
         self.losses.clear()
         self.unwatched.clear()
@@ -328,7 +333,8 @@ class Session:
     def announce_resume(self, thread_id: int | None) -> None:
         """The program runs: the stop and everything that belongs to it are dead."""
         self.lifecycle.apply(Happening.RESUMED)
-        self.stop = self.lost = None
+        self.stop_before, self.stop = self.stop, None
+        self.lost = None
         self.events.append("continued", {"thread_id": thread_id, "all_threads_continued": True})
         if self.debuggee is not None and self.debuggee.family is not None:
             self.debuggee.family.resumed()

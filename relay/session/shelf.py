@@ -83,6 +83,11 @@ class Shelf(Generic[T]):
         start = bisect_right(self._items, seq, lo=self._head, key=_seq)
         return self._items[start : start + limit]
 
+    def last(self, seq: int, limit: int) -> list[T]:
+        """The newest `limit` (from 1) items numbered above `seq`, oldest first."""
+        start = bisect_right(self._items, seq, lo=self._head, key=_seq)
+        return self._items[max(start, len(self._items) - limit) :]
+
     def _compact(self) -> None:
         if self._head >= _COMPACT_FROM and self._head * 2 >= len(self._items):
             del self._items[: self._head]

@@ -135,6 +135,31 @@ def test_two_shells_start_one_server_and_each_directory_has_its_session(
     assert "no relay runs" in shell.run("sessions", code=3).stderr
 
 
+def test_a_running_program_is_shown_at_once_and_each_line_once(
+    shell: Shell, tmp_path: Path
+) -> None:
+    Program.write(
+        tmp_path / "server.py",
+        """
+        import sys, time
+        print("\\x1b[1mready\\x1b[0m")
+        sys.stdout.writelines(f"line {n}\\n" for n in range(1000))
+        print("careful", file=sys.stderr)
+        sys.stdout.flush()
+        time.sleep(600)
+        """,
+    )
+    started = shell("start", "--wait", "1", "server.py", code=4)
+    while "line 999" not in started:
+        started = shell("where")
+    where = shell.run("where").stdout.splitlines()
+    assert where[0] == "running: no stop yet"
+    assert where.count("line 999") == 1
+    assert "careful" in where
+    assert "\x1b" not in "".join(where)
+    assert shell.json("end", "--all")["ended"]
+
+
 def test_what_cannot_be_done_is_told_with_an_exit_code_and_changes_nothing(
     shell: Shell, tmp_path: Path
 ) -> None:

@@ -146,7 +146,8 @@ async def test_a_session_told_in_reports(settings: Settings, program: Write) -> 
         # The end: exit code, last words, and what never happened.
         text = (await session.resume(include=["report"]))["stop"]["report"]
         assert text.startswith(
-            f"ended: exit code 1\nnever hit: shop.py:{shop.line('never')}\nstderr ends: …\n"
+            f"ended: exit code 1\nnever hit: shop.py:{shop.line('never')}\n"
+            "stdout ends:\nabout to sum up\n15.0\nstderr ends: …\n"
         )
         assert "\njson.decoder.JSONDecodeError: Expecting property name" in text
         assert len(text.encode()) <= REPORT_BYTES
@@ -184,3 +185,53 @@ async def test_a_failing_test_is_reported_where_it_failed(
     assert (await session.get("/report"))["report"] == (
         "running: waits for input on stdin, after 'Name: '\nstdout ends:\nhello\nName: "
     )
+
+
+async def test_a_report_is_of_this_run_and_of_both_streams(api: Api, program: Write) -> None:
+    main = program(
+        """
+        import sys
+        print("first" if len(sys.argv) > 1 else "second", flush=True)  # @here
+        for n in range(1000):
+            print(f"\\x1b[31mline {n}\\x1b[0m")
+        print("10%\\r100%", flush=True)
+        print("why", file=sys.stderr, flush=True)
+        name = input("name? ")
+        """
+    )
+    session = await api.session()
+    await session.launch(main.text, args=["x"], wait=0)
+    page = await session.get("/events", types="input_requested", timeout=30)
+    text = (await session.get("/report", max_chars=2000))["report"]
+    assert text.startswith("running: waits for input on stdin, after 'name? '\nst")
+    await session.post("/input", input="Ada\n")
+    cursor = {"cursor": page["next_cursor"]}
+    await session.get("/events", types="terminated", timeout=30, **cursor)
+
+    await session.breakpoint(main.text, main.line("here"))
+    await session.post("/restart", args=[], wait=30)
+    await session.resume(wait=0)
+    await session.get("/events", types="input_requested", timeout=30, **cursor)
+    text = (await session.get("/report", max_chars=100_000))["report"]
+    assert "first" not in text
+    assert "\nstderr ends:\nwhy" in text
+    assert "\x1b" not in text
+    lines = text.splitlines()
+    assert lines.count("line 999") == 1
+    assert ("100%" in lines, "10%" in text.replace("100%", "")) == (True, False)
+    assert "ends" not in (await session.get("/report", output="false"))["report"]
+
+
+async def test_a_program_that_has_stopped_before_is_not_said_to_have_had_no_stop(
+    api: Api, program: Write
+) -> None:
+    main = program("import time\ncount = 1  # @here\nwhile count:\n    time.sleep(0.01)\n")
+    session = await api.session()
+    place = await session.breakpoint(main.text, main.line("here"))
+    await session.launch(main.text)
+    await session.resume(wait=0)
+    text = (await session.get("/report"))["report"]
+    assert text == f"running: last stop {place['id']} at main.py:2 in <module>"
+    await session.delete(f"/breakpoints/{place['id']}")
+    await session.post("/restart")
+    assert (await session.get("/report"))["report"] == "running: no stop yet"

@@ -153,6 +153,44 @@ async def _answers_the_program(client: Client, shop: Program) -> None:
     assert "Traceback" in told
 
 
+async def test_what_was_printed_is_shown_once(
+    program: Callable[..., Program], tmp_path: Path
+) -> None:
+    """Also what came between two calls; and of a flood on one stream and a word on the other, both."""
+    talker = program(
+        """
+        import sys, time
+        print("\\x1b[1mbanner\\x1b[0m", flush=True)
+        x = 1  # @first
+        print("why", file=sys.stderr, flush=True)
+        for n in range(1000):
+            print("line", n)
+        sys.stdout.flush()
+        x = 2  # @second
+        print("goodbye", flush=True)
+        while x:
+            time.sleep(0.01)
+        """,
+        "talker.py",
+    )
+    places = [f"talker.py:{talker.line(mark)}" for mark in ("first", "second")]
+    with trio.fail_after(DEADLINE):
+        async with over_stdio(tmp_path) as client:
+            first = await client.call("debug_run", script="talker.py", breakpoints=places)
+            assert "printed: banner\n" in first
+            second = await client.call("debug_continue")
+            assert re.search(r"(?m)^(printed: )?why$", second)
+            assert "\nline 999\n" in second
+            assert "banner" not in second
+            shown = await client.call("debug_continue", wait=0)
+            while "goodbye" not in shown:
+                shown = await client.call("debug_continue", action="wait", wait=0.05)
+            assert "it runs on" in shown
+            assert "running: last stop bp_2 at talker.py" in shown
+            assert not [text for text in ("banner", "why", "line 999") if text in shown]
+            assert "\nstdout ends:\ngoodbye" in shown
+
+
 async def _cancels_a_wait(client: Client) -> None:
     """Progress is told while a call waits; cancelling it leaves the session usable."""
     waits = trio.Event()

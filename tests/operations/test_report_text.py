@@ -88,19 +88,22 @@ returned by price: 3
 locals: report did not end within 5 s""",
     ),
     "running": (
-        Report(status=Phase.RUNNING, prompt="Name: ", printed="hello\nName: "),
+        Report(status=Phase.RUNNING, prompt="Name: ", printed={"stdout": "hello\nName: "}),
         "running: waits for input on stdin, after 'Name: '\nstdout ends:\nhello\nName: ",
     ),
     "ended": (
         Report(
             status=Phase.TERMINATED,
             end="ended: exit code 1",
-            printed="Traceback\n\x1b[31mred\n",
-            printed_on="stderr",
+            printed={
+                "stdout": "10%\r20%\r\x1b[2Kdone\n\x1b]0;title\x07bold\n",
+                "stderr": "Traceback\n\x1b[31mred\x1b[0m\x00\n",
+            },
+            failed=True,
             never_hit=["shop.py:3 (No executable code at line 3)", "Cart.total"],
         ),
         "ended: exit code 1\nnever hit: shop.py:3 (No executable code at line 3); Cart.total\n"
-        "stderr ends:\nTraceback\n\\x1b[31mred",
+        "stdout ends:\ndone\nbold\nstderr ends:\nTraceback\nred",
     ),
     "created": (Report(status=Phase.CREATED), "created: no program has been started"),
 }
@@ -131,11 +134,33 @@ def test_what_matters_less_is_cut_first() -> None:
 def test_the_end_of_what_was_printed_is_what_counts() -> None:
     printed = "".join(f"line {n}\n" for n in range(1000)) + "KeyError: 'x'\n"
     ended = Report(
-        status=Phase.TERMINATED, end="ended: exit code 1", printed=printed, printed_on="stderr"
+        status=Phase.TERMINATED, end="ended: exit code 1", failed=True, printed={"stderr": printed}
     )
     text = render(ended, 100)
     assert text.startswith("ended: exit code 1\nstderr ends: …\n")
     assert text.endswith("\nline 999\nKeyError: 'x'")
+
+
+def test_no_stream_takes_the_place_of_another() -> None:
+    """A flood on one leaves the other its share; the one that says why it failed gets more."""
+    flood = "".join(f"line {n}\n" for n in range(1000))
+    for failed in (False, True):
+        for one, other in (("stdout", "stderr"), ("stderr", "stdout")):
+            ended = Report(
+                status=Phase.TERMINATED,
+                end="ended",
+                failed=failed,
+                printed={one: flood, other: "short\n"},
+            )
+            text = render(ended, 300)
+            assert text.endswith(f"\nline 999\n{other} ends:\nshort")
+            assert len(text.encode()) > 280
+    both = {"stdout": flood, "stderr": flood}
+    report = Report(status=Phase.TERMINATED, end="ended", printed=both)
+    half, _, rest = render(report, 700).partition("stderr ends: …\n")
+    assert abs(len(half) - len(rest)) < 60
+    half, _, rest = render(report.model_copy(update={"failed": True}), 700).partition("stderr")
+    assert len(rest) > 1.7 * len(half)
 
 
 frames = st.lists(
@@ -185,7 +210,11 @@ reports = st.builds(
     trouble=st.none() | st.text(max_size=200),
     stack=frames,
     end=st.none() | st.text(max_size=200),
-    printed=st.text(max_size=1000),
+    printed=st.dictionaries(st.sampled_from(["stdout", "stderr", "log"]), st.text(max_size=1000)),
+    failed=st.booleans(),
+    unwatched=st.none() | st.text(max_size=80),
+    lost=st.none() | st.text(max_size=80),
+    stopped_before=st.none() | st.text(max_size=80),
     never_hit=st.lists(st.text(max_size=80), max_size=5),
 )
 

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -47,6 +48,12 @@ from relay.operations.watches import add_watch, list_watches
 BAD_OPTIONS = 2
 FAILED = 1
 READ_BYTES = 65_536
+PARTING_SECONDS = 5.0
+"""From a signal on: how long the end of the program, and what is told of it, may take."""
+
+HITS_SECONDS = 1.0
+"""How long a program that is to be ended may take to say what it came to."""
+
 PLACED = ("line", "function", "verified", "message", "suggestion", "capture")
 
 
@@ -78,23 +85,28 @@ class _Outcome:
 
 async def _with_signals(options: RunOptions, settings: Settings, outcome: _Outcome) -> None:
     teller = (JsonTeller if options.json else TextTeller)(options.max_chars)
+    run = _Run(options, teller)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(_obey, signals, outcome, nursery.cancel_scope)
-            outcome.settle(await _guarded(options, settings, teller))
+            nursery.start_soon(_obey, signals, run, outcome, nursery.cancel_scope)
+            outcome.settle(await _guarded(run, settings, teller))
             nursery.cancel_scope.cancel()
 
 
-async def _obey(signals: AsyncIterator[int], outcome: _Outcome, scope: trio.CancelScope) -> None:
-    """The first signal ends the program, and everything that it started, and us."""
+async def _obey(
+    signals: AsyncIterator[int], run: _Run, outcome: _Outcome, scope: trio.CancelScope
+) -> None:
+    """The first signal ends the program, and what is known is told; a second one ends us."""
     async for number in signals:
         outcome.settle(128 + number)
-        scope.cancel()
-        return
+        if run.interrupted is not None:
+            scope.cancel()
+            return
+        run.interrupt(signal.Signals(number))
+        scope.deadline = trio.current_time() + PARTING_SECONDS
 
 
-async def _guarded(options: RunOptions, settings: Settings, teller: Teller) -> int:
-    run = _Run(options, teller)
+async def _guarded(run: _Run, settings: Settings, teller: Teller) -> int:
     try:
         async with open_relay(settings) as hub:
             try:
@@ -119,6 +131,13 @@ class _Run:
         self._stops = self._exceptions = 0
         self._logged = 0
         self._logging = trio.Lock()
+        self._signalled = trio.Event()
+        self.interrupted: signal.Signals | None = None
+
+    def interrupt(self, by: signal.Signals) -> None:
+        """End the program as soon as it is there; `whole` then tells how far it came."""
+        self.interrupted = by
+        self._signalled.set()
 
     async def whole(self, hub: Hub) -> int:
         """Until the program has ended; raises RelayError if it cannot be started."""
@@ -177,6 +196,7 @@ class _Run:
         await self._teller.started(result.pid, await self._judged(placed))
         nursery.start_soon(self._heard, partial(self._carry, tap), nursery.cancel_scope)
         nursery.start_soon(self._feed)
+        nursery.start_soon(self._end_when_signalled)
         nursery.start_soon(self._heard, self._tell_logs, nursery.cancel_scope)
         await self._through_stops(cursor, tap)
         await self._catch_up(tap)
@@ -185,6 +205,14 @@ class _Run:
             if one["capture"]:
                 await self._teller.captured(await captures(session, one["id"]))
         await self._teller.ended(self._summary(), self._words())
+
+    async def _end_when_signalled(self) -> None:
+        await self._signalled.wait()
+        with suppress(RelayError):  # it has ended meanwhile
+            with trio.move_on_after(HITS_SECONDS):
+                query = BreakpointListQuery()
+                await breakpoint_operations.list_breakpoints(self._session, query=query)
+            await terminate(self._session)
 
     # Streams -----------------------------------------------------------------------------
 
@@ -241,6 +269,8 @@ class _Run:
                 continue
             await self._catch_up(tap)
             report = await self._tell_stop()
+            if report.status.value != "paused":
+                continue
             if self._stops == self._options.until:
                 await terminate(session)
                 return
@@ -253,8 +283,10 @@ class _Run:
 
     async def _tell_stop(self) -> Report:
         session = self._session
-        self._stops += 1
         report = await gather(session)
+        if report.status.value != "paused":  # it was ended meanwhile
+            return report
+        self._stops += 1
         index = next((i for i, frame in enumerate(report.stack) if frame.shown), 0)
         query = WatchesQuery(frame_id=index)
         watches = (await list_watches(session, query=query)).watches if session.stop else []
@@ -288,6 +320,8 @@ class _Run:
 
     def _code(self) -> int:
         code = self._session.exit_code
+        if self.interrupted is not None:
+            return 128 + self.interrupted
         if self._cut_short:
             return 0
         if code is None:
@@ -300,6 +334,13 @@ class _Run:
         return f" ({known.get(-code, f'signal {-code}')})" if code < 0 else ""
 
     @property
+    def _ended_by(self) -> str | None:
+        """What ended it, unless it was the program itself."""
+        if self.interrupted is not None:
+            return self.interrupted.name
+        return "until" if self._cut_short else None
+
+    @property
     def _cut_short(self) -> bool:
         return self._stops == self._options.until
 
@@ -307,7 +348,7 @@ class _Run:
         unseen = unwatched(self._session)
         return {
             "exit_code": self._code(),
-            "ended_by": "until" if self._cut_short else self._session.reason,
+            "ended_by": self._ended_by or self._session.reason,
             "stops": self._stops,
             "never_hit": never_hit(self._session),
             **({"unwatched": unseen} if unseen else {}),
@@ -319,7 +360,7 @@ class _Run:
         ended = f"exit code {self._code()}{self._signal()}"
         if self._session.exit_code is None:
             ended = "the debugger did not tell the exit code"
-        how = "ended by --until" if self._cut_short else ended
+        how = {None: ended, "until": "ended by --until"}.get(by := self._ended_by, f"ended by {by}")
         missed = never_hit(self._session)
         words = [f"{how}, {stops}", *self._session.losses]
         if missed:

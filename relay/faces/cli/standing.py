@@ -5,12 +5,13 @@ Knows events, reports and exit codes. Knows no verb: the commands bring it.
 
 from __future__ import annotations
 
-import re
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from relay.faces.cli.shell import STILL_RUNNING, Shell
 from relay.models.output import EventType
+from relay.operations.printed_text import newest
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,11 +22,8 @@ NEWS: list[EventType] = ["stopped", "terminated", "input_requested"]
 OUTPUT_CHARS = 4000
 """Of what was printed meanwhile, the end of it."""
 
+MOST_ENTRIES = 10_000
 REPORT_CHARS = 2000
-
-
-LAST_WORDS = re.compile(r"\n(?:stdout|stderr) ends:\n")
-"""Where a report shows again what the program has printed."""
 
 
 def go(shell: Shell, session: Session, act: Callable[[], object], wait: float) -> int:
@@ -51,26 +49,25 @@ def last_event(session: Session) -> str:
 def show_standing(shell: Shell, session: Session, cursor: str | None = None) -> int:
     """Where it stands, with what it has printed since `cursor`; the exit code."""
     status = session.status()
-    report = session.report(max_chars=REPORT_CHARS).report
     printed = "" if cursor is None else printed_since(session, cursor)
+    report = session.report(max_chars=REPORT_CHARS, output=not printed).report
     facts = {**status.model_dump(mode="json"), "report": report, "output": printed}
     if not shell.show_data(facts):
         if printed:
             shell.console.print(printed, end="" if printed.endswith("\n") else "\n")
-            report = LAST_WORDS.split(report)[0]
         print_report(shell.console, report)
     return STILL_RUNNING if status.status == "running" else 0
 
 
 def printed_since(session: Session, cursor: str) -> str:
-    """What the program printed after an event, the end of it."""
-    text, more = "", True
+    """What the program printed after an event, the newest of each stream."""
+    found: deque[tuple[str, str]] = deque(maxlen=MOST_ENTRIES)
+    more = True
     while more:
         page = session.event_page(cursor=cursor, types=["output"], limit=1000)
-        text += "".join(event.body["output"] for event in page.events)
-        text = text if len(text) <= OUTPUT_CHARS else "…" + text[-OUTPUT_CHARS:]
+        found.extend((event.body["category"], event.body["output"]) for event in page.events)
         cursor, more = page.next_cursor, page.has_more
-    return text
+    return newest(found, OUTPUT_CHARS)
 
 
 def print_report(console: Console, report: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from relay.errors import InvalidRequest, RelayError
 from relay.faces.mcp import arguments
 from relay.faces.mcp.places import breakpoint_specs, file_and_line
-from relay.faces.mcp.texts import clip, listed, tail
+from relay.faces.mcp.texts import clip, listed
 from relay.hub import Hub
 from relay.models.breakpoints import BreakpointSpec, BreakpointView, SetBreakpoints
 from relay.models.creating import CreateSession
@@ -36,6 +36,7 @@ from relay.operations import (
     run_to,
     sessions,
 )
+from relay.operations.printed_text import newest
 from relay.operations.report import short_path, stop_report
 from relay.operations.sessions import adapter_of
 from relay.operations.snapshot import printed_since
@@ -125,7 +126,7 @@ async def _begin(hub: Hub, request: CreateSession, asked: arguments.Run | argume
     async with using(hub, created.session_id) as session:
         await wait_for_stop(session, wait=asked.wait)
         notes = [f"session {session.id}", *remarks(session, created.breakpoints or [])]
-        return await standing(session, asked.max_chars, 0, notes)
+        return await standing(session, asked.max_chars, notes)
 
 
 async def _forget(hub: Hub, error: RelayError) -> None:
@@ -146,10 +147,9 @@ async def _run_again(hub: Hub, asked: arguments.Run) -> str:
     async with using(hub, asked.session) as session:
         request = RestartRequest(**_launch_fields(asked))
         placed = await _place(session, specs)
-        cursor = session.events.last_seq
         await ending.restart(session, body=request)
         await wait_for_stop(session, wait=asked.wait)
-        return await standing(session, asked.max_chars, cursor, remarks(session, placed))
+        return await standing(session, asked.max_chars, remarks(session, placed))
 
 
 async def _place(session: Session, specs: Sequence[BreakpointSpec]) -> list[BreakpointView]:
@@ -176,11 +176,10 @@ async def attach(hub: Hub, asked: arguments.Attach) -> str:
 async def go_on(hub: Hub, asked: arguments.Continue) -> str:
     """Continue, step, run to a line, pause, or only wait; then where the program stands."""
     async with using(hub, asked.session) as session:
-        cursor = session.events.last_seq
         notes = await _GO[asked.action](session, asked)
         if asked.action == "pause" and session.stop is None and notes:
             return clip("\n".join([NOT_STOPPED, *notes]), asked.max_chars)
-        return await standing(session, asked.max_chars, cursor, notes)
+        return await standing(session, asked.max_chars, notes)
 
 
 async def _continue(session: Session, asked: arguments.Continue) -> list[str]:
@@ -241,7 +240,7 @@ async def send_input(hub: Hub, asked: arguments.Input) -> str:
         await output.send_input(session, body=InputRequest(input=line, eof=asked.eof))
         if session.stop is None:
             await until_it_stands(session, cursor, asked.wait)
-        return await standing(session, asked.max_chars, cursor)
+        return await standing(session, asked.max_chars)
 
 
 # Look ----------------------------------------------------------------------------------------
@@ -271,20 +270,24 @@ def _value(found: Evaluation, max_chars: int) -> str:
     return "\n".join([clip(text, room), *more])
 
 
-async def standing(session: Session, max_chars: int, cursor: int, notes: Sequence[str] = ()) -> str:
-    """Notes, what was printed since event `cursor`, and the report of the stop or the end."""
+async def standing(session: Session, max_chars: int, notes: Sequence[str] = ()) -> str:
+    """Notes, what was printed since it was last shown, and the report of the stop or the end."""
     head = [clip(note, max_chars // 6) for note in notes[:MOST_NOTES]]
     if len(notes) > MOST_NOTES:
         head.append(f"… {len(notes) - MOST_NOTES} more remarks: see debug_breakpoints")
+    since, seen = session.shown, session.events.last_seq
     # Of a program that runs or has ended, the report shows the end of the output itself.
-    if session.stop is not None and (printed := printed_since(session, cursor)):
-        head.append(f"printed: {tail(printed.rstrip(), max_chars // PRINTED_SHARE)}")
+    if session.stop is not None and (
+        printed := newest(printed_since(session, since), max_chars // PRINTED_SHARE).rstrip()
+    ):
+        head.append(f"printed: {printed}")
     if session.waiting_for_input is not None:
         head.append("it waits for input: answer with debug_input")
     elif session.phase.value == "running":
         head.append(RUNS_ON)
     room = max_chars - sum(len(line) + 1 for line in head)
-    report = await stop_report(session, max_chars=max(200, room))
+    report = await stop_report(session, max_chars=max(200, room), since=since)
+    session.shown = seen
     return clip("\n".join([*head, report]), max_chars)
 
 
