@@ -47,6 +47,10 @@ class Info(Resource):
     api_version: str
     python_version: str
     debugpy_version: str | None
+    debugpy_range: str = Field(description="The versions that the relay works with, as pip has it")
+    debugpy_supported: bool = Field(
+        description="Whether the relay's own is one; a session says what its program's lacks"
+    )
     capabilities: Capabilities
     adapters: dict[str, AdapterInfo] = Field(
         description="The debuggers that a session can be driven by, by name"

@@ -89,6 +89,14 @@ class ExceptionView(Resource):
     full_type: str | None = None
 
 
+class DebuggerView(Resource):
+    """The debugger in the program: the interpreter's own, or else the relay's."""
+
+    name: str
+    version: str | None
+    limitations: list[str] = Field(description="What the relay cannot do with this one")
+
+
 class SessionView(OfFailure):
     """A session and where its program stands."""
 
@@ -105,6 +113,7 @@ class SessionView(OfFailure):
     config: SessionConfig
     program: Program | None = None
     launch_mode: str | None = Field(None, description="Rung that the program was started on")
+    debugger: DebuggerView | None = Field(None, description="Null before the first launch")
     pid: int | None = None
     current_location: Location | None = None
     stopped_thread_id: int | None = None

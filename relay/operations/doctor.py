@@ -70,13 +70,15 @@ def _python() -> Check:
     return _ok("python", found)
 
 
+_INSTALL = f"{sys.executable} -m pip install '{DEBUGGER}{SUPPORTED_DEBUGGER}'"
+
+
 def _debugger() -> Check:
     found = python_adapter.debugger_version()
-    install = f"{sys.executable} -m pip install '{DEBUGGER}{SUPPORTED_DEBUGGER}'"
     if found is None:
-        return _broken(DEBUGGER, "it is not installed beside the relay", install)
+        return _broken(DEBUGGER, "it is not installed beside the relay", _INSTALL)
     if not is_supported_debugger(found):
-        return _broken(DEBUGGER, f"{found} is not {SUPPORTED_DEBUGGER}", install)
+        return _broken(DEBUGGER, f"{found} is not {SUPPORTED_DEBUGGER}", _INSTALL)
     return _ok(DEBUGGER, found)
 
 
@@ -183,13 +185,18 @@ async def _session(settings: Settings) -> Check:
     remedy = "Read the message; relay serve --log-level debug says more"
     try:
         with trio.fail_after(SESSION_SECONDS):
-            return _ok(name, await _debug_something(settings))
+            message, limitations = await _debug_something(settings)
     except (RelayError, OSError, trio.TooSlowError) as error:
         detail = getattr(error, "details", {}).get("suggestion", remedy)
         return _broken(name, f"it does not work: {str(error) or type(error).__name__}", str(detail))
+    if not limitations:
+        return _ok(name, message)
+    text = "; ".join([message, *limitations])
+    return Check(name=name, status="warning", message=text, remedy=_INSTALL)
 
 
-async def _debug_something(settings: Settings) -> str:
+async def _debug_something(settings: Settings) -> tuple[str, tuple[str, ...]]:
+    """What it answered, and what cannot be done with the debugger of programs."""
     with tempfile.TemporaryDirectory(prefix="relay-doctor-") as folder:
         script = Path(folder) / "program.py"
         script.write_text("answer = 42\n")
@@ -200,4 +207,6 @@ async def _debug_something(settings: Settings) -> str:
             with hub.use(created.session_id) as session:
                 question = EvaluateRequest(expression="6 * 7")
                 value = await evaluation.evaluate(session, body=question)
-            return f"works in the launch mode {created.launch_mode}: 6 * 7 is {value.result}"
+                limits = session.debugger.limitations if session.debugger is not None else ()
+            message = f"works in the launch mode {created.launch_mode}: 6 * 7 is {value.result}"
+            return message, limits

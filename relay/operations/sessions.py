@@ -16,6 +16,7 @@ from relay.models.failure import GroupMembership
 from relay.models.launch import Program
 from relay.models.resource import Location
 from relay.models.sessions import (
+    DebuggerView,
     DeletedSession,
     DeleteQuery,
     ExceptionView,
@@ -191,6 +192,7 @@ def view(session: Session, *, reveal: bool = False) -> SessionView:
         ),
         program=program_view(session.launched, REVEALING if reveal else session.redaction),
         launch_mode=session.launched.rung if session.launched else None,
+        debugger=debugger_view(session),
         pid=session.pid,
         current_location=location_view(stop),
         stopped_thread_id=stop.thread_id if stop else None,
@@ -201,6 +203,13 @@ def view(session: Session, *, reveal: bool = False) -> SessionView:
         warning=session.warning,
         waiting_for_input=session.waiting_for_input,
     )
+
+
+def debugger_view(session: Session) -> DebuggerView | None:
+    found = session.debugger
+    if found is None:
+        return None
+    return DebuggerView(name=found.name, version=found.version, limitations=list(found.limitations))
 
 
 def program_view(launched: Launched | None, redaction: Redaction = REVEALING) -> Program | None:

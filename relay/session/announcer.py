@@ -18,6 +18,7 @@ from relay.session.breakpoint_news import found_function, named, take_answer, ta
 from relay.session.capture_news import fetch_rest, take_captures
 from relay.session.configuration import send_breakpoints
 from relay.session.debuggee import Debuggee
+from relay.session.debugger import Debugger
 from relay.session.exception_stop import examine, failure_stop
 from relay.session.frames import told_frame, top_frame
 from relay.session.output_mask import OutputMask
@@ -51,6 +52,8 @@ class Announcer:
             "relayCaptures": self._captures_told,
             "relayTrace": self._trace_told,
             "relayEnding": self._ending,
+            "relayDebugger": self._debugger_told,
+            "relayUnfit": self._unfit_told,
             "relayInput": self._input,
         }
 
@@ -99,6 +102,12 @@ class Announcer:
                 self._printed(category, str(text))
             else:
                 self._print("console", str(text))
+
+    def _debugger_told(self, body: Mapping[str, Any]) -> None:
+        self._session.debugger = Debugger.from_event(body)
+
+    def _unfit_told(self, body: Mapping[str, Any]) -> None:
+        self._debuggee.unfit = str(body["reason"])
 
     def _printed(self, category: str, text: str) -> None:
         if self._session.tap is not None:

@@ -72,6 +72,7 @@ class Debuggee:
         """As the debugger's adapter says it of itself; None where there is none between."""
         self.speaks_through_adapter = False
         """Whether all that is known of the program, output included, comes by DAP."""
+        self.unfit: str | None = None  # why the fast start does not know its debugger
         self._starting = trio.CancelScope()
         self.exit_code: int | None = None
         self.exit_code_of: Callable[[int], int] = int

@@ -17,11 +17,13 @@ class RungUnfit(Exception):
 class DebuggerUnfit(DebuggerError):
     """The debugger in the program is none that the relay can work with."""
 
-    def __init__(self, version: str | None = None) -> None:
+    def __init__(self, version: str | None = None, reason: str | None = None) -> None:
         what = f"{DEBUGGER} {version}" if version else "a debugger that answers otherwise"
+        more = f" ({reason})" if reason else ""
         super().__init__(
-            f"the program has {what}, and the relay needs {DEBUGGER} {SUPPORTED_DEBUGGER}",
+            f"the program has {what}{more}, and the relay needs {DEBUGGER} {SUPPORTED_DEBUGGER}",
             debugger_version=version,
+            reason=reason,
             suggestion=f"Run pip install '{DEBUGGER}{SUPPORTED_DEBUGGER}' in the program's "
             "environment and start the program anew; or attach by process id where no debugger is",
         )

@@ -246,7 +246,7 @@ class _Start:
             with trio.move_on_after(2):
                 await process.wait()
             if process.returncode == launch.UNFIT_EXIT_CODE and self._rung is Rung.FAST:
-                return RungUnfit("the debugger's version is unknown to the fast start")
+                return RungUnfit(debuggee.unfit or "the fast start does not know its debugger")
             if process.returncode is not None:
                 return _ended_early(debuggee, process.returncode)
         known = [leaf for leaf in leaves(error) if isinstance(leaf, RelayError)]

@@ -11,18 +11,27 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from relay.adapters.python import probe_calls
+from relay.adapters.python.about import DEBUGGER, SUPPORTED_DEBUGGER
 from relay.dap.lifecycle import Phase
 from relay.errors import (
     DebuggerError,
     DebuggerTimeout,
     EvaluateError,
     InvalidSessionState,
+    NotSupported,
     VariableNotFound,
 )
+from relay.session.failure import DebuggerUnfit
 from relay.session.stop import Frame
 
 if TYPE_CHECKING:
     from relay.session.debuggee import Debuggee
+
+
+OTHER_DEBUGGER = (
+    f"GET /sessions/{{id}} lists what its debugger lacks; install {DEBUGGER} {SUPPORTED_DEBUGGER} "
+    "in the program's environment, or leave it to the relay's"
+)
 
 
 class ProbeLink:
@@ -122,6 +131,10 @@ class ProbeLink:
                 f"SyntaxError: {error['message']}",
                 **{k: error[k] for k in ("line", "offset", "text") if k in error},
             )
+        if error.get("kind") == "unsupported":
+            raise NotSupported(str(error["message"]), suggestion=OTHER_DEBUGGER)
+        if error.get("kind") == "unfit":
+            raise DebuggerUnfit(reason=str(error["message"]))
         raise DebuggerError(f"{do} failed in the debuggee: {error.get('message')}", operation=do)
 
 

@@ -29,6 +29,7 @@ from relay.session.breakpoints import BreakpointTable
 from relay.session.captures import CaptureLogs
 from relay.session.clock import utc_now
 from relay.session.debuggee import Debuggee
+from relay.session.debugger import Debugger
 from relay.session.event_log import EventLog
 from relay.session.exceptions import ExceptionBreakpoints
 from relay.session.exit_words import describe_exit, while_stopped
@@ -91,6 +92,7 @@ class Session:
         self.tap: Tap | None = None  # who passes on what its programs print
         self.redaction = Redaction(settings.redact_patterns, settings.redact_credentials)
         self.launched: Launched | None = None
+        self.debugger: Debugger | None = None  # of its program, as it says itself
         self.launch_request: LaunchRequest | None = None  # what a restart repeats
         self.attach_request: AttachRequest | None = None
         self.keeper: Keeper | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -299,7 +298,7 @@ def test_a_detached_program_runs_on(traced: Runner) -> None:
         assert (debuggee.process.returncode, out) == (0, b"done\n")
 
 
-def test_an_unfit_debugpy_is_told_in_one_line(traced: Runner, tmp_path: Path) -> None:
+def test_an_unfit_debugpy_is_told_in_one_event(traced: Runner, tmp_path: Path) -> None:
     write(tmp_path / "other" / "debugpy" / "__init__.py", "")
     write(tmp_path / "prog.py", "print('never')")
     options = ["-S", "-E"]  # without site-packages, so without a debugpy of its own
@@ -308,6 +307,6 @@ def test_an_unfit_debugpy_is_told_in_one_line(traced: Runner, tmp_path: Path) ->
     ) as debuggee:
         code, out, _ = debuggee.finish()
         assert (code, out) == (97, "")
-        answer = json.loads(debuggee.peer.raw_lines[0])
-        assert answer["relay"] == "unfit"
-        assert "debugpy" in answer["reason"]
+        (told,) = debuggee.peer.events("relayUnfit")
+        assert "debugpy" in told["reason"]
+        assert debuggee.peer.raw_lines == []

@@ -44,7 +44,12 @@ def health() -> dict[str, Any]:
 
 def information() -> dict[str, Any]:
     """What `/info` tells of the debugger. Source: API section 3.1."""
-    return {"debugpy_version": debugpy_version()}
+    found = debugpy_version()
+    return {
+        "debugpy_version": found,
+        "debugpy_range": SUPPORTED_DEBUGGER,
+        "debugpy_supported": is_supported_debugger(found),
+    }
 
 
 @cache

@@ -44,10 +44,15 @@ def connect(spec: dict[str, Any]) -> Any:
     loading = load("_debug_relay_pydevd_load", os.path.join(HERE, "pydevd_load.py"))
     try:
         pydevd, py_db = loading.load_pydevd(spec["debugpy"])
-        pydevd._debug_relay_probe = load("_debug_relay_probe", spec["probe"])
+        probe = pydevd._debug_relay_probe = load("_debug_relay_probe", spec["probe"])
+        reason = probe.unfit()
+        if reason is not None:
+            raise loading.UnfitError(reason)
     except (loading.UnfitError, ImportError, OSError, SyntaxError) as error:
         reason = f"{type(error).__name__}: {error}"
-        sock.sendall(json.dumps({"relay": "unfit", "reason": reason}).encode() + b"\n")
+        event = {"seq": 1, "type": "event", "event": "relayUnfit", "body": {"reason": reason}}
+        text = json.dumps(event).encode()
+        sock.sendall(b"Content-Length: %d\r\n\r\n%s" % (len(text), text))
         sys.exit(UNFIT_EXIT)
     link = load("_debug_relay_pydevd_link", os.path.join(HERE, "pydevd_link.py"))
     return link.Link(pydevd, py_db, sock)

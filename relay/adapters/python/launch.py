@@ -186,8 +186,8 @@ def _require_debugger(interpreter: Interpreter) -> None:
 def fast_spawn(interpreter: Interpreter, program: Program, *, fd: int) -> Spawn:
     """The debuggee with DAP on `fd`, its end of a connected stream socket pair.
 
-    `fd` must be inherited under the same number. A debuggee that is unfit writes the line
-    `{"relay": "unfit", "reason": …}` there, without a DAP header, and leaves with
+    `fd` must be inherited under the same number. A debuggee that is unfit sends the DAP event
+    `relayUnfit` with a `reason` there, and leaves with
     UNFIT_EXIT_CODE. It leads its own process group, which dies with the socket.
     """
     spec = {
@@ -231,7 +231,8 @@ def children_spec(door: str) -> dict[str, str]:
 
 def adapter_spawn(environment: Mapping[str, str]) -> Spawn:
     """`debugpy.adapter` speaking DAP on its stdin and stdout, under the relay's own Python."""
-    return Spawn([sys.executable, "-m", "debugpy.adapter"], dict(environment))
+    # By path: the program's PYTHONPATH may lead to another debugpy.
+    return Spawn([sys.executable, str(debugpy_directory() / "adapter")], dict(environment))
 
 
 def terminal_spawn(arguments: Mapping[str, Any], program: Program) -> Spawn:

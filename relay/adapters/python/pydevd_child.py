@@ -25,6 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 USED_AFTER_FORK = {
     "_pydevd_bundle.pydevd_constants": "after_fork set_global_debugger",
     "_pydevd_bundle.pydevd_custom_frames": "custom_frames_container_init",
+    "_pydevd_sys_monitoring.pydevd_sys_monitoring": "reset_thread_local_info",
 }
 
 _parts: dict[str, Any] = {}
@@ -73,7 +74,9 @@ def join(spec: dict[str, str]) -> None:
     loading = _parts["pydevd_load"]
     try:
         pydevd, py_db = loading.load_pydevd(spec["debugpy"])
-        pydevd._debug_relay_probe = load("_debug_relay_probe", spec["probe"])
+        probe = pydevd._debug_relay_probe = load("_debug_relay_probe", spec["probe"])
+        if probe.unfit() is not None:
+            raise loading.UnfitError
     except (loading.UnfitError, ImportError, OSError, SyntaxError):
         sock.close()
         return
@@ -99,7 +102,7 @@ def _begin_at_main(link: Any) -> None:
         if frame.f_back is not None or path.startswith(("<frozen importlib", "<frozen zipimport")):
             return None
         link.py_db.enable_tracing()
-        return link.py_db.trace_dispatch(frame, event, arg)
+        return link.py_db.get_thread_local_trace_func()(frame, event, arg)
 
     tracing.SetTrace(wait_for_main)
 

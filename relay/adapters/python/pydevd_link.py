@@ -49,8 +49,9 @@ class Link:
         self.over = False  # the last event is queued, or this is a child: nothing more comes
         self._exec = make_exec(pydevd)
         self._probe = pydevd._debug_relay_probe
-        self._probe.mend_breakpoints()  # before the first breakpoint comes
+        self._probe.mend("breakpoints", self._probe.mend_breakpoints)  # before the first one comes
         self._connect()
+        self._probe.tell_debugger()
         redirect_log(self)
         # Registered before anything of the program's: runs after all of it.
         atexit.unregister(pydevd.stoptrace)
@@ -99,10 +100,10 @@ class Link:
         thread = threading.current_thread()
         self.py_db.notify_thread_created(self.pydevd.get_current_thread_id(thread), thread)
         self.py_db.enable_tracing()  # on some versions this itself runs `uname`
-        self._probe.announce_children()
-        self._probe.mend_steps()
-        self._probe.mend_resumes()
-        self._probe.announce_stops()
+        told = self._probe.limitations()
+        self._probe.mend_program()
+        if self._probe.limitations() != told:
+            self._probe.tell_debugger()
         self._probe.watch_stdin()
 
     def own_code(self) -> set[types.CodeType]:
@@ -251,6 +252,7 @@ def writer_class(pydevd: types.ModuleType) -> Callable[[socket.socket, Any], Any
     class Writer(base):  # type: ignore[misc]
         def __init__(self, sock: socket.socket, py_db: Any) -> None:
             base.__init__(self, sock, py_db)
+            self._socket = sock
             # Made in C: a KeyboardInterrupt cannot come between a put and its wake-up.
             self._cmd_queue: Any = queue.SimpleQueue()
             self.confirmed = threading.Event()
@@ -264,7 +266,7 @@ def writer_class(pydevd: types.ModuleType) -> Callable[[socket.socket, Any], Any
                 self._kill_received = True  # nobody listens: take no more
 
         def _send_batch(self) -> bool:
-            batch = Batch(self.sock)
+            batch = Batch(self._socket)
             command = self._cmd_queue.get()
             confirms = False
             while True:

@@ -33,25 +33,23 @@ SETTINGS = {
     "PYDEVD_WARN_SLOW_RESOLVE_TIMEOUT": "86400",
 }
 
-# Every name of pydevd that the bootstrap uses: where it lives, and what must be there.
+# Every name of pydevd that the bootstrap uses, the probe aside: where it lives, and what it is.
 USED_NAMES = {
     "pydevd": "PyDB PyDevdAPI PyDevJsonCommandProcessor NetCommand ReaderThread WriterThread"
     " process_net_command set_global_debugger settrace stoptrace get_current_thread_id"
     " PYDEVD_USE_SYS_MONITORING",
-    "pydevd:PyDB": "block_until_configuration_done patch_threads enable_tracing do_wait_suspend"
+    "pydevd:PyDB": "block_until_configuration_done patch_threads enable_tracing"
     " notify_thread_created add_dap_messages_listener _create_pydb_command_thread"
-    " handle_breakpoint_condition set_trace_for_frame_and_parents",
+    " set_trace_for_frame_and_parents get_thread_local_trace_func",
     "pydevd:PyDevdAPI": "set_dont_trace_start_end_patterns",
     "pydevd:ReaderThread": "_on_run _terminate_on_socket_close",
-    "pydevd:WriterThread": "_on_run add_command empty do_kill_pydev_thread",
+    "pydevd:WriterThread": "_on_run add_command do_kill_pydev_thread",
     "pydevd_tracing": "SetTrace restore_sys_set_trace_func",
     "_pydev_bundle.pydev_monkey": "undo_patch_thread_modules",
     "_pydev_bundle.pydev_log:_LoggingGlobals": "_debug_stream _debug_stream_initialized",
     "_pydevd_bundle.pydevd_comm_constants": "CMD_EXIT CMD_RETURN",
-    "_pydevd_bundle.pydevd_additional_thread_info": "any_thread_stepping",
     "_pydevd_bundle.pydevd_constants": "PYDEVD_USE_SYS_MONITORING",
-    "_pydevd_sys_monitoring.pydevd_sys_monitoring": "stop_monitoring update_monitor_events"
-    " enable_code_tracing",
+    "_pydevd_sys_monitoring.pydevd_sys_monitoring": "stop_monitoring",
 }
 
 # Half-open; the one place that says it. 1.8.21 is the first that answers an evaluate without a frame.

@@ -35,6 +35,7 @@ PARTS = (
     "look",
     "modules",
     "events",
+    "pydevd_names",
     "patches",
     "suspensions",
     "children",

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.functions import function_stops
     from relay.adapters.python.probe.guard import attempt, exception_line
     from relay.adapters.python.probe.patches import is_patched, patch
+    from relay.adapters.python.probe.pydevd_names import mend
 
 HITS_EVENT = "relayHits"
 _TELL_EVERY = 0.25  # seconds between two tellings of hits that stop nothing
@@ -67,9 +68,8 @@ _stopping: dict[int, list[str]] = {}  # names, by the thread that is about to st
 def mend_breakpoints() -> bool:
     """From now on. Before the first breakpoint is set, if it is to be one of these."""
     patch(debugger(), "handle_breakpoint_condition", _evaluate_here)
-    attempt(_ask_at_every_hit)
-    attempt(_move_no_lines)
-    attempt(_look_once_a_request)
+    _ask_at_every_hit()
+    mend("quick breakpoints", _set_quickly)
     attempt(forget_captures_at_fork)
     return True
 
@@ -120,14 +120,11 @@ def _is_mended(py_db: Any) -> bool:
     return is_patched(py_db, "handle_breakpoint_condition")
 
 
-def _move_no_lines() -> None:
+def _set_quickly() -> None:
     def no_lines(original: Any, path: Any) -> Any:
         raise NotImplementedError  # what pydevd itself says where it cannot know: it goes on
 
     patch(sys.modules["_pydevd_bundle.pydevd_api"], "_get_code_lines", no_lines)
-
-
-def _look_once_a_request() -> None:
     processor = sys.modules["pydevd"].PyDevJsonCommandProcessor
     patch(processor, "on_setbreakpoints_request", _set_breakpoints)
 

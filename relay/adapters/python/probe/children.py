@@ -47,7 +47,6 @@ def announce_children() -> bool:
     py_db = debugger()
     _hide_own_files(py_db)
     _queue_in_c(py_db.writer)
-    _stop_here_only()
     if not _children_watched:
         _children_watched.append(True)
         if hasattr(os, "register_at_fork"):
@@ -83,7 +82,7 @@ def _queue_in_c(writer: Any) -> None:
         writer._cmd_queue = new
 
 
-def _stop_here_only() -> None:
+def stop_here_only() -> None:
     """A forked child never stops: it has no thread that could let it go on.
 
     Its hooks drop the debugger, but those of others run first, and a fork made by C code runs

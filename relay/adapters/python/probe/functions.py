@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.captures import captures_here
     from relay.adapters.python.probe.frames import debugger, is_debugger_file, is_user_code
     from relay.adapters.python.probe.guard import attempt
+    from relay.adapters.python.probe.pydevd_names import require_purpose
     from relay.adapters.python.probe.types import exact, is_class, module_of, namespace_of
 
 _MOST_DEPTH = 4  # classes in classes
@@ -46,17 +47,19 @@ _qualified: dict[Any, str] = {}  # by code, before 3.11
 
 def set_function_breakpoints(breakpoints: list[dict[str, Any]]) -> dict[str, Any]:
     """From now on these, and no others; `places` says where those lie that are known."""
+    if breakpoints:
+        require_purpose("functions")
     chosen: dict[str, list[_Function]] = {}
     for one in breakpoints:
         function = _Function(**one)
         chosen.setdefault(function.parts[-1], []).append(function)
     _functions.clear()
     _functions.update(chosen)
-    _tell_debugger()
+    attempt(_hand_names_on)  # fails without a debugger that knows functions, and with none chosen
     return function_places()
 
 
-def _tell_debugger() -> None:
+def _hand_names_on() -> None:
     py_db = debugger()
     policy = "ALL" if py_db.multi_threads_single_notification else "NONE"
     kind = sys.modules["_pydevd_bundle.pydevd_breakpoints"].FunctionBreakpoint

@@ -1,7 +1,7 @@
 """What a debuggee lacks that the relay's bootstrap did not start is mended here, all at once.
 
 Each mending is tried by itself: one for which a new pydevd has no place must not keep out the
-others.
+others, and is told. Where one that answers depend on has none, nothing is done.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.children import announce_children
     from relay.adapters.python.probe.ending import send_all_at_end
     from relay.adapters.python.probe.forks import free_forks
-    from relay.adapters.python.probe.guard import attempt
+    from relay.adapters.python.probe.guard import TroubleError, attempt
+    from relay.adapters.python.probe.pydevd_names import mend, tell_debugger, unfit
     from relay.adapters.python.probe.resumes import mend_resumes
     from relay.adapters.python.probe.steps import mend_steps
     from relay.adapters.python.probe.stops import announce_stops
@@ -22,37 +23,40 @@ if TYPE_CHECKING:
 
 
 def install() -> dict[str, Any]:
-    """Mend what a debuggee started or attached by others lacks. Says what it could do."""
-    return {
-        "line_buffering": attempt(_buffer_lines, default=False),
-        "flush_on_suspend": attempt(_flush_on_suspend, default=False),
-        "fork": attempt(free_forks, default=False),
-        "children": attempt(announce_children, default=False),
-        "last_words": attempt(send_all_at_end, default=False),
-        "steps": attempt(mend_steps, default=False),
-        "resumes": attempt(mend_resumes, default=False),
-        "breakpoints": attempt(mend_breakpoints, default=False),
-        "stops": attempt(announce_stops, default=False),
-    }
+    """Mend what a debuggee started or attached by others lacks, and tell which debugger it has.
+
+    Raises TroubleError, before anything is changed, for a debugger that the probe does not know.
+    """
+    reason = unfit()
+    if reason is not None:
+        raise TroubleError("unfit", reason)
+    attempt(_buffer_lines)
+    hook_suspensions("output", before=_flush_streams)
+    mend("forks", free_forks)
+    mend("last words", send_all_at_end)
+    mend("breakpoints", mend_breakpoints)
+    mend_program()
+    tell_debugger()
+    return {}
+
+
+def mend_program() -> None:
+    """What makes stops, steps and children those of the relay; as the program begins."""
+    mend("children", announce_children)
+    mend("steps", mend_steps)
+    mend("resumes", mend_resumes)
+    mend("stops", announce_stops)
 
 
 def _flush_streams(*_: Any) -> None:
+    """What the program has printed is seen before its stop is."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name, None)
         if stream is not None:
             attempt(lambda s=stream: s.flush())
 
 
-def _buffer_lines() -> bool:
-    done = False
+def _buffer_lines() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(line_buffering=True)
-            done = True
-    return done
-
-
-def _flush_on_suspend() -> bool:
-    """What the program has printed is seen before its stop is."""
-    hook_suspensions("output", before=_flush_streams)
-    return True

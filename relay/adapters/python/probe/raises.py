@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.frames import debugger, find_frame, is_user_code
     from relay.adapters.python.probe.guard import attempt, exception_line
     from relay.adapters.python.probe.patches import patch
+    from relay.adapters.python.probe.pydevd_names import require_purpose
     from relay.adapters.python.probe.types import (
         is_class,
         module_of,
@@ -34,8 +35,11 @@ def limit_exceptions(types: list[str]) -> dict[str, Any]:
 
     `unknown` lists the names that lead to nothing now.
     """
+    if types:
+        require_purpose("exceptions")
     _wanted_types[:] = types
-    patch(debugger(), "get_exception_breakpoint", _lookup_wanted)
+    if types:
+        patch(debugger(), "get_exception_breakpoint", _lookup_wanted)
     return {"unknown": [name for name in types if not attempt(_is_known, name, default=True)]}
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.frames import debugger
     from relay.adapters.python.probe.guard import attempt
     from relay.adapters.python.probe.patches import patch
+    from relay.adapters.python.probe.pydevd_names import mend
     from relay.adapters.python.probe.steps import _current_thread
     from relay.adapters.python.probe.suspensions import hook_suspensions
     from relay.adapters.python.probe.threads import _SUSPENDED, _pydevd_threads, _wake
@@ -38,14 +39,15 @@ def mend_resumes() -> bool:
     behavior = debugger()._threads_suspended_single_notification
     if not hasattr(type(behavior), "mended"):
         behavior.__class__ = _mended(type(behavior))
-    attempt(_answer_before_running)
-    attempt(_look_before_waiting)
-    attempt(_wake_all_at_continue)
+    mend("prompt resumes", _make_resumes_prompt)
     return True
 
 
-def _answer_before_running() -> None:
+def _make_resumes_prompt() -> None:
     hook_suspensions("answer", after=_wait_for_answer)
+    _look_before_waiting()
+    api: Any = sys.modules["_pydevd_bundle.pydevd_api"].PyDevdAPI
+    patch(api, "request_resume_thread", _resume_and_wake)
 
 
 def _wait_for_answer(*_: Any) -> None:
@@ -70,11 +72,6 @@ def _look_before_waiting() -> None:
     events.default_factory = Event
     for event in list(events.values()):
         event.__class__ = Event
-
-
-def _wake_all_at_continue() -> None:
-    api: Any = sys.modules["_pydevd_bundle.pydevd_api"].PyDevdAPI
-    patch(api, "request_resume_thread", _resume_and_wake)
 
 
 def _resume_and_wake(resume: Any, api: Any, thread_id: str) -> None:

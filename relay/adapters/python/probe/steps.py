@@ -39,8 +39,8 @@ def mend_steps() -> bool:
     constants = sys.modules["_pydevd_bundle.pydevd_constants"]
     if not getattr(constants, "PYDEVD_USE_SYS_MONITORING", False):
         return False
-    attempt(_mend_events)
-    attempt(_follow_from_first_step)
+    _mend_events()
+    _follow_from_first_step()
     return True
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.adapters.python.probe.breakpoints import hit_here, new_hits
+    from relay.adapters.python.probe.children import stop_here_only
     from relay.adapters.python.probe.events import send_event
     from relay.adapters.python.probe.frames import debugger, is_debugger_file
     from relay.adapters.python.probe.returns import RETURN_VALUES, returned_values
@@ -25,6 +26,7 @@ _LONGEST_RETURN = 1000
 
 def announce_stops() -> bool:
     """Tell the place of every stop but those at exceptions, which have more to say."""
+    stop_here_only()
     hook_suspensions("place", before=_tell_stop)
     return True
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.adapters.python.probe.frames import debugger, find_frame, is_debugger_file
     from relay.adapters.python.probe.guard import attempt
+    from relay.adapters.python.probe.pydevd_names import require_purpose
     from relay.adapters.python.probe.stops import _client_path
     from relay.adapters.python.probe.types import exact
 
@@ -89,6 +90,7 @@ def resume_thread(thread: int, step: str | None = None) -> dict[str, Any]:
 
     Only a thread that stands can be stepped; one that is held is let run on.
     """
+    require_purpose("threads")
     found = _thread_of(thread)
     if found is None:
         return {"state": "gone"}

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         _walk,
     )
     from relay.adapters.python.probe.guard import attempt, exception_line
+    from relay.adapters.python.probe.pydevd_names import require_purpose
     from relay.adapters.python.probe.steps import _hand_on
     from relay.adapters.python.probe.suspensions import hook_suspensions
     from relay.adapters.python.probe.trace_monitor import MonitorEars
@@ -81,6 +82,7 @@ def trace_start(
     reveal_values: bool = False,
 ) -> dict[str, Any]:
     """Wait for a call from now on, in place of any trace before. For pydevd's own thread."""
+    require_purpose("traces")
     _end_trace("replaced")
     trace = FrameTrace(number, depth, reveal_values)
     _held.wanted = _Wanted(function, path, line, condition)

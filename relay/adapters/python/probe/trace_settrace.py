@@ -31,12 +31,12 @@ class SettraceEars:
     def start(self) -> bool:
         """In all threads that the program has; in those to come by way of pydevd."""
         tracing: Any = sys.modules["pydevd_tracing"]
-        original = self.set_trace = getattr(tracing.SetTrace, "original", tracing.SetTrace)
+        original = self.set_trace = getattr(tracing.SetTrace, "relay_original", tracing.SetTrace)
 
         def SetTrace(function: Any) -> None:  # noqa: N802  its name
             original(self.on_call if function is not None and self.trace.is_active else function)
 
-        SetTrace.original = original  # type: ignore[attr-defined]
+        SetTrace.relay_original = original  # type: ignore[attr-defined]
         tracing.SetTrace = SetTrace
         idents = [ident for ident in sys._current_frames() if _is_programs(ident)]
         return bool(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.failures.failing import failures_stop
     from relay.adapters.python.probe.failures.own_code import own_roots
     from relay.adapters.python.probe.guard import attempt
+    from relay.adapters.python.probe.pydevd_names import can
 
 _listening: list[bool] = []
 
@@ -24,6 +25,7 @@ def watch_failures(on: bool, roots: list[str]) -> dict[str, Any]:
     roots: the directories of the program's own code. `cannot` lists the ends of which this
     interpreter does not let us hear.
     """
+    on = on and can("failures")  # else it is one of the session's limitations
     own_roots(roots)
     failures_stop(on)
     cannot: list[str] = []
