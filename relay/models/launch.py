@@ -45,7 +45,8 @@ class LaunchRequest(Waiting):
     debug_subprocesses: bool | Literal["auto"] = Field(
         False,
         description="Debug the Python processes that the program starts, too; auto: if there are "
-        "breakpoints and the debugger can",
+        "breakpoints and the debugger can, else the workers of multiprocessing and pytest-xdist "
+        "where exceptions stop",
     )
     launch_mode: LaunchMode | None = Field(
         None, description="Force one way of starting the debuggee; default: the best that fits"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import Literal
 
 import trio
 
@@ -117,6 +118,7 @@ async def _request(session: Session, body: LaunchRequest) -> Request:
             suggestion='Use console "integratedTerminal": it gives the program a pseudo-terminal',
         )
     cwd = _working_directory(session, body.cwd)
+    children = _debugged_children(session, body)
     entry = session.config.stop_on_entry if body.stop_on_entry is None else body.stop_on_entry
     return Request(
         script=await _script(session, body.script, cwd) if body.script is not None else None,
@@ -130,16 +132,23 @@ async def _request(session: Session, body: LaunchRequest) -> Request:
         terminal=body.console == "integratedTerminal",
         mode=body.launch_mode,
         stdin=_queued_lines(body.stdin_inputs),
-        debug_subprocesses=_debugs_children(session, body),
+        debug_subprocesses=children is not None,
         children_optional=body.debug_subprocesses == "auto",
+        workers_only=children == "workers",
     )
 
 
-def _debugs_children(session: Session, body: LaunchRequest) -> bool:
+def _debugged_children(session: Session, body: LaunchRequest) -> Literal["all", "workers"] | None:
+    """Which: with `auto` all where a breakpoint may be hit, workers where a test may fail."""
     if body.debug_subprocesses != "auto":
-        return body.debug_subprocesses
-    can = Ability.CHILDREN in session.adapter.can
-    return can and any(breakpoint.enabled for breakpoint in session.breakpoints)
+        return "all" if body.debug_subprocesses else None
+    if Ability.CHILDREN not in session.adapter.can:
+        return None
+    if any(breakpoint.enabled for breakpoint in session.breakpoints):
+        return "all"
+    new = "stop_on_exception" in body.model_fields_set or not session.exceptions.chosen
+    filters = exception_filters(body) if new else session.exceptions.filters
+    return "workers" if filters else None
 
 
 def _queued_lines(inputs: Sequence[str]) -> bytes:

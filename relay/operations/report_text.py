@@ -152,7 +152,9 @@ def _locals(report: Report, room: int) -> list[str]:
     if report.locals is None:
         return []
     if not report.locals:
-        return ["locals: none"]
+        shown = next((frame for frame in report.stack if frame.shown), None)
+        has_gone_on = shown is not None and shown.moved_on
+        return ["locals: lost, the frame has gone on since" if has_gone_on else "locals: none"]
     ranked = sorted(report.locals, key=_rank)
     return _fit([_local(local) for local in ranked], report.more_locals, room - len("locals:\n"))
 

@@ -55,9 +55,12 @@ class Family:
     # Invariants: _foremost is a key of _standing; the session is paused exactly while
     # _foremost is set. What stands is in the order in which it stopped.
 
-    def __init__(self, program: Debuggee, *, optional: bool = False) -> None:
+    def __init__(
+        self, program: Debuggee, *, optional: bool = False, workers_only: bool = False
+    ) -> None:
         self.program = program
         self._optional = optional
+        self._workers_only = workers_only
         self.session = program.session
         self._door = Door()
         self._numbers = itertools.count(1)
@@ -90,7 +93,8 @@ class Family:
 
         If they cannot: raises NotSupported, or gives up where children are optional.
         """
-        answer = await inspector.debug_children(launch.children_spec(self._door.path))
+        spec = launch.children_spec(self._door.path, workers_only=self._workers_only)
+        answer = await inspector.debug_children(spec)
         if answer["can_join"]:
             return
         if self._optional and self.program.inspector is None:
@@ -321,7 +325,8 @@ class Family:
 
     def stopped(self, member: Debuggee, stop: Stop, tell: Tell) -> None:
         """`member` stands. `tell` makes it the session's stop: now, or when its turn comes."""
-        stop.process = self.process_of(member)
+        if self._joined or not self._workers_only:
+            stop.process = self.process_of(member)
         stop.stands = self._stands
         self._standing[member] = Standing(stop, tell)
         if self._foremost in (None, member):

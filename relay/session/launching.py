@@ -63,6 +63,7 @@ class Request:
     stdin: bytes = b""
     debug_subprocesses: bool = False
     children_optional: bool = False
+    workers_only: bool = False
     """Where they cannot be debugged, they run free; else the launch fails."""
 
     def program(self) -> Program:
@@ -222,7 +223,11 @@ class _Start:
 
     async def _shake_hands(self, debuggee: Debuggee, *, has_probe: bool) -> None:
         if self._request.debug_subprocesses and self._rung is not Rung.ADAPTER:
-            debuggee.family = Family(debuggee, optional=self._request.children_optional)
+            debuggee.family = Family(
+                debuggee,
+                optional=self._request.children_optional,
+                workers_only=self._request.workers_only,
+            )
             await debuggee.family.open()
         try:
             await shake_hands(

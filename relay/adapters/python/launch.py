@@ -215,13 +215,15 @@ def plain_spawn(interpreter: Interpreter, program: Program, *, port: int, token:
     return Spawn(argv, {**program.env, **QUIET_ENVIRONMENT})
 
 
-def children_spec(door: str) -> dict[str, str]:
+def children_spec(door: str, *, workers_only: bool) -> dict[str, str]:
     """What a debuggee has to know for its children to join: see `probe/inherit.py`.
 
-    door: path of the Unix socket on which they speak DAP, the same on every rung.
+    door: path of the Unix socket on which they speak DAP, the same on every rung. workers_only:
+    of all children those of multiprocessing and pytest-xdist, which run a part of the program.
     """
     return {
         "door": door,
+        "scope": "workers" if workers_only else "all",
         "site": str(CHILDREN_SITE),
         "code": str(BOOTSTRAP.parent),
         "debugpy": str(debugpy_directory().parent),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.failures.failing import kept_errors
     from relay.adapters.python.probe.failures.own_code import own_frame
     from relay.adapters.python.probe.failures.raised_frames import raised_entries
+    from relay.adapters.python.probe.failures.remote import is_remote_text
     from relay.adapters.python.probe.frames import debugger, find_frame, is_debugger_file
     from relay.adapters.python.probe.guard import Interrupted, attempt, exception_line
     from relay.adapters.python.probe.references import scope_handle
@@ -95,7 +96,8 @@ def _exception_chain(value: Any, room: int) -> list[dict[str, Any]]:
             link, relation = namespace["__context__"].__get__(value), "context"
         if link is None or any(known is link for known in seen):
             break
-        chain.append(_link(link, link.__traceback__, relation, room))
+        if not is_remote_text(link):
+            chain.append(_link(link, link.__traceback__, relation, room))
         seen.append(link)
         value = link
     return chain

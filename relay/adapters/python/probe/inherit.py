@@ -30,6 +30,14 @@ _VARIABLE = b"DEBUG_RELAY_CHILD"
 _PATH = b"PYTHONPATH"
 # Helpers of multiprocessing that run no code of the program's.
 _NOT_DEBUGGED = ("multiprocessing.resource_tracker", "multiprocessing.semaphore_tracker")
+# What runs a part of the program: multiprocessing's ways, and execnet's, by which xdist starts.
+_WORKERS = (
+    "multiprocessing.spawn",
+    "multiprocessing.forkserver",
+    "--multiprocessing-fork",
+    "exec(eval(sys.stdin.readline()))",
+)
+_FORKERS = ("multiprocessing/popen_fork.py", "multiprocessing/forkserver.py")
 _REFERENCES_EACH = 1_000_000
 
 
@@ -39,6 +47,7 @@ class _Heritage:
     def __init__(self, spec: dict[str, str], joining: Any) -> None:
         self.spec = spec
         self.joining = joining
+        self.workers_only = spec["scope"] == "workers"
         self.site = os.fsencode(spec["site"])
         self.text = os.fsencode(json.dumps(spec))
 
@@ -54,7 +63,9 @@ def debug_children(**spec: str) -> dict[str, Any]:
     """From now on; say it before the program begins. `can_join`: the debugger's version is known.
 
     door: path of the relay's socket; site: the directory for PYTHONPATH; code: that of
-    `pydevd_child.py`; debugpy: where one lies for those who have none; probe: path of `entry.py`.
+    `pydevd_child.py`; debugpy: where one lies for those who have none; probe: path of `entry.py`;
+    scope: all, or workers for those of multiprocessing and of pytest-xdist only, which run a part
+    of this program.
     """
     joining = _load_joining(spec["code"])
     reason = joining.unfit()
@@ -98,9 +109,21 @@ def _join_after_fork() -> None:
     """A child that is about to become another program joins as that one."""
     if not _heritage or _birth.announced:
         return
+    if _heritage[0].workers_only and not _forks_worker():
+        return
     attempt(_forget_parents_state)
     heritage = _heritage[0]
     attempt(heritage.joining.rejoin, heritage.spec, sys._getframe(1))
+
+
+def _forks_worker() -> bool:
+    """Whether multiprocessing forks, here or in its fork server."""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename.endswith(_FORKERS):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _forget_parents_state() -> None:
@@ -157,14 +180,20 @@ def _changed(
     """The arguments with an environment that has the heritage in it."""
     if not _heritage or len(arguments) <= env_at or _is_helper(arguments[argv_at]):
         return arguments
+    if _heritage[0].workers_only and not _has_word(arguments[argv_at], _WORKERS):
+        return arguments
     return (*arguments[:env_at], lay(_heritage[0], arguments[env_at]), *arguments[env_at + 1 :])
 
 
 def _is_helper(argv: Any) -> bool:
+    return _has_word(argv, _NOT_DEBUGGED)
+
+
+def _has_word(argv: Any, parts: tuple[str, ...]) -> bool:
     if type(argv) not in (list, tuple):
         return False
     words = [os.fsdecode(word) for word in argv]
-    return any(helper in word for word in words for helper in _NOT_DEBUGGED)
+    return any(part in word for word in words for part in parts)
 
 
 def _own_environment() -> dict[bytes, bytes]:
@@ -199,7 +228,7 @@ def _execv(execv: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(execv)
     def run(path: Any, argv: Any, /) -> Any:
-        if _heritage:
+        if _heritage and not _heritage[0].workers_only:
             return os.execve(path, argv, os.environ)
         return execv(path, argv)
 
@@ -217,7 +246,7 @@ def _shell(system: Callable[..., int]) -> Callable[..., int]:
 
 
 def _exporting(command: Any) -> Any:
-    if not _heritage or type(command) not in (str, bytes):
+    if not _heritage or _heritage[0].workers_only or type(command) not in (str, bytes):
         return command
     words = [
         name + b"='" + value.replace(b"'", b"'\\''") + b"'"

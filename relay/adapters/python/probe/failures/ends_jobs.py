@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def listen_to_jobs() -> None:
     when_imported("celery.app.trace", _listen_to_celery)
     when_imported("rq.job", _listen_to_rq)
-    when_imported("click.testing", _listen_to_click)
+    for name in ("click.testing", "typer.testing"):
+        when_imported(name, _listen_to_click)
 
 
 def _listen_to_celery(trace: Any) -> None:

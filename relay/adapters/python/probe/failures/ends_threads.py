@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import os
 import threading
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.adapters.python.probe.failures.failing import failed
     from relay.adapters.python.probe.failures.imports import when_imported
-    from relay.adapters.python.probe.failures.listening import error_under_way, listen
+    from relay.adapters.python.probe.failures.listening import calling_frame, error_under_way
     from relay.adapters.python.probe.guard import attempt
     from relay.adapters.python.probe.types import exact
 
@@ -27,9 +27,11 @@ def listen_to_threads() -> None:
         threading._make_invoke_excepthook = make_invoke_excepthook  # type: ignore[attr-defined]
         for thread in threading.enumerate():
             attempt(_listen_to_thread, thread)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=_forget_unread)
     when_imported("concurrent.futures._base", _listen_to_futures)
     when_imported("multiprocessing.pool", _listen_to_pools)
-    when_imported("multiprocessing.util", _listen_to_process)
+    when_imported("multiprocessing.process", _listen_to_processes)
 
 
 def _listen_to_thread(thread: Any) -> None:
@@ -75,7 +77,8 @@ class _Asked:
 
     def __set__(self, owner: Any, value: Any) -> None:
         owner.__dict__[self.name] = value
-        if isinstance(value, BaseException):
+        # The value of a job that went well may be an exception, too.
+        if isinstance(value, BaseException) and not owner.__dict__.get("_success"):
             attempt(self._note, owner, value)
 
     def _note(self, owner: Any, error: BaseException) -> None:
@@ -112,6 +115,12 @@ def _watch_attribute(owner: Any, name: str, ends: str) -> None:
         _asked.append(asked)
 
 
+def _forget_unread() -> None:
+    """In a forked child: they are the business of its parent."""
+    for asked in _asked:
+        asked.unread.clear()
+
+
 def tell_unread_results() -> None:
     """The exceptions of futures and jobs that the program never asked for."""
     for asked in _asked:
@@ -121,13 +130,20 @@ def tell_unread_results() -> None:
 # multiprocessing ---------------------------------------------------------------------------------
 
 
-def _listen_to_process(util: Any) -> None:
-    """A child runs this while it is left by the exception that ends it."""
-    listen(util, "_exit_function", before=_at_exit_of_child)
+def _listen_to_processes(module: Any) -> None:
+    """A child that an exception ends asks for its own name, to print it beside the traceback."""
+    stock = module.BaseProcess.__dict__["name"]
+    if type(stock) is not property or hasattr(stock.fget, "_debug_relay_listens"):
+        return
+
+    def name(process: Any) -> Any:
+        attempt(_process_failed, process, stock.fget)
+        return stock.__get__(process)
+
+    name._debug_relay_listens = True  # type: ignore[attr-defined]
+    module.BaseProcess.name = stock.getter(name)
 
 
-def _at_exit_of_child(*_: Any, **__: Any) -> None:
-    error = error_under_way()
-    process: Any = sys.modules.get("multiprocessing.process")
-    if error is not None and process is not None and process.parent_process() is not None:
-        failed(error, "process", exact(str(process.current_process().name)))
+def _process_failed(process: Any, name_of: Any) -> None:
+    if error_under_way() is not None and calling_frame().f_code.co_name == "_bootstrap":
+        failed(error_under_way(), "process", exact(str(name_of(process))))

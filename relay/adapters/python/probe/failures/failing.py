@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.adapters.python.probe.failures.post_mortem import PostMortem, suspend
+    from relay.adapters.python.probe.failures.remote import remote_entries
     from relay.adapters.python.probe.frames import debugger, is_debugger_file
     from relay.adapters.python.probe.guard import attempt
     from relay.adapters.python.probe.raises import is_wanted_exception
@@ -99,7 +100,7 @@ def failed(
         return
     tb = error.__traceback__ if tb is None else tb
     tb = _from_program(tb)
-    if tb is None or _was_shown(error, test):
+    if (tb is None and not remote_entries(error)) or _was_shown(error, test):
         return
     if expectable and is_in_test():
         if len(_kept) < _MOST_KEPT:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.events import send_event
     from relay.adapters.python.probe.failures.own_code import own_frame
     from relay.adapters.python.probe.failures.raised_frames import Entry, raised_entries
+    from relay.adapters.python.probe.failures.remote import remote_entries, traceback_here
     from relay.adapters.python.probe.frames import debugger, is_debugger_file
     from relay.adapters.python.probe.guard import TroubleError, attempt
     from relay.adapters.python.probe.patches import patch
@@ -32,7 +33,12 @@ class PostMortem:
     def __init__(self, error: BaseException, tb: Any, home: str | None) -> None:
         self.error = error
         self.tb = tb
-        found = [e for e in raised_entries(tb) if not is_debugger_file(e.frame.f_code.co_filename)]
+        elsewhere = remote_entries(error) if tb is None else []
+        if tb is None:
+            self.tb = traceback_here()
+        found = elsewhere or [
+            e for e in raised_entries(tb) if not is_debugger_file(e.frame.f_code.co_filename)
+        ]
         top = own_frame(found, home)
         if top is None:
             top = len(found) - 1
@@ -41,7 +47,8 @@ class PostMortem:
             entry.inner = True
         outer = found[top::-1]
         shown = {id(entry.frame) for entry in found}
-        callers = [entry for entry in _callers(tb) if id(entry.frame) not in shown]
+        around = [] if tb is None else _callers(tb)
+        callers = [entry for entry in around if id(entry.frame) not in shown]
         self.entries: list[Entry] = [*outer, *callers, *inner[::-1]]
 
     def frames_list(self) -> Any:

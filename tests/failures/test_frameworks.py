@@ -1,0 +1,395 @@
+"""Requests, jobs and commands that fail, in the frameworks that people have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.e2e.api import Api
+from tests.failures.runs import run, run_tests
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+
+FLASK = """
+    import flask
+
+    app = flask.Flask(__name__)
+
+    def price(item):
+        prices = {"bread": 3}
+        return prices[item]  # @price
+
+    @app.get("/price/<item>")
+    def view(item):
+        return str(price(item))
+
+    @app.get("/handled")
+    def handled():
+        try:
+            price("milk")
+        except KeyError:
+            flask.abort(404)
+
+    client = app.test_client()
+    print(*(client.get(path).status_code for path in ("/price/bread", "/handled", "/price/milk")))
+"""
+
+DJANGO = """
+    import django
+    from django.conf import settings
+    from django.http import Http404, HttpResponse
+    from django.test import Client
+    from django.urls import path
+
+    settings.configure(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"], SECRET_KEY="x")
+    django.setup()
+
+    def price(item):
+        prices = {"bread": 3}
+        return prices[item]  # @price
+
+    def view(request, item):
+        return HttpResponse(str(price(item)))
+
+    def handled(request):
+        try:
+            price("milk")
+        except KeyError:
+            raise Http404
+
+    urlpatterns = [path("price/<str:item>", view), path("handled", handled)]
+    client = Client(raise_request_exception=False)
+    print(*(client.get(path).status_code for path in ("/price/bread", "/handled", "/price/milk")))
+"""
+
+FASTAPI = """
+    import fastapi
+    from fastapi.testclient import TestClient
+
+    app = fastapi.FastAPI()
+
+    def price(item):
+        prices = {"bread": 3}
+        return prices[item]  # @price
+
+    @app.get("/price/{item}")
+    def view(item: str):
+        return price(item)
+
+    @app.get("/handled")
+    async def handled():
+        try:
+            price("milk")
+        except KeyError:
+            raise fastapi.HTTPException(404)
+
+    client = TestClient(app, raise_server_exceptions=False)
+    print(*(client.get(path).status_code for path in ("/price/bread", "/handled", "/price/milk")))
+"""
+
+AIOHTTP = """
+    import asyncio
+    from aiohttp import web
+    from aiohttp.test_utils import TestClient, TestServer
+
+    def price(item):
+        prices = {"bread": 3}
+        return prices[item]  # @price
+
+    async def view(request):
+        return web.Response(text=str(price(request.match_info["item"])))
+
+    async def handled(request):
+        try:
+            price("milk")
+        except KeyError:
+            raise web.HTTPNotFound
+
+    async def main():
+        app = web.Application()
+        app.add_routes([web.get("/price/{item}", view), web.get("/handled", handled)])
+        async with TestClient(TestServer(app)) as client:
+            paths = "/price/bread", "/handled", "/price/milk"
+            print(*[(await client.get(path)).status for path in paths])
+
+    asyncio.run(main())
+"""
+
+WSGIREF = """
+    import threading
+    import urllib.error
+    import urllib.request
+    from wsgiref.simple_server import make_server
+
+    def price(item):
+        prices = {"bread": 3}
+        return prices[item]  # @price
+
+    def app(environ, start_response):
+        path = environ["PATH_INFO"]
+        if path == "/handled":
+            try:
+                price("milk")
+            except KeyError:
+                start_response("404 Not Found", [])
+                return [b""]
+        body = str(price(path.rpartition("/")[2])).encode()
+        start_response("200 OK", [])
+        return [body]
+
+    def status(path):
+        try:
+            return urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}{path}").status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    server = make_server("127.0.0.1", 0, app)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    print(*(status(path) for path in ("/price/bread", "/handled", "/price/milk")))
+    server.shutdown()
+    thread.join()
+    server.server_close()
+"""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(FLASK, id="flask"),
+        pytest.param(DJANGO, id="django"),
+        pytest.param(FASTAPI, id="fastapi"),
+        pytest.param(AIOHTTP, id="aiohttp"),
+        pytest.param(WSGIREF, id="wsgiref"),
+    ],
+)
+async def test_a_request_that_is_answered_by_500(api: Api, program: Write, source: str) -> None:
+    app = program(source)
+    found = await run(api, script=app.text)
+    (stop,) = found.stops
+    assert stop.what == ("request", "KeyError", app.line("price"))
+    assert stop.view["ends_name"] == "GET /price/milk"
+    assert stop.locals == {"item": "'milk'", "prices": "{'bread': 3}"}
+    assert await found.session.printed() == "200 404 500\n"
+    assert found.exit_code == 0
+
+
+async def test_a_test_may_look_for_a_500(api: Api, program: Write) -> None:
+    suite = program(
+        """
+        import flask
+
+        app = flask.Flask(__name__)
+
+        @app.get("/<item>")
+        def view(item):
+            prices = {"bread": 3}
+            return str(prices[item])  # @view
+
+        def test_expected():
+            assert app.test_client().get("/milk").status_code == 500
+
+        def test_fails():
+            response = app.test_client().get("/milk")
+            assert response.status_code == 200  # @assert
+    """,
+        "test_shop.py",
+    )
+    found = await run_tests(api, suite.text)
+    (stop,) = found.stops
+    assert (stop.test, stop.line) == ("test_shop.py::test_fails", suite.line("assert"))
+    (earlier,) = stop.exception["chain"]
+    assert (earlier["relation"], earlier["ends"]) == ("earlier", "request")
+    assert (earlier["type"], earlier["location"]["line"]) == ("KeyError", suite.line("view"))
+    assert "before it, in the same test: KeyError" in stop.report
+
+
+async def test_the_runner_of_django(api: Api, program: Write) -> None:
+    program(
+        """
+        SECRET_KEY = "x"
+        INSTALLED_APPS = ["shop"]
+        DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}
+    """,
+        "settings.py",
+    )
+    program("", "shop/__init__.py")
+    suite = program(
+        """
+        from django.test import SimpleTestCase
+
+        class Shop(SimpleTestCase):
+            def test_expected(self):
+                with self.assertRaises(KeyError):
+                    {}["bread"]
+
+            def test_price(self):
+                price = 3
+                self.assertEqual(price, 4)  # @assert
+    """,
+        "shop/tests.py",
+    )
+    manage = program(
+        """
+        import os
+        import sys
+        from django.core.management import execute_from_command_line
+
+        os.environ["DJANGO_SETTINGS_MODULE"] = "settings"
+        execute_from_command_line(sys.argv)
+    """,
+        "manage.py",
+    )
+    found = await run(api, script=manage.text, args=["test"])
+    (stop,) = found.stops
+    assert stop.test == "shop.tests.Shop.test_price"
+    assert (stop.line, stop.locals["price"]) == (suite.line("assert"), "3")
+
+
+@pytest.mark.parametrize(
+    ("module", "args", "base"),
+    [
+        ("nose2", ["test_shop"], "unittest"),
+        ("twisted.trial", ["--temp-directory=trial", "test_shop"], "twisted.trial.unittest"),
+    ],
+)
+async def test_other_runners(
+    api: Api, program: Write, module: str, args: list[str], base: str
+) -> None:
+    suite = program(
+        f"""
+        import {base}
+
+        def price(item):
+            prices = {{"bread": 3}}
+            return prices[item]  # @price
+
+        class Shop({base}.TestCase):
+            def test_expected(self):
+                self.assertRaises(KeyError, price, "milk")
+
+            def test_price(self):
+                price("cheese")
+        """,
+        "test_shop.py",
+    )
+    found = await run(api, module=module, args=args)
+    (stop,) = found.stops
+    assert stop.test == "test_shop.Shop.test_price"
+    assert (stop.line, stop.locals["item"]) == (suite.line("price"), "'cheese'")
+
+
+async def test_trial_with_deferreds(api: Api, program: Write) -> None:
+    suite = program(
+        """
+        from twisted.internet import defer, reactor, task
+        from twisted.trial import unittest
+
+        class Shop(unittest.TestCase):
+            @defer.inlineCallbacks
+            def test_later(self):
+                yield task.deferLater(reactor, 0, int)
+                price = 3
+                raise ValueError(price)  # @raise
+    """,
+        "test_shop.py",
+    )
+    found = await run(api, module="twisted.trial", args=["--temp-directory=trial", "test_shop"])
+    (stop,) = found.stops
+    assert (stop.test, stop.line) == ("test_shop.Shop.test_later", suite.line("raise"))
+
+
+async def test_jobs_of_celery(api: Api, program: Write) -> None:
+    jobs = program("""
+        import celery
+
+        app = celery.Celery(broker="memory://", backend="cache+memory://")
+        app.conf.task_always_eager = True
+
+        @app.task(name="shop.price")
+        def price(item):
+            prices = {"bread": 3}
+            return prices[item]  # @price
+
+        @app.task(bind=True, max_retries=1)
+        def again(self, times):
+            if self.request.retries < 1:
+                raise self.retry(countdown=0)
+
+        price.delay("bread")
+        again.delay(1)
+        price.delay("milk")
+    """)
+    found = await run(api, script=jobs.text)
+    (stop,) = found.stops
+    assert stop.what == ("job", "KeyError", jobs.line("price"))
+    assert (stop.view["ends_name"], stop.locals["item"]) == ("shop.price", "'milk'")
+
+
+async def test_jobs_of_rq(api: Api, program: Write) -> None:
+    jobs = program(
+        """
+        def price(item):
+            prices = {"bread": 3}
+            return prices[item]  # @price
+    """,
+        "jobs.py",
+    )
+    worker = program("""
+        import fakeredis
+        import jobs
+        from rq import Queue, SimpleWorker
+
+        connection = fakeredis.FakeStrictRedis()
+        queue = Queue(connection=connection)
+        queue.enqueue(jobs.price, "bread")
+        queue.enqueue(jobs.price, "milk")
+        SimpleWorker([queue], connection=connection).work(burst=True)
+    """)
+    found = await run(api, script=worker.text)
+    (stop,) = found.stops
+    assert stop.what == ("job", "KeyError", jobs.line("price"))
+    assert (stop.view["ends_name"], stop.locals["item"]) == ("jobs.price", "'milk'")
+
+
+async def test_commands(api: Api, program: Write) -> None:
+    shop = program(
+        """
+        import typer
+
+        app = typer.Typer(pretty_exceptions_enable=False)
+
+        @app.command()
+        def price(item: str):
+            prices = {"bread": 3}
+            print(prices[item])  # @price
+
+        if __name__ == "__main__":
+            app()
+    """,
+        "shop.py",
+    )
+    found = await run(api, script=shop.text, args=["milk"])
+    (stop,) = found.stops
+    assert stop.what == ("process", "KeyError", shop.line("price"))
+    suite = program(
+        """
+        from typer.testing import CliRunner
+        from shop import app
+
+        def test_expected():
+            assert CliRunner().invoke(app, ["milk"]).exit_code == 1
+
+        def test_fails():
+            assert CliRunner().invoke(app, ["milk"]).exit_code == 0  # @assert
+    """,
+        "test_shop.py",
+    )
+    found = await run_tests(api, suite.text)
+    (stop,) = found.stops
+    assert stop.line == suite.line("assert")
+    (earlier,) = stop.exception["chain"]
+    assert (earlier["ends"], earlier["location"]["line"]) == ("command", shop.line("price"))

@@ -1,0 +1,102 @@
+"""Processes that run a part of the program: they stop at what fails in them, without being asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.e2e.api import Api
+from tests.failures.runs import run, run_tests
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+
+async def test_workers_of_xdist(api: Api, program: Write) -> None:
+    suite = program(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("number", range(4))
+        def test_even(number):
+            rest = number % 2
+            assert not rest  # @assert
+    """,
+        "test_even.py",
+    )
+    found = await run_tests(api, "-n", "2", suite.text, debug_subprocesses="auto")
+    assert sorted(map(str, found.tests)) == [
+        "test_even.py::test_even[1]",
+        "test_even.py::test_even[3]",
+    ]
+    assert {stop.line for stop in found.stops} == {suite.line("assert")}
+    assert {stop.locals["rest"] for stop in found.stops} == {"1"}
+    assert "2 failed, 2 passed" in await found.session.printed()
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+async def test_processes_of_multiprocessing(api: Api, program: Write, method: str) -> None:
+    fails = program(f"""
+        import multiprocessing
+        import subprocess
+        import sys
+
+        def work(number):
+            return 1 / number  # @work
+
+        if __name__ == "__main__":
+            context = multiprocessing.get_context({method!r})
+            process = context.Process(target=work, args=(0,), name="worker")
+            process.start()
+            process.join()
+            # A program of its own is none of the session's, unless it was asked for.
+            subprocess.run([sys.executable, "-c", "1 / 0"])
+            sys.exit(process.exitcode)
+    """)
+    found = await run(api, script=fails.text, debug_subprocesses="auto")
+    (stop,) = found.stops
+    assert stop.what == ("process", "ZeroDivisionError", fails.line("work"))
+    assert (stop.view["ends_name"], stop.locals) == ("worker", {"number": "0"})
+    assert found.exit_code == 1
+
+
+async def test_jobs_of_a_pool_that_nobody_asks(api: Api, program: Write) -> None:
+    """The exception has come from another process: its place is known, its locals are not."""
+    fails = program("""
+        import concurrent.futures
+        import multiprocessing
+
+        def work(number):
+            return 1 / number  # @work
+
+        if __name__ == "__main__":
+            context = multiprocessing.get_context("fork")
+            with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
+                try:
+                    pool.submit(work, 0).result()
+                except ZeroDivisionError:
+                    pass
+                lost = pool.submit(work, 0)
+            with context.Pool(1) as pool:
+                job = pool.apply_async(work, (0,))
+                job.wait()
+                asked = pool.apply_async(work, (0,))
+                asked.wait()
+                assert not asked.successful()
+                try:
+                    asked.get()
+                except ZeroDivisionError:
+                    pass
+    """)
+    found = await run(api, script=fails.text, debug_subprocesses="auto")
+    line = fails.line("work")
+    assert sorted(stop.what for stop in found.stops) == [
+        ("future", "ZeroDivisionError", line),
+        ("job", "ZeroDivisionError", line),
+    ]
+    for stop in found.stops:
+        assert stop.frames[0]["moved_on"] is True
+        assert stop.locals == {}
+        assert stop.exception["chain"] == []
+        assert "locals: lost" in stop.report
