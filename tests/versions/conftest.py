@@ -48,7 +48,10 @@ def environments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def python_with(environments: Path) -> Callable[[str], str]:
-    """python_with("debugpy==1.8.5") is the path of an interpreter into which that is installed."""
+    """python_with("debugpy==1.8.5") is the path of an interpreter into which that is installed.
+
+    Several are parted by blanks, since what they need is not installed with them.
+    """
 
     def make(requirement: str) -> str:
         directory = environments / f"venv-{requirement}"
@@ -67,8 +70,9 @@ def _make(directory: Path, python: Path, requirement: str) -> None:
     venv = [sys.executable, "-m", "venv", "--without-pip", str(directory)]
     subprocess.run(venv, check=True, timeout=MAKING_SECONDS)
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps"]
+    pip += ["--disable-pip-version-check", *requirement.split()]
     done = subprocess.run(
-        [*pip, "--disable-pip-version-check", requirement],
+        pip,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

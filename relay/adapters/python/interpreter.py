@@ -35,6 +35,12 @@ def version_of(name):
     except Exception:
         return None
 version = version_of("debugpy")
+def has(name):
+    try:
+        from importlib.util import find_spec
+        return find_spec(name) is not None
+    except Exception:
+        return False
 implementation = getattr(sys, "implementation", None)
 name = getattr(implementation, "name", "unknown")
 def quote(text):
@@ -42,8 +48,9 @@ def quote(text):
         return "null"
     return '"%s"' % "".join("\\\\u%04x" % ord(c) if ord(c) < 65536 else
         "\\\\u%04x\\\\u%04x" % (0xD7C0 + (ord(c) >> 10), 0xDC00 + (ord(c) & 1023)) for c in text)
-sys.stdout.write('\\n%s{"executable":%s,"prefix":%s,"implementation":%s,"debugpy":%s,"version":[%d,%d,%d]}\\n' % (
+sys.stdout.write('\\n%s{"executable":%s,"prefix":%s,"implementation":%s,"debugpy":%s,"gevent":%s,"version":[%d,%d,%d]}\\n' % (
     "MARK", quote(sys.executable), quote(sys.prefix), quote(name), quote(version),
+    "true" if has("gevent") else "false",
     sys.version_info[0], sys.version_info[1], sys.version_info[2]))
 """.replace("MARK", MARK)
 
@@ -61,6 +68,7 @@ class Interpreter:
     implementation: str
     debugpy_version: str | None
     prefix: str
+    has_gevent: bool = False
 
     @property
     def is_cpython(self) -> bool:
@@ -88,6 +96,7 @@ def parse(stdout: str | bytes, python_path: str = "") -> Interpreter:
             implementation=str(answer["implementation"]),
             debugpy_version=answer["debugpy"],
             prefix=str(answer["prefix"]),
+            has_gevent=answer.get("gevent") is True,
         )
     except (ValueError, KeyError, IndexError, TypeError):
         raise LaunchFailed(

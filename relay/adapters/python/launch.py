@@ -212,7 +212,14 @@ def plain_spawn(interpreter: Interpreter, program: Program, *, port: int, token:
     own = is_supported_debugger(interpreter.debugpy_version)
     entry = ["-m", "debugpy"] if own else [str(debugpy_directory())]
     argv = [*_python(interpreter, program), *entry, *options, *program.command]
-    return Spawn(argv, {**program.env, **QUIET_ENVIRONMENT})
+    environment = {**program.env, **QUIET_ENVIRONMENT}
+    return Spawn(argv, {**_for_greenlets(interpreter, program), **environment})
+
+
+def _for_greenlets(interpreter: Interpreter, program: Program) -> dict[str, str]:
+    """Without it the threads of stock pydevd become greenlets of the program that they debug."""
+    wanted = interpreter.has_gevent and "GEVENT_SUPPORT" not in program.env
+    return {"GEVENT_SUPPORT": "True"} if wanted else {}
 
 
 def children_spec(door: str, *, workers_only: bool) -> dict[str, str]:
@@ -327,7 +334,7 @@ def _adapter_target(interpreter: Interpreter, program: Program) -> dict[str, Any
         # Older Pythons need not be able to run the launcher.
         "debugLauncherPython": sys.executable,
         "cwd": program.cwd,
-        "env": {},
+        "env": _for_greenlets(interpreter, program),
         # The adapter then has the relay spawn the launcher, with the relay's pipes.
         "console": "integratedTerminal",
     }

@@ -48,7 +48,8 @@ USED_NAMES = {
     "_pydev_bundle.pydev_monkey": "undo_patch_thread_modules",
     "_pydev_bundle.pydev_log:_LoggingGlobals": "_debug_stream _debug_stream_initialized",
     "_pydevd_bundle.pydevd_comm_constants": "CMD_EXIT CMD_RETURN",
-    "_pydevd_bundle.pydevd_constants": "PYDEVD_USE_SYS_MONITORING",
+    "_pydevd_bundle.pydevd_constants": "PYDEVD_USE_SYS_MONITORING SUPPORT_GEVENT",
+    "_pydevd_bundle.pydevd_utils": "SUPPORT_GEVENT",
     "_pydevd_sys_monitoring.pydevd_sys_monitoring": "stop_monitoring",
 }
 
@@ -72,6 +73,7 @@ def load_pydevd(fallback: str) -> tuple[types.ModuleType, Any]:
             if not is_supported(installed_version(package)):
                 raise UnfitError(f"the debugpy in {fallback} is not supported")
             _import_package("debugpy", package)
+        kept = _keep_from_patches()
         importlib.import_module("debugpy._vendored.force_pydevd")
         place = os.path.realpath(sys.modules["pydevd"].__file__ or "")
         if not place.startswith(os.path.join(os.path.realpath(package), "")):
@@ -79,8 +81,32 @@ def load_pydevd(fallback: str) -> tuple[types.ModuleType, Any]:
         reason = unfit()
         if reason is not None:
             raise UnfitError(reason)
+        if kept:  # else it asks on standard error for what is done here
+            sys.modules["_pydevd_bundle.pydevd_utils"].SUPPORT_GEVENT = True  # type: ignore[attr-defined]
         pydevd = sys.modules["pydevd"]
         return pydevd, pydevd.PyDB()
+
+
+def _keep_from_patches() -> bool:
+    """Have pydevd take copies of `threading`, `socket` and others, if the program may patch them.
+
+    gevent and eventlet make a program's threads and locks into greenlets: those of the debugger would
+    wait for the very program that it has stopped. Neither is imported for it.
+    """
+    if "GEVENT_SUPPORT" in os.environ or not (_can_import("gevent") or _can_import("eventlet")):
+        return False
+    os.environ["GEVENT_SUPPORT"] = "True"
+    vendored: Any = importlib.import_module("debugpy._vendored")
+    with vendored.vendored("pydevd"):
+        constants: Any = importlib.import_module("_pydevd_bundle.pydevd_constants")
+    constants.SUPPORT_GEVENT = False  # else pydevd imports gevent
+    return True
+
+
+def _can_import(name: str) -> bool:
+    with contextlib.suppress(ImportError, ValueError):
+        return importlib.util.find_spec(name) is not None
+    return False
 
 
 def unfit(used: Mapping[str, str] = USED_NAMES) -> str | None:

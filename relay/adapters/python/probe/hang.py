@@ -147,21 +147,33 @@ def _number_of_thread(thread: Any) -> int | None:
 def _threads_seen() -> list[_Seen]:
     """The program's threads, the main one first; neither the debugger's nor this one."""
     # Not threading.enumerate(): a thread that hangs may hold the lock that it takes.
-    known = dict(getattr(threading, "_active", {}))
-    own = threading.get_ident()
+    known = _known_threads()
+    here = sys._getframe()  # not get_ident(), which gevent replaces
     seen = [
         _Seen(ident, known.get(ident), top)
         for ident, top in list(sys._current_frames().items())
-        if ident != own and not getattr(known.get(ident), "is_pydev_daemon_thread", False)
+        if top is not here and not getattr(known.get(ident), "is_pydev_daemon_thread", False)
     ]
-    time.sleep(_LOOKS_APART)
+    _saved_module("time", time).sleep(_LOOKS_APART)
     tops = sys._current_frames()
     seen = [one for one in seen if one.ident in tops]
     for one in seen:
         one.look_again(tops[one.ident])
     del tops
-    main = threading.main_thread().ident
+    main = _saved_module("threading", threading).main_thread().ident
     return sorted(seen, key=lambda one: (one.ident != main, one.number or 1 << 62))
+
+
+def _known_threads() -> dict[int, Any]:
+    """By their idents: those of the program, and those of a copy of `threading` that pydevd has."""
+    copy = _saved_module("threading", threading)
+    return {**getattr(threading, "_active", {}), **getattr(copy, "_active", {})}
+
+
+def _saved_module(name: str, otherwise: Any) -> Any:
+    """A module as it was before gevent or eventlet changed it, where pydevd has kept it."""
+    saved = sys.modules.get("_pydev_bundle._pydev_saved_modules")
+    return getattr(saved, name, otherwise)
 
 
 def _frames_below(top: Any) -> list[Any]:
@@ -229,8 +241,7 @@ def _wait_view(wait: Wait, names: dict[int, str]) -> dict[str, Any]:
     answer, held = wait.answer(), wait.held_by
     answer["held_by"] = answer["known_from"] = None
     if held is not None:
-        known = dict(getattr(threading, "_active", {}))
-        thread = known.get(held.ident)
+        thread = _known_threads().get(held.ident)
         answer["held_by"] = {
             "thread_id": _number_of_thread(thread),
             "ident": held.ident,

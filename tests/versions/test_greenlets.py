@@ -1,0 +1,106 @@
+"""gevent and eventlet make threads and locks into greenlets: the debugger's own stay what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.e2e.api import Api
+from tests.e2e.test_hangs import hang
+from tests.programs import Program
+
+GEVENT = "gevent greenlet zope.event zope.interface"
+EVENTLET = "eventlet greenlet dnspython"
+
+WORK = """
+    {patch}
+    import os
+    import sys
+    import time
+    {imports}
+
+    def work(number):
+        total = 0
+        for turn in range(3):
+            total += turn * number  # @work
+            time.sleep(0.01)
+            total += 1  # @after
+        return total
+
+    found = {collect}
+    others = [name for name in ("gevent", "eventlet") if name in sys.modules]
+    print(found, others, os.environ.get("GEVENT_SUPPORT"), flush=True)
+"""
+PROGRAMS = {
+    "gevent": WORK.format(
+        patch="from gevent import monkey; monkey.patch_all()",
+        imports="import gevent.pool",
+        collect="gevent.pool.Pool().map(work, range(3))",
+    ),
+    "eventlet": WORK.format(
+        patch="import eventlet; eventlet.monkey_patch()",
+        imports="",
+        collect="list(eventlet.GreenPool().imap(work, range(3)))",
+    ),
+}
+PRINTED = "[3, 6, 9] ['{library}'] {support}\n"
+
+
+@pytest.mark.parametrize(
+    ("library", "requirement", "mode"),
+    [
+        ("gevent", GEVENT, "fast"),
+        ("gevent", GEVENT, "plain"),
+        ("gevent", GEVENT, "adapter"),
+        ("eventlet", EVENTLET, "fast"),
+    ],
+)
+async def test_greenlets_stop_show_their_locals_and_go_on(
+    api: Api,
+    program: Callable[..., Program],
+    python_with: Callable[[str], str],
+    library: str,
+    requirement: str,
+    mode: str,
+) -> None:
+    code = program(PROGRAMS[library])
+    session = await api.session(python_path=python_with(requirement))
+    placed = await session.breakpoint(
+        code.text, code.line("work"), condition="(number, turn) == (2, 1)"
+    )
+    at = await session.launch(code.text, launch_mode=mode)
+    assert at["current_location"]["line"] == code.line("work")
+    assert (await session.evaluate("total + 40"))["result"] == "41"
+    values = {name: found["value"] for name, found in (await session.locals()).items()}
+    assert values == {"number": "2", "total": "1", "turn": "1"}
+    for _ in range(2):
+        at = await session.post("/step-over")
+    assert at["current_location"]["line"] == code.line("after")
+    await session.delete(f"/breakpoints/{placed['id']}")
+    ended = await session.resume()
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 0)
+    support = None if mode == "fast" else True
+    assert await session.printed() == PRINTED.format(library=library, support=support)
+    assert "GEVENT" not in await session.printed("stderr")
+
+
+ASLEEP = """
+    from gevent import monkey; monkey.patch_all()
+    import time
+
+    print("up", flush=True)
+    time.sleep(1000)  # @sleep
+"""
+
+
+async def test_a_hang_report_knows_the_debuggers_threads_from_the_programs(
+    api: Api, program: Callable[..., Program], python_with: Callable[[str], str]
+) -> None:
+    code = program(ASLEEP)
+    session = await api.session(python_path=python_with(GEVENT))
+    await session.launch(code.text, wait=0)
+    await session.get("/events", types="output", timeout=30)
+    report = await hang(session, lambda told: told["blocked"])
+    (thread,) = report["threads"]
+    assert (thread["name"], thread["waits_for"]["kind"]) == ("MainThread", "io")
