@@ -117,6 +117,7 @@ class Hub:
         return SessionConfig(
             project_root=str(self.settings.project_root.expanduser().absolute()),
             python_path=self.settings.python_path,
+            python_given="python_path" in self.settings.model_fields_set,
             timeout_minutes=self.settings.default_timeout_minutes,
         )
 

@@ -80,6 +80,7 @@ class LaunchResult(ExecutionResult):
     pid: int
     program: LaunchedProgram
     launch_mode: str = Field(description="fast, plain or adapter")
+    python_path: str | None = left_out("The interpreter, if it is not the relay's own")
 
 
 class PathMapping(StrictModel):

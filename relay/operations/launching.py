@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import trio
 
 from relay.adapters import Ability
-from relay.adapters.known import adapter_for
+from relay.adapters.known import DEFAULT, adapter_for
+from relay.adapters.python.environments import environment_python
 from relay.dap.lifecycle import Phase
 from relay.errors import (
     InvalidRequest,
@@ -86,6 +90,7 @@ async def start_program(
             cwd=request.cwd,
         ),
         launch_mode=session.launched.rung,
+        python_path=other_python(session),
     )
 
 
@@ -118,6 +123,7 @@ async def _request(session: Session, body: LaunchRequest) -> Request:
             suggestion='Use console "integratedTerminal": it gives the program a pseudo-terminal',
         )
     cwd = _working_directory(session, body.cwd)
+    _choose_python(session, body, cwd)
     children = _debugged_children(session, body)
     entry = session.config.stop_on_entry if body.stop_on_entry is None else body.stop_on_entry
     return Request(
@@ -136,6 +142,29 @@ async def _request(session: Session, body: LaunchRequest) -> Request:
         children_optional=body.debug_subprocesses == "auto",
         workers_only=children == "workers",
     )
+
+
+def _choose_python(session: Session, body: LaunchRequest, cwd: str) -> None:
+    """Before anything is asked of the interpreter: that of the program, unless one was named."""
+    config = session.config
+    if config.python_given or session.adapter.name != DEFAULT.name:
+        return
+    beside = []
+    if body.script is not None:
+        path = _first_existing(_script_places(session, body.script, cwd))
+        beside = [os.path.dirname(path)] if path else []
+    environment = {**os.environ, **body.env}
+    found = environment_python(environment, [*beside, cwd, config.project_root])
+    python = found or shutil.which(os.path.expanduser(session.settings.python_path))
+    if python is not None:
+        session.config = replace(config, python_path=os.path.abspath(python))
+
+
+def other_python(session: Session) -> str | None:
+    """The interpreter of the program, unless it is the relay's own or another debugger's."""
+    path = session.config.python_path
+    same = os.path.abspath(path) == os.path.abspath(sys.executable)
+    return None if same or session.adapter.name != DEFAULT.name else path
 
 
 def _debugged_children(session: Session, body: LaunchRequest) -> Literal["all", "workers"] | None:
@@ -179,7 +208,7 @@ def _working_directory(session: Session, asked: str | None) -> str:
 
 async def _script(session: Session, asked: str, cwd: str) -> str:
     """The script's absolute path, checked; relative ones are of cwd, else of the project."""
-    places = [resolve(asked, cwd), resolve(asked, session.config.project_root)]
+    places = _script_places(session, asked, cwd)
     path = _first_existing(places)
     if path is None:
         similar = similar_files(places[0])
@@ -192,6 +221,10 @@ async def _script(session: Session, asked: str, cwd: str) -> str:
     if _is_source_file(path) and Ability.CHECKS_SOURCE in session.adapter.can:
         await _check_syntax(session, path)
     return path
+
+
+def _script_places(session: Session, asked: str, cwd: str) -> list[str]:
+    return [resolve(asked, cwd), resolve(asked, session.config.project_root)]
 
 
 def _first_existing(places: Sequence[str]) -> str | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from relay.adapters.known import DEFAULT, adapter_for
+from relay.adapters.python.environments import environment_python
 from relay.dap.lifecycle import Phase
 from relay.errors import InvalidRequest
 from relay.hub import Hub
@@ -40,14 +41,22 @@ WITHOUT_PROGRAM = (Phase.CREATED, Phase.TERMINATED, Phase.FAILED)
 
 async def open_session(hub: Hub, *, body: SessionSettings) -> Session:
     """A new session without program and breakpoints. Raises InvalidRequest and as the hub does."""
+    root, given = _project_root(hub, body.project_root), python_given(hub, body.python_path)
+    found = None if given else environment_python(os.environ, [root])
     config = SessionConfig(
-        project_root=_project_root(hub, body.project_root),
-        python_path=_interpreter(hub, body.python_path),
+        project_root=root,
+        python_path=found or _interpreter(hub, body.python_path),
+        python_given=given,
         timeout_minutes=body.timeout_minutes or hub.settings.default_timeout_minutes,
         stop_on_entry=body.stop_on_entry,
         adapter=_adapter(hub, body.adapter),
     )
     return await hub.create_session(config, name=body.name)
+
+
+def python_given(hub: Hub, asked: str | None) -> bool:
+    """Whether the request or the settings name an interpreter."""
+    return asked is not None or "python_path" in hub.settings.model_fields_set
 
 
 def adapter_of(hub: Hub, program: str | None) -> str:
@@ -118,6 +127,7 @@ async def patch_session(hub: Hub, *, session_id: str, body: PatchSession) -> Ses
             changes["project_root"] = _project_root(hub, body.project_root)
         if body.python_path is not None:
             changes["python_path"] = _interpreter(hub, body.python_path)
+            changes["python_given"] = True
         session.config = replace(session.config, **changes)
         session.name = body.name or session.name
         await session.keep()

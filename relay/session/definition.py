@@ -70,7 +70,13 @@ def as_json(definition: Definition) -> dict[str, Any]:
 def config_of(definition: Definition, fallback: SessionConfig) -> SessionConfig:
     """The session's settings as defined; what is absent is as in `fallback`."""
     given = definition.config.model_dump(exclude_none=True)
-    return replace(fallback, adapter=definition.adapter, **given)
+    named = given.get("python_path", fallback.python_path) != fallback.python_path
+    return replace(
+        fallback,
+        adapter=definition.adapter,
+        python_given=named or fallback.python_given,
+        **given,
+    )
 
 
 def spec_of(breakpoint: Breakpoint) -> BreakpointSpec:

@@ -58,6 +58,8 @@ class SessionConfig:
     timeout_minutes: int = 60
     stop_on_entry: bool = False
     adapter: str = "python"
+    python_given: bool = False
+    """Whether somebody named the interpreter; else a launch looks for the program's own."""
 
 
 class Keeper(Protocol):

@@ -23,6 +23,7 @@ from relay.adapters.python import source_lines
 from relay.adapters.python.interpreter import OLDEST, Interpreter, parse, query_argv
 from relay.adapters.python.source_lines import Analysis, ExpressionFault
 from relay.errors import LaunchFailed
+from relay.session.exit_words import describe_exit
 
 ANSWER_SECONDS = 20.0
 REMEMBERED = 256
@@ -124,15 +125,27 @@ async def _run(argv: list[str], stdin: bytes, python_path: str) -> bytes:
             )
     except (OSError, subprocess.CalledProcessError, trio.TooSlowError) as error:
         raise LaunchFailed(
-            f"{python_path} does not answer as a Python interpreter: {error}",
+            f"{python_path} does not answer as a Python interpreter: {_why(error)}",
+            suggestion="Give python_path a Python interpreter; it is asked by running -c CODE",
             python_path=python_path,
             stderr=_tail(getattr(error, "stderr", None)),
         ) from None
     return bytes(done.stdout)
 
 
+def _why(error: Exception) -> str:
+    """Without the command, which is our own code."""
+    if isinstance(error, subprocess.CalledProcessError):
+        return describe_exit(error.returncode).replace("Process", "it", 1)
+    if isinstance(error, trio.TooSlowError):
+        return f"it said nothing within {ANSWER_SECONDS:g} s"
+    return str(error.strerror if isinstance(error, OSError) else error)
+
+
 def _tail(stderr: bytes | None) -> str | None:
-    return stderr.decode(errors="backslashreplace")[-2000:] if stderr else None
+    """The end of what it said, unless it only repeats our question."""
+    text = stderr.decode(errors="backslashreplace")[-2000:].strip() if stderr else ""
+    return None if not text or "sys.stdout.write" in text else text
 
 
 def _identity(path: str) -> tuple[str, int, int]:

@@ -103,5 +103,5 @@ def parse(stdout: str | bytes, python_path: str = "") -> Interpreter:
             "python_path does not behave like a Python interpreter",
             suggestion="Give python_path an interpreter that runs `-c 'print(1)'`",
             python_path=python_path,
-            answer=text[-400:],
+            answer="" if QUERY.strip() in text else text[-400:],  # an echo of our own code
         ) from None

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import psutil
 
+from relay.adapters.python.environments import ACTIVE
 from relay.client import Client
 from relay.config import Settings
 from relay.errors import RelayUnreachable, ShuttingDown, Unauthorized
@@ -136,6 +137,8 @@ class Background:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 start_new_session=True,
+                # The next shell may have another one active, or none.
+                env={name: text for name, text in os.environ.items() if name != ACTIVE},
             )
         url = _listens_on(process)
         if url is None:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from relay.faces.cli.adapter_option import ADAPTER
+from relay.faces.cli.program_words import read_program
 from relay.faces.cli.run_options import (
     BOUND,
     BREAK,
@@ -17,7 +18,6 @@ from relay.faces.cli.run_options import (
     CHILDREN,
     LOG,
     RunOptions,
-    check_program,
 )
 
 
@@ -60,7 +60,9 @@ def _no_module(ctx: click.Context, param: click.Parameter, value: str | None) ->
     help="Bytes of one stop's report.",
 )
 @click.option(
-    "--python", metavar="PATH", help="Interpreter of the program.  [default: the relay's]"
+    "--python",
+    metavar="PATH",
+    help="Interpreter.  [default: the active virtual environment's, a .venv's, the relay's]",
 )
 @ADAPTER
 @click.option(
@@ -101,6 +103,7 @@ def run(
       relay run --break Cart.total --until 1 -- app.py
       relay run --on-exception -- -m pytest tests/test_cart.py
       relay run --log 'app.py:42:total is {total}' -- app.py
+      relay run --on-exception -- -X dev -W error app.py
       relay run --json --on-exception -- app.py < input.txt
 
     \b
@@ -109,7 +112,7 @@ def run(
     """
     _open_standard_streams()
     options = RunOptions(
-        program=check_program(program),
+        target=read_program(program).target,
         breakpoints=[*breaks, *map(_logpoint, logs), *_capturing(captures)],
         expressions=expressions,
         on_exception=on_exception,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,9 +18,9 @@ _FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 @dataclass(frozen=True)
 class RunOptions:
-    """One run. `program` is a script, or `-m` and a module, with its arguments."""
+    """One run. `target` holds the fields of a launch that name the program."""
 
-    program: Sequence[str]
+    target: Mapping[str, Any]
     breakpoints: Sequence[dict[str, Any]] = ()
     expressions: Sequence[str] = ()
     on_exception: bool = False
@@ -36,25 +36,6 @@ class RunOptions:
     def debug_subprocesses(self) -> bool | Literal["auto"]:
         """The field of a launch."""
         return "auto" if self.children is None else self.children
-
-    @property
-    def target(self) -> dict[str, Any]:
-        """The fields of a launch that name the program."""
-        if self.program[0] == "-m":
-            return {"module": self.program[1], "args": list(self.program[2:])}
-        return {"script": self.program[0], "args": list(self.program[1:])}
-
-
-def check_program(words: Sequence[str]) -> Sequence[str]:
-    """The words after `--`; raises click.UsageError unless they name a script or a module."""
-    if words[0] == "-m" and len(words) < 2:
-        raise click.UsageError("-m needs the name of a module: relay run -- -m pytest tests/")
-    if words[0] != "-m" and words[0].startswith("-"):
-        raise click.UsageError(
-            f"{words[0]} is no program: expected a script, or -m and a module, "
-            "such as relay run -- app.py --flag"
-        )
-    return words
 
 
 class Break(click.ParamType[dict[str, Any]]):

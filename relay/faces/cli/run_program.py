@@ -193,7 +193,7 @@ class _Run:
             debug_subprocesses=self._options.debug_subprocesses,
         )
         result = await launch(session, body=body)
-        await self._teller.started(result.pid, await self._judged(placed))
+        await self._teller.started(result.pid, result.python_path, await self._judged(placed))
         nursery.start_soon(self._heard, partial(self._carry, tap), nursery.cancel_scope)
         nursery.start_soon(self._feed)
         nursery.start_soon(self._end_when_signalled)

@@ -47,7 +47,9 @@ class Unheard(Exception):
 class Teller(Protocol):
     """Tells of one run. Raises Unheard when that cannot be written."""
 
-    async def started(self, pid: int, breakpoints: Sequence[Mapping[str, Any]]) -> None: ...
+    async def started(
+        self, pid: int, python: str | None, breakpoints: Sequence[Mapping[str, Any]]
+    ) -> None: ...
     async def printed(self, category: str, data: bytes) -> None: ...
     async def logged(self, text: str) -> None: ...
     async def stopped(self, number: int, report: Report, watches: Sequence[WatchValue]) -> None: ...
@@ -66,8 +68,12 @@ class TextTeller:
         self._shared = _same_file(STDOUT, STDERR)
         self._within_line = {STDOUT: False, STDERR: False}
 
-    async def started(self, pid: int, breakpoints: Sequence[Mapping[str, Any]]) -> None:
-        """Only what will not work is told."""
+    async def started(
+        self, pid: int, python: str | None, breakpoints: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """The interpreter, if it is not the relay's own, and what will not work."""
+        if python is not None:
+            await self.noted(f"[python] {python}")
         for one in breakpoints:
             if not one["verified"] and one["function"] is None:
                 await self.noted(f"[not set] {_missed(one)}")
@@ -131,9 +137,12 @@ class JsonTeller:
         decoder = codecs.getincrementaldecoder("utf-8")
         self._decoders = {name: decoder("backslashreplace") for name in STREAMS}
 
-    async def started(self, pid: int, breakpoints: Sequence[Mapping[str, Any]]) -> None:
+    async def started(
+        self, pid: int, python: str | None, breakpoints: Sequence[Mapping[str, Any]]
+    ) -> None:
         """The program runs."""
-        await self._say("start", pid=pid, breakpoints=list(breakpoints))
+        named = {} if python is None else {"python": python}
+        await self._say("start", pid=pid, **named, breakpoints=list(breakpoints))
 
     async def printed(self, category: str, data: bytes) -> None:
         """Text; bytes that are not UTF-8 come as \\xNN."""

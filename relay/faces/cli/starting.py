@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from relay.adapters.python.environments import environment_python
 from relay.errors import RelayError
 from relay.faces.cli.adapter_option import ADAPTER, ATTACHED_ADAPTER, adapter_field
 from relay.faces.cli.places import BREAKS, specs
+from relay.faces.cli.program_words import read_program
 from relay.faces.cli.run_options import CHILDREN
 from relay.faces.cli.shell import WAIT, Shell, server_command, session_command
 from relay.faces.cli.standing import go
@@ -23,7 +25,8 @@ PYTHON = click.option(
     "--python",
     "python_path",
     metavar="PATH",
-    help="Interpreter of the program.  [default: the server's own]",
+    help="Interpreter of the program.  [default: that of the active virtual environment, else of a "
+    ".venv beside the program or here, else the server's own]",
 )
 
 
@@ -75,8 +78,8 @@ def start(
 ) -> int:
     """Start a program under the debugger, and show its first stop.
 
-    PROGRAM is a script with its arguments, or `-m MODULE` with its arguments. It runs in
-    this directory with the environment of the server; it stops at breakpoints and at
+    PROGRAM is a script with its arguments, or `-m MODULE` with its arguments, and may have
+    options of its interpreter before it. It runs in this directory with the environment of the server; it stops at breakpoints and at
     exceptions that nothing catches. Prints the id of its session, then where it stands.
     If no server runs, one is started in the background; it ends when nobody needs it.
 
@@ -85,13 +88,14 @@ def start(
       relay start --break app.py:42 app.py --flag
       relay start --break 'app.py:42:count > 3' -- app.py
       relay start -m pytest -q tests/test_basket.py
+      relay start -- -O -W error app.py
     """
-    target, here = _target(program), os.getcwd()
+    target, here = read_program(program).target, os.getcwd()
     client = shell.client()
     session = client.create_session(
         name=name,
         project_root=here,
-        python_path=python_path,
+        python_path=python_path or environment_python(os.environ, ()),
         breakpoints=specs(breaks),
         **adapter_field(client, adapter, target.get("script", "")),
     )
@@ -107,29 +111,20 @@ def start(
     return _begin(shell, session, launch, wait)
 
 
-def _target(program: Sequence[str]) -> dict[str, Any]:
-    first, *args = program
-    if first == "-m":
-        if not args:
-            raise click.UsageError("-m needs the name of a module")
-        return {"module": args[0], "args": args[1:]}
-    if first.startswith("-"):
-        raise click.NoSuchOption(first)
-    return {"script": first, "args": args}
-
-
 def _begin(shell: Shell, session: Session, act: Callable[[], object], wait: float) -> int:
     """What cannot be started leaves no session behind."""
 
     def begin() -> None:
         try:
-            act()
+            launched = act()
         except RelayError:
             session.delete()
             raise
         shell.memory.keep(session.id)
         if not shell.as_json:
             click.echo(session.id)
+            if python := getattr(launched, "python_path", None):
+                click.echo(f"python: {python}")
 
     return go(shell, session, begin, wait)
 

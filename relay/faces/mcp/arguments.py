@@ -85,7 +85,11 @@ class Run(WaitsForSession):
     cwd: PathText | None = Field(None, description="Working directory; default: the project root")
     env: dict[str, Text] = Field({}, description="Environment variables on top of the relay's")
     stdin: list[Text] = Field([], description="Lines for the program's standard input")
-    python: PathText | None = Field(None, description="Interpreter; default: the relay's own")
+    python: PathText | None = Field(
+        None,
+        description="Interpreter; default: the active virtual "
+        "environment's, else a .venv's, else the relay's own",
+    )
     adapter: AdapterName | None = Field(
         None, description="Debugger of the program; default: by its name"
     )

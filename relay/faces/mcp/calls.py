@@ -32,6 +32,7 @@ from relay.operations import (
     evaluation,
     exception_breakpoints,
     execution,
+    launching,
     output,
     run_to,
     sessions,
@@ -125,7 +126,9 @@ async def _begin(hub: Hub, request: CreateSession, asked: arguments.Run | argume
         raise
     async with using(hub, created.session_id) as session:
         await wait_for_stop(session, wait=asked.wait)
-        notes = [f"session {session.id}", *remarks(session, created.breakpoints or [])]
+        python = launching.other_python(session)
+        started = f"session {session.id}" + (f", python {python}" if python else "")
+        notes = [started, *remarks(session, created.breakpoints or [])]
         return await standing(session, asked.max_chars, notes)
 
 

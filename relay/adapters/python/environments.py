@@ -1,0 +1,30 @@
+"""Which interpreter a program means that names none: that of its virtual environment.
+
+The active one, which VIRTUAL_ENV names, else a `.venv` in one of the places that the caller
+knows. Looks at the file system, and runs nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+
+NAME = ".venv"
+ACTIVE = "VIRTUAL_ENV"
+_PYTHON = os.path.join("Scripts", "python.exe") if sys.platform == "win32" else "bin/python"
+
+
+def environment_python(environment: Mapping[str, str], places: Iterable[str]) -> str | None:
+    """The absolute path of the interpreter, or None if there is no such environment."""
+    active = environment.get(ACTIVE)
+    return (active and _python_of(active)) or next(
+        filter(None, (_python_of(os.path.join(place, NAME)) for place in places)), None
+    )
+
+
+def _python_of(directory: str) -> str | None:
+    if not os.path.isfile(os.path.join(directory, "pyvenv.cfg")):
+        return None
+    path = os.path.abspath(os.path.join(directory, _PYTHON))
+    return path if os.access(path, os.X_OK) and os.path.isfile(path) else None

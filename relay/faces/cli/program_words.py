@@ -1,0 +1,75 @@
+"""The words that name a program on a command line: options of its interpreter, what runs, arguments.
+
+As Python's own command line has them: `-O -X dev app.py --flag`, or `-W error -m pytest -q`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import click
+
+_FLAGS = frozenset("bBdEiIOPqRsSuv")
+_WITH_VALUE = frozenset("WX")
+_LONG = "--check-hash-based-pycs"
+EXAMPLE = "app.py --flag, -m pytest tests/ or -X dev app.py"
+
+
+class ProgramWords(NamedTuple):
+    """`python_args` stand before the program; `script` or `module` is None."""
+
+    python_args: list[str]
+    script: str | None
+    module: str | None
+    args: list[str]
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """The fields of a launch."""
+        named = {"script": self.script} if self.module is None else {"module": self.module}
+        options = {"python_args": self.python_args} if self.python_args else {}
+        return {**named, "args": self.args, **options}
+
+
+def read_program(words: Sequence[str]) -> ProgramWords:
+    """The program that the words name; raises click.UsageError if they name none."""
+    rest = list(words)
+    options: list[str] = []
+    while rest and rest[0].startswith("-"):
+        word = rest.pop(0)
+        if word == "-m" or (word.endswith("m") and _is_option(word[:-1])):
+            options += [word[:-1]] if word != "-m" else []
+            if not rest:
+                raise click.UsageError("-m needs the name of a module, such as -m pytest tests/")
+            return ProgramWords(options, None, rest[0], rest[1:])
+        if word == "-c" or word == "-":
+            raise click.UsageError(
+                f"{word}: code without a file cannot be debugged; write it to one"
+            )
+        if not _is_option(word):
+            raise click.UsageError(
+                f"{word} is no program: expected a script, or -m and a module, with options of "
+                f"the interpreter before it, such as {EXAMPLE}"
+            )
+        options.append(word)
+        if word == _LONG or (word[-1] in _WITH_VALUE and len(word) == _value_at(word)):
+            if not rest:
+                raise click.UsageError(f"{word} needs a value, such as -X dev or -W error")
+            options.append(rest.pop(0))
+    if not rest:
+        raise click.UsageError(f"there is no program: expected {EXAMPLE}")
+    return ProgramWords(options, rest[0], None, rest[1:])
+
+
+def _is_option(word: str) -> bool:
+    if word == _LONG or word.startswith(_LONG + "="):
+        return True
+    letters = word[1 : _value_at(word) - 1] if _value_at(word) <= len(word) else word[1:]
+    return bool(word[1:]) and word[0] == "-" and _FLAGS.issuperset(letters)
+
+
+def _value_at(word: str) -> int:
+    """Where the value of -W or -X begins; beyond the end if there is neither."""
+    found = [place for place, letter in enumerate(word) if letter in _WITH_VALUE]
+    return found[0] + 1 if found else len(word) + 1
