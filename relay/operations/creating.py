@@ -5,7 +5,7 @@ Source: API section 3.2; contract, section 2; user story, section 3.2.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 import trio
@@ -32,9 +32,16 @@ async def create_session(hub: Hub, *, body: CreateSession) -> CreatedSession:
     breakpoints create nothing. If the start fails, the session stays in `created`, and
     `details.session_id` of the error names it: mend what was wrong, and launch or restart it.
     """
+    return await create_checked(hub, body, len)
+
+
+async def create_checked(
+    hub: Hub, body: CreateSession, check: Callable[[Sequence[BreakpointView]], object]
+) -> CreatedSession:
+    """The same; nothing is created either if `check` raises at what the breakpoints became."""
     session = await open_session(hub, body=body)
     with session.activity():
-        placed = await _configure(hub, session, body)
+        placed = await _configure(hub, session, body, check)
         report = await _start(session, body)
         return CreatedSession(
             **dict(view(session)), breakpoints=_as_now(session, placed), stop=report
@@ -60,10 +67,15 @@ async def session_for_block(hub: Hub, *, body: CreateSession) -> AsyncIterator[S
 
 
 async def _configure(
-    hub: Hub, session: Session, body: CreateSession
+    hub: Hub,
+    session: Session,
+    body: CreateSession,
+    check: Callable[[Sequence[BreakpointView]], object] = len,
 ) -> list[BreakpointView] | None:
     try:
-        return await _place(session, body)
+        placed = await _place(session, body)
+        check(placed or [])
+        return placed
     except BaseException:
         with trio.CancelScope(shield=True):
             await hub.end_session(session)

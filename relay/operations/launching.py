@@ -13,8 +13,8 @@ import trio
 
 from relay.adapters import Ability
 from relay.adapters.known import DEFAULT, adapter_for
-from relay.adapters.python.environments import environment_python
 from relay.dap.lifecycle import Phase
+from relay.environments import environment_python
 from relay.errors import (
     InvalidRequest,
     LaunchScriptNotFound,

@@ -430,7 +430,8 @@ def _missed(session: Session, breakpoint: Breakpoint) -> str:
         f"{short_path(session, breakpoint.shown_path)}:{breakpoint.shown_line}"
     )
     if not breakpoint.verified:
-        return f"{name} ({breakpoint.message or 'not verified'})"
+        why = "; ".join(filter(None, (breakpoint.message, breakpoint.suggestion)))
+        return f"{name} ({why or 'not verified'})"
     if breakpoint.condition is not None:
         return f"{name} (if {breakpoint.condition})"
     return name

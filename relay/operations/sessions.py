@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from relay.adapters.known import DEFAULT, adapter_for
-from relay.adapters.python.environments import environment_python
 from relay.dap.lifecycle import Phase
+from relay.environments import environment_python
 from relay.errors import InvalidRequest
 from relay.hub import Hub
 from relay.models.failure import GroupMembership

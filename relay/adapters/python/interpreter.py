@@ -100,7 +100,7 @@ def parse(stdout: str | bytes, python_path: str = "") -> Interpreter:
         )
     except (ValueError, KeyError, IndexError, TypeError):
         raise LaunchFailed(
-            "python_path does not behave like a Python interpreter",
+            f"{python_path or 'python_path'} does not behave like a Python interpreter",
             suggestion="Give python_path an interpreter that runs `-c 'print(1)'`",
             python_path=python_path,
             answer="" if QUERY.strip() in text else text[-400:],  # an echo of our own code

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 
 import psutil
 
-from relay.adapters.python.environments import ACTIVE
 from relay.client import Client
 from relay.config import Settings
+from relay.environments import ACTIVE
 from relay.errors import RelayUnreachable, ShuttingDown, Unauthorized
 from relay.state_files import DIRECTORY_MODE, FILE_MODE, remove, write_whole
 

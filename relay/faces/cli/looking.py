@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from relay.errors import EvaluateError
 from relay.faces.cli.places import BreakAt, specs
 from relay.faces.cli.shell import REFUSED, Shell, say, session_command
 
@@ -35,7 +36,12 @@ def evaluate(shell: Shell, frame: int, expression: str) -> int:
     Statements work, too: `x = 1` changes the program. If it raises, the exception goes to
     standard error and the exit code is 1.
     """
-    value = shell.session().evaluate(expression, frame_id=frame)
+    session = shell.session()
+    try:
+        value = session.evaluate(expression, frame_id=frame)
+    except EvaluateError as error:
+        error.message = f"{expression!r}: {error.message}"
+        raise
     if not shell.show(value):
         if value.error is not None:
             say(value.error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -36,6 +37,19 @@ class RunOptions:
     def debug_subprocesses(self) -> bool | Literal["auto"]:
         """The field of a launch."""
         return "auto" if self.children is None else self.children
+
+
+def spelled(place: Mapping[str, Any]) -> str:
+    """The option that asked for a breakpoint."""
+    if "function" in place:
+        return f"--break {shlex.quote(place['function'])}"
+    at = f"{place['file']}:{place['line']}"
+    if (message := place.get("log_message")) is not None:
+        return f"--log {shlex.quote(f'{at}:{message}')}"
+    if capture := place.get("capture"):
+        return " ".join(f"--capture {shlex.quote(f'{at}:{text}')}" for text in capture)
+    condition = place.get("condition")
+    return f"--break {shlex.quote(at if condition is None else f'{at}:{condition}')}"
 
 
 class Break(click.ParamType[dict[str, Any]]):

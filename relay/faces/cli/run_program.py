@@ -6,10 +6,11 @@ Knows what is asked of the operations, and when. Refuses to know how it is told.
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -18,8 +19,14 @@ import trio
 from pydantic import ValidationError
 
 from relay.config import ConfigurationError, Settings, load_settings
-from relay.errors import InvalidRequest, InvalidSessionState, LaunchSyntaxError, RelayError
-from relay.faces.cli.run_options import BOUND, RunOptions
+from relay.errors import (
+    BreakpointInvalidCondition,
+    InvalidRequest,
+    InvalidSessionState,
+    LaunchSyntaxError,
+    RelayError,
+)
+from relay.faces.cli.run_options import BOUND, RunOptions, spelled
 from relay.faces.cli.run_telling import JsonTeller, Teller, TextTeller, Unheard
 from relay.hub import Hub, open_relay
 from relay.models.breakpoints import (
@@ -36,6 +43,7 @@ from relay.models.sessions import SessionSettings
 from relay.models.watches import WatchesQuery, WatchRequest
 from relay.operations import breakpoints as breakpoint_operations
 from relay.operations.captures import captures
+from relay.operations.code_lines import require_code
 from relay.operations.ending import terminate
 from relay.operations.exception_breakpoints import set_exception_breakpoints
 from relay.operations.execution import STOPS, continue_execution
@@ -167,10 +175,13 @@ class _Run:
         _check_twice(places, session.config.project_root)
         placed = []
         for place in places:
-            body = _checked(place)
-            placed += (await breakpoint_operations.set_breakpoints(session, body=body)).breakpoints
+            with _named(spelled(place)):
+                found = await breakpoint_operations.set_breakpoints(session, body=_checked(place))
+            placed += found.breakpoints
+        require_code(placed)
         for expression in dict.fromkeys(options.expressions):
-            await add_watch(session, body=WatchRequest(expression=expression))
+            with _named(f"--eval {shlex.quote(expression)}"):
+                await add_watch(session, body=WatchRequest(expression=expression))
         return [_as_told(one) for one in placed]
 
     async def _judged(self, placed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -367,6 +378,19 @@ class _Run:
             words.append(f"never hit: {'; '.join(missed)}")
             words += [unseen] if (unseen := unwatched(self._session)) else []
         return words
+
+
+@contextmanager
+def _named(option: str) -> Iterator[None]:
+    """An error of what an option asks for names the option."""
+    try:
+        yield
+    except RelayError as error:
+        if isinstance(error, BreakpointInvalidCondition):
+            field = error.details["field"].replace("_", " ").partition("[")[0]
+            error.message = f"the {field} is not valid: {error.details['error']}"
+        error.message = f"{option}: {error.message}"
+        raise
 
 
 def _as_told(one: BreakpointView) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import click
 import trio
 
 from relay.errors import RelayError
+from relay.faces.cli.complaint import complaint
 from relay.models.captures import Captures
 from relay.models.execution import WatchValue
 from relay.models.report import Report
@@ -108,8 +109,8 @@ class TextTeller:
 
     async def failed(self, error: RelayError) -> None:
         """Why there is no run."""
-        message = self._styled(f"relay: {error.message}", fg="red")
-        await self._say(f"{message}\n  {error.details['suggestion']}")
+        message, way_out = complaint(error, "run")
+        await self._say(f"{self._styled(f'relay: {message}', fg='red')}\n  {way_out}")
 
     async def ended(self, summary: Mapping[str, Any], words: Sequence[str]) -> None:
         """How it ended, and what never happened."""
@@ -186,8 +187,8 @@ class JsonTeller:
 
     async def failed(self, error: RelayError) -> None:
         """Why there is no run."""
-        suggestion = error.details["suggestion"]
-        await self._say("error", code=error.code, message=error.message, suggestion=suggestion)
+        message, way_out = complaint(error, "run")
+        await self._say("error", code=error.code, message=message, suggestion=way_out)
 
     async def ended(self, summary: Mapping[str, Any], words: Sequence[str]) -> None:
         """How it ended. The rest of a broken character comes first."""

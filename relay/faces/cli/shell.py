@@ -196,12 +196,16 @@ def _told(shell: Shell) -> Iterator[None]:
 
 
 def _tell(shell: Shell, error: RelayError) -> None:
+    from relay.faces.cli.complaint import complaint
+
+    message, way_out = complaint(error, "shell")
     if shell.as_json:
-        told = {"code": error.code, "message": error.message, "details": error.details}
+        details = {**error.details, "suggestion": way_out}
+        told = {"code": error.code, "message": error.message, "details": details}
         click.echo(json.dumps({"error": told}, indent=2))
         return
-    say(f"relay: {error.message}")
-    say(f"  {error.details.get('suggestion', error.suggestion)}")
+    say(f"relay: {message}")
+    say(f"  {way_out}")
 
 
 def _settings() -> Settings:

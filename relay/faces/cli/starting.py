@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relay.adapters.python.environments import environment_python
+from relay.environments import environment_python
 from relay.errors import RelayError
 from relay.faces.cli.adapter_option import ADAPTER, ATTACHED_ADAPTER, adapter_field
 from relay.faces.cli.places import BREAKS, specs
@@ -99,6 +99,8 @@ def start(
         breakpoints=specs(breaks),
         **adapter_field(client, adapter, target.get("script", "")),
     )
+    if breaks:
+        _require_code(session)
     launch = partial(
         session.launch,
         **target,
@@ -109,6 +111,16 @@ def start(
         debug_subprocesses="auto" if children is None else children,
     )
     return _begin(shell, session, launch, wait)
+
+
+def _require_code(session: Session) -> None:
+    from relay.operations.code_lines import require_code
+
+    try:
+        require_code(session.breakpoints().breakpoints)
+    except RelayError:
+        session.delete()
+        raise
 
 
 def _begin(shell: Shell, session: Session, act: Callable[[], object], wait: float) -> int:

@@ -37,6 +37,7 @@ from relay.operations import (
     run_to,
     sessions,
 )
+from relay.operations.code_lines import require_code
 from relay.operations.printed_text import newest
 from relay.operations.report import short_path, stop_report
 from relay.operations.sessions import adapter_of
@@ -120,7 +121,8 @@ def _launch_fields(asked: arguments.Run) -> dict[str, Any]:
 
 async def _begin(hub: Hub, request: CreateSession, asked: arguments.Run | arguments.Attach) -> str:
     try:
-        created = await creating.create_session(hub, body=request)
+        check = require_code if request.launch is not None else len
+        created = await creating.create_checked(hub, request, check)
     except RelayError as error:
         await _forget(hub, error)
         raise
@@ -297,7 +299,7 @@ async def standing(session: Session, max_chars: int, notes: Sequence[str] = ()) 
 def remarks(session: Session, placed: Sequence[BreakpointView]) -> list[str]:
     """Which breakpoints will not stop or are elsewhere, and where to read what others record."""
     found = [
-        f"breakpoint {shown_place(session, b)}: {b.message}"
+        f"breakpoint {shown_place(session, b)}: {'. '.join(filter(None, (b.message, b.suggestion)))}"
         for b in placed
         if not b.verified and b.message
     ]

@@ -6,13 +6,11 @@ Knows code, message, details and suggestion, and which tool does what a REST rou
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from relay.errors import RelayError
 from relay.faces.mcp.texts import clip
-
-ROUTE = re.compile(r"\b(GET|POST|PUT|PATCH|DELETE)\b|/sessions|same route|relay serve")
+from relay.suggestions import in_words
 
 SUGGESTIONS = {
     "SESSION_NOT_FOUND": "Call debug_sessions for the ids, or debug_run to start one",
@@ -34,7 +32,7 @@ SUGGESTIONS = {
 }
 """In the place of suggestions that name routes."""
 
-OTHERWISE = "Read the message; nothing was changed"
+OTHERWISE = in_words("GET /", {}, "mcp")
 DETAIL_CHARS = 800
 
 
@@ -48,8 +46,8 @@ def error_text(error: RelayError, max_chars: int) -> str:
 
 def suggestion_of(error: RelayError) -> str:
     """The error's way out, in tools and not in routes."""
-    told = str(error.details["suggestion"])
-    return SUGGESTIONS.get(error.code, OTHERWISE) if ROUTE.search(told) else told
+    said = in_words(str(error.details["suggestion"]), error.details, "mcp")
+    return SUGGESTIONS.get(error.code, OTHERWISE) if said == OTHERWISE else said
 
 
 def _complaints(error: RelayError) -> list[str]:
