@@ -87,13 +87,22 @@ class Link:
     def run(self, call: Any, *args: Any) -> None:
         """Calls `call(*args)` as the program: what it raises is `uncaught`."""
         self.begin()
+        thread = threading.current_thread()
+        about: Any = _Untraced
         try:
-            self._exec(threading.current_thread(), call, *args)
+            self._exec(thread, call, *args)
         except BaseException as error:
+            # A step may lead here: pydevd is to see none of it. No Python is called to say so.
+            about = getattr(thread, "additional_info", _Untraced)
+            about.is_tracing += 1
             self._probe.process_failed(error)
             raise
+        else:
+            about = getattr(thread, "additional_info", _Untraced)
+            about.is_tracing += 1
         finally:
             self._probe.main_is_over()
+            about.is_tracing -= 1
 
     def begin(self) -> None:
         """From here on this thread is the program."""
@@ -173,6 +182,12 @@ class Link:
             tracing.SetTrace(None)
             tracing.restore_sys_set_trace_func()
             threading.settrace(None)  # type: ignore[arg-type,unused-ignore]
+
+
+class _Untraced:
+    """In the place of what pydevd knows of a thread, where it knows nothing."""
+
+    is_tracing = 0
 
 
 def make_exec(pydevd: types.ModuleType) -> Any:
