@@ -173,6 +173,7 @@ def test_json_lines_hold_everything_the_output_too(start: Start, tmp_path: Path)
         "exit_code": 1,
         "ended_by": "target_exited",
         "stops": 1,
+        "failures": 1,
         "never_hit": [],
     }
 
@@ -286,6 +287,57 @@ def test_a_signal_while_a_stop_is_shown_ends_as_well(start: Start, tmp_path: Pat
     assert code == 130
     assert "[end] ended by SIGINT, " in err
     assert "never hit" not in err
+
+
+MANY = """
+    import pytest
+
+    def shared(number):
+        raise ValueError(number)  # @shared
+
+    @pytest.mark.parametrize("number", range(8))
+    def test_number(number):
+        shared(number)
+
+    def test_a():
+        assert 0  # @a
+
+    def test_b():
+        assert 0  # @b
+
+    def test_expected():
+        pytest.raises(ValueError, shared, 1)
+"""
+SUITE = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "test_many.py"]
+
+
+def test_failures_are_all_named_and_each_is_shown_once(start: Start, tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "test_many.py", MANY)
+    code, _, err = finish(start("--on-exception", "--reports", "2", "--", *SUITE))
+    assert code == 1
+    first, second, third, end, again = blocks(err)
+    assert first.startswith("stop 1] exception ValueError: 0\n")
+    assert "\nfails test_many.py::test_number[0]\n" in first
+    assert second.startswith("stop 9] exception AssertionError: assert 0\n")
+    place = f"test_many.py:{program.line('b')} in test_b, fails test_many.py::test_b"
+    assert third == f"stop 10] exception AssertionError: assert 0 at {place}"
+    assert end == "end] exit code 1, 10 stops, 3 different"
+    assert again.startswith("again] stop 1, 7 times more: test_many.py::test_number[1], ")
+    assert again.rstrip().endswith("test_many.py::test_number[5], … +2 more")
+
+
+def test_failures_as_json_have_what_they_ended(start: Start, tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "test_many.py", MANY)
+    _, out, _ = finish(start("--on-exception", "--json", "--reports", "1", "--", *SUITE))
+    told = [line for line in map(json.loads, out.splitlines()) if line["type"] != "output"]
+    (stop,) = [line for line in told if line["type"] == "stop"]
+    assert (stop["test"], stop["post_mortem"]) == ("test_many.py::test_number[0]", True)
+    assert stop["location"]["line"] == program.line("shared")
+    failures = [line for line in told if line["type"] == "failure"]
+    assert [line["like"] for line in failures] == [1] * 7 + [None] * 2
+    assert failures[-1]["test"] == "test_many.py::test_b"
+    assert failures[-1]["location"]["line"] == program.line("b")
+    assert (told[-1]["stops"], told[-1]["failures"]) == (10, 10)
 
 
 def test_a_flood_passes_whole_and_a_reader_that_goes_ends_it(start: Start, tmp_path: Path) -> None:

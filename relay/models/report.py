@@ -8,6 +8,7 @@ from pydantic import Field
 
 from relay.dap.lifecycle import Phase
 from relay.models.execution import SourceLine
+from relay.models.failure import OfFailure
 from relay.models.fields import StrictModel
 from relay.models.resource import Resource
 
@@ -88,6 +89,7 @@ class Report(Resource):
     process_id: int | None = None
     returned: str | None = None
     exception: ReportException | None = None
+    failure: OfFailure | None = None
     lost: str | None = Field(None, description="How a process was killed since the last resume")
     source: list[SourceLine] = Field([])
     locals: list[ReportLocal] | None = None

@@ -17,6 +17,7 @@ from relay.adapters.python.launch import is_launcher_frame
 from relay.dap.lifecycle import Phase
 from relay.errors import RelayError
 from relay.models.execution import SourceLine
+from relay.models.failure import OfFailure
 from relay.models.report import (
     REPORT_BYTES,
     Report,
@@ -29,6 +30,7 @@ from relay.models.report import (
 )
 from relay.operations.looking import is_user_code
 from relay.operations.report_text import CUT, place_of, render
+from relay.operations.sessions import failure_fields
 from relay.session.breakpoints import Breakpoint
 from relay.session.exit_words import describe_exit
 from relay.session.frames import stack
@@ -124,6 +126,7 @@ async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
         lost=session.lost,
         returned=None if stop.return_value is None else _returned(stop.return_value),
         exception=_exception(session, stop, shown),
+        failure=OfFailure(**failure_fields(stop)) if stop.failure is not None else None,
         source=source,
         locals=locals_,
         more_locals=left_out,
@@ -284,7 +287,7 @@ def _exception(session: Session, stop: Stop, shown: Frame | None) -> ReportExcep
 def _ended(failure: Failure) -> str:
     """`fails test_shop.py::test_total`, `ends thread worker-1`"""
     words = f"fails {failure.test}" if failure.test else f"ends {failure.ends}"
-    if failure.name and failure.name != "call":
+    if failure.name:
         words += f" ({failure.name})" if failure.test else f" {failure.name}"
     if failure.group is not None:
         words += f", {failure.group['number']} of {failure.group['of']} in a group"

@@ -42,7 +42,17 @@ def _no_module(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option("--capture", "captures", type=CAPTURE, multiple=True, help="Keep values of EXPR.")
 @click.option("--eval", "expressions", metavar="EXPR", multiple=True, help="Show at each stop.")
 @click.option(
-    "--on-exception", is_flag=True, help="Stop where an exception that ends it is raised."
+    "--on-exception",
+    is_flag=True,
+    help="Show each exception that ends something: a test, a thread, a request, the program.",
+)
+@click.option(
+    "--reports",
+    type=click.IntRange(0, 1_000_000),
+    default=BOUND,
+    show_default=True,
+    metavar="N",
+    help="Failures shown in full; the others are named, equal ones counted.",
 )
 @click.option(
     "--until",
@@ -81,6 +91,7 @@ def run(
     captures: tuple[dict[str, Any], ...],
     expressions: tuple[str, ...],
     on_exception: bool,
+    reports: int,
     until: int | None,
     as_json: bool,
     max_chars: int,
@@ -116,6 +127,7 @@ def run(
         breakpoints=[*breaks, *map(_logpoint, logs), *_capturing(captures)],
         expressions=expressions,
         on_exception=on_exception,
+        reports=reports,
         until=until,
         json=as_json,
         max_chars=max_chars,

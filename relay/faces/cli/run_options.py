@@ -11,7 +11,7 @@ from typing import Any, Literal
 import click
 
 BOUND = 20
-"""Stops after which a program is no longer stopped, unless --until says otherwise."""
+"""Stops at one breakpoint, or reports of failures, after which there are no more of them."""
 
 _PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]+)(?::(?P<rest>.*))?", re.DOTALL)
 _FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -25,6 +25,7 @@ class RunOptions:
     breakpoints: Sequence[dict[str, Any]] = ()
     expressions: Sequence[str] = ()
     on_exception: bool = False
+    reports: int = BOUND
     until: int | None = None
     json: bool = False
     max_chars: int = 700

@@ -26,6 +26,7 @@ from relay.errors import (
     LaunchSyntaxError,
     RelayError,
 )
+from relay.faces.cli.run_failures import Failures, facts_of
 from relay.faces.cli.run_options import BOUND, RunOptions, spelled
 from relay.faces.cli.run_telling import JsonTeller, Teller, TextTeller, Unheard
 from relay.hub import Hub, open_relay
@@ -35,23 +36,21 @@ from relay.models.breakpoints import (
     ChangeBreakpoint,
     SetBreakpoints,
 )
-from relay.models.exceptions import SetExceptionBreakpoints
 from relay.models.execution import ContinueRequest
 from relay.models.launch import LaunchRequest
-from relay.models.report import Report
 from relay.models.sessions import SessionSettings
 from relay.models.watches import WatchesQuery, WatchRequest
 from relay.operations import breakpoints as breakpoint_operations
 from relay.operations.captures import captures
 from relay.operations.code_lines import require_code
 from relay.operations.ending import terminate
-from relay.operations.exception_breakpoints import set_exception_breakpoints
 from relay.operations.execution import STOPS, continue_execution
 from relay.operations.launching import launch
 from relay.operations.passing import Tap, feed, tap_output
 from relay.operations.report import gather, never_hit, unwatched
 from relay.operations.sessions import adapter_of, open_session
 from relay.operations.watches import add_watch, list_watches
+from relay.session.stop import Stop
 
 BAD_OPTIONS = 2
 FAILED = 1
@@ -136,7 +135,8 @@ class _Run:
         self._options = options
         self._teller = teller
         self._lost: Unheard | None = None
-        self._stops = self._exceptions = 0
+        self._stops = 0
+        self._failures = Failures(options.reports)
         self._logged = 0
         self._logging = trio.Lock()
         self._signalled = trio.Event()
@@ -274,45 +274,51 @@ class _Run:
         session = self._session
         while await session.events.wait(cursor, types=STOPS) is not None:
             cursor = session.events.last_seq
-            if session.stop is None:
+            if (stop := session.stop) is None:
                 if session.is_over:
                     return
                 continue
             await self._catch_up(tap)
-            report = await self._tell_stop()
-            if report.status.value != "paused":
+            failed = stop.failure is not None
+            if not await (self._tell_failure(stop) if failed else self._tell_stop()):
                 continue
             if self._stops == self._options.until:
                 await terminate(session)
                 return
-            await self._rein_in(report)
+            if not failed:
+                await self._rein_in()
             cursor = session.events.last_seq
             try:
                 await continue_execution(session, body=ContinueRequest())
             except InvalidSessionState:  # it was killed meanwhile
                 continue
 
-    async def _tell_stop(self) -> Report:
+    async def _tell_failure(self, stop: Stop) -> bool:
+        """Show a failure in full, in a line, or at the end among its like."""
+        how = self._failures.judge(self._stops + 1, stop)
+        if how == "report":
+            return await self._tell_stop()
+        self._stops += 1
+        like = self._failures.first_like(stop) if how == "count" else None
+        await self._teller.failed_again(self._stops, facts_of(self._session, stop), like)
+        return True
+
+    async def _tell_stop(self) -> bool:
+        """Show where it stands; False if it was ended meanwhile."""
         session = self._session
         report = await gather(session)
-        if report.status.value != "paused":  # it was ended meanwhile
-            return report
+        if report.status.value != "paused":
+            return False
         self._stops += 1
         index = next((i for i, frame in enumerate(report.stack) if frame.shown), 0)
         query = WatchesQuery(frame_id=index)
         watches = (await list_watches(session, query=query)).watches if session.stop else []
         await self._teller.stopped(self._stops, report, watches)
-        return report
+        return True
 
-    async def _rein_in(self, report: Report) -> None:
-        """After so many stops, what has stopped it no longer does."""
-        if report.exception is not None:
-            self._exceptions += 1
-            if self._exceptions == BOUND:
-                body = SetExceptionBreakpoints(filters=[])
-                await set_exception_breakpoints(self._session, body=body)
-                await self._teller.noted(f"[note] {BOUND} exceptions shown: no more stops for them")
-        elif (self._stops - self._exceptions) % BOUND == 0:
+    async def _rein_in(self) -> None:
+        """After so many stops, the breakpoints that made them no longer stop it."""
+        if (self._stops - self._failures.total) % BOUND == 0:
             await self._switch_off()
 
     async def _switch_off(self) -> None:
@@ -361,6 +367,7 @@ class _Run:
             "exit_code": self._code(),
             "ended_by": self._ended_by or self._session.reason,
             "stops": self._stops,
+            **({"failures": self._failures.total} if self._options.on_exception else {}),
             "never_hit": never_hit(self._session),
             **({"unwatched": unseen} if unseen else {}),
             **({"lost": self._session.losses} if self._session.losses else {}),
@@ -374,6 +381,9 @@ class _Run:
         how = {None: ended, "until": "ended by --until"}.get(by := self._ended_by, f"ended by {by}")
         missed = never_hit(self._session)
         words = [f"{how}, {stops}", *self._session.losses]
+        if self._failures.total > self._failures.distinct:
+            words[0] += f", {self._failures.distinct} different"
+        words += self._failures.repeats()
         if missed:
             words.append(f"never hit: {'; '.join(missed)}")
             words += [unseen] if (unseen := unwatched(self._session)) else []

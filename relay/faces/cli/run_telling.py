@@ -54,6 +54,9 @@ class Teller(Protocol):
     async def printed(self, category: str, data: bytes) -> None: ...
     async def logged(self, text: str) -> None: ...
     async def stopped(self, number: int, report: Report, watches: Sequence[WatchValue]) -> None: ...
+    async def failed_again(
+        self, number: int, facts: Mapping[str, Any], like: int | None
+    ) -> None: ...
     async def captured(self, captures: Captures) -> None: ...
     async def noted(self, text: str) -> None: ...
     async def failed(self, error: RelayError) -> None: ...
@@ -97,6 +100,11 @@ class TextTeller:
             value = watch.result if watch.error is None else f"raised {watch.error}"
             lines.append(f"eval {one_line(watch.expression)} = {one_line(value or 'None')}")
         await self._say("\n".join(self._marked(line) for line in lines))
+
+    async def failed_again(self, number: int, facts: Mapping[str, Any], like: int | None) -> None:
+        """A failure without a report, in a line; those like an earlier one are named at the end."""
+        if like is None:
+            await self._say(self._styled(f"[stop {number}] {_failure(facts)}", bold=True))
 
     async def captured(self, captures: Captures) -> None:
         """The table of what was kept."""
@@ -165,6 +173,7 @@ class JsonTeller:
             breakpoints=report.breakpoints,
             location=shown and {"path": shown.path, "line": shown.line, "function": shown.name},
             exception=report.exception and report.exception.model_dump(include={"type", "message"}),
+            **_of_failure(report),
             report=render(report, self._max_chars),
             locals={local.name: local.value for local in report.locals or []},
             stack=[
@@ -176,6 +185,10 @@ class JsonTeller:
                 w.model_dump(include={"expression", "result", "type", "error"}) for w in watches
             ],
         )
+
+    async def failed_again(self, number: int, facts: Mapping[str, Any], like: int | None) -> None:
+        """A failure without a report; `like` is the number of the first stop that was the same."""
+        await self._say("failure", number=number, like=like, **facts)
 
     async def captured(self, captures: Captures) -> None:
         """What was kept, in rows."""
@@ -200,6 +213,25 @@ class JsonTeller:
     async def _say(self, kind: str, **facts: Any) -> None:
         line = json.dumps({"type": kind, **facts}) + "\n"
         await write(STDOUT, line.encode("utf-8", "replace"))
+
+
+def _of_failure(report: Report) -> dict[str, Any]:
+    """What a stop has ended, and the exceptions that led to it."""
+    if report.failure is None or report.exception is None:
+        return {}
+    chain = [link.model_dump(exclude_none=True) for link in report.exception.chain]
+    return {**report.failure.model_dump(), "chain": chain}
+
+
+def _failure(facts: Mapping[str, Any]) -> str:
+    """`exception KeyError: 'x' at shop.py:3 in price, fails test_shop.py::test_price`"""
+    raised, place = facts["exception"] or {}, facts["location"]
+    words = ": ".join(filter(None, (raised.get("type"), raised.get("message"))))
+    where = f" at {place['path']}:{place['line']} in {place['function']}" if place else ""
+    ends = " ".join(filter(None, ("ends", facts["ends"], facts["ends_name"])))
+    return one_line(
+        f"exception {words}{where}, " + (f"fails {facts['test']}" if facts["test"] else ends)
+    )
 
 
 async def write(fd: int, data: bytes) -> None:

@@ -61,12 +61,17 @@ def _after_pytest_phase(is_failure: Any, call: Any, report: Any) -> None:
     failed(
         error,
         "test",
-        "collection" if getattr(report, "when", None) in (None, "collect") else report.when,
+        _phase(report),
         tb=tb,
         test=exact(str(report.nodeid)),
         explanation=_explanation(report, error),
         home=_home_of_report(report),
     )
+
+
+def _phase(report: Any) -> str | None:
+    when = getattr(report, "when", None)
+    return {None: "collection", "collect": "collection", "call": None}.get(when, when)
 
 
 def _home_of_report(report: Any) -> str | None:

@@ -1,0 +1,97 @@
+"""The failures of one run, as `relay run --on-exception` shows them: each once, all of them named.
+
+One whose like was shown, of the same type at the same place, is counted. Beyond the bound of
+reports a new one is named in a line. Knows stops; refuses to know how they are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from relay.operations.report import short_path
+from relay.session.session import Session
+from relay.session.stop import Stop
+
+MOST_NAMED = 5
+"""Ends that one line names of equal failures."""
+
+Key = tuple[str, str | None, int]
+
+
+@dataclass
+class _Kind:
+    """Failures of one type at one place."""
+
+    number: int
+    """Of the stop at the first of them."""
+    ends: list[str] = field(default_factory=list)
+    """What the others have ended."""
+
+
+class Failures:
+    """What was seen of the failures of a run."""
+
+    def __init__(self, most_reports: int) -> None:
+        self._most_reports = most_reports
+        self._kinds: dict[Key, _Kind] = {}
+        self.total = 0
+
+    def judge(self, number: int, stop: Stop) -> Literal["report", "line", "count"]:
+        """How the stop with this number is to be shown; it counts from now on."""
+        self.total += 1
+        kind = self._kinds.get(_key(stop))
+        if kind is not None:
+            kind.ends.append(what_it_ends(stop))
+            return "count"
+        self._kinds[_key(stop)] = _Kind(number)
+        return "report" if len(self._kinds) <= self._most_reports else "line"
+
+    def first_like(self, stop: Stop) -> int:
+        """The number of the first stop of this type at this place."""
+        return self._kinds[_key(stop)].number
+
+    @property
+    def distinct(self) -> int:
+        """How many types and places there were."""
+        return len(self._kinds)
+
+    def repeats(self) -> list[str]:
+        """A line for each kind that came more than once."""
+        return [_repeat(kind) for kind in self._kinds.values() if kind.ends]
+
+
+def _key(stop: Stop) -> Key:
+    raised = "" if stop.exception is None else stop.exception.full_type
+    top = stop.top
+    return (raised, None, 0) if top is None else (raised, top.path, top.line)
+
+
+def what_it_ends(stop: Stop) -> str:
+    """The test's id, or the kind of what was ended and its name."""
+    failure = stop.failure
+    if failure is None:
+        return "?"
+    return failure.test or " ".join(filter(None, (failure.ends, failure.name)))
+
+
+def _repeat(kind: _Kind) -> str:
+    count = len(kind.ends)
+    times = "once more" if count == 1 else f"{count} times more"
+    named = ", ".join(kind.ends[:MOST_NAMED])
+    rest = f", … +{count - MOST_NAMED} more" if count > MOST_NAMED else ""
+    return f"[again] stop {kind.number}, {times}: {named}{rest}"
+
+
+def facts_of(session: Session, stop: Stop) -> Mapping[str, Any]:
+    """A failure without its report: what, where, and what it has ended."""
+    raised, top, failure = stop.exception, stop.top, stop.failure
+    return {
+        "exception": raised and {"type": raised.type, "message": raised.message},
+        "location": top
+        and {"path": short_path(session, top.path), "line": top.line, "function": top.name},
+        "ends": failure and failure.ends,
+        "ends_name": failure and failure.name,
+        "test": failure and failure.test,
+    }
