@@ -56,6 +56,11 @@ class Completions(Resource):
     items: list[CompletionItem]
 
 
+def usual_name(full_type: str) -> str:
+    """A type's full name as Python itself shows it: without `builtins` and `__main__`."""
+    return full_type.removeprefix("builtins.").removeprefix("__main__.")
+
+
 class ChainedException(Resource):
     type: str
     full_type: str

@@ -22,8 +22,10 @@ log = logging.getLogger("relay.session")
 
 SIGNALS = frozenset(
     {
-        "SystemExit",  # the debugger leaves out those with a number only
-        "Skipped",  # pytest says that it is a builtin
+        "SystemExit",
+        "builtins.SystemExit",  # the debugger leaves out those with a number only
+        "Skipped",
+        "builtins.Skipped",  # pytest says that it is a builtin
         "_pytest.outcomes.XFailed",
         "_pytest.outcomes.Exit",
         "unittest.case.SkipTest",

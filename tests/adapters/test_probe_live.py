@@ -354,7 +354,7 @@ def test_uncaught_exception_post_mortem(debug: Any, python: str) -> None:
     debuggee = debug(python, FAILING).start(filters=("uncaught",))
     stop = debuggee.stop()
     answer = stop.ask("exception", frame=stop.frame)["exception"]
-    assert (answer["type"], answer["full_type"]) == ("AppError", "AppError")
+    assert (answer["type"], answer["full_type"]) == ("AppError", "__main__.AppError")
     assert answer["message"] == "app broke"
     assert answer["raised_here"] is True
     assert answer["line"] == debuggee.program.line("again")

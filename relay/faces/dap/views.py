@@ -8,7 +8,7 @@ from typing import Any
 from relay.dap import types as dap
 from relay.models.breakpoints import BreakpointView
 from relay.models.inspection import Evaluation, FrameView, ScopeView, VariableView
-from relay.models.looking import CompletionItem, ExceptionDetails
+from relay.models.looking import CompletionItem, ExceptionDetails, usual_name
 
 FILTERS: list[dap.ExceptionBreakpointsFilter] = [
     {"filter": "uncaught", "label": "Uncaught exceptions", "default": True},
@@ -152,7 +152,7 @@ _COMPLETIONS = {
 def exception_info(view: ExceptionDetails) -> dict[str, Any]:
     """The body of `exceptionInfo`."""
     return {
-        "exceptionId": view.full_type,
+        "exceptionId": usual_name(view.full_type),
         "description": view.message,
         "breakMode": view.break_mode,
         "details": {

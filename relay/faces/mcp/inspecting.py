@@ -10,7 +10,7 @@ from relay.faces.mcp.texts import clip, listed, tail
 from relay.hub import Hub
 from relay.models.hangs import HangRequest
 from relay.models.inspection import StackQuery, VariableView
-from relay.models.looking import FrameSourceQuery, SourceQuery, SourceText
+from relay.models.looking import FrameSourceQuery, SourceQuery, SourceText, usual_name
 from relay.models.processes import ProcessQuery, ProcessView
 from relay.models.tasks import TasksQuery, TaskView
 from relay.models.variables import ChildrenQuery, FrameVariablesQuery, RevealQuery
@@ -88,10 +88,13 @@ async def _exception(session: Session, asked: Inspect) -> str:
     found = (await looking.get_exception(session, query=RevealQuery())).exception
     if found is None:
         return "the stop is about no exception"
-    chain = [f"{c.relation}: {c.full_type}: {clip(c.message, VALUE_CHARS)}" for c in found.chain]
+    chain = [
+        f"{c.relation}: {usual_name(c.full_type)}: {clip(c.message, VALUE_CHARS)}"
+        for c in found.chain
+    ]
     ref = found.variables_reference
     more = [f"… its attributes: debug_inspect what=variable ref={ref}"] if ref else []
-    head = f"{found.full_type}: {clip(found.message, asked.max_chars // 3)}"
+    head = f"{usual_name(found.full_type)}: {clip(found.message, asked.max_chars // 3)}"
     room = asked.max_chars - sum(len(line) + 1 for line in [head, *chain, *more])
     body = tail(found.traceback.rstrip(), max(100, room))
     return clip("\n".join([head, *chain, body, *more]), asked.max_chars)

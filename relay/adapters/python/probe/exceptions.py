@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.scopes import local_items
     from relay.adapters.python.probe.secrets import clean_answer, secrets_on_stack
     from relay.adapters.python.probe.stops import _client_path
-    from relay.adapters.python.probe.types import exact, full_name, is_dunder, mro_of, name_of
+    from relay.adapters.python.probe.types import (
+        exact,
+        full_name,
+        is_dunder,
+        module_of,
+        mro_of,
+        name_of,
+        qualname_of,
+    )
     from relay.adapters.python.probe.variables import describe
 
 
@@ -81,7 +89,9 @@ def _tracked_exception(frame: Any) -> tuple[Any, Any]:
 def _exception_head(value: Any, room: int) -> dict[str, Any]:
     message = attempt(lambda: exact(str(value)), default="<str() failed>")
     cls = type(value)
-    head = {"type": name_of(cls), "full_type": full_name(cls), "message": message[:room]}
+    module = module_of(cls)
+    whole = f"{module}.{qualname_of(cls)}" if type(module) is str else full_name(cls)
+    head = {"type": name_of(cls), "full_type": whole, "message": message[:room]}
     return dict(head, truncated=True) if len(message) > room else head
 
 
