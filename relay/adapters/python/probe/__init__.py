@@ -45,6 +45,7 @@ PARTS = (
     "steps",
     "resumes",
     "captures",
+    "passes",
     "breakpoints",
     "functions",
     "trace_values",

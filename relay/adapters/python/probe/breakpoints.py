@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from relay.adapters.python.probe.captures import (
+        captures_at,
         captures_here,
         complains_here,
         forget_captures_at_fork,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.frames import debugger
     from relay.adapters.python.probe.functions import function_stops
     from relay.adapters.python.probe.guard import attempt, exception_line
+    from relay.adapters.python.probe.passes import comes_back
     from relay.adapters.python.probe.patches import is_patched, patch
     from relay.adapters.python.probe.pydevd_names import mend
 
@@ -84,8 +86,11 @@ def _evaluate_here(original: Any, info: Any, breakpoint: Any, frame: Any) -> boo
 
 
 def _stops_at(breakpoint: Any, frame: Any) -> bool:
-    holds = breakpoint_holds(breakpoint, frame)
     name = _named(breakpoint.condition)[1]
+    goes_on = breakpoint.is_logpoint or captures_at(name)
+    if goes_on and name is not None and attempt(comes_back, name, frame, default=False):
+        return False
+    holds = breakpoint_holds(breakpoint, frame)
     if holds and captures_here(name, frame) and not breakpoint.is_logpoint:
         holds = False
     if not holds or breakpoint.is_logpoint or name is None:

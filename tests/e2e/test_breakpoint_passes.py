@@ -1,0 +1,75 @@
+"""What is logged or recorded at a statement of several lines is so once a pass."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.api import Api
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+SOURCE = """
+    def add(*numbers):
+        return sum(numbers)
+
+    def fold(number):
+        return add(  # @recursive
+            number,
+            fold(number - 1) if number else 0,
+        )
+
+    for i in range(3):  # @for
+        total = add(  # @call
+            i,
+            add(1,  # @inner
+                2),
+        )
+        pair = [  # @list
+            i,
+            add(
+                total,
+            ),
+        ]
+    n = 0
+    while add(n) < 2:  # @while
+        n += 1
+    values = [
+        add(  # @each
+            k,
+            1,
+        )
+        for k in range(2)
+    ]
+    print(fold(2))
+"""
+TIMES = {"call": 3, "inner": 3, "list": 3, "for": 4, "while": 3, "each": 2, "recursive": 3}
+OTHERS = [Path(f"/root/.pyenv/versions/{v}/bin/python") for v in ("3.8.18", "3.10.13", "3.11.7")]
+
+
+@pytest.mark.parametrize(
+    "python", [sys.executable, *(str(path) for path in OTHERS if path.exists())]
+)
+async def test_each_pass_is_told_once(api: Api, program: Write, python: str) -> None:
+    main = program(SOURCE)
+    session = await api.session(python_path=python)
+    for mark in TIMES:
+        await session.breakpoint(main.text, main.line(mark), log_message=f"<{mark}>")
+    await session.launch(main.text)
+    printed = await session.printed("console")
+    assert {mark: printed.count(f"<{mark}>") for mark in TIMES} == TIMES
+    listed = (await session.get("/breakpoints"))["breakpoints"]
+    assert [one["hit_count"] for one in listed] == list(TIMES.values())
+
+
+async def test_each_pass_is_recorded_once(api: Api, program: Write) -> None:
+    main = program(SOURCE)
+    session = await api.session()
+    placed = await session.breakpoint(main.text, main.line("call"), capture=["i"])
+    await session.launch(main.text)
+    found = await session.get(f"/breakpoints/{placed['id']}/captures")
+    assert [row["values"][0]["value"] for row in found["rows"]] == ["0", "1", "2"]
