@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
@@ -14,6 +15,14 @@ DOTTED_NAME = r"^[^\W\d]\w*(\.[^\W\d]\w*)*$"
 
 FUNCTION_NAME = r"^[^\W\d]\w*((\.|::)[^\W\d]\w*)*$"
 """The same; in some languages two colons stand between the parts."""
+
+_SOURCE = re.compile(r"[^\n]*\.(?:py|pyw|pyi|ipynb|pl|pm|cpp)")
+
+
+def is_file(text: str) -> bool:
+    """Whether the name of a function is that of a source file, of which a line is missing."""
+    return _SOURCE.fullmatch(text) is not None
+
 
 FunctionName = Annotated[str, StringConstraints(pattern=FUNCTION_NAME, max_length=1000)]
 """`total`, `Cart.total`, `shop.cart.Cart.total` or `Cart::total`."""

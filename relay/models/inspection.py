@@ -127,3 +127,4 @@ class Evaluation(Resource):
     base64: str | None = left_out()
     presentation_hint: dict[str, Any] | None = None
     error: str | None = left_out("The exception that the expression raised")
+    output: str | None = left_out("What it printed, on both streams")

@@ -24,15 +24,17 @@ def end(shell: Shell, every: bool, detach: bool) -> None:
     found = _every(shell) if every else [shell.session()]
     ended = []
     for session in found:
+        over = session.status().status in ("terminated", "failed")
         if detach:
             session.detach()
-        ended.append(session.delete())
+        ended.append((session.delete(), over))
     if not every:
         shell.memory.forget()
-    if shell.show_data({"ended": [one.model_dump(mode="json") for one in ended]}):
+    if shell.show_data({"ended": [one.model_dump(mode="json") for one, _ in ended]}):
         return
-    for one in ended:
-        code = "" if one.exit_code is None else f", exit code {one.exit_code}"
+    for one, over in ended:
+        # Not the code that this ending itself has given it.
+        code = f", exit code {one.exit_code}" if over and one.exit_code is not None else ""
         click.echo(f"{one.session_id} ended{code}")
 
 

@@ -43,9 +43,10 @@ def evaluate(shell: Shell, frame: int, expression: str) -> int:
         error.message = f"{expression!r}: {error.message}"
         raise
     if not shell.show(value):
+        click.echo(value.output or "", nl=False)
         if value.error is not None:
             say(value.error)
-        elif value.result is not None:
+        elif value.result is not None and not (value.output and value.result == "None"):
             click.echo(value.result)
     return REFUSED if value.error is not None else 0
 

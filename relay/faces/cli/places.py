@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]+)(?::(?P<condition>.+))?", re.DOTALL)
 
+_SOURCES = (".py", ".pyw", ".pl", ".pm")
 _NO_FUNCTION = re.compile(r"/|(?<!:):(?!:)")
 """Two colons may stand between the parts of a name."""
 
@@ -32,6 +33,8 @@ class BreakAt(click.ParamType[dict[str, Any]]):
             return value
         match = _PLACE.fullmatch(value)
         if match is None:
+            if value.endswith(_SOURCES):
+                self.fail(f"{value!r} is a file: give a line of it, as {value}:42", param, ctx)
             if _NO_FUNCTION.search(value):
                 self.fail(f"{value!r}: give FILE:LINE, FILE:LINE:CONDITION or FUNCTION", param, ctx)
             return {"function": value}

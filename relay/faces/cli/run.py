@@ -38,7 +38,13 @@ def _no_module(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option(
     "--break", "breaks", type=BREAK, multiple=True, help="Stop here; a name is a function."
 )
-@click.option("--log", "logs", type=LOG, multiple=True, help="Print MESSAGE; {x} is filled in.")
+@click.option(
+    "--log",
+    "logs",
+    type=LOG,
+    multiple=True,
+    help="Print MESSAGE; {x} is filled in. FILE:LINE if COND:MESSAGE.",
+)
 @click.option("--capture", "captures", type=CAPTURE, multiple=True, help="Keep values of EXPR.")
 @click.option("--eval", "expressions", metavar="EXPR", multiple=True, help="Show at each stop.")
 @click.option(
@@ -114,6 +120,7 @@ def run(
       relay run --break Cart.total --until 1 -- app.py
       relay run --on-exception -- -m pytest tests/test_cart.py
       relay run --log 'app.py:42:total is {total}' -- app.py
+      relay run --log 'app.py:42 if total > 5:total is {total}' -- app.py
       relay run --on-exception -- -X dev -W error app.py
       relay run --json --on-exception -- app.py < input.txt
 
@@ -151,13 +158,15 @@ def _open_standard_streams() -> None:
 
 
 def _logpoint(given: dict[str, Any]) -> dict[str, Any]:
-    return {"file": given["file"], "line": given["line"], "log_message": given["text"]}
+    place = {name: value for name, value in given.items() if name != "text"}
+    return {**place, "log_message": given["text"]}
 
 
 def _capturing(given: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """One breakpoint for each place, with all that is to be captured there."""
-    places: dict[tuple[str, int], dict[str, Any]] = {}
+    places: dict[tuple[Any, ...], dict[str, Any]] = {}
     for one in given:
-        place = {"file": one["file"], "line": one["line"], "capture": []}
-        places.setdefault((one["file"], one["line"]), place)["capture"].append(one["text"].strip())
+        place = {name: value for name, value in one.items() if name != "text"}
+        known = places.setdefault(tuple(place.values()), {**place, "capture": []})
+        known["capture"].append(one["text"].strip())
     return list(places.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,9 @@ import click
 BOUND = 20
 """Stops at one breakpoint, or reports of failures, after which there are no more of them."""
 
-_PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]+)(?::(?P<rest>.*))?", re.DOTALL)
+_PLACE = re.compile(
+    r"(?P<file>.+?):(?P<line>[0-9]+)(?:\s+if\s+(?P<condition>.+)|:(?P<rest>.*))?", re.DOTALL
+)
 _FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
@@ -44,13 +47,42 @@ def spelled(place: Mapping[str, Any]) -> str:
     """The option that asked for a breakpoint."""
     if "function" in place:
         return f"--break {shlex.quote(place['function'])}"
-    at = f"{place['file']}:{place['line']}"
+    at, condition = f"{place['file']}:{place['line']}", place.get("condition")
+    if condition is not None and ("log_message" in place or "capture" in place):
+        at = f"{at} if {condition}"
     if (message := place.get("log_message")) is not None:
         return f"--log {shlex.quote(f'{at}:{message}')}"
     if capture := place.get("capture"):
         return " ".join(f"--capture {shlex.quote(f'{at}:{text}')}" for text in capture)
-    condition = place.get("condition")
     return f"--break {shlex.quote(at if condition is None else f'{at}:{condition}')}"
+
+
+def _placed(value: str) -> dict[str, Any] | None:
+    """File, line, and what stands behind: a text, and a condition if there is one.
+
+    `FILE:LINE:TEXT`, or `FILE:LINE if CONDITION:TEXT`; the condition may have colons of its own.
+    """
+    found = _PLACE.fullmatch(value)
+    if found is None:
+        return None
+    place: dict[str, Any] = {"file": found["file"], "line": found["line"], "text": found["rest"]}
+    if found["condition"] is None:
+        return place
+    pieces = found["condition"].split(":")
+    for count in range(1, len(pieces) + 1):
+        condition = ":".join(pieces[:count]).strip()
+        if _is_expression(condition):
+            text = ":".join(pieces[count:]) if count < len(pieces) else None
+            return {**place, "condition": condition, "text": text}
+    return {**place, "condition": pieces[0].strip(), "text": ":".join(pieces[1:]) or None}
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 class Break(click.ParamType[dict[str, Any]]):
@@ -62,7 +94,7 @@ class Break(click.ParamType[dict[str, Any]]):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> dict[str, Any]:
         """The fields of a breakpoint."""
-        found = _PLACE.fullmatch(value)
+        found = _placed(value)
         if found is None and _FUNCTION.fullmatch(value) and not value.endswith(".py"):
             return {"function": value}
         if found is None:
@@ -73,15 +105,16 @@ class Break(click.ParamType[dict[str, Any]]):
                 ctx,
             )
         place = {"file": found["file"], "line": _line(self, found["line"], param, ctx)}
-        if found["rest"] is None:
+        condition = found.get("condition", found["text"])
+        if condition is None:
             return place
-        if not found["rest"].strip():
-            self.fail(f"{value!r}: expected a condition after the last colon", param, ctx)
-        return {**place, "condition": found["rest"].strip()}
+        if not condition.strip() or ("condition" in found and found["text"] is not None):
+            self.fail(f"{value!r}: expected a condition after the line", param, ctx)
+        return {**place, "condition": condition.strip()}
 
 
 class PlaceWith(click.ParamType[dict[str, Any]]):
-    """FILE:LINE:TEXT."""
+    """FILE:LINE:TEXT, or FILE:LINE if CONDITION:TEXT."""
 
     def __init__(self, what: str, example: str) -> None:
         self.name = f"FILE:LINE:{what}"
@@ -90,12 +123,12 @@ class PlaceWith(click.ParamType[dict[str, Any]]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> dict[str, Any]:
-        """file, line and text."""
-        found = _PLACE.fullmatch(value)
-        if found is None or not (found["rest"] or "").strip():
+        """file, line and text, and the condition if there is one."""
+        found = _placed(value)
+        if found is None or not (found["text"] or "").strip():
             self.fail(f"{value!r}: expected {self.name}, such as {self._example}", param, ctx)
         line = _line(self, found["line"], param, ctx)
-        return {"file": found["file"], "line": line, "text": found["rest"]}
+        return {**found, "line": line}
 
 
 def _line(

@@ -5,12 +5,13 @@ Knows events, reports and exit codes. Knows no verb: the commands bring it.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from relay.faces.cli.shell import STILL_RUNNING, Shell
-from relay.models.output import EventType
+from relay.models.output import EventType, EventView
 from relay.operations.printed_text import newest
 
 if TYPE_CHECKING:
@@ -31,9 +32,23 @@ def go(shell: Shell, session: Session, act: Callable[[], object], wait: float) -
     cursor = last_event(session)
     act()
     if wait:
-        session.event_page(cursor=cursor, types=NEWS, timeout=wait)
+        _await_news(session, cursor, wait)
     code = show_standing(shell, session, cursor)
     return code if wait else 0
+
+
+def _await_news(session: Session, cursor: str, wait: float) -> None:
+    """Until something happens that somebody should see; the end before a restart is none."""
+    deadline = time.monotonic() + wait
+    while (left := deadline - time.monotonic()) > 0:
+        page = session.event_page(cursor=cursor, types=NEWS, timeout=left)
+        if any(not _precedes_a_run(event) for event in page.events):
+            return
+        cursor = page.next_cursor
+
+
+def _precedes_a_run(event: EventView) -> bool:
+    return event.type == "terminated" and bool(event.body["restart"])
 
 
 def last_event(session: Session) -> str:
@@ -64,8 +79,12 @@ def printed_since(session: Session, cursor: str) -> str:
     found: deque[tuple[str, str]] = deque(maxlen=MOST_ENTRIES)
     more = True
     while more:
-        page = session.event_page(cursor=cursor, types=["output"], limit=1000)
-        found.extend((event.body["category"], event.body["output"]) for event in page.events)
+        page = session.event_page(cursor=cursor, types=["output", "terminated"], limit=1000)
+        for event in page.events:
+            if _precedes_a_run(event):
+                found.clear()
+            elif event.type == "output":
+                found.append((event.body["category"], event.body["output"]))
         cursor, more = page.next_cursor, page.has_more
     return newest(found, OUTPUT_CHARS)
 

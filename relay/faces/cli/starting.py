@@ -48,6 +48,12 @@ def _variable(ctx: click.Context, param: click.Parameter, given: Sequence[str]) 
 @server_command
 @BREAKS
 @click.option("--stop-on-entry", is_flag=True, help="Stop at the program's first line.")
+@click.option(
+    "--on-exception/--no-on-exception",
+    default=True,
+    show_default=True,
+    help="Stop where an exception that ends something is raised.",
+)
 @click.option("--on-raise", is_flag=True, help="Stop at exceptions that are caught, too.")
 @click.option(
     "-e",
@@ -67,6 +73,7 @@ def start(
     shell: Shell,
     breaks: Sequence[dict[str, Any]],
     stop_on_entry: bool,
+    on_exception: bool,
     on_raise: bool,
     env: dict[str, str],
     children: bool | None,
@@ -107,7 +114,7 @@ def start(
         cwd=here,
         env=env,
         stop_on_entry=stop_on_entry,
-        stop_on_exception="raised" if on_raise else "uncaught",
+        stop_on_exception="raised" if on_raise else "uncaught" if on_exception else False,
         debug_subprocesses="auto" if children is None else children,
     )
     return _begin(shell, session, launch, wait)

@@ -66,9 +66,12 @@ async def using(hub: Hub, session_id: str | None) -> AsyncIterator[Session]:
 
 
 def _only(hub: Hub) -> str:
-    ids = [session.id for session in hub.sessions if not session.is_ending]
+    there = [session for session in hub.sessions if not session.is_ending]
+    ids = [session.id for session in there if not session.is_over]
     if len(ids) == 1:
         return ids[0]
+    if there and not ids:  # none lives: the one that was started last is meant
+        return str(there[-1].id)
     if not ids:
         message, way_out = "there is no session", "Start a program with debug_run"
     else:
@@ -255,7 +258,13 @@ async def evaluate(hub: Hub, asked: arguments.Evaluate) -> str:
     """The value, its type, and how to see more of it."""
     async with using(hub, asked.session) as session:
         body = EvaluateRequest(expression=asked.expression, frame_id=asked.frame)
-        return _value(await evaluation.evaluate(session, body=body), asked.max_chars)
+        was_shown = not printed_since(session, session.shown)
+        found = await evaluation.evaluate(session, body=body)
+        if was_shown:
+            session.shown = session.events.last_seq
+        printed = newest([("", found.output or "")], asked.max_chars // PRINTED_SHARE).rstrip("\n")
+        head = f"printed: {printed}\n" if printed else ""
+        return head + _value(found, asked.max_chars - len(head))
 
 
 def _value(found: Evaluation, max_chars: int) -> str:

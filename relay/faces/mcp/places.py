@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from relay.errors import InvalidRequest
-from relay.models.breakpoints import FUNCTION_NAME, BreakpointSpec
+from relay.models.breakpoints import FUNCTION_NAME, BreakpointSpec, is_file
 
 PLACE = re.compile(r"(?P<file>[^\n]+?):(?P<line>[0-9]{1,9})(?::\s*(?P<condition>.*))?", re.DOTALL)
 FUNCTION = re.compile(FUNCTION_NAME)
@@ -53,9 +53,11 @@ def _fields(place: str) -> dict[str, Any] | None:
     if match is not None and int(match["line"]):
         condition = {"condition": match["condition"]} if match["condition"] else {}
         return {"file": match["file"], "line": int(match["line"]), **condition}
-    return {"function": place} if FUNCTION.fullmatch(place) else None
+    return {"function": place} if FUNCTION.fullmatch(place) and not is_file(place) else None
 
 
 def _error(field: str, place: str) -> dict[str, Any]:
     message = "must be FILE:LINE, FILE:LINE:CONDITION or a function's name"
+    if is_file(place):
+        message = f"{place[:200]} is a file: give a line of it, such as {place[:200]}:42"
     return {"field": field, "message": message, "value": place[:200]}
