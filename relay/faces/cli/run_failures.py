@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from relay.operations.report import short_path
-from relay.session.session import Session
-from relay.session.stop import Stop
+
+Session: TypeAlias = Any
+Stop: TypeAlias = Any
+"""Of the hub's; faces do not reach below operations for their classes."""
 
 MOST_NAMED = 5
 """Ends that one line names of equal failures."""

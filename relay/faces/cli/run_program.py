@@ -50,7 +50,6 @@ from relay.operations.passing import Tap, feed, tap_output
 from relay.operations.report import gather, never_hit, unwatched
 from relay.operations.sessions import adapter_of, open_session
 from relay.operations.watches import add_watch, list_watches
-from relay.session.stop import Stop
 
 BAD_OPTIONS = 2
 FAILED = 1
@@ -293,7 +292,7 @@ class _Run:
             except InvalidSessionState:  # it was killed meanwhile
                 continue
 
-    async def _tell_failure(self, stop: Stop) -> bool:
+    async def _tell_failure(self, stop: Any) -> bool:
         """Show a failure in full, in a line, or at the end among its like."""
         how = self._failures.judge(self._stops + 1, stop)
         if how == "report":
