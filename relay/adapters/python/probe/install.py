@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.guard import TroubleError, attempt
     from relay.adapters.python.probe.pydevd_names import mend, tell_debugger, unfit
     from relay.adapters.python.probe.resumes import mend_resumes
+    from relay.adapters.python.probe.returns import mend_returns
     from relay.adapters.python.probe.steps import mend_steps
     from relay.adapters.python.probe.stops import announce_stops
     from relay.adapters.python.probe.suspensions import hook_suspensions
@@ -44,6 +45,7 @@ def mend_program() -> None:
     """What makes stops, steps and children those of the relay; as the program begins."""
     mend("children", announce_children)
     mend("steps", mend_steps)
+    mend("returns", mend_returns)
     mend("resumes", mend_resumes)
     mend("stops", announce_stops)
 

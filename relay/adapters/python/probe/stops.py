@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.children import stop_here_only
     from relay.adapters.python.probe.events import send_event
     from relay.adapters.python.probe.frames import debugger, is_debugger_file
-    from relay.adapters.python.probe.returns import RETURN_VALUES, returned_values
+    from relay.adapters.python.probe.returns import RETURN_VALUES, Returns, returned_values
     from relay.adapters.python.probe.secrets import clean_text, hides
     from relay.adapters.python.probe.suspensions import hook_suspensions
 
@@ -63,7 +63,7 @@ def _client_path(frame: Any) -> str:
 def _plain_returns(frame: Any) -> tuple[list[dict[str, Any]], bool]:
     """Return values whose text runs no code of the program, and whether there are others."""
     values = frame.f_locals.get(RETURN_VALUES)
-    if type(values) is not dict or not values:
+    if type(values) not in (dict, Returns) or not values:
         return [], False
     if not all(type(value) in _PLAIN_TYPES for value in values.values()):
         return [], True

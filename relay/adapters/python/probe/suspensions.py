@@ -22,6 +22,7 @@ _ORDER = (
     "trace",  # ends here, and what the stop says may depend on it
     "place",  # said ahead of pydevd's own word, which follows
     "steps",
+    "returns",
 )
 _before: dict[str, Callable[..., Any]] = {}
 _after: dict[str, Callable[..., Any]] = {}
