@@ -80,6 +80,7 @@ class HangThread(Resource):
 class Deadlock(Resource):
     text: str = Field(description="`thread A waits for lock x held by B, which waits for …`")
     thread_ids: list[int | None]
+    task_ids: list[str] | None = left_out("Of tasks that wait for each other")
 
 
 class HangReport(Resource):

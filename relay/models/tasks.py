@@ -41,6 +41,16 @@ class WaitsFor(Resource):
     total_tasks: int
 
 
+class TaskWait(Resource):
+    """What a task awaits of asyncio's or trio's own, as far as it is known."""
+
+    kind: Literal["lock", "event", "condition", "semaphore", "queue", "sleep", "io", "thread"]
+    on: str = Field(description="What it is, by the name that the awaiting code has for it")
+    id: str | None = Field(description="Its identity, the same for all who wait for it")
+    held_by: TaskReference | None = Field(description="Of a lock: the task that has it")
+    known_from: str | None = Field(description="By what `held_by` is known")
+
+
 class NurseryView(Resource):
     id: str
     children: list[TaskReference] = Field(description="At most 20, oldest first")
@@ -68,6 +78,7 @@ class TaskView(Resource):
         description="The task that opened its nursery or TaskGroup; null if there is none"
     )
     waits_for: WaitsFor | None
+    blocked_on: TaskWait | None = left_out("The lock, event, queue or the like that it awaits")
     awaited_by: list[TaskReference] | None = left_out("asyncio: who waits for its end")
     exception: str | None = left_out("asyncio: class of the exception that ended it")
     nurseries: list[NurseryView] | None = left_out("trio: the nurseries that it has open")

@@ -14,49 +14,80 @@ def deadlocks(threads: Sequence[Thread]) -> list[list[Thread]]:
     stuck = {ident for ident in by_ident if _holders(by_ident[ident])}
     while True:
         # Whoever waits for one that may go on may go on itself.
-        left = {ident for ident in stuck if stuck.issuperset(_holders(by_ident[ident]))}
+        left = {ident for ident in stuck if _is_stuck(by_ident[ident], stuck)}
         if left == stuck:
             break
         stuck = left
     circles: list[list[Thread]] = []
-    told: set[int] = set()
+    told: set[Any] = set()
     for thread in threads:
-        way: list[int] = []
+        way: list[Any] = []
         ident = thread["ident"]
         while ident in stuck and ident not in told and ident not in way:
             way.append(ident)
-            ident = _next(by_ident[ident], way)
+            ident = _next(by_ident[ident], way, stuck)
         if ident in way:
             circles.append([by_ident[one] for one in way[way.index(ident) :]])
         told.update(way)
+        for one in way:
+            told.update(_holders(by_ident[one]))  # the rest of a pool is in the same plight
     return circles
 
 
-def _holders(thread: Thread) -> list[int]:
+def _is_stuck(thread: Thread, stuck: set[Any]) -> bool:
+    """Any of several can end a wait; one that is for the end of all ends with the last."""
+    holders = _holders(thread)
+    if thread["waits_for"].get("for_all"):
+        return not stuck.isdisjoint(holders)
+    return stuck.issuperset(holders)
+
+
+def _holders(thread: Thread) -> list[Any]:
     held = (thread["waits_for"] or {}).get("held_by")
     return [] if held is None else [held["ident"], *held["others"]]
 
 
-def _next(thread: Thread, way: Sequence[int]) -> int:
-    """Of several that could help, rather one that closes the circle soonest."""
-    holders = _holders(thread)
+def _next(thread: Thread, way: Sequence[Any], stuck: set[Any]) -> Any:
+    """Of several, rather one that closes the circle soonest."""
+    holders = [one for one in _holders(thread) if one in stuck]
     return max((one for one in holders if one in way), key=way.index, default=holders[0])
 
 
-def sentence(circle: Sequence[Thread]) -> str:
+def as_threads(tasks: Sequence[Mapping[str, Any]]) -> list[Thread]:
+    """Tasks that wait for a lock, or for each other's end, as what `deadlocks` takes."""
+    return [{"ident": t["id"], "name": t["name"], "waits_for": _of_task(t)} for t in tasks]
+
+
+def _of_task(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    lock, other = task.get("blocked_on"), task["waits_for"]
+    if lock is not None and lock["held_by"] is not None:
+        held = {"ident": lock["held_by"]["id"], "others": []}
+        return {"kind": "lock", "on": lock["on"], "held_by": held}
+    if other is not None and other["kind"] in ("task", "gather", "nursery") and other["tasks"]:
+        first, *others = (one["id"] for one in other["tasks"])
+        held = {"ident": first, "others": others}
+        return {"kind": "join", "on": "", "held_by": held, "for_all": True}
+    return None
+
+
+def sentence(circle: Sequence[Thread], noun: str = "thread") -> str:
     """`thread A waits for lock x held by B, which waits for lock y held by A`"""
     names = [*(thread["name"] for thread in circle[1:]), circle[0]["name"]]
     if len(circle) == 1:
+        if circle[0]["waits_for"]["kind"] == "future":
+            one = circle[0]["waits_for"]
+            self_ = "one of them" if one["held_by"]["others"] else "that thread"
+            return f"thread {circle[0]['name']} waits for {one['on']}, and is {self_} itself"
         names = ["itself"]
-    steps = [waited(thread, name) for thread, name in zip(circle, names, strict=True)]
-    return f"thread {circle[0]['name']} " + ", which ".join(f"waits for {step}" for step in steps)
+    steps = [waited(thread, name, noun) for thread, name in zip(circle, names, strict=True)]
+    return f"{noun} {circle[0]['name']} " + ", which ".join(f"waits for {step}" for step in steps)
 
 
-def waited(thread: Thread, holder: str | None) -> str:
+def waited(thread: Thread, holder: str | None, noun: str = "thread") -> str:
     """What a thread waits for, and who has to act, in a few words."""
     wait = thread["waits_for"]
     if wait["kind"] == "join" and holder is not None:
-        return f"the end of {'itself' if holder == 'itself' else 'thread ' + holder}"
+        return f"the end of {'itself' if holder == 'itself' else noun + ' ' + holder}"
     if wait["kind"] == "future" and holder is not None:
         return f"a future of {holder}"
     what = f"lock {wait['on']}" if wait["kind"] == "lock" else str(wait["on"])

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relay.models.hangs import HangFrame, HangReport, HangThread
-from relay.models.tasks import TaskView
+from relay.models.tasks import TaskFrame, TaskView
 from relay.operations.report_text import cut, one_line
 
 MOST_FRAMES = 8
 MOST_LOCALS = 8
 MOST_VALUE = 80
 MOST_SOURCE = 100
+_SPEAKING = ("join", "child", "future", "condition", "event", "queue")
+"""Kinds of waits whose own words say what they are."""
 
 
 def hang_text(report: HangReport, max_chars: int) -> str:
@@ -24,11 +26,7 @@ def hang_text(report: HangReport, max_chars: int) -> str:
     circles = {number for found in report.deadlocks for number in found.thread_ids}
     for alike in _alike(sorted(report.threads, key=lambda one: one.id not in circles)):
         lines += _thread(alike)
-    if report.tasks:
-        shown = "" if len(report.tasks) == report.total_tasks else f", {len(report.tasks)} shown"
-        lines.append(f"{report.total_tasks} tasks{shown}:")
-        for task in report.tasks:
-            lines += _task(task)
+    lines += _tasks(report)
     if report.children:
         lines.append("child processes: " + one_line(", ".join(report.children)))
     return cut("\n".join(lines), max_chars)
@@ -76,10 +74,13 @@ def _activity(thread: HangThread) -> str:
             return f"inside C code{called}; what it waits for is not known"
         return thread.state
     verb = "waits for" if thread.state == "blocked" else f"{thread.state}, just now in a wait for"
-    words = [f"{verb} {wait.kind}: {wait.on}"]
+    kind = (
+        "" if wait.kind in _SPEAKING else f"{wait.kind}: " if wait.kind == "io" else f"{wait.kind} "
+    )
+    words = [f"{verb} {kind}{wait.on}"]
     if wait.timeout_seconds is not None:
         words.append(f"for {wait.timeout_seconds:g} s")
-    if wait.held_by is not None:
+    if wait.held_by is not None and wait.kind == "lock":
         words.append(f"held by {wait.held_by.name} ({wait.known_from})")
     if wait.note is not None:
         words.append(wait.note)
@@ -107,15 +108,39 @@ def _stack(stack: Sequence[HangFrame], total: int) -> list[str]:
     return lines
 
 
+def _tasks(report: HangReport) -> list[str]:
+    """The program's own tasks; those that a library runs for itself are counted only."""
+    own = [task for task in report.tasks if not task.system]
+    if not own:
+        return []
+    count = report.total_tasks - (len(report.tasks) - len(own))
+    left = "" if len(own) == count else f", {len(own)} shown"
+    head = f"{count} task{'s' if count > 1 else ''}{left}:"
+    return [head, *(line for task in own for line in _task(task))]
+
+
 def _task(task: TaskView) -> list[str]:
     words = [f"  {task.name} ({task.kind}, {task.state}) {task.coroutine}"]
     waits = task.waits_for
-    if waits is not None:
+    if waits is not None and not (waits.kind == "future" and task.blocked_on):
         names = ", ".join(one.name for one in waits.tasks)
         words.append(f"waits for {waits.kind}" + (f" of {names}" if names else ""))
+    if (lock := task.blocked_on) is not None:
+        held = f", held by {lock.held_by.name} ({lock.known_from})" if lock.held_by else ""
+        words.append(f"waits for {lock.kind} {lock.on}{held}")
     if task.exception:
         words.append(f"raised {task.exception}")
     head = one_line(", ".join(words))
-    chain = [f"{f.path}:{f.line} in {f.function}" for f in task.frames]
-    shown = [f"    {one_line(place)}" for place in chain[-MOST_FRAMES:]]
-    return [head, *shown]
+    frames = _up_to_library(task)
+    chain = [f"{f.path}:{f.line} in {f.function}" for f in frames[-MOST_FRAMES:]]
+    return [head, *(f"    {one_line(place)}" for place in chain)]
+
+
+def _up_to_library(task: TaskView) -> list[TaskFrame]:
+    """The frames down to the program's innermost, and the one below it: what it awaits there."""
+    at = task.suspended_at
+    for index in range(len(task.frames) - 1, -1, -1):
+        frame = task.frames[index]
+        if at is not None and (frame.path, frame.line) == (at.path, at.line):
+            return task.frames[: index + 2]
+    return task.frames

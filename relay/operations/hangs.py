@@ -22,7 +22,7 @@ from relay.models.hangs import (
     ThreadWait,
     WaitHolder,
 )
-from relay.operations.deadlocks import deadlocks, sentence
+from relay.operations.deadlocks import as_threads, deadlocks, sentence
 from relay.operations.hang_text import hang_text
 from relay.operations.tasks import Texts, source_texts, task_view
 from relay.session.outside import threads_from_outside
@@ -87,6 +87,7 @@ async def report_of(
     """The facts as one answer, with the sources of the lines."""
     texts = await trio.to_thread.run_sync(source_texts, _places(told))
     circles = [circle for one in told for circle in deadlocks(one["threads"])]
+    of_tasks = [circle for one in told for circle in deadlocks(as_threads(one["tasks"]["tasks"]))]
     threads = [_thread(one, told_thread, texts) for one in told for told_thread in one["threads"]]
     found = HangReport(
         session_id=session.id,
@@ -95,6 +96,14 @@ async def report_of(
         deadlocks=[
             Deadlock(text=sentence(circle), thread_ids=[thread["id"] for thread in circle])
             for circle in circles
+        ]
+        + [
+            Deadlock(
+                text=sentence(circle, "task"),
+                thread_ids=[],
+                task_ids=[task["ident"] for task in circle],
+            )
+            for circle in of_tasks
         ],
         threads=threads,
         total_threads=sum(one["total_threads"] for one in told),

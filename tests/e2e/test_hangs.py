@@ -283,7 +283,10 @@ async def test_each_kind_of_wait_is_known_by_its_name(
     assert any(f"process {child} (" in text for text in report["children"])
     # A pool whose only thread waits for its own queue.
     (circle,) = report["deadlocks"]
-    assert circle["text"] == "thread pool_0 waits for a future of itself"
+    assert circle["text"] == (
+        "thread pool_0 waits for a future, which waits for the only thread of a pool, pool_0, "
+        "and is that thread itself"
+    )
 
 
 async def test_who_holds_a_plain_lock_is_not_guessed(api: Api, program: Write) -> None:
@@ -401,6 +404,99 @@ async def test_idle_loops_show_their_tasks(api: Api, program: Write) -> None:
     assert main["suspended_at"]["line"] == code.line("gather")
     assert [frame["function"] for frame in get["frames"]][:2] == ["get", "Queue.get"]
     assert waits(report)["MainThread"]["kind"] == "io"
+
+
+TASK_CIRCLES = {
+    "asyncio": """
+        import asyncio
+
+        async def first(x, y):
+            async with x:
+                await asyncio.sleep(0)
+                async with y:
+                    pass
+
+        async def main():
+            x, y = asyncio.Lock(), asyncio.Lock()
+            one = asyncio.ensure_future(first(x, y))
+            two = asyncio.ensure_future(first(y, x))
+            one_event = asyncio.Event()
+            print("up", flush=True)
+            await asyncio.gather(one, two, one_event.wait())
+
+        asyncio.run(main())
+    """,
+    "trio": """
+        import trio
+
+        async def first(x, y):
+            async with x:
+                await trio.lowlevel.checkpoint()
+                await trio.lowlevel.checkpoint()
+                await y.acquire()
+
+        async def main():
+            x, y = trio.Lock(), trio.Lock()
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(first, x, y, name="one")
+                nursery.start_soon(first, y, x, name="two")
+                print("up", flush=True)
+
+        trio.run(main)
+    """,
+}
+
+
+async def test_a_nursery_whose_task_waits_for_the_lock_around_it_is_a_circle(
+    api: Api, program: Write
+) -> None:
+    code = program("""
+        import trio
+
+        async def child(lock):
+            async with lock:
+                pass
+
+        async def main():
+            lock = trio.Lock()
+            async with lock:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(trio.sleep, 1000, name="asleep")
+                    nursery.start_soon(child, lock, name="child")
+                    print("up", flush=True)
+
+        trio.run(main)
+    """)
+    session = await up(api, code)
+    report = await hang(session, lambda told: told["deadlocks"])
+    (circle,) = report["deadlocks"]
+    assert circle["text"] == (
+        "task __main__.main waits for the end of task child, "
+        "which waits for lock lock held by __main__.main"
+    )
+    (wait,) = waits(report).values()
+    assert wait["on"].startswith("trio run")
+
+
+@pytest.mark.parametrize(
+    ("library", "version"), [*(("asyncio", version) for version in VERSIONS), ("trio", None)]
+)
+async def test_tasks_that_wait_for_each_others_locks_are_a_circle(
+    api: Api, program: Write, library: str, version: str | None
+) -> None:
+    code = program(TASK_CIRCLES[library])
+    session = await up(api, code, **({"python_path": bare(version)} if version else {}))
+    report = await hang(session, lambda told: told["deadlocks"])
+    (circle,) = report["deadlocks"]
+    tasks = {task["id"]: task for task in report["tasks"]}
+    one, two = (tasks[number] for number in circle["task_ids"])
+    assert circle["text"] == (
+        f"task {one['name']} waits for lock y held by {two['name']}, "
+        f"which waits for lock y held by {one['name']}"
+    )
+    assert one["blocked_on"]["kind"] == "lock"
+    assert one["blocked_on"]["id"] != two["blocked_on"]["id"]
+    assert report["report"].startswith(f"deadlock: {circle['text']}")
 
 
 async def test_a_trio_program_shows_its_nursery(api: Api, program: Write) -> None:

@@ -84,6 +84,7 @@ PARTS = (
     "pools",
     "waits",
     "quiet",
+    "task_waits",
     "hang",
 )
 """In the order in which they are run, from the ground up; `entry` comes last.

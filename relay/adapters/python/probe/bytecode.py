@@ -38,6 +38,19 @@ _CALL_OPS = (
     "CALL_FUNCTION_EX",
 )
 _WITH_OPS = ("SETUP_WITH", "BEFORE_WITH", "SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH")
+_AWAIT_OPS = (
+    "GET_AWAITABLE",
+    "LOAD_CONST",
+    "YIELD_FROM",
+    "SEND",
+    "YIELD_VALUE",
+    "RESUME",
+    "JUMP_BACKWARD_NO_INTERRUPT",
+    "CLEANUP_THROW",
+    "END_SEND",
+    "CACHE",
+    "EXTENDED_ARG",
+)
 _LONGEST_LOOKBACK = 400
 HAS_TABLE = hasattr(dis, "_parse_exception_table")  # since 3.11
 
@@ -221,6 +234,25 @@ def present_call(frame: Any) -> tuple[Any, list[Any]]:
     return UNKNOWN, []
 
 
+def awaited_call(frame: Any) -> Any:
+    """The function whose result a suspended frame awaits, as an expression.
+
+    The start of an `async with` is a call of `__aenter__`.
+    """
+    code = frame.f_code
+    found, index = _facts_of(code)[0], index_at(code, frame.f_lasti)
+    while index is not None and index > 0 and found[index].opname in _AWAIT_OPS:
+        index -= 1
+    if index is None:
+        return UNKNOWN
+    if found[index].opname in _WITH_OPS:
+        return "attribute", _pushed(code, index, 0), "__aenter__"
+    if found[index].opname in _CALL_OPS:
+        manager = _manager_of_special(code, index)
+        return _called(code, index)[0] if manager is None else ("attribute", manager, "__aenter__")
+    return UNKNOWN
+
+
 def _manager_of_special(code: Any, index: int) -> Any:
     """What `with` is about to enter by a call at `index`, as Python 3.14 does it; else None."""
     found = _facts_of(code)[0]
@@ -277,7 +309,7 @@ def _entered_by_table(code: Any, offset: int) -> list[int]:
         if names[:2] == ["PUSH_EXC_INFO", "WITH_EXCEPT_START"]:
             first = min(one.start for one in entries if one.target == target)
             before = indices.get(first, 0) - 1
-            while before > 0 and found[before].opname == "CACHE":
+            while before > 0 and found[before].opname in _AWAIT_OPS:  # of `async with`
                 before -= 1
             if before >= 0 and (found[before].opname in (*_WITH_OPS, "CALL")):
                 starts.append(before)
@@ -307,7 +339,16 @@ def _entered_by_blocks(code: Any, index: int) -> list[int]:
                 open_at[place] = state
                 todo.append(place)
     blocks = open_at.get(index, ())
-    return [at for at in blocks if found[at].opname in _WITH_OPS]
+    return [_entering(found, at) for at in blocks if found[at].opname in _WITH_OPS]
+
+
+def _entering(found: list[Any], at: int) -> int:
+    """Where the manager lies on top: `async with` opens its block after an await."""
+    if found[at].opname == "SETUP_ASYNC_WITH":
+        at -= 1
+        while at > 0 and found[at].opname in _AWAIT_OPS:
+            at -= 1
+    return at
 
 
 # ---------------------------------------------------------------------------- looking up

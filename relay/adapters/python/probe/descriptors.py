@@ -196,7 +196,8 @@ def process_name(pid: int) -> str:
         return f"process {pid}, which is gone"
     if status[0] == "Z":
         return f"process {pid}, which has ended"
-    return f"process {pid} ({raw[:120] or '?'})"
+    own = _proc_text("/proc/self/cmdline", 4000).replace("\0", " ").strip()
+    return f"process {pid} ({'a fork of this one' if raw == own else raw[:120] or '?'})"
 
 
 def times_run(native_id: int | None) -> str | None:

@@ -31,7 +31,10 @@ def holder_of_future(
         if run in codes:
             item = dict(items_of(frames[codes.index(run)].f_locals)).get("self")
             if stored_field(item, "future") is future:
-                return "is being run", Holder(ident, "it runs the future's function")
+                name = clipped(names.get(ident, "?"))
+                return f"{name} is to bring to its end", Holder(
+                    ident, "it runs the future's function"
+                )
         queue = dict(items_of(worker.f_locals)).get("work_queue")
         pools.setdefault(id(queue), (queue, []))[1].append((ident, run in codes))
     for queue, workers in pools.values():
@@ -39,7 +42,9 @@ def holder_of_future(
         busy = [ident for ident, is_busy in workers if is_busy]
         if ahead is not None and len(busy) == len(workers):
             named = ", ".join(clipped(names.get(ident, "?")) for ident in busy[:5])
-            text = f"waits for one of a pool's {len(busy)} busy threads ({named})"
+            text = f"waits for one of a pool's {len(busy)} threads, all busy ({named})"
+            if len(busy) == 1:
+                text = f"waits for the only thread of a pool, {named}"
             return text, Holder(busy[0], _BUSY, tuple(busy[1:]))
     return None
 

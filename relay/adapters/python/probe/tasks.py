@@ -31,6 +31,8 @@ if TYPE_CHECKING:
         stopped_frame,
         stored_field,
     )
+    from relay.adapters.python.probe.guard import attempt
+    from relay.adapters.python.probe.task_waits import TaskWaits
     from relay.adapters.python.probe.trio import trio_answer, trio_state, trio_tasks
     from relay.adapters.python.probe.types import name_of
 
@@ -90,10 +92,10 @@ def _tasks_page(
     found = [*asyncio_tasks(stacks, runs), *trio_tasks(stacks, runs)]
     current = _mark_current(found, stacks)
     found.sort(key=_task_order(runs))
-    relations = TaskRelations(found)
+    relations, waits = TaskRelations(found), TaskWaits(found)
     shown: list[dict[str, Any]] = []
     for one in found[offset : offset + limit]:
-        shown.append(_task_answer(one, stacks, relations, runs, frames))
+        shown.append(_task_answer(one, stacks, relations, waits, runs, frames))
         max_chars -= 500 + sum(len(f["path"]) + len(f["function"]) for f in shown[-1]["frames"])
         if max_chars <= 0:
             break
@@ -158,7 +160,12 @@ def new_run(
 
 
 def _task_answer(
-    one: FoundTask, stacks: ThreadStacks, relations: TaskRelations, runs: list[Any], most: int
+    one: FoundTask,
+    stacks: ThreadStacks,
+    relations: TaskRelations,
+    waits: TaskWaits,
+    runs: list[Any],
+    most: int,
 ) -> dict[str, Any]:
     places = (stacks.of_running(one.coro) if one.running else []) or await_chain(one.coro)
     run = runs[one.run]
@@ -174,6 +181,7 @@ def _task_answer(
         "suspended_at": _suspended_at(places),
         "frames": [place.answer() for place in places[max(0, len(places) - most) :]],
         "total_frames": len(places),
+        "blocked_on": attempt(waits.of, one, places),
     }
     answer.update((trio_answer if one.kind == "trio" else asyncio_answer)(one, relations))
     return answer

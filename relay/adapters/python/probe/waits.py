@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.adapters.python.probe.awaits import (
         _STANDARD_LIBRARY,
+        _home_of_trio,
         clipped,
         module_globals,
         stored_field,
@@ -65,6 +66,7 @@ _KNOWN_WAITS = (
     ("child", "multiprocessing.popen_fork", "Popen.wait", "self"),
     ("child", "multiprocessing.process", "BaseProcess.join", "self"),
     ("io", "asyncio.base_events", "BaseEventLoop._run_once", "self"),
+    ("io", "trio._core._run", "run", "runner"),
     ("io", "trio._core._run", "unrolled_run", "runner"),
     ("lock", "importlib._bootstrap", "_ModuleLock.acquire", "self"),
 )
@@ -137,7 +139,7 @@ class WaitFinder:
             pattern = self._patterns.get(id(frame.f_code))
             if pattern is not None and pattern[0] is frame.f_code:
                 found = self._known(pattern, frame) or found
-            elif not path.startswith((_STANDARD_LIBRARY, "<frozen")) or "-packages" in path:
+            elif not _is_awaiting_code(path):
                 break
         if found is not None and found.kind == "condition" and _is_taking_back(frames):
             return self._lock(lock_below(found.subject), None)
@@ -248,7 +250,7 @@ class WaitFinder:
         wait.on = "the end of " + (process_name(pid) if type(pid) is int else "a process")
 
     def _on_io(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
-        kind = "trio run" if function == "unrolled_run" else "asyncio event loop"
+        kind = "trio run" if function in ("run", "unrolled_run") else "asyncio event loop"
         wait.on = f"{kind}: whatever comes first, see its tasks"
 
     # By the call of C code -----------------------------------------------------------------
@@ -339,6 +341,13 @@ class WaitFinder:
             return None
         what = self._descriptors.of_all(found)
         return Wait("io", f"{name} of {what}" if name in OF_ONE_DESCRIPTOR else f"any of {what}")
+
+
+def _is_awaiting_code(path: str) -> bool:
+    """Whether it is of the standard library or of trio, below which other waits may be known."""
+    if path.startswith(_home_of_trio()):
+        return True
+    return path.startswith((_STANDARD_LIBRARY, "<frozen")) and "-packages" not in path
 
 
 def _is_c_method(value: Any) -> bool:
