@@ -73,6 +73,9 @@ def _activity(thread: HangThread) -> str:
         if thread.state == "blocked":
             return f"inside C code{called}; what it waits for is not known"
         return thread.state
+    if wait.kind == "sleep":
+        limit = "" if wait.timeout_seconds is None else f" {wait.timeout_seconds:g} s"
+        return f"sleeps{limit} ({wait.on})"
     verb = "waits for" if thread.state == "blocked" else f"{thread.state}, just now in a wait for"
     kind = (
         "" if wait.kind in _SPEAKING else f"{wait.kind}: " if wait.kind == "io" else f"{wait.kind} "

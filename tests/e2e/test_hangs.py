@@ -348,6 +348,43 @@ async def test_a_lock_that_was_released_again_is_not_held(api: Api, program: Wri
     assert waits(report)["MainThread"]["held_by"] is None
 
 
+async def test_who_waits_in_a_condition_has_let_go_of_its_lock(api: Api, program: Write) -> None:
+    code = program("""
+        import threading
+
+        lock = threading.Lock()
+        condition = threading.Condition(lock)
+        waiting = threading.Event()
+
+        def consumer():
+            with condition:
+                waiting.set()
+                condition.wait()
+
+        def opens():
+            with lock:
+                lock.release()
+                waiting.set()
+                threading.Event().wait()
+
+        def take():
+            lock.acquire()
+
+        for call in (consumer, opens):
+            waiting.clear()
+            threading.Thread(target=call, name=call.__name__, daemon=True).start()
+            waiting.wait()
+        taker = threading.Thread(target=take)
+        taker.start()
+        taker.join()
+        print("up", flush=True)
+        lock.acquire()
+    """)
+    session = await up(api, code)
+    report = await hang(session, lambda told: told["blocked"])
+    assert waits(report)["MainThread"]["held_by"] is None
+
+
 async def test_a_repr_that_needs_the_lock_does_not_hang_the_report(
     api: Api, program: Write
 ) -> None:

@@ -17,8 +17,10 @@ import types
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from relay.adapters.python.probe.attributes import own_dict
-    from relay.adapters.python.probe.awaits import stored_field
+    from relay.adapters.python.probe.awaits import module_globals, stored_field
     from relay.adapters.python.probe.bytecode import (
         _JUMPS,
         HAS_TABLE,
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
         with_blocks,
     )
     from relay.adapters.python.probe.guard import attempt
-    from relay.adapters.python.probe.types import mro_of, plan_of
+    from relay.adapters.python.probe.scopes import items_of
+    from relay.adapters.python.probe.types import mro_of, namespace_of, plan_of
 
 PlainLock: Any = type(_thread.allocate_lock())
 OwnedLock: Any = type(threading.RLock())
@@ -56,6 +59,12 @@ class _Hold(NamedTuple):
     value: Any
     ident: int
     known_from: str
+    let_go: frozenset[int] = frozenset()
+    """Ids of locks that the same thread has let go for as long as it waits in a condition."""
+
+    def is_of(self, lock: Any, matches: Callable[[Any, Any], bool]) -> bool:
+        """Whether it is this lock that is held here."""
+        return id(lock) not in self.let_go and matches(self.value, lock)
 
 
 def lock_below(value: Any) -> Any:
@@ -105,11 +114,12 @@ class Holders:
             self._holds = [
                 hold
                 for ident, who, frames in self._stacks
+                for let_go in [let_go_by(frames)]
                 for frame in frames
-                for hold in attempt(_holds_of, ident, frame, who, default=())
+                for hold in attempt(_holds_of, ident, frame, who, let_go, default=())
             ]
         for matches in (_is_it, _has_it):
-            found = {h.ident: h for h in self._holds if matches(h.value, lock)}
+            found = {h.ident: h for h in self._holds if h.is_of(lock, matches)}
             if len(found) == 1:
                 hold = next(iter(found.values()))
                 return Holder(hold.ident, hold.known_from)
@@ -172,23 +182,49 @@ def _place_text(frame: Any, line: int) -> str:
     return f"{os.path.basename(frame.f_code.co_filename)}:{line}"
 
 
-def _holds_of(ident: int, frame: Any, who: str) -> list[_Hold]:
+def let_go_by(frames: list[Any]) -> frozenset[int]:
+    """Ids of the locks below conditions that a stack waits in: who waits there has let go of them."""
+    found = set()
+    for module in ("threading", "asyncio.locks"):
+        condition = module_globals(module).get("Condition")
+        code = attempt(lambda c=condition: namespace_of(c)["wait"].__code__)
+        for frame in frames:
+            if frame.f_code is code:
+                waited = dict(items_of(frame.f_locals)).get("self")
+                found.add(id(lock_below(waited)))
+                found.add(id(stored_field(waited, "_lock")))
+    return frozenset(found)
+
+
+def _holds_of(
+    ident: int, frame: Any, who: str, let_go: frozenset[int] = frozenset()
+) -> list[_Hold]:
     """What a frame holds by its `with` blocks, and by what it has acquired."""
     code, found = frame.f_code, []
+    given_back = _released(code) if "release" in code.co_names else []
     if _has_ops(code, _WITH_NAMES):
         for expression, line in with_blocks(frame):
             value = attempt(stored_result, expression, frame)
-            if value is not None:
+            if value is not None and expression not in given_back:
                 place = _place_text(frame, line)
                 text = f"{who} stands inside `with {expression_text(expression)}` at {place}"
-                found.append(_Hold(value, ident, text))
+                found.append(_Hold(value, ident, text, let_go))
     if "acquire" in code.co_names:
         for expression, line in _acquired(code, frame.f_lasti):
             value = attempt(stored_result, expression, frame)
             if value is not None:
                 text = f"{who} passed `{expression_text(expression)}.acquire()`"
-                found.append(_Hold(value, ident, f"{text} at {_place_text(frame, line)}"))
+                text = f"{text} at {_place_text(frame, line)}"
+                found.append(_Hold(value, ident, text, let_go))
     return found
+
+
+def _released(code: Any) -> list[Any]:
+    """What the code releases somewhere: a `with` on it says little."""
+    calls = [
+        _method_called(code, at) for at, one in enumerate(_facts_of(code)[0]) if _taken_by_call(one)
+    ]
+    return [expression for name, expression, _ in calls if name == "release"]
 
 
 def _generators_entered(frame: Any, who: str) -> list[tuple[Any, str]]:

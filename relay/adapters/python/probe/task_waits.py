@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         with_blocks,
     )
     from relay.adapters.python.probe.guard import attempt
-    from relay.adapters.python.probe.holders import _has_ops, _place_text
+    from relay.adapters.python.probe.holders import _has_ops, _place_text, let_go_by
     from relay.adapters.python.probe.scopes import items_of
     from relay.adapters.python.probe.tasks import FoundTask, task_reference
     from relay.adapters.python.probe.types import namespace_of
@@ -109,12 +109,14 @@ class TaskWaits:
 def _held_by(one: FoundTask) -> list[tuple[Any, FoundTask, str]]:
     """What a task that is suspended has entered by `async with`."""
     found = []
-    for place in [] if one.running else await_chain(one.coro):
+    places = [] if one.running else await_chain(one.coro)
+    let_go = let_go_by([place.frame for place in places])
+    for place in places:
         frame = place.frame
         if _has_ops(frame.f_code, _ASYNC_WITH_NAMES):
             for expression, line in with_blocks(frame):
                 value = attempt(stored_result, expression, frame)
-                if value is not None:
+                if value is not None and id(value) not in let_go:
                     text = f"`async with {expression_text(expression)}`"
                     where = _place_text(frame, line)
                     found.append((value, one, f"it stands inside {text} at {where}"))
