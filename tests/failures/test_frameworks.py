@@ -302,6 +302,35 @@ async def test_trial_with_deferreds(api: Api, program: Write) -> None:
     assert (stop.test, stop.line) == ("test_shop.Shop.test_later", suite.line("raise"))
 
 
+async def test_a_template_shows_where_its_parser_raised(api: Api, program: Write) -> None:
+    """jinja2 takes its own frames out of the traceback before anybody sees it."""
+    fails = program("""
+        import jinja2
+
+        def broken(name):
+            return jinja2.Template("{% if %}")  # @template
+
+        broken("shop")
+    """)
+    found = await run(api, script=fails.text)
+    (stop,) = found.stops
+    assert stop.what == ("process", "TemplateSyntaxError", fails.line("template"))
+    assert stop.locals == {"name": "'shop'"}
+    assert "\nraised at jinja2/parser.py:" in stop.report
+    works = program("""
+        import jinja2
+
+        def half(number):
+            return number / 0  # @half
+
+        jinja2.Template("{{ half(21) }}").render(half=half)
+    """)
+    found = await run(api, script=works.text)
+    (stop,) = found.stops
+    assert (stop.line, stop.locals) == (works.line("half"), {"number": "21"})
+    assert "raised at" not in stop.report
+
+
 async def test_jobs_of_celery(api: Api, program: Write) -> None:
     jobs = program("""
         import celery

@@ -164,6 +164,28 @@ async def test_the_tests_of_an_installed_package(api: Api, program: Write) -> No
     assert (stop.line, stop.locals) == (suite.line("assert"), {"number": "1"})
 
 
+async def test_a_thread_in_a_test_stops_once(api: Api, program: Write) -> None:
+    """pytest has a hook of its own for threads, and turns what it hears into a warning."""
+    suite = program(
+        """
+        import threading
+
+        def work():
+            raise ValueError("thread")  # @thread
+
+        def test_thread():
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+    """,
+        "test_thread.py",
+    )
+    found = await run_tests(api, suite.text)
+    (stop,) = found.stops
+    assert stop.what == ("thread", "ValueError", suite.line("thread"))
+    assert found.exit_code == 0
+
+
 UNITTEST = """
     import unittest
 

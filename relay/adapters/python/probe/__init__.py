@@ -61,6 +61,7 @@ PARTS = (
     "failures/imports",
     "failures/listening",
     "failures/remote",
+    "failures/rewritten",
     "failures/post_mortem",
     "failures/failing",
     "failures/ends_tests",

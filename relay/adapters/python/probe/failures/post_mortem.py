@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.failures.own_code import own_frame
     from relay.adapters.python.probe.failures.raised_frames import Entry, raised_entries
     from relay.adapters.python.probe.failures.remote import remote_entries, traceback_here
+    from relay.adapters.python.probe.failures.rewritten import original_traceback
     from relay.adapters.python.probe.frames import debugger, is_debugger_file
     from relay.adapters.python.probe.guard import TroubleError, attempt
     from relay.adapters.python.probe.patches import patch
@@ -42,14 +43,21 @@ class PostMortem:
         top = own_frame(found, home)
         if top is None:
             top = len(found) - 1
-        inner = found[top + 1 :]
+        inner = [*found[top + 1 :], *self._rewritten(found)]
         for entry in inner:
             entry.inner = True
         outer = found[top::-1]
-        shown = {id(entry.frame) for entry in found}
+        shown = {id(entry.real_frame) for entry in found}
         around = [] if tb is None else _callers(tb)
         callers = [entry for entry in around if id(entry.frame) not in shown]
         self.entries: list[Entry] = [*outer, *callers, *inner[::-1]]
+
+    def _rewritten(self, found: list[Entry]) -> list[Entry]:
+        """What lay deeper than all of these before a library has rewritten the traceback."""
+        known = {id(entry.real_frame) for entry in found}
+        original = raised_entries(original_traceback(self.error))
+        last = max((i for i, e in enumerate(original) if id(e.real_frame) in known), default=-1)
+        return original[last + 1 :] if last >= 0 else []
 
     def frames_list(self) -> Any:
         """The same as pydevd keeps the frames of a stop."""

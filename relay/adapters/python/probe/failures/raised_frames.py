@@ -51,6 +51,11 @@ class Entry:
         self.inner = False
         """Whether it is a library's, deeper than the program's own code that is shown on top."""
 
+    @property
+    def real_frame(self) -> Any:
+        """The interpreter's own."""
+        return getattr(self.frame, "_base_frame", self.frame)
+
 
 def raised_entries(tb: Any) -> list[Entry]:
     """The traceback's frames, outermost first."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.failures.ends_threads import listen_to_threads
     from relay.adapters.python.probe.failures.failing import failures_stop
     from relay.adapters.python.probe.failures.own_code import own_roots
+    from relay.adapters.python.probe.failures.rewritten import listen_to_rewriting
     from relay.adapters.python.probe.guard import attempt
     from relay.adapters.python.probe.pydevd_names import can
 
@@ -37,6 +38,7 @@ def watch_failures(on: bool, roots: list[str]) -> dict[str, Any]:
             ("tasks", listen_to_loops),
             ("requests", listen_to_requests),
             ("jobs", listen_to_jobs),
+            ("rewritten tracebacks", listen_to_rewriting),
             ("process", listen_to_process),
         ):
             if attempt(_done, listen_to, default=None) is None:
