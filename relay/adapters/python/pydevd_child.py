@@ -102,7 +102,8 @@ def _begin_at_main(link: Any) -> None:
         if frame.f_back is not None or path.startswith(("<frozen importlib", "<frozen zipimport")):
             return None
         link.py_db.enable_tracing()
-        return link.py_db.get_thread_local_trace_func()(frame, event, arg)
+        wanted = link.pydevd._debug_relay_probe.wanted_trace_function()
+        return None if wanted is None else wanted(frame, event, arg)
 
     tracing.SetTrace(wait_for_main)
 

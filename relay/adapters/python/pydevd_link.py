@@ -50,6 +50,7 @@ class Link:
         self._exec = make_exec(pydevd)
         self._probe = pydevd._debug_relay_probe
         self._probe.mend("breakpoints", self._probe.mend_breakpoints)  # before the first one comes
+        self._probe.mend("tracing", self._probe.trace_when_needed)
         self._connect()
         self._probe.tell_debugger()
         redirect_log(self)
@@ -165,6 +166,7 @@ class Link:
             return
         self.over = True
         self._probe.stop_watching()
+        self._probe.forget_tracing()
         self._stop_tracing()
         self.py_db.created_pydb_daemon_threads = {}
         self.pydevd.set_global_debugger(None)

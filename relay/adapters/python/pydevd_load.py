@@ -40,7 +40,7 @@ USED_NAMES = {
     " PYDEVD_USE_SYS_MONITORING",
     "pydevd:PyDB": "block_until_configuration_done patch_threads enable_tracing"
     " notify_thread_created add_dap_messages_listener _create_pydb_command_thread"
-    " set_trace_for_frame_and_parents get_thread_local_trace_func",
+    " set_trace_for_frame_and_parents",
     "pydevd:PyDevdAPI": "set_dont_trace_start_end_patterns",
     "pydevd:ReaderThread": "_on_run _terminate_on_socket_close",
     "pydevd:WriterThread": "_on_run add_command do_kill_pydev_thread",

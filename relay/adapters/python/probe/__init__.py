@@ -51,6 +51,7 @@ PARTS = (
     "trace_values",
     "trace_record",
     "trace_monitor",
+    "tracing",
     "trace_settrace",
     "trace",
     "raises",

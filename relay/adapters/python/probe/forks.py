@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.references import references
     from relay.adapters.python.probe.steps import stop_watching
     from relay.adapters.python.probe.trace import forget_trace
+    from relay.adapters.python.probe.tracing import forget_tracing
 
 _forks_freed: list[bool] = []
 
@@ -35,6 +36,7 @@ def _after_fork() -> None:
     attempt(references.release)
     attempt(stop_watching)
     attempt(forget_trace)
+    attempt(forget_tracing)
     attempt(_drop_debugger)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.steps import mend_steps
     from relay.adapters.python.probe.stops import announce_stops
     from relay.adapters.python.probe.suspensions import hook_suspensions
+    from relay.adapters.python.probe.tracing import trace_as_needed
 
 
 def install() -> dict[str, Any]:
@@ -37,6 +38,7 @@ def install() -> dict[str, Any]:
     mend("last words", send_all_at_end)
     mend("breakpoints", mend_breakpoints)
     mend_program()
+    mend("tracing", trace_as_needed)
     tell_debugger()
     return {}
 

@@ -177,9 +177,26 @@ NEEDS = (
         False,
         "calls cannot be traced",
         {
-            _PYDB: "set_suspend pydb_disposed get_thread_local_trace_func",
+            _PYDB: "set_suspend pydb_disposed",
             _INFO: "trace_suspend_type",
             "pydevd_tracing": "SetTrace set_trace_to_threads",
+        },
+    ),
+    Need(
+        "tracing",
+        False,
+        "the program is traced also where nothing needs it, and runs slower",
+        {
+            "pydevd": "settrace",
+            _PYDB: "enable_tracing patch_threads on_breakpoints_changed set_suspend breakpoints"
+            " frame_eval_func pydb_disposed ready_to_run created_pydb_daemon_threads"
+            " function_breakpoint_name_to_breakpoint break_on_caught_exceptions"
+            " break_on_user_uncaught_exceptions break_on_uncaught_exceptions"
+            " has_plugin_line_breaks has_plugin_exception_breaks get_thread_local_trace_func"
+            " set_tracing_for_untraced_contexts",
+            _INFO: "pydev_step_cmd pydev_state",
+            _MONITORING: "update_monitor_events",
+            "pydevd_tracing": "SetTrace set_trace_to_threads _load_python_helper_lib",
         },
     ),
     Need(

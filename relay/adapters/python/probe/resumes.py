@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.steps import _current_thread
     from relay.adapters.python.probe.suspensions import hook_suspensions
     from relay.adapters.python.probe.threads import _SUSPENDED, _pydevd_threads, _wake
+    from relay.adapters.python.probe.tracing import trace_less
 
 
 _ANSWERING_SECONDS = 1.0  # microseconds, unless the relay has stopped reading
@@ -78,6 +79,7 @@ def _resume_and_wake(resume: Any, api: Any, thread_id: str) -> None:
     resume(api, thread_id)
     for _, thread in _pydevd_threads():
         attempt(_wake, thread)
+    attempt(trace_less)
 
 
 def _mended(stock: Any) -> Any:

@@ -23,6 +23,7 @@ _ORDER = (
     "place",  # said ahead of pydevd's own word, which follows
     "steps",
     "returns",
+    "tracing",
 )
 _before: dict[str, Callable[..., Any]] = {}
 _after: dict[str, Callable[..., Any]] = {}

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.guard import attempt
     from relay.adapters.python.probe.pydevd_names import require_purpose
     from relay.adapters.python.probe.stops import _client_path
+    from relay.adapters.python.probe.tracing import trace_less
     from relay.adapters.python.probe.types import exact
 
 _STEPS = {"into": 107, "over": 108, "out": 109}  # pydevd's numbers of these commands
@@ -116,6 +117,7 @@ def resume_all() -> dict[str, Any]:
     lifecycle.resume_threads("*")
     for _, thread in _pydevd_threads():
         attempt(_wake, thread)
+    attempt(trace_less)
     return {}
 
 

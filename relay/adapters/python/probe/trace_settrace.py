@@ -13,9 +13,9 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.adapters.python.probe.frames import debugger
     from relay.adapters.python.probe.trace import end_of_call, fits_call, guarded_event
     from relay.adapters.python.probe.trace_record import FrameTrace, starts_here
+    from relay.adapters.python.probe.tracing import hold_tracing, wanted_trace_function
 
 _YIELDS = tuple(dis.opmap[n] for n in ("YIELD_VALUE", "YIELD_FROM", "SEND") if n in dis.opmap)
 _RETURNS = tuple(dis.opmap[n] for n in ("RETURN_VALUE", "RETURN_GENERATOR") if n in dis.opmap)
@@ -38,6 +38,7 @@ class SettraceEars:
 
         SetTrace.relay_original = original  # type: ignore[attr-defined]
         tracing.SetTrace = SetTrace
+        hold_tracing(self)
         idents = [ident for ident in sys._current_frames() if _is_programs(ident)]
         return bool(
             tracing.set_trace_to_threads(self.on_call, idents, create_dummy_thread=False) == 0
@@ -46,16 +47,14 @@ class SettraceEars:
     def stop(self) -> None:
         if self.set_trace is not None:
             sys.modules["pydevd_tracing"].SetTrace = self.set_trace  # type: ignore[attr-defined]
+            hold_tracing(None)
 
     def on_call(self, frame: Any, event: str, arg: Any) -> Any:
         """The trace function of a thread: a frame begins or goes on."""
-        py_db = debugger()
-        theirs = None if py_db is None else py_db.get_thread_local_trace_func()
+        theirs = wanted_trace_function()
         if not self.trace.is_active:
-            if theirs is None:
-                return None
             self.set_trace(theirs)
-            return theirs(frame, event, arg)
+            return None if theirs is None else theirs(frame, event, arg)
         inner = None if theirs is None else theirs(frame, event, arg)
         if guarded_event(self.trace, self._is_wanted, frame):
             return _LocalEars(self, inner)
