@@ -852,3 +852,32 @@ def test_what_an_expression_raises_tells_no_secret(do: str) -> None:
     assert answer["exception"] == "KeyError: ***"
     assert password not in str(answer)
     assert password not in found
+
+
+EVERY_PART: Any = probe
+"""All parts of the probe."""
+
+
+def test_a_table_that_is_cut_keeps_its_shape_and_dtype() -> None:
+    numpy = pytest.importorskip("numpy")
+    grid = numpy.arange(10_000.0).reshape(100, 100)
+    for room in (60, 240):
+        text, cut, _ = EVERY_PART.text_of(grid, EVERY_PART.plan_of(grid), room)
+        assert text.startswith("shape (100, 100), float64: array([[")
+        assert (len(text) <= room, cut) == (True, True)
+    few = numpy.arange(3)
+    assert EVERY_PART.text_of(few, EVERY_PART.plan_of(few), 240)[0] == "array([0, 1, 2])"
+
+
+def test_an_answer_is_filled_with_items_whatever_holds_them() -> None:
+    for many in ({n: n for n in range(200)}, list(range(500)), tuple(range(500))):
+        few, cut, _ = EVERY_PART.text_of(many, EVERY_PART.plan_of(many), 1000)
+        assert len(few) < 60
+        text, cut, _ = EVERY_PART.text_of(many, EVERY_PART.plan_of(many), 1000, fills=True)
+        assert cut
+        assert 950 < len(text) <= 1000
+        assert text[1:-1].endswith(f", ... ({len(many)} items)")
+    nested = [list(range(1000))] * 300
+    text, _, _ = EVERY_PART.text_of(nested, EVERY_PART.plan_of(nested), 1000, fills=True)
+    assert text.startswith("[[0, 1, 2, ... (1000 items)], [0, 1, 2, ... (1000 items)], ")
+    assert len(text) <= 1000

@@ -66,7 +66,7 @@ def described(
     if secret and holds_text(value, plan_of(value)):
         answer = describe_masked(child, None, plan_of(value))
     else:
-        answer = describe(child, None, frame, max_value)
+        answer = describe(child, None, frame, max_value, fills=True)
     answer["result"] = answer.pop("value")
     del answer["name"]
     return answer

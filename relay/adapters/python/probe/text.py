@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 _PREVIEW_DEPTH = 12
 _MANY_ITEMS, _FEW_ITEMS = 100, 3
+_ARRAY_FAMILIES = frozenset(("ndarray", "dataframe", "series", "index"))
+_MOST_KINDS = 4
+_TABLE_ROOM, _TABLE_LINE = 240, 60
+"""A text that may have so little room becomes a line, which is cut to about so much."""
 _LONGEST_NATIVE = 100_000
 
 
@@ -38,8 +42,9 @@ class Text:
     shares the room. Reprs of the program's own objects are kept, so each runs once.
     """
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, room: int, fills: bool = False) -> None:
         self.room = room
+        self.fills = fills
         self.cut = False
         self.masked = False
         self.sharing = False
@@ -63,7 +68,12 @@ class Text:
             text = self.fields(value, plan, kind, room)
             if text is not None:
                 return text
-        return self.limit(self.native(value, plan), room)
+        text = self.native(value, plan)
+        if plan.family in _ARRAY_FAMILIES and len(text) > min(
+            room, _TABLE_LINE if room <= _TABLE_ROOM else room
+        ):
+            text = attempt(_shape_of, value, plan, default="") + text
+        return self.limit(text, room)
 
     def native(self, value: Any, plan: Plan) -> str:
         """repr(value), run once; what it raises becomes part of the text."""
@@ -120,6 +130,8 @@ class Text:
         return opening + ", ".join(shown) + closing
 
     def parts(self, size: int, parts: Iterable[Any], room: int) -> list[str]:
+        if self.sharing and self.fills and len(self.path) == 1:
+            return self.as_many(parts, room - len(f", ... ({_items(size)})"))
         few = _FEW_ITEMS if size > _MANY_ITEMS else size
         if self.sharing:
             parts = itertools.islice(parts, few)
@@ -135,6 +147,17 @@ class Text:
             room -= len(text) + 2
         if room < -2 and not self.sharing:
             raise _TooLongError
+        return shown
+
+    def as_many(self, parts: Iterable[Any], room: int) -> list[str]:
+        """As many as fit, and one at least; none takes more than its quarter of what is left."""
+        shown: list[str] = []
+        for part in parts:
+            text = part(max(room // 4, 16))
+            if shown and len(text) > room:
+                break
+            shown.append(text)
+            room -= len(text) + 2
         return shown
 
     def items(self, values: Iterable[Any]) -> Iterator[Callable[[int], str]]:
@@ -182,16 +205,29 @@ class Text:
         return self.row(marks, value, len(pairs), [part(n, v) for n, v in pairs], room)
 
 
-def text_of(value: Any, plan: Plan, room: int) -> tuple[str, bool, bool]:
-    """(text of about `room` characters, whether something was left out, or masked)."""
+def text_of(value: Any, plan: Plan, room: int, fills: bool = False) -> tuple[str, bool, bool]:
+    """(text of about `room` characters, whether something was left out, or masked).
+
+    fills: of what has too many items for the room, as many as it holds are shown, and not a few.
+    """
     if plan.quick and (plan.cls is not int or int.bit_length(value) < 64):
         return repr(value), False, False
-    text = Text(room)
+    text = Text(room, fills)
     return text.of(value), text.cut, text.masked
 
 
 def _has_secret_columns(value: Any) -> bool:
     return any(hides(name, value[name]) for name in value.columns)
+
+
+def _shape_of(value: Any, plan: Plan) -> str:
+    """What a table is, ahead of a text that is cut: `shape (3, 2), float64: `."""
+    shape = tuple(int(size) for size in value.shape)
+    if plan.family != "dataframe":
+        return f"shape {shape}, {value.dtype}: "
+    kinds = list(dict.fromkeys(str(kind) for kind in value.dtypes))
+    more = "" if len(kinds) <= _MOST_KINDS else ", ..."
+    return f"shape {shape}, {', '.join(kinds[:_MOST_KINDS])}{more}: "
 
 
 def _items(size: int) -> str:

@@ -22,7 +22,9 @@ _READ_ONLY = {"tuple", "range", "set", "frozenset", "text", "bytes", "suspended"
 _DATA_HINT = {"kind": "data"}
 
 
-def describe(child: Child, parent: Handle | None, frame: Any, room: int) -> dict[str, Any]:
+def describe(
+    child: Child, parent: Handle | None, frame: Any, room: int, fills: bool = False
+) -> dict[str, Any]:
     """The variable with its text, in `room` characters, and what there is to look into."""
     value = child.value
     plan = plan_of(value)
@@ -50,7 +52,7 @@ def describe(child: Child, parent: Handle | None, frame: Any, room: int) -> dict
         answer["circular"] = True
         answer["value"] = f"<circular: {plan.name}>"
     else:
-        _add_text(answer, value, plan, room)
+        _add_text(answer, value, plan, room, fills)
     if not plan.quick:
         _add_length(answer, value, plan, size, room)
     if path is not None:
@@ -108,8 +110,8 @@ def _is_circular(value: Any, parent: Handle | None) -> bool:
     return False
 
 
-def _add_text(answer: dict[str, Any], value: Any, plan: Plan, room: int) -> None:
-    answer["value"], cut, masked = text_of(value, plan, room)
+def _add_text(answer: dict[str, Any], value: Any, plan: Plan, room: int, fills: bool) -> None:
+    answer["value"], cut, masked = text_of(value, plan, room, fills)
     if cut:
         answer["truncated"] = True
     if masked:
