@@ -345,3 +345,45 @@ def test_without_the_extra_the_command_says_how_to_get_it(tmp_path: Path) -> Non
     assert done.returncode == 1
     assert done.stdout == ""
     assert "pip install 'debug-relay[mcp]'" in done.stderr
+
+
+async def test_a_failing_test_is_one_call_and_its_cause_another(
+    program: Callable[..., Program], tmp_path: Path
+) -> None:
+    suite = program(
+        """
+        def read(path):
+            return open(path)  # @read
+
+        def test_expected():
+            try:
+                read("/nowhere/handled")
+            except OSError:
+                pass
+
+        def test_fails():
+            try:
+                read("/nowhere/else")
+            except OSError as error:
+                raise RuntimeError("no settings") from error  # @raise
+        """,
+        "test_settings.py",
+    )
+    with trio.fail_after(120):
+        async with over_stdio(tmp_path) as client:
+            text = await client.call(
+                "debug_run",
+                module="pytest",
+                args=["-q", "-p", "no:cacheprovider", suite.text],
+                wait=60,
+            )
+            assert "exception RuntimeError: no settings" in text
+            assert f"test_settings.py:{suite.line('raise')} in test_fails" in text
+            assert "fails test_settings.py::test_fails" in text
+            found = await client.call("debug_inspect", what="exception")
+            lines = found.splitlines()
+            assert lines[1] == "fails test_settings.py::test_fails"
+            assert lines[2].startswith("cause: FileNotFoundError: ")
+            assert lines[2].endswith(f" at test_settings.py:{suite.line('read')} in read")
+            assert lines[3] == "  with path='/nowhere/else'"
+            assert "1 failed, 1 passed" in await client.call("debug_continue", wait=60)

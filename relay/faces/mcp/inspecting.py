@@ -10,7 +10,13 @@ from relay.faces.mcp.texts import clip, listed, tail
 from relay.hub import Hub
 from relay.models.hangs import HangRequest
 from relay.models.inspection import StackQuery, VariableView
-from relay.models.looking import FrameSourceQuery, SourceQuery, SourceText, usual_name
+from relay.models.looking import (
+    ChainedException,
+    FrameSourceQuery,
+    SourceQuery,
+    SourceText,
+    usual_name,
+)
 from relay.models.processes import ProcessQuery, ProcessView
 from relay.models.tasks import TasksQuery, TaskView
 from relay.models.variables import ChildrenQuery, FrameVariablesQuery, RevealQuery
@@ -24,11 +30,14 @@ from relay.operations import (
     tasks,
     variables,
 )
+from relay.operations.report import short_path
 
 PAGE = 200
 """Items that are asked for at once; the bound of the answer is reached before."""
 
 VALUE_CHARS = 200
+CHAIN_CHARS = 60
+"""Of each local of an exception that led to the one at hand."""
 SOURCE_LINES = 20
 
 
@@ -88,16 +97,23 @@ async def _exception(session: Session, asked: Inspect) -> str:
     found = (await looking.get_exception(session, query=RevealQuery())).exception
     if found is None:
         return "the stop is about no exception"
-    chain = [
-        f"{c.relation}: {usual_name(c.full_type)}: {clip(c.message, VALUE_CHARS)}"
-        for c in found.chain
-    ]
+    chain = [line for link in found.chain for line in _link_lines(session, link)]
+    ended = [f"fails {found.test}" if found.test else f"ends {found.ends}"] if found.ends else []
     ref = found.variables_reference
     more = [f"… its attributes: debug_inspect what=variable ref={ref}"] if ref else []
     head = f"{usual_name(found.full_type)}: {clip(found.message, asked.max_chars // 3)}"
-    room = asked.max_chars - sum(len(line) + 1 for line in [head, *chain, *more])
+    room = asked.max_chars - sum(len(line) + 1 for line in [head, *ended, *chain, *more])
     body = tail(found.traceback.rstrip(), max(100, room))
-    return clip("\n".join([head, *chain, body, *more]), asked.max_chars)
+    return clip("\n".join([head, *ended, *chain, body, *more]), asked.max_chars)
+
+
+def _link_lines(session: Session, link: ChainedException) -> list[str]:
+    """An exception of the chain: what, where in the program's own code, and its locals there."""
+    line = f"{link.relation}: {usual_name(link.full_type)}: {clip(link.message, VALUE_CHARS)}"
+    if (place := link.location) is not None:
+        line += f" at {short_path(session, place.path)}:{place.line} in {place.function}"
+    values = ", ".join(f"{one.name}={clip(one.value, CHAIN_CHARS)}" for one in link.locals)
+    return [line, *([f"  with {values}"] if values else [])]
 
 
 async def _source(session: Session, asked: Inspect) -> str:
