@@ -20,7 +20,7 @@ from relay.models.resource import Location
 from relay.operations.hangs import hang_facts, report_of
 from relay.session.session import Session
 
-AT_ONCE = 0.6
+AT_ONCE = 0.5
 """Seconds that a pause gives the program to come to a line, before it asks what the threads do."""
 
 AGAIN = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.cli.conftest import Shell
-from tests.e2e.test_attach import target
+from tests.e2e.test_attach import free_port, target
 from tests.e2e.test_hangs import CIRCLE
 from tests.programs import Program
 
@@ -31,6 +31,15 @@ def test_a_process_that_hangs_is_shown_and_left_alone(shell: Shell, tmp_path: Pa
         assert text.startswith("not stopped: ")
         assert SENTENCE in text
         shell("end", "--detach")
+
+
+def test_a_process_whose_debug_server_listens_is_asked_there(shell: Shell, tmp_path: Path) -> None:
+    script = Program.write(tmp_path / "main.py", CIRCLE)
+    command = ["-Xfrozen_modules=off", "-m", "debugpy", "--listen", str(free_port())]
+    with target(*command, script.text) as process:
+        while SENTENCE not in shell("hang", "--pid", str(process.pid)):
+            pass
+        assert process.poll() is None
 
 
 def test_a_process_that_is_none_is_refused_in_words(shell: Shell) -> None:

@@ -56,24 +56,20 @@ def _show(shell: Shell, session: Session, reveal: bool) -> None:
 @contextmanager
 def _session_of(client: Client, pid: int) -> Iterator[Session]:
     """The session that debugs a process; otherwise one for the block, which leaves it running."""
-    known = _debugged_by(client, pid)
-    if known is not None:
-        yield client.session(known)
+    known = next((one for one in client.processes(limit=1000).items if one.pid == pid), None)
+    if known is not None and known.session_id is not None:
+        yield client.session(known.session_id)
         return
     session = client.create_session(project_root=os.getcwd())
     try:
-        session.attach(pid=pid)
+        if known is not None and known.attach.method == "listen":
+            session.attach(host=known.attach.host or "localhost", port=known.attach.port)
+        else:
+            session.attach(pid=pid)
         yield session
         session.detach()
     finally:
         _let_go(session)
-
-
-def _debugged_by(client: Client, pid: int) -> str | None:
-    for one in client.processes(limit=1000).items:
-        if one.pid == pid:
-            return one.session_id
-    return None
 
 
 def _let_go(session: Session) -> None:

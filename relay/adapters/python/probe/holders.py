@@ -103,8 +103,17 @@ class Holders:
         """Each stack with its thread, and what of the thread has it: `it`, or a task's name."""
         self._stacks = stacks
         self._holds: list[_Hold] | None = None
+        self._generators: list[tuple[Any, list[_Hold]]] | None = None
+        self._known: dict[int, tuple[Any, Holder | None]] = {}
 
     def of(self, lock: Any) -> Holder | None:
+        """Who holds the lock; None where that is not known. Each is searched for once."""
+        known = self._known.get(id(lock))
+        if known is None:
+            known = self._known[id(lock)] = lock, self._found(lock)
+        return known[1]
+
+    def _found(self, lock: Any) -> Holder | None:
         owner = owner_of(lock)
         if owner is not None:
             return Holder(owner, "the lock names its owner")
@@ -129,20 +138,11 @@ class Holders:
 
     def _in_generator(self, lock: Any) -> Holder | None:
         """A context manager that is a generator: it stands inside the `with`, on no stack."""
-        found = gc.get_objects()
-        if len(found) > _MOST_OBJECTS:
-            return None
+        if self._generators is None:
+            self._generators = _suspended_holds()
         inside = [
-            one
-            for one in found
-            if type(one) is types.GeneratorType
-            and one.gi_frame is not None
-            and not one.gi_running
-            and any(
-                _is_it(h.value, lock) for h in attempt(_holds_of, 0, one.gi_frame, "", default=())
-            )
+            one for one, holds in self._generators if any(_is_it(h.value, lock) for h in holds)
         ]
-        del found
         if len(inside) != 1:
             return None
         code, frame = inside[0].gi_code, inside[0].gi_frame
@@ -156,6 +156,22 @@ class Holders:
             if made_by is code
         ]
         return Holder(*users[0]) if len({ident for ident, _ in users}) == 1 else None
+
+
+def _suspended_holds() -> list[tuple[Any, list[_Hold]]]:
+    """Generators that stand inside a `with`, and what they hold."""
+    found = gc.get_objects()
+    if len(found) > _MOST_OBJECTS:
+        return []
+    kind = types.GeneratorType
+    generators = [one for one in found if type(one) is kind]
+    del found
+    holds = [
+        (one, attempt(_holds_of, 0, one.gi_frame, "", default=()))
+        for one in generators
+        if one.gi_frame is not None and not one.gi_running
+    ]
+    return [(one, held) for one, held in holds if held]
 
 
 def _is_it(value: Any, lock: Any) -> bool:
