@@ -135,6 +135,33 @@ def test_commands_by_os_system_are_not_forgotten(start: Start, tmp_path: Path) -
     assert "what os.system ran" in blocks(err)[-1]
 
 
+def test_of_a_program_that_was_killed_never_hit_is_said_of_stops_only(
+    start: Start, tmp_path: Path
+) -> None:
+    program = Program.write(
+        tmp_path / "app.py",
+        """
+        import os
+
+        def work(number):
+            return number  # @work
+
+        def absent():
+            pass  # @absent
+
+        work(1)
+        os.kill(os.getpid(), 9)
+        """,
+    )
+    work, absent = (f"app.py:{program.line(mark)}" for mark in ("work", "absent"))
+    code, _, err = finish(start("--capture", f"{work}:number", "--break", absent, "--", "app.py"))
+    assert code == 137
+    end = blocks(err)[-1].splitlines()
+    assert end[1] == f"never hit: {absent}"
+    if "number: 1 int" not in err:  # it did not come to say so
+        assert end[2] == f"killed before it said whether it came to: {work}"
+
+
 def test_relay_start_debugs_children_if_there_are_breakpoints(
     shell: Shell, parent: Program
 ) -> None:

@@ -344,6 +344,7 @@ def _of_session(session: Session, since: int | None) -> Report:
         lost=None if ended else session.lost,
         never_hit=never_hit(session) if ended else [],
         unwatched=unwatched(session) if ended else None,
+        not_known=not_known(session) if ended else None,
     )
 
 
@@ -395,8 +396,36 @@ def never_hit(session: Session) -> list[str]:
     return [
         _missed(session, breakpoint)
         for breakpoint in session.breakpoints
-        if breakpoint.enabled and not breakpoint.hit_count and not _unknown(breakpoint)
+        if breakpoint.enabled
+        and not breakpoint.hit_count
+        and not _unknown(breakpoint)
+        and not _was_killed_silently(session, breakpoint)
     ]
+
+
+def not_known(session: Session) -> str | None:
+    """The breakpoints of which nobody knows whether they were hit, in words; None without any.
+
+    What does not stop is counted in the process, which says so now and then: one that is killed
+    takes the rest along.
+    """
+    names = [
+        _missed(session, breakpoint)
+        for breakpoint in session.breakpoints
+        if breakpoint.enabled
+        and breakpoint.verified
+        and not breakpoint.hit_count
+        and _was_killed_silently(session, breakpoint)
+    ]
+    return f"killed before it said whether it came to: {'; '.join(names)}" if names else None
+
+
+def _was_killed_silently(session: Session, breakpoint: Breakpoint) -> bool:
+    stops = breakpoint.log_message is None and breakpoint.capture is None
+    if not breakpoint.verified or (stops and breakpoint.hit_condition is None):
+        return False
+    was_killed = session.reason == "target_exited" and (session.exit_code or 0) < 0
+    return was_killed or bool(session.losses)
 
 
 def unwatched(session: Session) -> str | None:

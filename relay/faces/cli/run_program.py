@@ -47,7 +47,7 @@ from relay.operations.ending import terminate
 from relay.operations.execution import STOPS, continue_execution
 from relay.operations.launching import launch
 from relay.operations.passing import Tap, feed, tap_output
-from relay.operations.report import gather, never_hit, unwatched
+from relay.operations.report import gather, never_hit, not_known, unwatched
 from relay.operations.sessions import adapter_of, open_session
 from relay.operations.watches import add_watch, list_watches
 
@@ -361,7 +361,7 @@ class _Run:
         return self._stops == self._options.until
 
     def _summary(self) -> dict[str, Any]:
-        unseen = unwatched(self._session)
+        unseen, unsaid = unwatched(self._session), not_known(self._session)
         return {
             "exit_code": self._code(),
             "ended_by": self._ended_by or self._session.reason,
@@ -369,6 +369,7 @@ class _Run:
             **({"failures": self._failures.total} if self._options.on_exception else {}),
             "never_hit": never_hit(self._session),
             **({"unwatched": unseen} if unseen else {}),
+            **({"not_known": unsaid} if unsaid else {}),
             **({"lost": self._session.losses} if self._session.losses else {}),
         }
 
@@ -386,7 +387,7 @@ class _Run:
         if missed:
             words.append(f"never hit: {'; '.join(missed)}")
             words += [unseen] if (unseen := unwatched(self._session)) else []
-        return words
+        return words + ([unsaid] if (unsaid := not_known(self._session)) else [])
 
 
 @contextmanager
