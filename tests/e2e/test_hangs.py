@@ -559,6 +559,17 @@ async def test_a_trio_program_shows_its_nursery(api: Api, program: Write) -> Non
     )
 
 
+async def test_a_program_that_waits_for_input_says_so(api: Api, program: Write) -> None:
+    code = program("""
+        print("up", flush=True)
+        input()
+    """)
+    session = await up(api, code)
+    report = await hang(session, lambda told: told["blocked"])
+    (wait,) = waits(report).values()
+    assert (wait["kind"], wait["on"].partition(", ")[0]) == ("io", "read of fd 0: stdin")
+
+
 async def test_a_busy_program_is_no_hang(api: Api, program: Write) -> None:
     code = program("""
         print("up", flush=True)

@@ -104,7 +104,8 @@ class DescriptorNames:
 
     def of(self, descriptor: int) -> str:
         """`fd 5: tcp 127.0.0.1:4000 -> 127.0.0.1:80`"""
-        return f"fd {descriptor}: {self._what(descriptor)}"
+        stream = {0: "stdin, ", 1: "stdout, ", 2: "stderr, "}.get(descriptor, "")
+        return f"fd {descriptor}: {stream}{self._what(descriptor)}"
 
     def of_all(self, descriptors: list[int]) -> str:
         shown = ", ".join(self.of(one) for one in descriptors[:_MOST_DESCRIPTORS])
@@ -122,8 +123,7 @@ class DescriptorNames:
             return self._sockets.get(target[8:-1], "socket")
         if target.startswith("pipe:["):
             return _pipe_name(target)
-        stream = {0: "stdin", 1: "stdout", 2: "stderr"}.get(descriptor)
-        return f"{stream}, {target}" if stream else target
+        return target
 
 
 def _pipe_name(target: str) -> str:
