@@ -68,7 +68,7 @@ def send_all_at_end() -> bool:
     logpoints of a busy program are thousands."""
     py_db = debugger()
     if _presence.py_db is not py_db:
-        _presence.py_db = py_db
+        _presence.py_db, _presence.is_here = py_db, True
         py_db.add_dap_messages_listener(_presence)
     patch(py_db, "dispose_and_kill_all_pydevd_threads", _dispose)
     return True

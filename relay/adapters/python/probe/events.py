@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _AT_A_REQUEST = frozenset(("process_net_command_json", "process_internal_commands"))
 
 
+_LOOK_EVERY = 0.05
+
+
 def send_event(py_db: Any, name: str, body: dict[str, Any]) -> None:
     """Queue the event; it tells what is so now."""
     py_db.writer.add_command(_event_command(name, body))
@@ -70,8 +73,10 @@ def wait_until_answered(py_db: Any, seconds: float) -> None:
         time.sleep(0.0002)
     sent = _Sent()
     writer.add_command(sent)
-    # Who does not read is not waited for any longer.
-    attempt(sent.turn.get, True, max(deadline - time.monotonic(), 0))
+    # A writer that is told to end leaves what is queued then.
+    while writer.is_alive() and not py_db.pydb_disposed and time.monotonic() < deadline:
+        if attempt(sent.turn.get, True, _LOOK_EVERY, default=sent) is None:
+            return
 
 
 def _is_any_busy(py_db: Any) -> bool:

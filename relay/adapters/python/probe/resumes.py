@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from relay.adapters.python.probe.ending import _presence
     from relay.adapters.python.probe.events import wait_until_answered
     from relay.adapters.python.probe.frames import debugger
     from relay.adapters.python.probe.guard import attempt
@@ -52,7 +53,8 @@ def _make_resumes_prompt() -> None:
 
 
 def _wait_for_answer(*_: Any) -> None:
-    wait_until_answered(debugger(), _ANSWERING_SECONDS)
+    if _presence.is_here:  # who lets the program go waits for no answer, and the next may come
+        wait_until_answered(debugger(), _ANSWERING_SECONDS)
 
 
 def _look_before_waiting() -> None:

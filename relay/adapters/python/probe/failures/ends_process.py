@@ -8,6 +8,7 @@ an audit event when it calls `sys.excepthook`. Exit functions that fail are said
 from __future__ import annotations
 
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from relay.adapters.python.probe.guard import attempt
 
 _audited: list[bool] = []
+_hearing: list[bool] = []
 _main_is_held: list[bool] = []
 
 
@@ -29,8 +31,33 @@ def start_holds_main() -> None:
 
 def listen_to_process() -> None:
     """Hear of the program's end, for good; while its main code runs only if nobody else says."""
-    if not _main_is_held:
-        _listen_to_audits()
+    if not _main_is_held and not _hearing:
+        _hearing.append(True)
+        hook: Any = {_ExceptHook(): None}.get
+        sys.addaudithook(hook)
+        attempt(_when_main_is_over, main_is_over)
+
+
+class _ExceptHook:
+    """A key of a dictionary whose `get` is an audit hook: compared with `sys.excepthook` alone.
+
+    All other audits stay in C. Python code in the one of `sys.settrace` would let other threads
+    run, which cannot then be traced: before 3.12 that raises in them.
+    """
+
+    def __hash__(self) -> int:
+        return hash("sys.excepthook")
+
+    def __eq__(self, event: object) -> bool:
+        if event == "sys.excepthook" and not _audited:
+            error: Any = getattr(sys, "last_value", None)
+            attempt(_at_excepthook, None, None, error, getattr(sys, "last_traceback", None))
+        return False
+
+
+def _when_main_is_over(function: Any) -> None:
+    register: Any = threading._register_atexit  # type: ignore[attr-defined]  # 3.9
+    register(function)
 
 
 def _listen_to_audits() -> None:
