@@ -69,11 +69,22 @@ _stopping: dict[int, list[str]] = {}  # names, by the thread that is about to st
 
 def mend_breakpoints() -> bool:
     """From now on. Before the first breakpoint is set, if it is to be one of these."""
-    patch(debugger(), "handle_breakpoint_condition", _evaluate_here)
+    py_db = debugger()
+    if not _is_mended(py_db):
+        _start_anew(py_db)
+    patch(py_db, "handle_breakpoint_condition", _evaluate_here)
     _ask_at_every_hit()
     mend("quick breakpoints", _set_quickly)
     attempt(forget_captures_at_fork)
     return True
+
+
+def _start_anew(py_db: Any) -> None:
+    """pydevd keeps the breakpoints of each code with the number of their latest change, and a new
+    PyDB (of an attach, of a forked child) counts from 0 again: it would find those of the last."""
+    pydevd: Any = sys.modules["pydevd"]
+    born = pydevd._debug_relay_born = getattr(pydevd, "_debug_relay_born", 0) % 2000 + 1
+    py_db.mtime += born * 1_000_000  # an int in C
 
 
 def _evaluate_here(original: Any, info: Any, breakpoint: Any, frame: Any) -> bool:

@@ -77,7 +77,7 @@ NEEDS = (
         True,
         "conditions and hits of breakpoints are not the relay's",
         {
-            _PYDB: "handle_breakpoint_condition cmd_factory",
+            _PYDB: "handle_breakpoint_condition cmd_factory mtime",
             _FACTORY: "make_console_message",
             "_pydevd_bundle.pydevd_breakpoints:LineBreakpoint": "has_condition",
         },
