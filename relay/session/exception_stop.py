@@ -42,7 +42,7 @@ def failure_stop(stop: Stop, facts: Mapping[str, Any]) -> Stop:
             name=one["name"],
             path=one["path"],
             line=one["line"],
-            column=1,
+            column=one["column"],
             subtle=str(one["path"]).startswith("<"),
             moved_on=one["moved_on"],
             inner=one["inner"],

@@ -139,7 +139,7 @@ async def test_pytest_called_by_a_program_and_behind_coverage(api: Api, program:
         {"script": calls.text},
         {
             "module": "coverage",
-            "args": ["run", "--data-file=/dev/null", "-m", "pytest", "-q", "test_wrong.py"],
+            "args": ["run", "--data-file=coverage.data", "-m", "pytest", "-q", "test_wrong.py"],
         },
     ):
         (stop,) = (await run(api, **launch)).stops

@@ -191,6 +191,7 @@ def _announce(py_db: Any, thread: Any, shown: PostMortem, words: dict[str, Any])
             "name": entry.frame.f_code.co_name,
             "path": _client_path(entry.frame),
             "line": entry.line,
+            "column": entry.column,
             "moved_on": entry.moved_on,
             "inner": entry.inner,
         }

@@ -8,6 +8,7 @@ its code has for the one that raised.
 
 from __future__ import annotations
 
+import itertools
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +45,10 @@ class RaisedFrame:
 class Entry:
     """A frame to show, its line, and what is known of it."""
 
-    def __init__(self, frame: Any, line: int, moved_on: bool = False) -> None:
+    def __init__(self, frame: Any, line: int, moved_on: bool = False, column: int = 1) -> None:
         self.frame = frame
         self.line = line
+        self.column = column
         self.moved_on = moved_on
         self.inner = False
         """Whether it is a library's, deeper than the program's own code that is shown on top."""
@@ -69,8 +71,17 @@ def raised_entries(tb: Any) -> list[Entry]:
         again = any(other.tb_frame is frame for other in links[position + 1 :][:50])
         if moved_on or again:
             frame = RaisedFrame(frame, link.tb_lineno, moved_on)
-        entries.append(Entry(frame, link.tb_lineno, moved_on))
+        entries.append(Entry(frame, link.tb_lineno, moved_on, _column(link)))
     return entries
+
+
+def _column(link: Any) -> int:
+    """Where in its line the expression begins that raised, from 1; 1 where Python does not say."""
+    positions = getattr(link.tb_frame.f_code, "co_positions", None)
+    if positions is None:
+        return 1
+    here = next(itertools.islice(positions(), link.tb_lasti // 2, None), None)
+    return 1 if here is None or here[2] is None else int(here[2]) + 1
 
 
 def _links(tb: Any) -> Iterator[Any]:
