@@ -58,10 +58,18 @@ class Tap:
                 return None
             self._news = trio.Event()
             await self._news.wait()
-        piece = self._pieces.popleft()
+        piece = self._next()
         self._waiting -= len(piece.data)
         self._busy = True
         return piece
+
+    def _next(self) -> Piece:
+        """All that waits of one stream before the other's turn: a write of each dot is dear."""
+        category, data = self._pieces.popleft()
+        together = [data]
+        while self._pieces and self._pieces[0].category == category:
+            together.append(self._pieces.popleft().data)
+        return Piece(category, b"".join(together))
 
     async def dealt_with(self) -> None:
         """Until everything that was put so far has been taken and dealt with."""

@@ -114,9 +114,11 @@ async def test_children_outlive_the_program_until_the_end() -> None:
 async def test_children_are_listed_with_their_arguments() -> None:
     async with await start(FAMILY, "two words") as process:
         family = await members(process)
-        children = {child.pid: child for child in await process.children()}
         assert family["program"] == process.pid
-        assert children.keys() == set(family.values()) - {process.pid}
+        children = {child.pid: child for child in await process.children()}
+        with trio.fail_after(30):  # the daemon's first parent may not have left yet
+            while children.keys() != set(family.values()) - {process.pid}:
+                children = {child.pid: child for child in await process.children()}
         assert children[family["plain"]].ppid == process.pid
         assert all(child.argv[-1] == "two words" for child in children.values())
         with trio.fail_after(30):
@@ -129,7 +131,9 @@ async def test_guardian_ignores_what_asks_it_to_stop(number: signal.Signals) -> 
     async with await start(FAMILY) as process:
         family = await members(process)
         os.kill(process.guardian_pid, number)
-        assert len(await process.children()) == 3
+        # The daemon's first parent may not have left yet: it is one more.
+        children = {child.pid for child in await process.children()}
+        assert children >= set(family.values()) - {process.pid}
         await process.end()
         assert living(family.values()) == []
 
