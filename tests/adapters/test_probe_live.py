@@ -192,6 +192,8 @@ def debug(tmp_path: Path) -> Iterator[Any]:
 TOUR = """
     import sys
     VERSION = 1
+    # pydevd imports it to show a value, where it is installed.
+    sys.modules["django"] = sys.modules["django.utils.datastructures"] = None
 
     class Point:
         def __init__(self):

@@ -25,7 +25,12 @@ def test_a_place_is_a_line_or_a_function(place: str, fields: dict[str, Any]) -> 
     assert BreakAt().convert(place, None, None) == fields
 
 
-@pytest.mark.parametrize("place", ["app.py:", "app.py:many", "dir/app.py", "a:b", "a::b:c"])
+@pytest.mark.parametrize("place", ["app.py:", "app.py:many", "a:b", "a::b:c"])
 def test_what_is_neither_is_refused_with_how_it_is_spelled(place: str) -> None:
     with pytest.raises(click.BadParameter, match="FILE:LINE:CONDITION or FUNCTION"):
         BreakAt().convert(place, None, None)
+
+
+def test_a_file_alone_is_asked_for_a_line() -> None:
+    with pytest.raises(click.BadParameter, match=r"'dir/app\.py' is a file: give a line of it"):
+        BreakAt().convert("dir/app.py", None, None)

@@ -316,6 +316,7 @@ QUERIES: Mapping[tuple[str, str], Mapping[str, str]] = {
         "offset": "index",
         "limit": "children",
         "reveal": "flag",
+        "thread_id": "whole",
     },
     (
         "GET",
@@ -339,7 +340,11 @@ QUERIES: Mapping[tuple[str, str], Mapping[str, str]] = {
         "limit": "limit",
     },
     ("GET", "/sessions/{session_id}/trace"): {"max_chars": "text", "tree": "flag"},
-    ("GET", "/sessions/{session_id}/report"): {"max_chars": "report", "reveal": "flag"},
+    ("GET", "/sessions/{session_id}/report"): {
+        "max_chars": "report",
+        "output": "flag",
+        "reveal": "flag",
+    },
     ("GET", "/sessions/{session_id}/output"): {
         "cursor": "cursor",
         "since": "cursor",

@@ -240,7 +240,7 @@ async def test_a_killed_adapter_is_a_crash_and_nothing_is_left(api: Api, program
     before = below_us()
     session = await api.session()
     await run_to(session, "running", program, "adapter")
-    adapters = [pid for pid, text in below_us().items() if text.endswith("-m debugpy.adapter")]
+    adapters = [pid for pid, text in below_us().items() if text.endswith("/debugpy/adapter")]
     assert len(adapters) == 1
     os.kill(adapters[0], signal.SIGKILL)
     await until_terminated(session)

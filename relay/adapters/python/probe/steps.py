@@ -51,13 +51,18 @@ def _end_steps_at_exit() -> None:
         return
 
     def reraise_exception(original: Any, *arguments: Any, **named: Any) -> None:
-        info = getattr(_current_thread(), "additional_info", None)
-        if info is not None:
-            info.pydev_step_cmd, info.pydev_step_stop = -1, None
-            info.update_stepping_info()
+        end_step()
         raise
 
     patch(log, "reraise_exception", reraise_exception)
+
+
+def end_step() -> None:
+    """This thread steps no more: what it runs from here on is none of the program's own code."""
+    info = getattr(_current_thread(), "additional_info", None)
+    if info is not None:
+        info.pydev_step_cmd, info.pydev_step_stop = -1, None
+        info.update_stepping_info()
 
 
 def _events_module() -> Any:

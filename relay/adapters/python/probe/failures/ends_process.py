@@ -12,9 +12,10 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.adapters.python.probe.failures.ends_threads import tell_unread_results
+    from relay.adapters.python.probe.failures.ends_threads import fail_unread_results
     from relay.adapters.python.probe.failures.failing import failed, has_debugger
     from relay.adapters.python.probe.guard import attempt
+    from relay.adapters.python.probe.steps import end_step
 
 _audited: list[bool] = []
 _hearing: list[bool] = []
@@ -89,10 +90,11 @@ def process_failed(error: BaseException) -> None:
 
 def main_is_over() -> None:
     """From here on exit functions run, of which only an audit says that they failed."""
+    attempt(end_step)  # out of the program's last line leads into nothing
     if has_debugger():
         _listen_to_audits()
 
 
 def program_ends() -> None:
     """Its main code is over, and its threads are: what nobody took by now, nobody will."""
-    attempt(tell_unread_results)
+    attempt(fail_unread_results)

@@ -90,7 +90,7 @@ class _Asked:
 
         self.unread[number] = (weakref.ref(owner, gone), error)
 
-    def tell_rest(self) -> None:
+    def fail_rest(self) -> None:
         """At the program's end: nobody will ask any more."""
         while self.unread:
             _, (_, error) = self.unread.popitem()
@@ -121,10 +121,10 @@ def _forget_unread() -> None:
         asked.unread.clear()
 
 
-def tell_unread_results() -> None:
+def fail_unread_results() -> None:
     """The exceptions of futures and jobs that the program never asked for."""
     for asked in _asked:
-        asked.tell_rest()
+        asked.fail_rest()
 
 
 # multiprocessing ---------------------------------------------------------------------------------
