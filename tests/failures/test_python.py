@@ -309,3 +309,35 @@ async def test_on_every_rung(api: Api, program: Write, mode: str) -> None:
         ("process", "ZeroDivisionError", line),
     ]
     assert {stop.locals["number"] for stop in found.stops} == {"0"}
+
+
+async def test_a_step_goes_on_where_the_program_really_is(api: Api, program: Write) -> None:
+    """The frames that are shown have ended; the runner is about to note the failure."""
+    suite = program("""
+        import unittest
+
+        def half(number):
+            return number / 0  # @half
+
+        class Cases(unittest.TestCase):
+            def test_half(self):
+                half(1)
+
+            def test_later(self):
+                self.assertTrue(True)  # @later
+
+        unittest.main()
+    """)
+    session = await api.session()
+    await session.breakpoint(suite.text, suite.line("later"))
+    at = await session.post("/launch", script=suite.text, wait=60)
+    assert (at["post_mortem"], at["current_location"]["line"]) == (True, suite.line("half"))
+    at = await session.post("/step-over", wait=60)
+    assert (at["status"], at["stop_reason"]) == ("paused", "step")
+    assert at["current_location"]["path"].endswith("unittest/case.py")
+    at = await session.resume()
+    assert (at["stop_reason"], at["current_location"]["line"]) == (
+        "breakpoint",
+        suite.line("later"),
+    )
+    assert (await session.resume())["exit_code"] == 1
