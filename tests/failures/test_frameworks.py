@@ -207,6 +207,32 @@ async def test_a_test_may_look_for_a_500(api: Api, program: Write) -> None:
     assert "before it, in the same test: KeyError" in stop.report
 
 
+async def test_a_case_of_unittest_keeps_what_it_was_answered(api: Api, program: Write) -> None:
+    """pytest says that it failed only after the case has run."""
+    suite = program(
+        """
+        import unittest
+
+        import flask
+
+        app = flask.Flask(__name__)
+
+        @app.get("/<item>")
+        def view(item):
+            return str({"bread": 3}[item])  # @view
+
+        class Shop(unittest.TestCase):
+            def test_fails(self):
+                self.assertEqual(app.test_client().get("/milk").status_code, 200)
+        """,
+        "test_shop.py",
+    )
+    found = await run_tests(api, suite.text)
+    (stop,) = found.stops
+    (earlier,) = stop.exception["chain"]
+    assert (earlier["relation"], earlier["location"]["line"]) == ("earlier", suite.line("view"))
+
+
 async def test_the_runner_of_django(api: Api, program: Write) -> None:
     program(
         """

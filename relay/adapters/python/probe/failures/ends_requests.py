@@ -42,10 +42,10 @@ def _request_name(method: Any, path: Any) -> str:
 
 
 def _at_flask(app: Any, error: Any, *_: Any) -> None:
-    _request_failed(error, attempt(_name_of_flask, app))
+    _request_failed(error, attempt(_name_of_flask))
 
 
-def _name_of_flask(app: Any) -> str | None:
+def _name_of_flask() -> str | None:
     for package in ("flask", "quart"):
         request = getattr(sys.modules.get(package), "request", None)
         if request is not None and request:

@@ -107,7 +107,7 @@ def _at_internal_error(config: Any, about: Any, *_: Any, **__: Any) -> None:
 
 
 def _listen_to_cases(case: Any) -> None:
-    listen(case.TestCase, "run", before=_at_case, after=lambda *_, **__: end_test())
+    listen(case.TestCase, "run", before=_at_case, after=_after_case)
     listen(case._Outcome, "__init__", after=_after_outcome)
     listen(case, "_addError", before=_at_error)  # since 3.11
 
@@ -115,6 +115,11 @@ def _listen_to_cases(case: Any) -> None:
 def _at_case(test: Any, *_: Any, **__: Any) -> None:
     if not _runs_pytest():
         begin_test(_id_of(test), _home_of(test))
+
+
+def _after_case(*_: Any, **__: Any) -> None:
+    if not _runs_pytest():  # which reports of the test only after this
+        end_test()
 
 
 def _id_of(test: Any) -> str:
