@@ -4,7 +4,8 @@ Each suite runs plainly, as `relay run --on-exception`, with one breakpoint that
 and under stock debugpy with nothing set and nobody attached. Suites are unpacked from source
 distributions, into an environment made for this. Prints a table in Markdown: seconds of the plain
 run from start to end, and how many times as much the others take. With `--cpu` it is processor time
-of all processes that are waited for, which other work on the machine disturbs less.
+of all processes that are waited for, which other work on the machine disturbs less. Modules are
+compiled once and kept, whatever the environment says: that is how suites are run again and again.
 
     python benchmarks/suites.py [--python /usr/bin/python3.11] [--suite tomlkit] [--rounds 3]
 """
@@ -12,6 +13,7 @@ of all processes that are waited for, which other work on the machine disturbs l
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import resource
 import socket
@@ -186,6 +188,7 @@ def one_run(
             capture_output=True,
             text=True,
             errors="replace",
+            env={key: os.environ[key] for key in os.environ if key != "PYTHONDONTWRITEBYTECODE"},
             timeout=ONE_RUN_SECONDS,
             check=False,
         )

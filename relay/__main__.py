@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from relay.config import ConfigurationError, Settings, load_settings
+from relay.staying_imports import imports_that_stay
+
+if TYPE_CHECKING:
+    from relay.config import Settings
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -55,7 +58,8 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return super().get_command(ctx, cmd_name)
         module, _, attribute = COMMANDS[cmd_name].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
+        with imports_that_stay():
+            command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
 
 
@@ -174,13 +178,16 @@ def serve(**options: Any) -> None:
     """
     options["allowed_hosts"] = options["allowed_hosts"] or None
     options["redact_patterns"] = options["redact_patterns"] or None
-    settings = _settings(options)
-    from relay.serving import run_server
+    with imports_that_stay():
+        settings = _settings(options)
+        from relay.serving import run_server
 
     sys.exit(run_server(settings))
 
 
 def _settings(options: dict[str, Any]) -> Settings:
+    from relay.config import ConfigurationError, load_settings
+
     try:
         return load_settings(**options)
     except ConfigurationError as error:

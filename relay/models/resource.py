@@ -35,7 +35,7 @@ Timestamp = Annotated[datetime, PlainSerializer(_milliseconds, return_type=str, 
 class Resource(BaseModel):
     """Base of every result. Frozen: an answer does not change on its way out."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @classmethod
     def pick(cls, facts: Mapping[str, Any], /, **more: Any) -> Self:

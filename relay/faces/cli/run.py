@@ -19,6 +19,7 @@ from relay.faces.cli.run_options import (
     LOG,
     RunOptions,
 )
+from relay.staying_imports import imports_that_stay
 
 
 def _no_module(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
@@ -143,7 +144,8 @@ def run(
         stdin=stdin,
         children=children,
     )
-    from relay.faces.cli.run_program import run_program
+    with imports_that_stay():
+        from relay.faces.cli.run_program import run_program
 
     sys.exit(run_program(options))
 

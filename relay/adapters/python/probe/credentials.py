@@ -8,10 +8,10 @@ imports this file too, for what programs print.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
 CREDENTIAL_MASK = "***"
 """Stands for a credential; what surrounds it stays."""
@@ -29,15 +29,32 @@ _START = r"(?:(?<![\w-])|(?<=\\[nrt]))"
 _END = r"(?![A-Za-z0-9])"
 
 
-class _Shape(NamedTuple):
-    """`hints`: one of them is in every text that the pattern, whose group is secret, finds."""
+class _Search:
+    """A regular expression, compiled when it is first used: all of them take 20 ms of a start."""
 
-    hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    def __init__(self, expression: str) -> None:
+        self._expression = expression
+        self._compiled: re.Pattern[str] | None = None
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        if self._compiled is None:
+            self._compiled = re.compile(self._expression)
+        return self._compiled
 
 
-def _shape(hints: str, pattern: str) -> _Shape:
-    return _Shape(tuple(hints.split()), re.compile(pattern))
+class _Shape(_Search):
+    """`hints`: one of them is in every text that the expression, whose group is secret, finds."""
+
+    def __init__(self, hints: str, expression: str) -> None:
+        super().__init__(expression)
+        self.hints = tuple(hints.split())
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where it stands in the text."""
+        if any(hint in text for hint in self.hints):
+            for one in self.pattern.finditer(text):
+                yield one.span(one.lastindex or 0)
 
 
 _KEY_BEGINNING = "-----BEGIN"
@@ -45,7 +62,7 @@ _KEY_BEGINNING = "-----BEGIN"
 _LINE_END = r"(?:[ \t]*(?:\\+r)?(?:\\+n|\r?\n)[ \t]*)"
 _KEY_LINE = r"(?:[A-Za-z0-9+/=]+|(?:Proc-Type|DEK-Info|Version|Comment|Hash):[^\n\\]*)"
 _WHOLE_LINE = _KEY_LINE + "(?=" + _LINE_END + r"|[ \t]*(?:['\"\\-]|\Z))"
-_KEY = _shape(
+_KEY = _Shape(
     "PRIVATE",
     r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
     r"(?:(?:\s|\\+[rn])*((?:(?!-----)[\s\S]){16,20000}?)"
@@ -54,38 +71,38 @@ _KEY = _shape(
 )
 
 _BY_BEGINNING = (
-    _shape("AKIA ASIA", _START + r"((?:AKIA|ASIA)[A-Z0-9]{16})" + _END),
-    _shape("AIza", _START + r"(AIza[\w-]{35})(?![\w-])"),
-    _shape("GOCSPX-", _START + r"(GOCSPX-[\w-]{24,})"),
+    _Shape("AKIA ASIA", _START + r"((?:AKIA|ASIA)[A-Z0-9]{16})" + _END),
+    _Shape("AIza", _START + r"(AIza[\w-]{35})(?![\w-])"),
+    _Shape("GOCSPX-", _START + r"(GOCSPX-[\w-]{24,})"),
     # Code hosts and registries of packages.
-    _shape("ghp_ gho_ ghu_ ghs_ ghr_", _START + r"(gh[pousr]_[A-Za-z0-9]{36,})"),
-    _shape("github_pat_", _START + r"(github_pat_\w{36,})"),
-    _shape(
+    _Shape("ghp_ gho_ ghu_ ghs_ ghr_", _START + r"(gh[pousr]_[A-Za-z0-9]{36,})"),
+    _Shape("github_pat_", _START + r"(github_pat_\w{36,})"),
+    _Shape(
         "glpat- gldt- glrt- glcbt- glptt- glft- glsoat- glimt- glagent- gloas-",
         _START + r"(gl(?:pat|dt|rt|cbt|ptt|ft|soat|imt|agent|oas)-[\w-]{20,}(?:\.[\w-]+)*)",
     ),
-    _shape("npm_", _START + r"(npm_[A-Za-z0-9]{36})" + _END),
-    _shape("pypi-Ag", _START + r"(pypi-Ag[\w-]{14,})"),
-    _shape("dckr_pat_", _START + r"(dckr_pat_[\w-]{20,})"),
+    _Shape("npm_", _START + r"(npm_[A-Za-z0-9]{36})" + _END),
+    _Shape("pypi-Ag", _START + r"(pypi-Ag[\w-]{14,})"),
+    _Shape("dckr_pat_", _START + r"(dckr_pat_[\w-]{20,})"),
     # Services.
-    _shape("xox", _START + r"(xox[abposre]-(?=[\w-]*[0-9])[\w-]{12,})"),
-    _shape("xapp-", _START + r"(xapp-[0-9]-[\w-]{20,})"),
-    _shape(
+    _Shape("xox", _START + r"(xox[abposre]-(?=[\w-]*[0-9])[\w-]{12,})"),
+    _Shape("xapp-", _START + r"(xapp-[0-9]-[\w-]{20,})"),
+    _Shape(
         "sk_live_ sk_test_ rk_live_ rk_test_",
         _START + r"([sr]k_(?:live|test)_[A-Za-z0-9]{10,})",
     ),
-    _shape("whsec_", _START + r"(whsec_[A-Za-z0-9+/=]{24,})"),
-    _shape("dop_v1_ doo_v1_ dor_v1_", _START + r"(do[opr]_v1_[a-f0-9]{64})" + _END),
-    _shape("shpat_ shpca_ shppa_ shpss_", _START + r"(shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32})" + _END),
+    _Shape("whsec_", _START + r"(whsec_[A-Za-z0-9+/=]{24,})"),
+    _Shape("dop_v1_ doo_v1_ dor_v1_", _START + r"(do[opr]_v1_[a-f0-9]{64})" + _END),
+    _Shape("shpat_ shpca_ shppa_ shpss_", _START + r"(shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32})" + _END),
     # Models.
-    _shape("sk-ant-", _START + r"(sk-ant-[\w-]{20,})"),
-    _shape(
+    _Shape("sk-ant-", _START + r"(sk-ant-[\w-]{20,})"),
+    _Shape(
         "sk-",
         _START + r"(sk-(?:(?:proj|svcacct|admin|None|or-v1)-[\w-]{20,}|[A-Za-z0-9]{32,}))",
     ),
-    _shape("hf_", _START + r"(hf_[A-Za-z0-9]{34})" + _END),
+    _Shape("hf_", _START + r"(hf_[A-Za-z0-9]{34})" + _END),
     # Signed and encrypted JSON, whoever issues it.
-    _shape(
+    _Shape(
         "eyJ",
         _START
         + r"(eyJ[\w-]{13,}\.(?:eyJ[\w-]{6,}\.[\w-]*|[\w-]*\.[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}))",
@@ -94,32 +111,32 @@ _BY_BEGINNING = (
 """Those that are one word with a known beginning, of at least `_SHORTEST_WORD` characters."""
 
 _BY_MARKS = (
-    _shape(
+    _Shape(
         "ecret ECRET",
         r"(?i:aws_?secret_?(?:access_?)?key)\\?[\"']?[ ]{0,2}[:=][ ]{0,2}\\?[\"']?"
         r"([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
     ),
-    _shape("ya29.", _START + r"(ya29\.[\w.-]{20,})"),
-    _shape(
+    _Shape("ya29.", _START + r"(ya29\.[\w.-]{20,})"),
+    _Shape(
         "+ASt +ABa +AMC ACDb",
         r"(?:(?<![A-Za-z0-9+/])|(?<=\\[nrt]))([A-Za-z0-9+/]{76}(?:\+ASt|\+ABa|\+AMC|ACDb)[A-Za-z0-9+/]{4}={1,2})",
     ),
-    _shape("JQQJ99", _START + r"([A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26})" + _END),
-    _shape("hooks.slack.com/", r"hooks\.slack\.com/services/(T\w{6,}/B\w{6,}/\w{16,})"),
-    _shape("SG.", _START + r"(SG\.[\w-]{20,32}\.[\w-]{16,64})"),
-    _shape("hvs.", _START + r"(hvs\.[\w-]{24,})"),
+    _Shape("JQQJ99", _START + r"([A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26})" + _END),
+    _Shape("hooks.slack.com/", r"hooks\.slack\.com/services/(T\w{6,}/B\w{6,}/\w{16,})"),
+    _Shape("SG.", _START + r"(SG\.[\w-]{20,32}\.[\w-]{16,64})"),
+    _Shape("hvs.", _START + r"(hvs\.[\w-]{24,})"),
 )
 """Those that hold a run of `_LONG_WORD` word characters somewhere."""
 
 _OF_ANY_CHARACTERS = (
     _KEY,
-    _shape("ountKey= cessKey=", r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/%]{40,}={0,2})"),
-    _shape(
+    _Shape("ountKey= cessKey=", r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/%]{40,}={0,2})"),
+    _Shape(
         "Q~", r"(?:(?<![\w~.-])|(?<=\\[nrt]))([\w~.-]{3}[0-9]Q~[\w~.-]{31,34})(?![\w~-]|\.[\w~])"
     ),
-    _shape("sig=", r"[?&;]sig=([A-Za-z0-9%+/=]{40,})"),
+    _Shape("sig=", r"[?&;]sig=([A-Za-z0-9%+/=]{40,})"),
     # Passwords in addresses.
-    _shape(
+    _Shape(
         "://",
         r"://[^\s:/?#@'\"<>\\\[\]]*:((?![{$*<]|%[(s])[^\s/?#'\"<>\\]+)@(?=[\w\[])",
     ),
@@ -148,12 +165,7 @@ def credential_spans(text: str) -> list[tuple[int, int]]:
     """Where credentials stand in the text, as (start, end), in order and apart."""
     if len(text) < _SHORTEST_CREDENTIAL:
         return []
-    found = [
-        one.span(one.lastindex or 0)
-        for shape in _possible(text)
-        if any(hint in text for hint in shape.hints)
-        for one in shape.pattern.finditer(text)
-    ]
+    found = [span for shape in _possible(text) for span in shape.spans(text)]
     return _apart(sorted(found)) if len(found) > 1 else found
 
 
@@ -211,16 +223,16 @@ _WITHIN_ONE_WORD = [
 _SEPARATORS = " \n\t\r'\"<>"
 
 
-def _beginnings() -> Callable[[str], object]:
-    """A test for a text that ends in the first characters of a hint, at the start of a word."""
+def _beginnings() -> _Search:
+    """A text that ends in the first characters of a hint, at the start of a word."""
     beginnings = {hint[:size] for hint in _WITHIN_ONE_WORD for size in range(1, len(hint))}
     beginnings |= {_KEY_BEGINNING[:size] for size in range(1, len(_KEY_BEGINNING))}
     longest_first = sorted(map(re.escape, beginnings), key=len, reverse=True)
-    return re.compile(rf"(?:^|[^\w-])(?:{'|'.join(longest_first)})\Z").search
+    return _Search(rf"(?:^|[^\w-])(?:{'|'.join(longest_first)})\Z")
 
 
-_ends_in_beginning = _beginnings()
-_ends_in_address = re.compile(r"://[^\s/?#@]*\Z").search
+_BEGINNING_AT_END = _beginnings()
+_ADDRESS_AT_END = _Search(r"://[^\s/?#@]*\Z")
 
 
 def open_from(text: str) -> int:
@@ -229,10 +241,10 @@ def open_from(text: str) -> int:
     if key < len(text):
         return key
     word = text[start:]
-    is_open = (
+    is_open = bool(
         any(hint in word for hint in _WITHIN_ONE_WORD)
-        or _ends_in_beginning(word[-20:])
-        or _ends_in_address(word)
+        or _BEGINNING_AT_END.pattern.search(word[-20:])
+        or _ADDRESS_AT_END.pattern.search(word)
     )
     return start if is_open else len(text)
 
