@@ -24,12 +24,12 @@ from relay.models.creating import CreateSession
 from relay.models.launch import LaunchRequest
 from relay.models.output import OutputQuery
 from relay.models.sessions import DeleteQuery
-from relay.operations.breakpoints import set_breakpoints
-from relay.operations.captures import captures
-from relay.operations.creating import create_session
-from relay.operations.launching import launch
-from relay.operations.output import get_output
-from relay.operations.sessions import delete_session
+from relay.operations.breakpoints.breakpoints import set_breakpoints
+from relay.operations.breakpoints.captures import captures
+from relay.operations.output.reading import get_output
+from relay.operations.sessions.creating import create_session
+from relay.operations.sessions.launching import launch
+from relay.operations.sessions.sessions import delete_session
 
 PROGRAM = """\
 import dataclasses, time

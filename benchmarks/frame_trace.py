@@ -32,11 +32,11 @@ from relay.models.creating import CreateSession
 from relay.models.execution import ContinueRequest
 from relay.models.launch import LaunchRequest
 from relay.models.trace import TraceRequest
-from relay.operations.breakpoints import set_breakpoints
-from relay.operations.creating import create_session
-from relay.operations.execution import continue_execution
-from relay.operations.launching import launch
-from relay.operations.trace import trace
+from relay.operations.breakpoints.breakpoints import set_breakpoints
+from relay.operations.execution.stepping import continue_execution
+from relay.operations.execution.trace import trace
+from relay.operations.sessions.creating import create_session
+from relay.operations.sessions.launching import launch
 from relay.session.output import OutputLog
 
 TURNS = 400

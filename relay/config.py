@@ -25,10 +25,10 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from relay.adapters import Adapter
-from relay.adapters.configured import NAME, ConfiguredAdapter
-from relay.adapters.known import OWN
-from relay.adapters.python.probe.secrets import DEFAULT_PATTERNS, is_pattern
+from relay.debuggers import Adapter
+from relay.debuggers.configured import NAME, ConfiguredAdapter
+from relay.debuggers.debugpy.debuggee.probe.secrets import DEFAULT_PATTERNS, is_pattern
+from relay.debuggers.known import OWN
 from relay.state_files import write_whole
 
 DEFAULT_STATE_DIR = "~/.opencode-debugger"

@@ -24,7 +24,7 @@ from relay.faces.http.listener import CannotListenError
 from relay.faces.http.routes import ROUTES
 from relay.faces.http.server import serve
 from relay.hub import Hub, open_relay
-from relay.session.failure import leaves
+from relay.session.debuggee.start_failures import leaves
 
 log = logging.getLogger("relay")
 

@@ -27,9 +27,9 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, field_
 from pydantic_core import to_json
 
 from relay.models.definition import Definition
-from relay.session.breakpoints import Breakpoint
 from relay.session.definition import as_json, describe, spec_of
 from relay.session.session import Session
+from relay.session.state.breakpoints import Breakpoint
 from relay.state_files import DIRECTORY_MODE, FILE_MODE, remove, set_aside, write_whole
 
 if sys.platform != "win32":  # there, two relays on one state directory are not told apart

@@ -16,7 +16,7 @@ from collections.abc import Callable, Set
 from pathlib import Path
 from typing import TypeVar
 
-from relay.session.guardian import descendants
+from relay.process.guardian import descendants
 
 T = TypeVar("T", int, tuple[int, str])
 

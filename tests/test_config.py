@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.adapters.known import adapter_for
-from relay.adapters.standard import StandardAdapter
 from relay.config import ConfigurationError, Settings, load_settings
+from relay.debuggers.known import adapter_for
+from relay.debuggers.standard.adapter import StandardAdapter
 
 Write = Callable[..., Path]
 

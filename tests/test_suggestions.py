@@ -20,7 +20,12 @@ OTHER_FACES = {
     "run": re.compile(r"debug_[a-z]+\b"),
     "mcp": re.compile(r"\brelay [a-z]+\b|--\w"),
 }
-ONLY_HTTP = ("faces/http", "faces/tool", "operations/tool.py", "operations/profiles.py")
+ONLY_HTTP = (
+    "faces/http",
+    "faces/tool",
+    "operations/tool/calls.py",
+    "operations/sessions/profiles.py",
+)
 
 
 def written() -> list[str]:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from relay.adapters.configured import NAME
+from relay.debuggers.configured import NAME
 
 PATH_LENGTH = 4096
 """PATH_MAX on Linux: a longer path can name nothing."""

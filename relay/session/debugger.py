@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from relay.adapters.python.about import SUPPORTED_DEBUGGER, is_supported_debugger
+from relay.debuggers.debugpy.about import SUPPORTED_DEBUGGER, is_supported_debugger
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from relay.models.exceptions import SetExceptionBreakpoints
 from relay.models.execution import Waiting
 from relay.models.launch import LaunchRequest
 from relay.models.watches import WatchRequest
-from relay.session.breakpoints import Breakpoint
-from relay.session.exceptions import DAP_FILTERS, ExceptionBreakpoints
 from relay.session.session import Session, SessionConfig
+from relay.session.state.breakpoints import Breakpoint
+from relay.session.state.exception_breakpoints import DAP_FILTERS, ExceptionBreakpoints
 
 GIVEN = ("launch", "attach", "exception_breakpoints")
 """Requests that the document holds as they were given, or null."""

@@ -21,11 +21,11 @@ from typing import NamedTuple
 
 import trio
 
-from relay.adapters.python.probe.credentials import open_from
+from relay.debuggers.debugpy.debuggee.probe.credentials import open_from
+from relay.process.tap import Tap
 from relay.session.clock import utc_now
 from relay.session.output_mask import OutputMask
 from relay.session.shelf import Shelf
-from relay.session.tap import Tap
 from relay.session.waiters import Waiters
 
 READ_BYTES = 65_536

@@ -6,7 +6,7 @@ the beginning of one is waited for.
 
 from __future__ import annotations
 
-from relay.adapters.python.probe.credentials import (
+from relay.debuggers.debugpy.debuggee.probe.credentials import (
     CREDENTIAL_MASK,
     credential_spans,
     last_word_from,

@@ -18,31 +18,31 @@ from typing import Any, Protocol
 
 import trio
 
-from relay.adapters import Adapter
-from relay.adapters.standard import StandardAdapter
 from relay.config import Settings
 from relay.dap.lifecycle import Happening, Lifecycle, Phase
+from relay.debuggers import Adapter
+from relay.debuggers.standard.adapter import StandardAdapter
 from relay.errors import InvalidSessionState, RelayError, SessionCrashed
 from relay.metrics import Metrics
 from relay.models.launch import AttachRequest, LaunchRequest
-from relay.session.breakpoints import BreakpointTable
-from relay.session.captures import CaptureLogs
+from relay.process.tap import Tap
 from relay.session.clock import utc_now
-from relay.session.debuggee import Debuggee
+from relay.session.debuggee.debuggee import Debuggee
+from relay.session.debuggee.exit_text import describe_exit, while_stopped
+from relay.session.debuggee.start import Launched, Start, Starter
 from relay.session.debugger import Debugger
 from relay.session.event_log import EventLog
-from relay.session.exceptions import ExceptionBreakpoints
-from relay.session.exit_words import describe_exit, while_stopped
-from relay.session.idle import IdleTimer
+from relay.session.idle_timer import IdleTimer
 from relay.session.output import OutputLog
 from relay.session.redaction import Redaction
-from relay.session.run_to import Target
-from relay.session.runs import Runs
-from relay.session.seen import SeenValues
-from relay.session.start import Launched, Start, Starter
-from relay.session.stop import Stop
-from relay.session.tap import Tap
-from relay.session.watches import WatchTable
+from relay.session.state.breakpoints import BreakpointTable
+from relay.session.state.captures import CaptureLogs
+from relay.session.state.exception_breakpoints import ExceptionBreakpoints
+from relay.session.state.run_history import Runs
+from relay.session.state.run_target import Target
+from relay.session.state.seen_values import SeenValues
+from relay.session.state.stop import Stop
+from relay.session.state.watches import WatchTable
 
 log = logging.getLogger("relay.session")
 

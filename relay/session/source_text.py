@@ -13,8 +13,8 @@ import tokenize
 
 import trio
 
+from relay.debuggers.debugpy.source_check import LARGEST_SOURCE
 from relay.errors import SourceNotFound
-from relay.session.sources import LARGEST_SOURCE
 
 NO_DISK = ("/proc/", "/sys/")
 """Files there claim to be regular, and tell of processes instead: environments, memory."""

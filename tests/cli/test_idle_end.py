@@ -10,7 +10,7 @@ import trio.testing
 
 from relay import Settings, open_relay
 from relay.models.sessions import SessionSettings
-from relay.operations.sessions import open_session
+from relay.operations.sessions.sessions import open_session
 from relay.serving import _leave_when_idle
 from tests.cli.conftest import Shell
 

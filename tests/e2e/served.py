@@ -12,7 +12,7 @@ from pathlib import Path
 
 import trio
 
-from relay.session.guardian import command_line, descendants
+from relay.process.guardian import command_line, descendants
 from tests.e2e.api import Api
 
 DEADLINE = 60.0

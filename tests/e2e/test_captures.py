@@ -13,7 +13,7 @@ import pytest
 import trio
 
 from relay.models.captures import Captures
-from relay.operations.captures import render_table
+from relay.operations.breakpoints.captures import render_table
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.test_attach import LOOP, free_port, target
 from tests.programs import Program

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from relay.session.guardian import command_line
-from tests.adapters.bootstrap_runner import find_python
+from relay.process.guardian import command_line
+from tests.debuggers.bootstrap_runner import find_python
 from tests.e2e.api import Api, Session
 from tests.programs import Program
 

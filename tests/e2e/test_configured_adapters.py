@@ -16,7 +16,7 @@ import pytest
 import trio
 
 from relay import Settings
-from relay.session.guardian import descendants
+from relay.process.guardian import descendants
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.conftest import running_relay
 from tests.e2e.served import alive, until

@@ -12,7 +12,7 @@ import psutil
 import pytest
 import trio
 
-from relay.session.guardian import descendants
+from relay.process.guardian import descendants
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.served import until
 from tests.e2e.test_children import EVERY_WAY, told

@@ -17,10 +17,10 @@ from relay.hub import Hub
 from relay.models.breakpoints import SetBreakpoints
 from relay.models.creating import CreateSession
 from relay.models.launch import LaunchRequest
-from relay.operations.breakpoints import set_breakpoints
-from relay.operations.creating import create_session
-from relay.operations.launching import launch
-from relay.session.guardian import descendants
+from relay.operations.breakpoints.breakpoints import set_breakpoints
+from relay.operations.sessions.creating import create_session
+from relay.operations.sessions.launching import launch
+from relay.process.guardian import descendants
 from relay.session.session import Session
 from tests.e2e.served import alive, until
 from tests.leftovers import descriptors

@@ -14,7 +14,7 @@ from relay.hub import Hub
 from relay.models.breakpoints import BreakpointSpec
 from relay.models.creating import CreateSession
 from relay.models.launch import LaunchRequest
-from relay.operations.creating import session_for_block
+from relay.operations.sessions.creating import session_for_block
 from tests.e2e.test_embedding import below_us, tasks_living
 from tests.leftovers import descriptors
 from tests.programs import Program

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from relay.session import stdin_watch
-from relay.session.stdin import QUEUE_BYTES
+from relay.process.stdin_queue import QUEUE_BYTES
+from relay.session.debuggee import stdin_watch
 from tests.e2e.api import Api, Refused, Session
 from tests.programs import Program
 

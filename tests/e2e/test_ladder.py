@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from relay.adapters.python.launch import BOOTSTRAP, UNFIT_EXIT_CODE
+from relay.debuggers.debugpy.rungs import BOOTSTRAP, UNFIT_EXIT_CODE
 from tests.e2e.api import Api, Refused
 from tests.programs import Program
 

@@ -18,7 +18,7 @@ import pytest
 import trio
 
 from relay.perl.program import LIBRARY
-from relay.session.guardian import descendants
+from relay.process.guardian import descendants
 from tests.cli.conftest import Shell, shell
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.served import alive, served, until

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import trio
 
-from relay.session.guardian import descendants
+from relay.process.guardian import descendants
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.served import alive, served, until
 from tests.mcp.client import over_stdio

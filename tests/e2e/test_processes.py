@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from relay.session import targets
+from relay.debuggers.debugpy import processes as targets
 from tests.e2e.api import Api, Refused
 from tests.e2e.test_attach import LOOP, free_port, refusal, sleeper, target
 from tests.programs import Program

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from relay.session.guardian import descendants
+from relay.process.guardian import descendants
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.served import alive, until
 from tests.programs import Program

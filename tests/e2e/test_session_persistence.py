@@ -18,7 +18,7 @@ import trio
 
 from relay import Settings, open_relay
 from relay.models.creating import CreateSession
-from relay.operations.creating import create_session
+from relay.operations.sessions.creating import create_session
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.conftest import running_relay
 from tests.e2e.served import alive, served, until

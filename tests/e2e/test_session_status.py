@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import trio
 
-from relay.session.inspector import Inspector
+from relay.debuggers.debugpy.probe_inspector import Inspector
 from tests.e2e.api import Api, Session
 from tests.programs import Program
 

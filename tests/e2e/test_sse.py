@@ -13,7 +13,7 @@ import pytest
 import trio
 
 from relay import Settings
-from relay.operations import streaming
+from relay.operations.output import streaming
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.test_events import hub_and_api, until
 from tests.programs import Program

@@ -20,9 +20,9 @@ from relay.dap.lifecycle import Phase
 from relay.errors import SessionExpired, SessionNotFound
 from relay.hub import Hub
 from relay.models.creating import CreateSession
-from relay.operations.creating import create_session
-from relay.operations.sessions import ping
-from relay.session.guardian import descendants
+from relay.operations.sessions.creating import create_session
+from relay.operations.sessions.sessions import ping
+from relay.process.guardian import descendants
 from relay.session.session import Session as LiveSession
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.conftest import running_relay

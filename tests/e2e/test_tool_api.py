@@ -16,7 +16,7 @@ from relay import Settings, open_relay
 from relay.errors import catalog
 from relay.faces.tool import CALLS
 from relay.faces.tool.document import document, errors_of
-from relay.operations import tool as operations
+from relay.operations.tool import calls as operations
 from tests.e2e.api import Api
 from tests.e2e.conftest import running_relay
 from tests.e2e.served import until

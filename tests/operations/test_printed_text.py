@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.operations.printed_text import CUT, last_lines, newest, plain, shares
+from relay.operations.report.printed_text import CUT, last_lines, newest, plain, shares
 
 ESC = "\x1b"
 

@@ -15,7 +15,7 @@ from relay.models.report import (
     ReportFrame,
     ReportLocal,
 )
-from relay.operations.report_text import CUT, cut, one_line, render
+from relay.operations.report.report_text import CUT, cut, one_line, render
 
 SOURCE = [
     SourceLine(line=9, text="    for item in items:"),

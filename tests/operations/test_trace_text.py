@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from relay.models.trace import TraceLoop
-from relay.operations.trace_text import CUT, text_of
-from relay.operations.trace_tree import Fold, fold, tree_of, unfold
+from relay.operations.execution.trace_text import CUT, text_of
+from relay.operations.execution.trace_tree import Fold, fold, tree_of, unfold
 
 
 def folded(items: list[int | Fold] | tuple[int | Fold, ...], keys: str) -> Any:

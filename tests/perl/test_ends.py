@@ -20,7 +20,7 @@ import pytest
 import trio
 
 from relay.perl.program import LIBRARY
-from tests.adapters.dap_harness import Peer
+from tests.debuggers.dap_harness import Peer
 from tests.perl.driver import Refused, adapter
 from tests.programs import Program
 

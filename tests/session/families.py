@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 import trio
 
-from relay.session.process import GuardedProcess
-from relay.session.spawning import spawn
+from relay.process.guarded_process import GuardedProcess
+from relay.process.spawning import spawn
 
 FAMILY = """
 import os, subprocess, sys, time

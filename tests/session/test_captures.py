@@ -15,13 +15,19 @@ from hypothesis import strategies as st
 from relay import Settings
 from relay.errors import NotSupported
 from relay.models.captures import Captures
-from relay.operations.capture_table import choose, columns_of, gaps, render_table, size_of
-from relay.session import captures
-from relay.session.breakpoints import Breakpoint
-from relay.session.capture_news import send_captures
-from relay.session.captures import CaptureLog
-from relay.session.debuggee import Debuggee
+from relay.operations.breakpoints.capture_table import (
+    choose,
+    columns_of,
+    gaps,
+    render_table,
+    size_of,
+)
+from relay.session.dap.capture_sync import send_captures
+from relay.session.debuggee.debuggee import Debuggee
 from relay.session.session import Session, SessionConfig
+from relay.session.state import captures
+from relay.session.state.breakpoints import Breakpoint
+from relay.session.state.captures import CaptureLog
 
 CELLS: st.SearchStrategy[Any] = st.one_of(
     st.integers(-(2**63), 2**63 - 1),

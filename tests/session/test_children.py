@@ -8,8 +8,8 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from relay.session.children import LOOK_SECONDS, Children
-from relay.session.process import Child
+from relay.process.guarded_process import Child
+from relay.session.children.discovery import LOOK_SECONDS, Children
 
 PROGRAM = 100
 

@@ -13,14 +13,14 @@ from contextlib import contextmanager
 import pytest
 import trio
 
-from relay.session import guardian
+from relay.process import guardian
 from tests.session.families import FAMILY, MEMBERS, gone_within, living, members, parse, start
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a subreaper")
 
 RELAY = """
 import os, sys, trio
-from relay.session.spawning import spawn
+from relay.process.spawning import spawn
 
 async def main():
     argv = [sys.executable, "-S", "-c", os.environ["FAMILY"]]
@@ -154,7 +154,7 @@ async def test_killed_guardian_takes_its_session_along() -> None:
 
 
 async def test_stuck_guardian_is_ended_by_force(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("relay.session.process.END_SECONDS", 0.3)
+    monkeypatch.setattr("relay.process.guarded_process.END_SECONDS", 0.3)
     async with await start(FAMILY) as process:
         family = await members(process)
         os.kill(process.guardian_pid, signal.SIGSTOP)

@@ -8,10 +8,10 @@ from typing import Any, cast
 import pytest
 
 from relay.dap.lifecycle import Phase
+from relay.debuggers.debugpy.probe_inspector import Inspector
 from relay.errors import DebuggerError, InvalidSessionState
-from relay.session.debuggee import Debuggee
-from relay.session.inspector import Inspector
-from relay.session.stop import Frame, Stop
+from relay.session.debuggee.debuggee import Debuggee
+from relay.session.state.stop import Frame, Stop
 
 FRAME = Frame(dap_id=1, name="add", path="/shop.py", line=3)
 

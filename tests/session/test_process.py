@@ -11,10 +11,10 @@ import pytest
 import trio
 import trio.testing
 
-from relay.session import spawn_error, spawning
-from relay.session.process import GuardedProcess
-from relay.session.spawn_error import SpawnError
-from relay.session.spawning import spawn
+from relay.process import spawn_error, spawning
+from relay.process.guarded_process import GuardedProcess
+from relay.process.spawn_error import SpawnError
+from relay.process.spawning import spawn
 from tests.leftovers import descriptors
 from tests.session.families import FAMILY, gone_within, living, members, start
 

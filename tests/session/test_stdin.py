@@ -14,10 +14,10 @@ import pytest
 import trio
 import trio.testing
 
+from relay.process.stdin_queue import ITEM_OVERHEAD, QUEUE_BYTES, QueueFull, StdinQueue
+from relay.process.streams import InputPipe, open_streams
+from relay.session.debuggee.stdin_watch import LONGEST_PROMPT, prompt_of, waits_for
 from relay.session.output import OutputLog
-from relay.session.stdin import ITEM_OVERHEAD, QUEUE_BYTES, QueueFull, StdinQueue
-from relay.session.stdin_watch import LONGEST_PROMPT, prompt_of, waits_for
-from relay.session.streams import InputPipe, open_streams
 
 
 class Program:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.session.tap import Piece, Tap
+from relay.process.tap import Piece, Tap
 
 
 async def test_what_waits_of_one_stream_is_taken_together() -> None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.adapters.perl import PERL
-from relay.adapters.python.about import PYTHON
+from relay.debuggers.debugpy.about import PYTHON
+from relay.debuggers.perl import PERL
 from relay.faces.stdio.changes import Changes
 from relay.faces.stdio.lines import (
     LONGEST_OUT,
@@ -33,7 +33,7 @@ from relay.models.line_protocol import (
     Variable,
     Variables,
 )
-from relay.operations.spoken_values import spoken
+from relay.operations.tool.spoken_values import spoken
 
 SOUND: dict[str, dict[str, Any]] = {
     "initialize": {"file": "a.py", "workingDir": "/"},

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import debugpy
 import pytest
 
-from relay.adapters.python.about import SUPPORTED_DEBUGGER
+from relay.debuggers.debugpy.about import SUPPORTED_DEBUGGER
 from tests.e2e.api import Api, Refused
 from tests.e2e.test_attach import LOOP, free_port, lives_on
 from tests.programs import Program

@@ -11,10 +11,12 @@ from pathlib import Path
 import debugpy
 import pytest
 
-from relay.adapters.python import about, launch, pydevd_load
-from relay.adapters.python.about import SUPPORTED_DEBUGGER, is_supported_debugger, is_too_old
-from relay.adapters.python.interpreter import parse, query_argv
-from relay.adapters.python.launch import Program
+from relay.debuggers.debugpy import about
+from relay.debuggers.debugpy import rungs as launch
+from relay.debuggers.debugpy.about import SUPPORTED_DEBUGGER, is_supported_debugger, is_too_old
+from relay.debuggers.debugpy.debuggee.pydevd import load as pydevd_load
+from relay.debuggers.debugpy.interpreter import parse, query_argv
+from relay.debuggers.debugpy.rungs import Program
 from relay.errors import LaunchFailed
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from typing import Any
 import debugpy
 import pytest
 
-from relay.adapters.python.about import SUPPORTED_DEBUGGER
+from relay.debuggers.debugpy.about import SUPPORTED_DEBUGGER
 from tests.cli.conftest import Shell, shell
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.test_attach import free_port, target

@@ -36,7 +36,7 @@ def doctor(as_json: bool) -> None:
 
 async def _look() -> Diagnosis:
     from relay.models.doctor import Check, Diagnosis
-    from relay.operations.doctor import diagnose
+    from relay.operations.server.doctor import diagnose
 
     try:
         settings = load_settings()

@@ -40,16 +40,16 @@ from relay.models.execution import ContinueRequest
 from relay.models.launch import LaunchRequest
 from relay.models.sessions import SessionSettings
 from relay.models.watches import WatchesQuery, WatchRequest
-from relay.operations import breakpoints as breakpoint_operations
-from relay.operations.captures import captures
-from relay.operations.code_lines import require_code
-from relay.operations.ending import terminate
-from relay.operations.execution import STOPS, continue_execution
-from relay.operations.launching import launch
-from relay.operations.passing import Tap, feed, tap_output
-from relay.operations.report import gather, never_hit, not_known, unwatched
-from relay.operations.sessions import adapter_of, open_session
-from relay.operations.watches import add_watch, list_watches
+from relay.operations.breakpoints import breakpoints as breakpoint_operations
+from relay.operations.breakpoints.captures import captures
+from relay.operations.breakpoints.code_lines import require_code
+from relay.operations.execution.passing import Tap, feed, tap_output
+from relay.operations.execution.stepping import STOPS, continue_execution
+from relay.operations.inspect.watches import add_watch, list_watches
+from relay.operations.report.stop_report import gather, never_hit, not_known, unwatched
+from relay.operations.sessions.ending import terminate
+from relay.operations.sessions.launching import launch
+from relay.operations.sessions.sessions import adapter_of, open_session
 
 BAD_OPTIONS = 2
 FAILED = 1

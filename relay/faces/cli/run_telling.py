@@ -22,8 +22,8 @@ from relay.faces.cli.complaint import complaint
 from relay.models.captures import Captures
 from relay.models.execution import WatchValue
 from relay.models.report import Report
-from relay.operations.captures import render_table
-from relay.operations.report_text import one_line, render
+from relay.operations.breakpoints.captures import render_table
+from relay.operations.report.report_text import one_line, render
 
 STDOUT, STDERR = 1, 2
 STREAMS = {"stdout": STDOUT, "stderr": STDERR}

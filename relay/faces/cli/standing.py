@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from relay.faces.cli.shell import STILL_RUNNING, Shell
 from relay.models.output import EventType, EventView
-from relay.operations.printed_text import newest
+from relay.operations.report.printed_text import newest
 
 if TYPE_CHECKING:
     from rich.console import Console

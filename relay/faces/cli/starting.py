@@ -121,7 +121,7 @@ def start(
 
 
 def _require_code(session: Session) -> None:
-    from relay.operations.code_lines import require_code
+    from relay.operations.breakpoints.code_lines import require_code
 
     try:
         require_code(session.breakpoints().breakpoints)

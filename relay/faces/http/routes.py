@@ -34,28 +34,22 @@ from relay.faces.http.routes_looking import LOOKING_ROUTES
 from relay.faces.http.table import Route
 from relay.hub import Hub
 from relay.models.server import Info
-from relay.operations import (
-    breakpoints,
-    captures,
+from relay.operations.breakpoints import breakpoints, captures, exception_breakpoints
+from relay.operations.execution import run_to, threads, trace
+from relay.operations.execution import stepping as execution
+from relay.operations.hangs import hang_report as hangs
+from relay.operations.inspect import evaluation, inspection, tasks
+from relay.operations.output import reading as output
+from relay.operations.server import about as server
+from relay.operations.server import processes
+from relay.operations.sessions import (
     creating,
     definitions,
     ending,
-    evaluation,
-    exception_breakpoints,
-    execution,
-    hangs,
-    inspection,
     launching,
-    output,
-    processes,
     profiles,
-    run_to,
-    server,
     sessions,
     status,
-    tasks,
-    threads,
-    trace,
 )
 
 _ASKS_DEBUGGER: tuple[type[RelayError], ...] = (

@@ -17,7 +17,8 @@ from relay.errors import (
     WatchNotFound,
 )
 from relay.faces.http.table import Route
-from relay.operations import looking, report, source, variables, watches
+from relay.operations.inspect import looking, source, variables, watches
+from relay.operations.report import stop_report as report
 
 _ASKS: tuple[type[RelayError], ...] = (
     InvalidSessionState,

@@ -11,7 +11,7 @@ from typing import Any
 
 from relay.faces.http.streams import Stream
 from relay.models.streams import EventsStreamQuery, OutputStreamQuery
-from relay.operations import streaming
+from relay.operations.output import streaming
 
 OPENING = b"retry: 1000\n\n"
 """Milliseconds that a browser waits before it comes back."""

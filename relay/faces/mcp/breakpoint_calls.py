@@ -16,7 +16,7 @@ from relay.models.breakpoints import (
     BreakpointView,
     SetBreakpoints,
 )
-from relay.operations import breakpoints, captures
+from relay.operations.breakpoints import breakpoints, captures
 
 PAGE = 200
 MORE_CHARS = 80

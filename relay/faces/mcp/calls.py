@@ -24,25 +24,19 @@ from relay.models.launch import AttachRequest, LaunchRequest
 from relay.models.output import InputRequest
 from relay.models.run_to import RunToRequest
 from relay.models.sessions import DeleteQuery
-from relay.operations import (
-    blocked,
-    breakpoints,
-    creating,
-    ending,
-    evaluation,
-    exception_breakpoints,
-    execution,
-    launching,
-    output,
-    run_to,
-    sessions,
-)
-from relay.operations.code_lines import require_code
-from relay.operations.printed_text import newest
-from relay.operations.report import short_path, stop_report
-from relay.operations.sessions import adapter_of
-from relay.operations.snapshot import printed_since
-from relay.operations.standing import until_it_stands, wait_for_stop
+from relay.operations.breakpoints import breakpoints, exception_breakpoints
+from relay.operations.breakpoints.code_lines import require_code
+from relay.operations.execution import run_to
+from relay.operations.execution import stepping as execution
+from relay.operations.inspect import evaluation
+from relay.operations.inspect.snapshot import printed_since
+from relay.operations.output import reading as output
+from relay.operations.report import blocked
+from relay.operations.report.printed_text import newest
+from relay.operations.report.stop_report import short_path, stop_report
+from relay.operations.sessions import creating, ending, launching, sessions
+from relay.operations.sessions.sessions import adapter_of
+from relay.operations.sessions.standing import until_it_stands, wait_for_stop
 
 Session: TypeAlias = Any
 """A session of the hub; faces do not reach below operations for its class."""

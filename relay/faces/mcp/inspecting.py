@@ -20,17 +20,11 @@ from relay.models.looking import (
 from relay.models.processes import ProcessQuery, ProcessView
 from relay.models.tasks import TasksQuery, TaskView
 from relay.models.variables import ChildrenQuery, FrameVariablesQuery, RevealQuery
-from relay.operations import (
-    hangs,
-    inspection,
-    looking,
-    printed,
-    processes,
-    source,
-    tasks,
-    variables,
-)
-from relay.operations.report import short_path
+from relay.operations.hangs import hang_report as hangs
+from relay.operations.inspect import inspection, looking, source, tasks, variables
+from relay.operations.report import printed
+from relay.operations.report.stop_report import short_path
+from relay.operations.server import processes
 
 PAGE = 200
 """Items that are asked for at once; the bound of the answer is reached before."""

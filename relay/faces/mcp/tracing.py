@@ -8,7 +8,7 @@ from relay.faces.mcp.places import PLACE, file_and_line
 from relay.faces.mcp.texts import clip
 from relay.hub import Hub
 from relay.models.trace import TraceRequest, TraceResult, TraceView
-from relay.operations import trace as tracing
+from relay.operations.execution import trace as tracing
 
 STANDING_CHARS = 300
 """Of the answer, for where the program stands now."""

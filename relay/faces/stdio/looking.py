@@ -8,9 +8,9 @@ from typing import Any
 from relay.models.inspection import StackQuery, VariableView
 from relay.models.line_protocol import Place, StackFrame, Variable
 from relay.models.variables import FrameVariablesQuery
-from relay.operations.inspection import get_stack_trace
-from relay.operations.spoken_values import spoken
-from relay.operations.variables import get_frame_variables
+from relay.operations.inspect.inspection import get_stack_trace
+from relay.operations.inspect.variables import get_frame_variables
+from relay.operations.tool.spoken_values import spoken
 
 MOST_VARIABLES = 1000
 

@@ -23,11 +23,14 @@ from relay.models.inspection import EvaluateRequest
 from relay.models.launch import LaunchRequest
 from relay.models.output import EventsQuery, InputRequest
 from relay.models.sessions import SessionSettings
-from relay.operations import ending, evaluation, execution, launching, output
-from relay.operations.near_breakpoints import Placed, clear, set_near
+from relay.operations.breakpoints.near_breakpoints import Placed, clear, set_near
+from relay.operations.execution import stepping as execution
+from relay.operations.inspect import evaluation
+from relay.operations.output import reading as output
 from relay.operations.paths import resolve
-from relay.operations.sessions import adapter_of, open_session
-from relay.operations.spoken_values import spoken
+from relay.operations.sessions import ending, launching
+from relay.operations.sessions.sessions import adapter_of, open_session
+from relay.operations.tool.spoken_values import spoken
 
 Say = Callable[[protocol.LineEvent], Awaitable[None]]
 

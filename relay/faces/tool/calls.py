@@ -35,7 +35,7 @@ from relay.models.tool import (
     ToolSessionCall,
     ToolState,
 )
-from relay.operations import tool
+from relay.operations.tool import calls as tool
 
 __all__ = ["CALLS", "PREFIX", "Call"]
 

@@ -1,0 +1,165 @@
+"""Attaching to a running Python process: by the port of `debugpy --listen`, or by its pid.
+
+The target is not ours: however the session ends, it is let go and lives on.
+Source: API section 3.3, DAP attach.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from typing import Any
+
+import trio
+
+from relay.debuggers.debugpy import rungs as launch
+from relay.debuggers.debugpy.injection import inject
+from relay.debuggers.debugpy.processes import obstacle_to_attach
+from relay.debuggers.debugpy.rungs import Rung
+from relay.debuggers.standard.adapter import StandardAdapter
+from relay.debuggers.standard.attach import attach_through_adapter
+from relay.errors import (
+    AttachFailed,
+    AttachRefused,
+    DebuggerError,
+    DebuggerTimeout,
+    RelayError,
+)
+from relay.session.children.join_listener import Doorkeeper
+from relay.session.dap.connection import SocketByteStream
+from relay.session.dap.event_handler import Announcer
+from relay.session.dap.handshake import shake_hands
+from relay.session.debuggee.attach_target import (
+    Mappings,
+    Target,
+    nothing_launched,
+    take_up,
+    time_limit,
+)
+from relay.session.debuggee.debuggee import Debuggee
+from relay.session.debuggee.start import Launched, Starter
+from relay.session.debuggee.start_failures import DebuggerUnfit, leaves
+from relay.session.session import Session
+
+TAKEN = "already being debugged"
+"""What debugpy's adapter says to a second client."""
+
+SILENT_PROCESS = (
+    "Its main thread runs no Python code now: it is busy in C code, or waits while other threads "
+    "are busy. The debugger is queued there: try again later, or raise connect_timeout"
+)
+SILENT_PORT = (
+    "Something accepts connections there and says nothing: check that it is the port of "
+    "`debugpy --listen`, that no other debug client is attached, and raise connect_timeout"
+)
+
+
+def attach_starter(session: Session, target: Target) -> tuple[Launched, Starter]:
+    """The way to attach to it, with the debugger of the session.
+
+    Raises NotSupported if the debugger does not attach by that, LaunchFailed if it is not
+    there. The start raises AttachRefused, -Timeout or -Failed.
+    """
+    if isinstance(adapter := session.adapter, StandardAdapter):
+        return nothing_launched(session), attach_through_adapter(session, adapter, target)
+    start = _by_port(target) if target.pid is None else _by_pid(target.pid, target)
+    return nothing_launched(session), start
+
+
+def _by_port(target: Target) -> Starter:
+    """To `debugpy --listen`."""
+
+    async def start(debuggee: Debuggee) -> None:
+        take_up(debuggee)
+        with time_limit(target, SILENT_PORT):
+            stream = await _dial(target.host, target.port or 0)
+            debuggee.connect(SocketByteStream(stream.socket), Announcer(debuggee))
+            await _shake_hands(debuggee, target.mappings)
+            await _learn_pid(debuggee)
+
+    return start
+
+
+def _by_pid(pid: int, target: Target) -> Starter:
+    """By injecting the debugger into it; needs the right to trace it."""
+
+    async def start(debuggee: Debuggee) -> None:
+        take_up(debuggee)
+        await _check_target(pid)
+        debuggee.pid = pid
+        with time_limit(target, SILENT_PROCESS):
+            await _shake_hands_inside(debuggee, pid, target.mappings)
+
+    return start
+
+
+async def _dial(host: str, port: int) -> trio.SocketStream:
+    try:
+        return await trio.open_tcp_stream(host, port)
+    except (OSError, UnicodeError) as error:  # UnicodeError: the name can be no host's
+        unknown = isinstance(error, (socket.gaierror, UnicodeError))
+        what = f"there is no host {host!r}" if unknown else f"nothing listens on {host}:{port}"
+        raise AttachRefused(
+            what,
+            host=host,
+            port=port,
+            reason=str(error),
+            suggestion="Check the host name" if unknown else None,
+        ) from None
+
+
+async def _learn_pid(debuggee: Debuggee) -> None:
+    """Ask for the process id: debugpy's adapter tells it only some time after the attach."""
+    if debuggee.pid is not None:
+        return
+    with contextlib.suppress(
+        DebuggerError, DebuggerTimeout
+    ):  # another server at that port need not know it
+        body = await debuggee.request("pydevdSystemInfo")
+        pid = (body.get("process") or {}).get("pid")
+        debuggee.pid = pid if isinstance(pid, int) else debuggee.pid
+
+
+async def _shake_hands(debuggee: Debuggee, mappings: Mappings) -> None:
+    initialize = launch.initialize_arguments(Rung.PLAIN)
+    arguments = {**launch.debug_arguments(), "pathMappings": list(mappings)}
+    try:
+        await shake_hands(debuggee, initialize, ("attach", arguments), has_probe=False)
+    except (RelayError, ExceptionGroup) as error:
+        known = [leaf for leaf in leaves(error) if isinstance(leaf, RelayError)]
+        text = known[0].message if known else str(error)
+        suggestion = "Check that debugpy listens there, and that no other client is attached"
+        if debuggee.link is not None and debuggee.link.violation is not None:
+            text = "what answers there does not speak the Debug Adapter Protocol"
+            suggestion = "Give the port of `debugpy --listen`, not one of the program itself"
+        elif TAKEN in text:
+            suggestion = "Another debug client is attached: end it, or DELETE its session, first"
+        details: dict[str, Any] = {"suggestion": suggestion}
+        if known and isinstance(known[0], DebuggerUnfit):
+            details = known[0].details
+        raise AttachFailed(f"cannot attach: {text}", **details) from None
+
+
+# By process id -----------------------------------------------------------------------
+
+
+async def _check_target(pid: int) -> None:
+    # It reads a few files of /proc, which may block.
+    obstacle = await trio.to_thread.run_sync(obstacle_to_attach, pid)
+    if obstacle is not None:
+        raise AttachFailed(
+            f"cannot attach: {obstacle.reason}", pid=pid, suggestion=obstacle.suggestion
+        )
+
+
+async def _shake_hands_inside(debuggee: Debuggee, pid: int, mappings: Mappings) -> None:
+    """Have the target connect to us, and prove itself with the token; then shake hands.
+
+    Both while the injection may still be going on: in a thread that it interrupted, the
+    target's side waits for the end of the handshake.
+    """
+    async with Doorkeeper() as door, trio.open_nursery() as nursery:
+        nursery.start_soon(inject, pid, "127.0.0.1", door.port, door.token)
+        await door.admit(debuggee)
+        await _shake_hands(debuggee, mappings)
+        nursery.cancel_scope.cancel()

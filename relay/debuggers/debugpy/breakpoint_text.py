@@ -1,0 +1,257 @@
+"""What people write into breakpoints, in the words that pydevd understands.
+
+Knows conditions, hit conditions and log messages: which of them would work, why
+not, and how to say them so that they do. pydevd itself refuses nothing: what it
+does not understand never stops, stops always, or logs an error, without a word.
+Pure; refuses to know breakpoints and files, and evaluates nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import symtable
+import tokenize
+from collections.abc import Iterator
+
+from relay.debuggers.debugpy.debuggee.source_lines import (
+    ExpressionFault,
+    check_expression,
+    muted_warnings,
+)
+from relay.debuggers.debugpy.log_template import Field, Literal, TemplateError, parse
+
+HIT_CONDITION_FORMS = "N, == N, > N, >= N, < N, <= N, % N, where N is a positive whole number"
+MAX_LOG_MESSAGE = 10_000
+"""Longest log message taken, in characters."""
+
+_HIT_CONDITION = re.compile(r"\s*(==|>=|<=|>|<|%|)\s*([0-9]{1,18})\s*")
+_SCOPES = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
+
+
+def check_hit_condition(text: str) -> str | None:
+    """What is wrong with a hit condition, or None."""
+    try:
+        canonical_hit_condition(text)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def canonical_hit_condition(text: str) -> str:
+    """A hit condition as pydevd reads it: operator, then number, nothing between.
+
+    Raises ValueError, with a message that lists the forms, for anything else.
+    """
+    match = _HIT_CONDITION.fullmatch(text)
+    if match is None or int(match[2]) == 0:
+        raise ValueError(f"{text[:80]!r} is no hit condition; the forms are {HIT_CONDITION_FORMS}")
+    # Through int: "05" is no number in Python, and pydevd would evaluate it.
+    return f"{match[1] or '=='}{int(match[2])}"
+
+
+def translate_condition(text: str) -> str:
+    """A condition that means in pydevd what it means in the program.
+
+    Two differences are mended. pydevd takes no line breaks around it; and it
+    evaluates with globals and locals apart, so that nested scopes, as in
+    `any(item > limit for item in items)`, would not see the frame's locals.
+    Expects what `check_expression` accepts; returns anything else unchanged.
+    """
+    return _reach_locals(text.strip())
+
+
+def translate_hits(hit_condition: str) -> str:
+    """A hit condition as pydevd keeps it. Raises ValueError as `canonical_hit_condition` does."""
+    return _hits_expression(canonical_hit_condition(hit_condition))
+
+
+def translate_both(condition: str, hit_condition: str) -> str:
+    """One hit condition that stops when both hold; send it without a condition.
+
+    Sent apart, pydevd stops when either of them holds. Hits are counted on every
+    pass of the line. Raises ValueError as `canonical_hit_condition` does.
+    """
+    hits = _hits_expression(canonical_hit_condition(hit_condition))
+    return f"{hits} and ({translate_condition(condition)})"
+
+
+def check_log_message(text: str) -> ExpressionFault | None:
+    """What is wrong with a log message, or None. `offset` counts into the whole text.
+
+    A message is text with fields as in an f-string: `{expression}`, `{x!r}`, `{x:>5}`,
+    `{x=}`, nested `{x:{width}}`; `{{` and `}}` stand for braces.
+    """
+    if not text:
+        # pydevd takes it for none at all, and stops.
+        return ExpressionFault("the log message is empty", 0, text)
+    if len(text) > MAX_LOG_MESSAGE:
+        message = f"the log message has {len(text)} characters, more than {MAX_LOG_MESSAGE}"
+        return ExpressionFault(message, 0, text[:80])
+    try:
+        for field in _fields(parse(text)):
+            _check_field(field)
+    except TemplateError as error:
+        return ExpressionFault(error.message, error.position + 1, text)
+    return None
+
+
+def translate_log_message(text: str) -> str:
+    """The same message for pydevd, which knows no `!r`, `:format`, `{{` or `%`.
+
+    Raises ValueError for what `check_log_message` refuses.
+    """
+    fault = check_log_message(text)
+    if fault is not None:
+        raise ValueError(fault.message)
+    parts = parse(text)
+    # pydevd formats with % if there is at least one field, and only then.
+    formatted = any(isinstance(part, Field) or "{" in part.text for part in parts)
+    return "".join(
+        _pydevd_field(part) if isinstance(part, Field) else _pydevd_text(part.text, formatted)
+        for part in parts
+    )
+
+
+def _hits_expression(canonical: str) -> str:
+    comparison = f"@HIT@ {canonical}"
+    return f"{comparison} == 0" if canonical.startswith("%") else comparison
+
+
+def _fields(parts: list[Literal | Field]) -> Iterator[Field]:
+    for part in parts:
+        if isinstance(part, Field):
+            yield part
+            yield from _fields(part.spec)
+
+
+def _check_field(field: Field) -> None:
+    fault = check_expression(f"({field.expression})")
+    if fault is not None and field.expression.split(maxsplit=1)[0] == "lambda":
+        raise TemplateError("a lambda in a field needs parentheses around it", field.position)
+    if fault is not None:
+        raise TemplateError(f"{{{field.expression}}}: {fault.message}", field.position)
+    if not _balanced_for_pydevd(_pydevd_expression(field)):
+        message = "braces in raw strings or f-strings inside a field must be balanced"
+        raise TemplateError(message, field.position)
+
+
+def _pydevd_text(text: str, formatted: bool) -> str:
+    if not formatted:
+        return text
+    return text.replace("%", "%%").replace("{", "{'\\x7b'}")
+
+
+def _pydevd_field(field: Field) -> str:
+    return "{" + _pydevd_expression(field) + "}"
+
+
+def _pydevd_expression(field: Field) -> str:
+    """An expression whose `str` is what the field shows. Uses no name of the program."""
+    value = _value(field)
+    if not field.conversion and not field.spec:
+        return value
+    layout, arguments = _layout(field)
+    return f"{layout!r}.format({', '.join([value, *arguments])})"
+
+
+def _layout(field: Field) -> tuple[str, list[str]]:
+    """The field for `str.format`, and the values of the fields inside its format."""
+    spec = "".join(
+        _layout(part)[0] if isinstance(part, Field) else part.text for part in field.spec
+    )
+    conversion = f"!{field.conversion}" if field.conversion else ""
+    arguments = [_value(part) for part in field.spec if isinstance(part, Field)]
+    return "{" + conversion + (f":{spec}" if spec else "") + "}", arguments
+
+
+def _value(field: Field) -> str:
+    # In parentheses, `a, b` is one value, and an expression may have line breaks.
+    expression = _reach_locals(f"({field.expression})")
+    return expression if _balanced_for_pydevd(expression) else _escape_braces(expression)
+
+
+def _balanced_for_pydevd(expression: str) -> bool:
+    """Whether pydevd, which counts braces in strings too, finds the field's end."""
+    level = 0
+    for character in expression:
+        level += (character == "{") - (character == "}")
+        if level < 0:
+            return False
+    return level == 0
+
+
+def _escape_braces(expression: str) -> str:
+    """The same expression without braces in its plain strings."""
+    # Unparsed, strings are in the form of repr: no raw ones, and every backslash
+    # belongs to an escape, so that a brace can become one.
+    with muted_warnings():
+        plain = ast.unparse(ast.parse(expression, mode="eval"))
+    tokens = [
+        (token.type, _escaped(token.string) if token.type == tokenize.STRING else token.string)
+        for token in tokenize.generate_tokens(io.StringIO(plain).readline)
+    ]
+    return f"({tokenize.untokenize(tokens).strip()})"
+
+
+def _escaped(string: str) -> str:
+    if "f" in string[:2].lower():  # before 3.12 an f-string is one token
+        return string
+    return string.replace("{", "\\x7b").replace("}", "\\x7d")
+
+
+def _reach_locals(expression: str) -> str:
+    """Hand the names that nested scopes use in as arguments, from where they are seen."""
+    binder = _Binder()
+    try:
+        with muted_warnings():
+            rewritten = ast.unparse(binder.visit(ast.parse(expression, mode="eval")))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return expression
+    return f"({rewritten})" if binder.changed else expression
+
+
+class _Binder(ast.NodeTransformer):
+    """Wraps each outermost nested scope: `G` becomes `(lambda name: G)(name)`."""
+
+    changed = False
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, _SCOPES):
+            return self._bind(node)
+        if isinstance(node, ast.JoinedStr):
+            # Unparsing those may need a newer Python than the debuggee's.
+            return node
+        return self.generic_visit(node)
+
+    def _bind(self, node: ast.expr) -> ast.expr:
+        names = _outer_names(node)
+        if not names:
+            return node
+        self.changed = True
+        parameters = ", ".join(names)
+        wrapped = ast.parse(f"(lambda {parameters}: None)({parameters})", mode="eval").body
+        assert isinstance(wrapped, ast.Call)
+        assert isinstance(wrapped.func, ast.Lambda)
+        wrapped.func.body = node
+        return wrapped
+
+
+def _outer_names(node: ast.expr) -> list[str]:
+    """Names which `node` reads and does not bind, sorted."""
+    table = symtable.symtable(f"lambda: ({ast.unparse(node)})", "<expression>", "eval")
+    bound = {
+        part.target.id
+        for part in ast.walk(node)
+        if isinstance(part, ast.NamedExpr) and isinstance(part.target, ast.Name)
+    }
+    return sorted(_globals_below(table) - bound)
+
+
+def _globals_below(table: symtable.SymbolTable) -> set[str]:
+    names: set[str] = set()
+    for child in table.get_children():
+        names |= {symbol.get_name() for symbol in child.get_symbols() if symbol.is_global()}
+        names |= _globals_below(child)
+    return names

@@ -1,0 +1,9 @@
+"""What runs in the debuggee, in whatever Python that is: the standard library only, Python 3.8+.
+
+bootstrap.py      starts a program under pydevd, over one inherited socket
+plain_program.py  runs it as plain Python would
+pydevd/           the debugger itself: found, tamed, joined by children
+probe/            answers about frames and values; parts of one namespace
+children_site/    the first thing that a new interpreter of a child runs
+source_lines.py   which lines have code, by the compiler of that interpreter
+"""

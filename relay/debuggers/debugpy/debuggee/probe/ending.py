@@ -1,0 +1,99 @@
+"""The program's end, which waits until the relay has heard all that pydevd still has to say.
+
+Knows pydevd's writer, and when nobody is there to hear it. Refuses to know what is said.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.breakpoints import new_hits
+    from relay.debuggers.debugpy.debuggee.probe.captures import tell_captures
+    from relay.debuggers.debugpy.debuggee.probe.events import LateEvent
+    from relay.debuggers.debugpy.debuggee.probe.frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.patches import patch
+    from relay.debuggers.debugpy.debuggee.probe.trace import tell_trace
+
+_ENDING_EVENT = "relayEnding"
+# The relay reads all the time; one that does not for this long is as good as dead.
+LAST_WORDS_SECONDS = 30.0
+
+
+class _Hearing:
+    """Whether the relay has heard the last event, which it answers with a `threads` request.
+
+    Only an answer proves that all was heard: the stock adapter throws away what it has not
+    passed on when the program ends. A listener of pydevd's.
+    """
+
+    def __init__(self) -> None:
+        self.done = threading.Event()
+
+    def before_send(self, message: Any) -> None:
+        pass
+
+    def after_receive(self, message: Any) -> None:
+        if message.get("command") == "threads":
+            self.done.set()
+
+
+class _Presence:
+    """Whether a client is attached; a listener of pydevd's.
+
+    A process that was attached to keeps its connection with the stock adapter after the
+    client has gone: at its end nobody would answer, and it must not wait.
+    """
+
+    def __init__(self) -> None:
+        self.is_here = True
+        self.py_db: Any = None  # that it listens to
+
+    def before_send(self, message: Any) -> None:
+        pass
+
+    def after_receive(self, message: Any) -> None:
+        if message.get("command") in ("attach", "launch", "disconnect"):
+            self.is_here = message["command"] != "disconnect"
+
+
+_presence = _Presence()
+
+
+def send_all_at_end() -> bool:
+    """At the end pydevd gives its writer half a second, and then throws away what is queued:
+    logpoints of a busy program are thousands."""
+    py_db = debugger()
+    if _presence.py_db is not py_db:
+        _presence.py_db, _presence.is_here = py_db, True
+        py_db.add_dap_messages_listener(_presence)
+    patch(py_db, "dispose_and_kill_all_pydevd_threads", _dispose)
+    return True
+
+
+def _dispose(dispose: Any, *arguments: Any, **named: Any) -> Any:
+    if _presence.is_here:
+        attempt(_await_relay, _presence.py_db)
+    return dispose(*arguments, **named)
+
+
+def _await_relay(py_db: Any) -> None:
+    talkers = (py_db.writer, py_db.reader)
+    if threading.get_ident() in [thread.ident for thread in talkers]:
+        return  # the connection is at its end
+    attempt(tell_captures)
+    attempt(tell_trace)
+    hearing = _Hearing()
+    py_db.add_dap_messages_listener(hearing)
+    py_db.writer.add_command(LateEvent(_ENDING_EVENT, _last_hits))
+    deadline = time.monotonic() + LAST_WORDS_SECONDS
+    while all(t.is_alive() for t in talkers) and time.monotonic() < deadline:
+        if hearing.done.wait(0.1):
+            return
+
+
+def _last_hits() -> dict[str, Any]:
+    return {"hits": attempt(new_hits, default={})}

@@ -1,0 +1,194 @@
+"""The calls of the probe: one question as text, one answer as JSON.
+
+Knows the calls, and that each has one answer, whatever happens. Refuses to know the relay, DAP and
+sockets: its only way in is `call`.
+"""
+# ruff: noqa: BLE001
+# Broad excepts are the trade here: whatever the program's objects raise is an answer.
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from relay.debuggers.debugpy.debuggee.probe import PARTS
+    from relay.debuggers.debugpy.debuggee.probe.assignment import set_variable
+    from relay.debuggers.debugpy.debuggee.probe.breakpoints import hits
+    from relay.debuggers.debugpy.debuggee.probe.captures import set_captures, tell_captures
+    from relay.debuggers.debugpy.debuggee.probe.evaluation import evaluate
+    from relay.debuggers.debugpy.debuggee.probe.exceptions import exception
+    from relay.debuggers.debugpy.debuggee.probe.failures.watching import watch_failures
+    from relay.debuggers.debugpy.debuggee.probe.functions import (
+        function_places,
+        set_function_breakpoints,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.guard import (
+        Interrupted,
+        TroubleError,
+        exception_line,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.hang import hang_report
+    from relay.debuggers.debugpy.debuggee.probe.inherit import debug_children
+    from relay.debuggers.debugpy.debuggee.probe.install import install
+    from relay.debuggers.debugpy.debuggee.probe.interrupts import RunningCall, interrupt
+    from relay.debuggers.debugpy.debuggee.probe.look import completions, hover
+    from relay.debuggers.debugpy.debuggee.probe.modules import loaded_modules, modules, source
+    from relay.debuggers.debugpy.debuggee.probe.pages import variables
+    from relay.debuggers.debugpy.debuggee.probe.raises import (
+        exception_condition,
+        limit_exceptions,
+        refine_exceptions,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.references import references, release
+    from relay.debuggers.debugpy.debuggee.probe.report import report
+    from relay.debuggers.debugpy.debuggee.probe.returns import return_values
+    from relay.debuggers.debugpy.debuggee.probe.scopes import scopes
+    from relay.debuggers.debugpy.debuggee.probe.secrets import configure, reveal_in_call
+    from relay.debuggers.debugpy.debuggee.probe.snapshot import snapshot
+    from relay.debuggers.debugpy.debuggee.probe.stdin import watch_input
+    from relay.debuggers.debugpy.debuggee.probe.tasks import tasks
+    from relay.debuggers.debugpy.debuggee.probe.threads import (
+        jump_lines,
+        resume_all,
+        resume_thread,
+        thread_states,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.trace import (
+        trace_functions,
+        trace_read,
+        trace_start,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writers import learn_array
+
+
+def _load_parts() -> None:
+    """Run the other files here."""
+    home = os.path.dirname(os.path.abspath(__file__))
+    _run_file(os.path.join(home, "__init__.py"))  # it lists them
+    for name in PARTS:
+        _run_file(os.path.join(home, name + ".py"))
+
+
+def _run_file(path: str) -> None:
+    """Run a file here, from its .pyc file if there is one."""
+    import importlib.machinery
+
+    code = importlib.machinery.SourceFileLoader(path, path).get_code(path)
+    if code is None:
+        raise ImportError("no code in " + path)
+    exec(code, globals())
+
+
+if "plan_of" not in globals():
+    _load_parts()
+
+
+_CALLS: dict[str, Callable[..., dict[str, Any]]] = {
+    function.__name__: function
+    for function in (
+        scopes,
+        variables,
+        evaluate,
+        set_variable,
+        snapshot,
+        exception,
+        return_values,
+        modules,
+        release,
+        install,
+        debug_children,
+        refine_exceptions,
+        hits,
+        set_function_breakpoints,
+        function_places,
+        set_captures,
+        tell_captures,
+        trace_start,
+        trace_read,
+        trace_functions,
+        limit_exceptions,
+        exception_condition,
+        watch_failures,
+        configure,
+        hover,
+        completions,
+        loaded_modules,
+        source,
+        watch_input,
+        thread_states,
+        resume_thread,
+        resume_all,
+        jump_lines,
+        tasks,
+        report,
+        hang_report,
+    )
+}
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+_decode = json.JSONDecoder().decode
+
+
+class _Answer(str):
+    """JSON that pydevd shows as it is: without quotes, and whole."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str.__str__(self)
+
+
+_INTERRUPTED = _Answer('{"error":{"kind":"interrupted","message":"the call was interrupted"}}')
+
+
+def call(text: str) -> _Answer:
+    """Answer one request: {"do": name, "call": id, "stop": number, …arguments} as JSON."""
+    try:
+        request = _decode(text)
+        name, stop = request.pop("do"), request.pop("stop", None)
+        running_id = request.pop("call", None)
+        reveal = request.pop("reveal", False)
+        if stop is not None:
+            references.at_stop(stop)
+        if name == "interrupt":
+            return _Answer(_encode(dict(interrupt(**request), ok=True)))
+        reveal_in_call(reveal)
+        try:
+            return _guarded(_CALLS[name], request, running_id)
+        finally:
+            reveal_in_call(False)
+    except Exception as error:
+        message = "the probe was asked wrongly: " + exception_line(error)
+        return _Answer(_encode({"error": {"kind": "request", "message": message}}))
+
+
+def _guarded(function: Callable[..., dict[str, Any]], arguments: Any, call_id: Any) -> _Answer:
+    running = RunningCall(call_id)
+    try:
+        running.begin()
+        answer = _Answer(_encode(_answer(function, arguments)))
+    except Interrupted:
+        running.interrupted()
+        answer = _INTERRUPTED
+    while True:
+        try:
+            running.end()
+            return answer
+        except Interrupted:
+            running.interrupted()
+            answer = _INTERRUPTED
+
+
+def _answer(function: Callable[..., dict[str, Any]], arguments: Any) -> dict[str, Any]:
+    try:
+        learn_array()
+        return dict(function(**arguments), ok=True)
+    except TroubleError as trouble:
+        return trouble.answer
+    except Interrupted:
+        raise
+    except BaseException as error:
+        return {"error": {"kind": "internal", "message": exception_line(error)[:2000]}}

@@ -1,0 +1,47 @@
+"""Jobs and commands: tasks of celery and of rq, commands that a runner of click's calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed, is_in_test
+    from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
+    from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way, listen
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.types import exact
+
+
+def listen_to_jobs() -> None:
+    when_imported("celery.app.trace", _listen_to_celery)
+    when_imported("rq.job", _listen_to_rq)
+    for name in ("click.testing", "typer.testing"):
+        when_imported(name, _listen_to_click)
+
+
+def _listen_to_celery(trace: Any) -> None:
+    listen(trace.TraceInfo, "handle_failure", before=_at_celery)
+
+
+def _at_celery(about: Any, task: Any, *_: Any, **__: Any) -> None:
+    failed(about.retval, "job", attempt(lambda: exact(str(task.name))), expectable=True)
+
+
+def _listen_to_rq(job: Any) -> None:
+    listen(job.Job, "_handle_failure", before=_at_rq)
+
+
+def _at_rq(job: Any, *_: Any, **__: Any) -> None:
+    name = attempt(lambda: exact(str(job.func_name)))
+    failed(error_under_way(), "job", name, expectable=True)
+
+
+def _listen_to_click(testing: Any) -> None:
+    listen(testing.Result, "__init__", before=_at_click)
+
+
+def _at_click(result: Any, *arguments: Any, **named: Any) -> None:
+    """The result of a command in a test; outside of one, whoever called looks at it."""
+    error = named.get("exception")
+    if is_in_test() and not isinstance(error, (SystemExit, type(None))):
+        failed(error, "command", None, expectable=True)

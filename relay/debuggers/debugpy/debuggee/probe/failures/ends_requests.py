@@ -1,0 +1,104 @@
+"""Requests that a framework answers with an error of its own, or logs as failed."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed
+    from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
+    from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way, listen
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.types import exact
+
+_LONGEST_REQUEST = 200
+
+
+def listen_to_requests() -> None:
+    """All frameworks, those that are loaded and those that will be."""
+    for module, act in (
+        ("flask.app", lambda m: listen(m.Flask, "handle_exception", before=_at_flask)),
+        ("quart.app", lambda m: listen(m.Quart, "handle_exception", before=_at_flask)),
+        ("werkzeug.serving", lambda m: listen(m.BaseWSGIServer, "log", before=_at_werkzeug)),
+        ("django.core.handlers.exception", _listen_to_django),
+        ("starlette.middleware.errors", lambda m: listen(m, "Request", before=_at_starlette)),
+        ("aiohttp.web_protocol", _listen_to_aiohttp),
+        ("tornado.web", lambda m: listen(m.RequestHandler, "log_exception", before=_at_tornado)),
+        ("wsgiref.handlers", _listen_to_wsgiref),
+        ("socketserver", lambda m: listen(m.BaseServer, "handle_error", before=_at_socketserver)),
+    ):
+        when_imported(module, act)
+
+
+def _request_failed(error: Any, name: str | None, tb: Any = None) -> None:
+    failed(
+        error, "request", None if name is None else name[:_LONGEST_REQUEST], tb=tb, expectable=True
+    )
+
+
+def _request_name(method: Any, path: Any) -> str:
+    return f"{exact(str(method))} {exact(str(path))}"
+
+
+def _at_flask(app: Any, error: Any, *_: Any) -> None:
+    _request_failed(error, attempt(_name_of_flask))
+
+
+def _name_of_flask() -> str | None:
+    for package in ("flask", "quart"):
+        request = getattr(sys.modules.get(package), "request", None)
+        if request is not None and request:
+            return _request_name(request.method, request.path)
+    return None
+
+
+def _at_werkzeug(server: Any, kind: Any, *_: Any) -> None:
+    if kind == "error":
+        _request_failed(error_under_way(), None)
+
+
+def _listen_to_django(module: Any) -> None:
+    listen(module, "handle_uncaught_exception", before=_at_django)
+
+
+def _at_django(request: Any, resolver: Any, about: Any) -> None:
+    _request_failed(about[1], attempt(_request_name, request.method, request.path), about[2])
+
+
+def _at_starlette(scope: Any, *_: Any, **__: Any) -> None:
+    """The outermost middleware makes a request where it has caught what nobody else did."""
+    if error_under_way() is not None:
+        name = attempt(lambda: _request_name(scope["method"], scope["path"]))
+        _request_failed(error_under_way(), name)
+
+
+def _listen_to_aiohttp(module: Any) -> None:
+    listen(module.RequestHandler, "handle_error", before=_at_aiohttp)
+
+
+def _at_aiohttp(
+    handler: Any, request: Any, status: int = 500, exc: Any = None, *_: Any, **__: Any
+) -> None:
+    if status >= 500:
+        _request_failed(exc, attempt(lambda: _request_name(request.method, request.path)))
+
+
+def _at_tornado(handler: Any, kind: Any, error: Any, tb: Any) -> None:
+    if getattr(error, "status_code", 500) >= 500:
+        name = attempt(lambda: _request_name(handler.request.method, handler.request.path))
+        _request_failed(error, name, tb)
+
+
+def _listen_to_wsgiref(module: Any) -> None:
+    listen(module.BaseHandler, "log_exception", before=_at_wsgiref)
+
+
+def _at_wsgiref(handler: Any, about: Any) -> None:
+    environ = getattr(handler, "environ", None) or {}
+    name = attempt(lambda: _request_name(environ["REQUEST_METHOD"], environ["PATH_INFO"]))
+    _request_failed(about[1], name, about[2])
+
+
+def _at_socketserver(server: Any, request: Any, address: Any) -> None:
+    _request_failed(error_under_way(), attempt(lambda: exact(str(address))))

@@ -1,0 +1,249 @@
+"""Tests that fail, as their runners know it: pytest, unittest and what is built on it, trial,
+doctest.
+
+Each is listened to where it has decided: so what it expects, skips or tries again is no failure.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.failing import begin_test, end_test, failed
+    from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
+    from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way, listen
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.types import exact
+
+_LONGEST_EXPLANATION = 2000
+
+
+def listen_to_tests() -> None:
+    """All runners, those that are loaded and those that will be."""
+    when_imported("_pytest.runner", _listen_to_pytest)
+    when_imported("_pytest.config", _listen_to_config)
+    when_imported("unittest.case", _listen_to_cases)
+    when_imported("unittest.suite", _listen_to_suites)
+    when_imported("unittest.loader", _listen_to_loader)
+    when_imported("twisted.trial.reporter", _listen_to_trial)
+    when_imported("doctest", _listen_to_doctest)
+
+
+# pytest ------------------------------------------------------------------------------------------
+
+
+def _listen_to_pytest(runner: Any) -> None:
+    listen(runner, "check_interactive_exception", after=_after_pytest_phase)
+    listen(runner, "_update_current_test_var", before=_at_pytest_phase)
+
+
+def _at_pytest_phase(item: Any, when: Any) -> None:
+    if when is None:
+        end_test()
+    else:
+        begin_test(exact(str(item.nodeid)), _directory_of(item))
+
+
+def _directory_of(item: Any) -> str | None:
+    path = getattr(item, "path", None) or getattr(item, "fspath", None)
+    return None if path is None else os.path.dirname(str(path))
+
+
+def _after_pytest_phase(is_failure: Any, call: Any, report: Any) -> None:
+    if not is_failure:
+        return
+    about = call.excinfo
+    error, tb = about.value, about.tb
+    if type(error).__name__ == "CollectError" and error.__cause__ is not None:
+        error, tb = error.__cause__, error.__cause__.__traceback__  # an import that failed
+    failed(
+        error,
+        "test",
+        _phase(report),
+        tb=tb,
+        test=exact(str(report.nodeid)),
+        explanation=_explanation(report, error),
+        home=_home_of_report(report),
+    )
+
+
+def _phase(report: Any) -> str | None:
+    when = getattr(report, "when", None)
+    return {None: "collection", "collect": "collection", "call": None}.get(when, when)
+
+
+def _home_of_report(report: Any) -> str | None:
+    path = getattr(report, "fspath", None) or (getattr(report, "location", None) or [None])[0]
+    return os.path.dirname(os.path.abspath(str(path))) if path else None
+
+
+def _explanation(report: Any, error: Any) -> str | None:
+    """What pytest says of a failed assertion; it stands in the exception, where it can rewrite."""
+    if not isinstance(error, AssertionError):
+        return None
+    crash = getattr(getattr(report, "longrepr", None), "reprcrash", None)
+    words = getattr(crash, "message", None)
+    return words[:_LONGEST_EXPLANATION] if type(words) is str else None
+
+
+def _listen_to_config(config: Any) -> None:
+    """What ends the run before there is a test: a conftest that cannot be imported, say."""
+    listen(config.ConftestImportFailure, "__init__", before=_at_conftest)
+    listen(config.Config, "notify_exception", before=_at_internal_error)
+
+
+def _at_conftest(self: Any, path: Any, excinfo: Any = None, *, cause: Any = None) -> None:
+    error = cause if cause is not None else excinfo[1]
+    failed(error, "test", "collection", test=str(path), home=os.path.dirname(str(path)))
+
+
+def _at_internal_error(config: Any, about: Any, *_: Any, **__: Any) -> None:
+    failed(about.value, "process", "pytest", tb=about.tb)
+
+
+# unittest ----------------------------------------------------------------------------------------
+
+
+def _listen_to_cases(case: Any) -> None:
+    listen(case.TestCase, "run", before=_at_case, after=_after_case)
+    listen(case._Outcome, "__init__", after=_after_outcome)
+    listen(case, "_addError", before=_at_error)  # since 3.11
+
+
+def _at_case(test: Any, *_: Any, **__: Any) -> None:
+    if not _runs_pytest():
+        begin_test(_id_of(test), _home_of(test))
+
+
+def _after_case(*_: Any, **__: Any) -> None:
+    if not _runs_pytest():  # which reports of the test only after this
+        end_test()
+
+
+def _id_of(test: Any) -> str:
+    return exact(str(test.id()))
+
+
+def _home_of(test: Any) -> str | None:
+    file = getattr(sys.modules.get(type(test).__module__), "__file__", None)
+    return None if file is None else os.path.dirname(file)
+
+
+def _runs_pytest() -> bool:
+    """Whether pytest calls: it runs cases of unittest, too, and says itself which of them fail."""
+    home = os.path.dirname(getattr(sys.modules.get("_pytest.unittest"), "__file__", None) or "")
+    frame: Any = sys._getframe(1)
+    while frame is not None and home:
+        if frame.f_code.co_filename.startswith(home):
+            return True
+        frame = frame.f_back
+    return False
+
+
+class _Errors(list):  # type: ignore[type-arg]
+    """Where an outcome of Python 3.10 and older notes what failed, long before it says so."""
+
+    def append(self, one: Any) -> None:
+        list.append(self, one)
+        if one[1] is not None:
+            attempt(_case_failed, *one)
+
+
+def _after_outcome(_: Any, outcome: Any, result: Any = None) -> None:
+    if type(getattr(outcome, "errors", None)) is list:
+        outcome.errors = _Errors()
+    elif hasattr(result, "addSubTest"):
+        listen(type(result), "addSubTest", before=_at_subtest)
+
+
+def _at_error(result: Any, test: Any, error: Any) -> None:
+    if result is not None and error is not None:
+        _case_failed(test, error)
+
+
+def _at_subtest(result: Any, test: Any, subtest: Any, error: Any) -> None:
+    if error is not None:
+        _case_failed(subtest, error)
+
+
+def _case_failed(test: Any, about: Any) -> None:
+    _, error, tb = about
+    if _is_skip(error) or _runs_pytest():
+        return
+    original = next((first for stand_in, first in _stand_ins if stand_in is error), None)
+    if original is not None:
+        error, tb = original, original.__traceback__
+    failed(error, "test", None, tb=tb, test=_id_of(test), home=_home_of(test))
+
+
+def _is_skip(error: Any) -> bool:
+    return isinstance(error, sys.modules["unittest.case"].SkipTest)
+
+
+def _listen_to_suites(suite: Any) -> None:
+    listen(suite.TestSuite, "_addClassOrModuleLevelException", before=_at_fixture)
+
+
+def _at_fixture(suite: Any, result: Any, error: Any, name: Any, info: Any = None) -> None:
+    if not _is_skip(error):
+        failed(error, "test", None, tb=info[2] if info else None, test=str(name))
+
+
+_stand_ins: list[Any] = []
+"""(what a stand-in of the loader raises when it is run, what kept the real test from loading)"""
+
+
+def _listen_to_loader(loader: Any) -> None:
+    listen(loader, "_make_failed_test", before=_at_stand_in)
+
+
+def _at_stand_in(name: Any, error: Any, *_: Any) -> None:
+    first = error_under_way()
+    if first is not None and first is not error:
+        _stand_ins.append((error, first))
+
+
+# trial -------------------------------------------------------------------------------------------
+
+
+def _listen_to_trial(reporter: Any) -> None:
+    when_imported("twisted.python.failure", _listen_to_twisted_failures)
+    for name in ("addError", "addFailure"):
+        listen(reporter.TestResult, name, before=_at_trial)
+
+
+_tracebacks: list[Any] = []  # (twisted's Failure, traceback), before it is cleaned
+
+
+def _listen_to_twisted_failures(module: Any) -> None:
+    listen(module.Failure, "cleanFailure", before=_keep_traceback)
+
+
+def _keep_traceback(failure: Any) -> None:
+    tb = getattr(failure.value, "__traceback__", None)
+    if tb is not None:
+        _tracebacks[:] = [*_tracebacks[-7:], (failure, tb)]
+
+
+def _at_trial(result: Any, test: Any, failure: Any) -> None:
+    if type(failure) is tuple:
+        error, tb = failure[1], failure[2]
+    else:
+        error = failure.value
+        tb = error.__traceback__ or next((t for f, t in _tracebacks if f is failure), None)
+    _tracebacks.clear()
+    failed(error, "test", None, tb=tb, test=_id_of(test), home=_home_of(test))
+
+
+# doctest -----------------------------------------------------------------------------------------
+
+
+def _listen_to_doctest(doctest: Any) -> None:
+    listen(doctest.DocTestRunner, "report_unexpected_exception", before=_at_example)
+
+
+def _at_example(runner: Any, out: Any, test: Any, example: Any, info: Any) -> None:
+    if type(runner).__module__ == "doctest":  # others raise it, and tell of it themselves
+        failed(info[1], "test", None, tb=info[2], test=str(test.name))

@@ -1,0 +1,193 @@
+"""A failure: an exception that has ended something, and the one stop that is made for it.
+
+Whatever learns of one calls `failed`, each as often as it likes: an exception stops once. While a
+test runs, what a framework answers with an error is no failure yet, for the test may expect it;
+it is kept, and shown beside the failure of that test.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.post_mortem import PostMortem, suspend
+    from relay.debuggers.debugpy.debuggee.probe.failures.remote import remote_entries
+    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.raises import is_wanted_exception
+    from relay.debuggers.debugpy.debuggee.probe.types import exact, mro_of
+
+_MOST_KEPT = 20
+_MOST_LEAVES = 50
+_MOST_HELD = 8
+
+
+class _Watch:
+    """Whether failures stop, and what is known of those that did."""
+
+    on = False
+    test: str | None = None
+    """The id of the test that runs, as its runner writes it."""
+    home: str | None = None
+    """The directory of that test."""
+
+
+_watch = _Watch()
+_kept: list[tuple[str, BaseException, Any]] = []  # what ended a request or a job in this test
+_stopped: list[Any] = []  # (what leads to an exception that was shown, the test that it failed)
+_stopped_lock = threading.RLock()
+
+
+def failures_stop(on: bool) -> None:
+    """Whether a failure stops the program from now on."""
+    _watch.on = on
+
+
+def has_debugger() -> bool:
+    """Whether failures stop here: not in a forked child that is not debugged, nor after the end."""
+    py_db = debugger() if _watch.on else None
+    return py_db is not None and not py_db.pydb_disposed
+
+
+# Tests -----------------------------------------------------------------------------------------
+
+
+def begin_test(name: str | None, home: str | None = None) -> None:
+    """A runner starts a test; `name` is its id."""
+    if name != _watch.test:
+        _kept.clear()
+    _watch.test, _watch.home = name, home
+
+
+def end_test() -> None:
+    """It has ended, and what its frameworks answered was its own business."""
+    _kept.clear()
+    _watch.test = _watch.home = None
+
+
+def is_in_test() -> bool:
+    return _watch.test is not None
+
+
+def kept_errors(error: BaseException) -> list[tuple[str, BaseException, Any]]:
+    """(what it ended, exception, traceback) of what failed earlier in the test of this failure."""
+    chain = set(map(id, _linked(error)))
+    return [one for one in _kept if id(one[1]) not in chain]
+
+
+# Failures ----------------------------------------------------------------------------------------
+
+
+def failed(
+    error: Any,
+    ends: str,
+    name: str | None = None,
+    *,
+    tb: Any = None,
+    test: str | None = None,
+    explanation: str | None = None,
+    expectable: bool = False,
+    home: str | None = None,
+) -> None:
+    """Stop at an exception that has ended something, unless it did so before.
+
+    ends: what: test, thread, task, process, request, command, job, future; `name`: which.
+    expectable: a test that caused it may look for just that.
+    """
+    if not has_debugger() or not _is_exception(error) or _is_no_failure(error, ends):
+        return
+    tb = error.__traceback__ if tb is None else tb
+    tb = _from_program(tb)
+    if (tb is None and not remote_entries(error)) or _was_shown(error, test):
+        return
+    if expectable and is_in_test():
+        if len(_kept) < _MOST_KEPT:
+            _kept.append((ends, error, tb))
+        return
+    if threading.get_ident() in _threads_of_debugger():
+        return
+    words = {"ends": ends, "ends_name": name, "test": test, "explanation": explanation}
+    for leaf, leaf_tb, group in _leaves(error, tb):
+        if not _was_shown(leaf, test) and attempt(is_wanted_exception, type(leaf), default=True):
+            _note_shown(leaf, test)
+            shown = PostMortem(leaf, leaf_tb, home or _watch.home)
+            suspend(shown, dict(words, group=group))
+    _note_shown(error, test)
+
+
+def _is_exception(error: Any) -> bool:
+    return any(base is BaseException for base in mro_of(type(error)))
+
+
+def _is_no_failure(error: Any, ends: str) -> bool:
+    """What Python itself says nothing of."""
+    if type(error) is GeneratorExit:
+        return True
+    bases = mro_of(type(error))
+    if ends != "test" and any(base is KeyboardInterrupt for base in bases):
+        return True
+    return ends != "test" and any(base is SystemExit for base in bases)
+
+
+def _from_program(tb: Any) -> Any:
+    """The traceback from its first frame on that is not the debugger's."""
+    while tb is not None and is_debugger_file(tb.tb_frame.f_code.co_filename):
+        tb = tb.tb_next
+    return tb
+
+
+def _threads_of_debugger() -> list[int]:
+    py_db = debugger()
+    return [t.ident for t in (py_db.writer, py_db.reader) if t is not None]
+
+
+def _leaves(error: Any, tb: Any) -> list[tuple[Any, Any, dict[str, Any] | None]]:
+    """The exceptions of a group, each with its own traceback; one that is no group by itself."""
+    group = sys.modules["builtins"].__dict__.get("BaseExceptionGroup")
+    if group is None or not any(base is group for base in mro_of(type(error))):
+        return [(error, tb, None)]
+    found: list[Any] = []
+    waiting = list(error.exceptions)
+    while waiting:
+        one = waiting.pop(0)
+        if any(base is group for base in mro_of(type(one))):
+            waiting[:0] = one.exceptions
+        else:
+            found.append(one)
+    words = attempt(lambda: exact(str(error)), default="")
+    made: list[tuple[Any, Any, dict[str, Any] | None]] = []
+    for number, leaf in enumerate(found[:_MOST_LEAVES], 1):
+        about = {"message": words[:200], "number": number, "of": len(found)}
+        own = _from_program(leaf.__traceback__)
+        made.append((leaf, tb if own is None else own, about))
+    return made
+
+
+def _was_shown(error: BaseException, test: str | None) -> bool:
+    """Whether it has been stopped at; what fails several tests, a fixture say, fails each."""
+    return any(known() is error and test in (None, other) for known, other in _stopped)
+
+
+def _note_shown(error: BaseException, test: str | None) -> None:
+    """Remember it as long as it lives; of those of which that cannot be known, the last few."""
+    import weakref
+
+    with _stopped_lock:
+        _stopped[:] = [one for one in _stopped if one[0]() is not None][-200:]
+        try:
+            _stopped.append((weakref.ref(error), test))
+        except TypeError:  # no weak reference leads to a builtin exception
+            _stopped.append((lambda: error, test))
+            strong = [one for one in _stopped if type(one[0]) is not weakref.ref]
+            if len(strong) > _MOST_HELD:
+                _stopped.remove(strong[0])
+
+
+def _linked(error: Any) -> list[Any]:
+    found: list[Any] = []
+    while error is not None and not any(known is error for known in found):
+        found.append(error)
+        error = error.__cause__ or error.__context__
+    return found

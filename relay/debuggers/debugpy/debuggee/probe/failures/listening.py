@@ -1,0 +1,73 @@
+"""Functions of libraries that are listened to: who calls them, with what, and what they give.
+
+A function is wrapped once, whoever else listens; what a listener does changes nothing for its
+caller, and what it raises is dropped. The wrapper is the debugger's own code: no step leads into
+it, and no report shows it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from relay.debuggers.debugpy.debuggee.probe.frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+
+
+def listen(
+    owner: Any,
+    name: str,
+    before: Callable[..., Any] | None = None,
+    after: Callable[..., Any] | None = None,
+) -> bool:
+    """Have `before(*args, **kwargs)` called ahead of each call, `after(result, *args, **kwargs)`
+    behind those that return. False where the owner has no such function.
+    """
+    function = getattr(owner, name, None)
+    if function is None:
+        return False
+    listeners = getattr(function, "_debug_relay_listeners", None)
+    if listeners is not None and getattr(function, "_debug_relay_owner", None) is owner:
+        listeners.append((before, after))
+        return True
+    setattr(owner, name, _wrapper(owner, function, [(before, after)]))
+    return True
+
+
+def _wrapper(owner: Any, function: Any, listeners: list[Any]) -> Any:
+    import functools
+
+    @functools.wraps(function, updated=())
+    def call(*arguments: Any, **named: Any) -> Any:
+        for before, _ in listeners:
+            if before is not None:
+                _attempt(before, arguments, named)
+        result = function(*arguments, **named)
+        for _, after in listeners:
+            if after is not None:
+                _attempt(after, (result, *arguments), named)
+        return result
+
+    call._debug_relay_listeners = listeners  # type: ignore[attr-defined]
+    call._debug_relay_owner = owner  # type: ignore[attr-defined]
+    return call
+
+
+def _attempt(listener: Any, arguments: Any, named: Any) -> None:
+    attempt(lambda: listener(*arguments, **named))
+
+
+def error_under_way() -> Any:
+    """The exception that this thread handles now, or None."""
+    return sys.exc_info()[1]
+
+
+def calling_frame() -> Any:
+    """The innermost frame that is not the debugger's."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and is_debugger_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame

@@ -1,0 +1,58 @@
+"""Which code is the program's own: what lies below its roots, and is not installed there.
+
+The relay says the roots when it asks for failures. The rules are the relay's own for reports.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames import is_debugger_file
+
+_INSTALLED = frozenset(("site-packages", "dist-packages", "node_modules", ".tox", ".nox"))
+_own_roots: list[str] = []
+
+
+def own_roots(roots: list[str]) -> None:
+    """From now on these directories hold the program's own code."""
+    _own_roots[:] = [root.rstrip(os.sep) + os.sep for root in roots]
+
+
+def is_own_path(path: str) -> bool:
+    """Whether a file is the program's; a cell of a notebook is, wherever it was written to."""
+    if is_debugger_file(path):
+        return False
+    if "ipykernel_" in path or path.startswith("<ipython-input-"):
+        return True
+    real = os.path.abspath(path) if path[:1] != "<" else path
+    return any(
+        real.startswith(root) and not _is_installed(real[len(root) :]) for root in _own_roots
+    )
+
+
+def _is_installed(inside: str) -> bool:
+    parts = inside.split(os.sep)
+    if not _INSTALLED.isdisjoint(parts):
+        return True
+    pairs = zip(parts, parts[1:])  # noqa: B905, RUF007  not in Python 3.8
+    return any(a in ("lib", "lib64") and b.startswith("python") for a, b in pairs)
+
+
+def own_frame(entries: list[Any], home: str | None = None) -> int | None:
+    """Position of the innermost entry of the program's own code.
+
+    home: a directory whose code counts as the program's where none else does, as that of an
+    installed package whose own tests are run.
+    """
+    for position in range(len(entries) - 1, -1, -1):
+        if is_own_path(entries[position].frame.f_code.co_filename):
+            return position
+    if home is None:
+        return None
+    inside = home.rstrip(os.sep) + os.sep
+    for position in range(len(entries) - 1, -1, -1):
+        if entries[position].frame.f_code.co_filename.startswith(inside):
+            return position
+    return None

@@ -1,0 +1,204 @@
+"""A stop at an exception that has left its frames: pydevd is given those of the traceback.
+
+The thread that learned of the failure waits, as at any other stop; what is shown are the frames
+that raised, the program's own innermost one on top, then its callers, and last the frames of
+libraries below it (`inner`). A step from there goes on where the thread really is.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.events import send_event
+    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import own_frame
+    from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import Entry, raised_entries
+    from relay.debuggers.debugpy.debuggee.probe.failures.remote import (
+        remote_entries,
+        traceback_here,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.failures.rewritten import original_traceback
+    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt
+    from relay.debuggers.debugpy.debuggee.probe.patches import patch
+    from relay.debuggers.debugpy.debuggee.probe.stops import _client_path
+
+_FAILURE_EVENT = "relayFailure"
+_EXCEPTION_BREAK = 122  # pydevd's CMD_ADD_EXCEPTION_BREAK, by which it knows the reason
+_UNHANDLED = "unhandled"
+_shown: dict[int, PostMortem] = {}  # by the ident of the thread that waits
+
+
+class PostMortem:
+    """What is shown of one failure while its thread waits."""
+
+    def __init__(self, error: BaseException, tb: Any, home: str | None) -> None:
+        self.error = error
+        self.tb = tb
+        elsewhere = remote_entries(error) if tb is None else []
+        if tb is None:
+            self.tb = traceback_here()
+        found = elsewhere or [
+            e for e in raised_entries(tb) if not is_debugger_file(e.frame.f_code.co_filename)
+        ]
+        top = own_frame(found, home)
+        if top is None:
+            top = len(found) - 1
+        inner = [*found[top + 1 :], *self._rewritten(found)]
+        for entry in inner:
+            entry.inner = True
+        outer = found[top::-1]
+        shown = {id(entry.real_frame) for entry in found}
+        around = [] if tb is None else _callers(tb)
+        callers = [entry for entry in around if id(entry.frame) not in shown]
+        self.entries: list[Entry] = [*outer, *callers, *inner[::-1]]
+
+    def _rewritten(self, found: list[Entry]) -> list[Entry]:
+        """What lay deeper than all of these before a library has rewritten the traceback."""
+        known = {id(entry.real_frame) for entry in found}
+        original = raised_entries(original_traceback(self.error))
+        last = max((i for i, e in enumerate(original) if id(e.real_frame) in known), default=-1)
+        return original[last + 1 :] if last >= 0 else []
+
+    def frames_list(self) -> Any:
+        """The same as pydevd keeps the frames of a stop."""
+        made = sys.modules["_pydevd_bundle.pydevd_frame_utils"].FramesList()
+        for entry in self.entries:
+            made.append(entry.frame)
+            made.frame_id_to_lineno[id(entry.frame)] = entry.line
+        made.exc_type, made.exc_desc = type(self.error), self.error
+        made.trace_obj = self.tb
+        return made
+
+
+def _callers(tb: Any) -> list[Entry]:
+    """Frames around the outermost one of the traceback, innermost first.
+
+    They are on the stack still, or have gone on: where one is now says nothing of then.
+    """
+    entries: list[Entry] = []
+    frame = tb.tb_frame.f_back
+    running = {id(known) for known in _stack_of_this_thread()}
+    while frame is not None and id(frame) in running and len(entries) < 1000:
+        if not is_debugger_file(frame.f_code.co_filename):
+            entries.append(Entry(frame, frame.f_lineno))
+        frame = frame.f_back
+    return entries
+
+
+def _stack_of_this_thread() -> list[Any]:
+    found, frame = [], sys._getframe(1)
+    at: Any = frame
+    while at is not None:
+        found.append(at)
+        at = at.f_back
+    return found
+
+
+def post_mortem_entry(frame: Any) -> Entry | None:
+    """What is known of a frame that a post-mortem stop shows."""
+    for shown in list(_shown.values()):
+        for entry in shown.entries:
+            if entry.frame is frame:
+                return entry
+    return None
+
+
+def require_locals(frame: Any) -> None:
+    """Raise TroubleError for a frame whose locals are those of later."""
+    if getattr(frame, "moved_on", False):
+        raise TroubleError(
+            "moved_on",
+            f"{frame.f_code.co_name} has gone on since it raised: its locals of then are lost",
+        )
+
+
+def suspend(shown: PostMortem, words: dict[str, Any]) -> None:
+    """Let this thread wait at the failure until the client resumes it."""
+    py_db, thread = debugger(), threading.current_thread()
+    _prepare()
+    info = sys.modules["_pydevd_bundle.pydevd_additional_thread_info"]
+    about = info.set_additional_thread_info(thread)
+    here = _live_frame()
+    about.is_tracing += 1  # what is evaluated at the stop meets no breakpoint
+    paused = _pause_monitoring()
+    _shown[thread.ident or 0] = shown
+    try:
+        about.pydev_message = str(words["ends"])
+        _announce(py_db, thread, shown, words)
+        py_db.set_suspend(thread, _EXCEPTION_BREAK)
+        raised = (type(shown.error), shown.error, shown.tb)
+        py_db.do_wait_suspend(thread, here, "exception", raised, _UNHANDLED)
+    finally:
+        _shown.pop(thread.ident or 0, None)
+        about.is_tracing -= 1
+        paused()
+
+
+def _prepare() -> None:
+    patch(
+        sys.modules["_pydevd_bundle.pydevd_frame_utils"],
+        "create_frames_list_from_traceback",
+        _list_frames,
+    )
+    # A thread that waits here may be one that Python counts as ended: pydevd would drop it.
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] in ("pydevd", "_pydevd_bundle") and hasattr(module, _LIVENESS):
+            patch(module, _LIVENESS, _is_alive)
+
+
+_LIVENESS = "is_thread_alive"
+
+
+def _is_alive(original: Any, thread: Any) -> Any:
+    return thread.ident in _shown or original(thread)
+
+
+def _list_frames(
+    original: Any, trace: Any, frame: Any, kind: Any, error: Any, *more: Any, **named: Any
+) -> Any:
+    shown = _shown.get(threading.get_ident())
+    if shown is not None and shown.error is error and shown.tb is trace:
+        return shown.frames_list()
+    return original(trace, frame, kind, error, *more, **named)
+
+
+def _live_frame() -> Any:
+    """Where the thread really is: the innermost frame that is not the debugger's."""
+    frame: Any = sys._getframe(1)
+    innermost = frame
+    while frame is not None and is_debugger_file(frame.f_code.co_filename):
+        innermost, frame = frame, frame.f_back
+    return innermost if frame is None else frame
+
+
+def _pause_monitoring() -> Any:
+    """No events of this thread for pydevd; returns what lets them come again."""
+    module: Any = sys.modules.get("_pydevd_sys_monitoring.pydevd_sys_monitoring")
+    constants: Any = sys.modules["_pydevd_bundle.pydevd_constants"]
+    if module is None or not constants.PYDEVD_USE_SYS_MONITORING:
+        return int
+    attempt(module.start_monitoring)  # a thread that pydevd has not met yet cannot be left out
+    attempt(module.stop_monitoring)
+    return lambda: attempt(module.start_monitoring)
+
+
+def _announce(py_db: Any, thread: Any, shown: PostMortem, words: dict[str, Any]) -> None:
+    number = sys.modules["_pydevd_bundle._debug_adapter.pydevd_base_schema"].BaseSchema
+    translate = number._translate_id_to_dap
+    frames = [
+        {
+            "id": translate(id(entry.frame)),
+            "name": entry.frame.f_code.co_name,
+            "path": _client_path(entry.frame),
+            "line": entry.line,
+            "column": entry.column,
+            "moved_on": entry.moved_on,
+            "inner": entry.inner,
+        }
+        for entry in shown.entries
+    ]
+    thread_id = translate(sys.modules["pydevd"].get_current_thread_id(thread))
+    send_event(py_db, _FAILURE_EVENT, dict(words, threadId=thread_id, frames=frames))

@@ -1,0 +1,58 @@
+"""Exceptions that came from another process: their place is known from the text that came along.
+
+`concurrent.futures` and `multiprocessing.Pool` send an exception without its frames, and the text
+of its traceback as its cause.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.listening import calling_frame
+    from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import Entry
+    from relay.debuggers.debugpy.debuggee.probe.types import name_of
+
+_FRAME_LINE = re.compile(r'^  File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
+
+
+class RemoteFrame:
+    """A frame of another process; looks like one that has gone on."""
+
+    def __init__(self, path: str, line: int, name: str) -> None:
+        self.f_code = types.SimpleNamespace(
+            co_filename=path, co_name=name, co_qualname=name, co_firstlineno=line, co_flags=0
+        )
+        self.f_globals: dict[str, Any] = {"__name__": "", "__builtins__": sys.modules["builtins"]}
+        self.f_locals: dict[str, Any] = {}
+        self.f_builtins = vars(sys.modules["builtins"])
+        self.f_lineno = line
+        self.f_lasti = -1
+        self.f_back = self.f_trace = None
+        self.moved_on = True
+
+
+def is_remote_text(error: Any) -> bool:
+    """Whether it is no exception of its own, but the text of another's traceback."""
+    return name_of(type(error)) in ("RemoteTraceback", "_RemoteTraceback")
+
+
+def remote_entries(error: Any) -> list[Entry]:
+    """The frames of the other process, outermost first; none if the exception is of this one."""
+    cause = error.__cause__
+    if not is_remote_text(cause):
+        return []
+    text = cause.tb if type(cause.tb) is str else ""
+    # The text has the causes first, each with a traceback of its own.
+    last = text.rpartition("Traceback (most recent call last):")[2]
+    places = [(path, int(line), name) for path, line, name in _FRAME_LINE.findall(last)]
+    return [Entry(RemoteFrame(*place), place[1], moved_on=True) for place in places]
+
+
+def traceback_here() -> Any:
+    """A traceback for whoever needs one: of the frame that learned of the exception."""
+    frame = calling_frame() or sys._getframe()
+    return types.TracebackType(None, frame, frame.f_lasti, frame.f_lineno)

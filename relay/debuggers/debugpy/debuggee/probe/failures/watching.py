@@ -1,0 +1,51 @@
+"""Failures watched or not: the one call by which the relay asks for stops at them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_jobs import listen_to_jobs
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_loops import listen_to_loops
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_process import listen_to_process
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_requests import listen_to_requests
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_tests import listen_to_tests
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_threads import listen_to_threads
+    from relay.debuggers.debugpy.debuggee.probe.failures.failing import failures_stop
+    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import own_roots
+    from relay.debuggers.debugpy.debuggee.probe.failures.rewritten import listen_to_rewriting
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.pydevd_names import can
+
+_listening: list[bool] = []
+
+
+def watch_failures(on: bool, roots: list[str]) -> dict[str, Any]:
+    """Stop at what ends a test, a thread, a task, a request, a job or the process; or do not.
+
+    roots: the directories of the program's own code. `cannot` lists the ends of which this
+    interpreter does not let us hear.
+    """
+    on = on and can("failures")  # else it is one of the session's limitations
+    own_roots(roots)
+    failures_stop(on)
+    cannot: list[str] = []
+    if on and not _listening:
+        _listening.append(True)
+        for name, listen_to in (
+            ("tests", listen_to_tests),
+            ("threads", listen_to_threads),
+            ("tasks", listen_to_loops),
+            ("requests", listen_to_requests),
+            ("jobs", listen_to_jobs),
+            ("rewritten tracebacks", listen_to_rewriting),
+            ("process", listen_to_process),
+        ):
+            if attempt(_done, listen_to, default=None) is None:
+                cannot.append(name)
+    return {"cannot": cannot}
+
+
+def _done(listen_to: Any) -> bool:
+    listen_to()
+    return True

@@ -1,0 +1,72 @@
+"""Forked children, set free: they have the debugger's hooks, and none of its threads.
+
+Knows what pydevd leaves behind in a child. How one joins the session is in `pydevd/child.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.references import references
+    from relay.debuggers.debugpy.debuggee.probe.steps import stop_watching
+    from relay.debuggers.debugpy.debuggee.probe.trace import forget_trace
+    from relay.debuggers.debugpy.debuggee.probe.tracing import forget_tracing
+
+_forks_freed: list[bool] = []
+
+
+def free_forks() -> bool:
+    if not hasattr(os, "register_at_fork"):
+        return False
+    if not _forks_freed:
+        os.register_at_fork(after_in_child=_after_fork)
+        _forks_freed.append(True)
+    return True
+
+
+def _after_fork() -> None:
+    """A breakpoint would stop the child for good. pydevd debugs it by itself, after this, where
+    it was told to."""
+    attempt(references.release)
+    attempt(stop_watching)
+    attempt(forget_trace)
+    attempt(forget_tracing)
+    attempt(_drop_debugger)
+
+
+def _drop_debugger() -> None:
+    py_db = debugger()
+    attempt(_stop_tracing)
+    if py_db is None:
+        return
+    for thread in (py_db.reader, py_db.writer):
+        # Closes this process's end only: the parent's connection lives on.
+        attempt(lambda t=thread: t.sock.close())
+    attempt(lambda: py_db.created_pydb_daemon_threads.clear())
+    attempt(lambda: sys.modules["_pydevd_bundle.pydevd_constants"].set_global_debugger(None))
+
+
+def _stop_tracing() -> None:
+    monitoring = getattr(sys, "monitoring", None)
+    if monitoring is not None and monitoring.get_tool(monitoring.DEBUGGER_ID) == "pydevd":
+        _stop_monitoring(monitoring)
+        return
+    # pydevd has put a function that warns in the place of sys.settrace; its own refuses to be
+    # called where pydevd uses sys.monitoring.
+    settrace = getattr(sys.modules.get("pydevd_tracing"), "SetTrace", sys.settrace)
+    settrace(None)
+    threading.settrace(None)
+
+
+def _stop_monitoring(monitoring: Any) -> None:
+    tool = monitoring.DEBUGGER_ID
+    monitoring.set_events(tool, 0)
+    for name in ("PY_START", "PY_RESUME", "LINE", "JUMP", "PY_RETURN", "PY_UNWIND", "RAISE"):
+        monitoring.register_callback(tool, getattr(monitoring.events, name), None)
+    monitoring.free_tool_id(tool)

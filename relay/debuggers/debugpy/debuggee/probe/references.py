@@ -1,0 +1,78 @@
+"""References: numbers that stand for values, until the program runs on.
+
+Knows what each stands for, and by which way it was reached. Refuses to know how a value is shown.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError
+    from relay.debuggers.debugpy.debuggee.probe.interrupts import hand_over_sigint
+    from relay.debuggers.debugpy.debuggee.probe.types import plans
+
+
+class Handle(NamedTuple):
+    """What a reference stands for."""
+
+    kind: str  # value, locals, globals
+    value: Any
+    parent: Handle | None
+    path: str | None  # an expression that gives the value in its frame
+    frame: Any
+
+
+def scope_handle(kind: str, frame: Any) -> Handle:
+    """For the frame's "locals" or "globals"."""
+    return Handle(kind, None, None, "", frame)
+
+
+class _References:
+    """Numbers that stand for values until the program runs on; no number is given twice."""
+
+    def __init__(self) -> None:
+        self.numbers = itertools.count(1000)
+        self.handles: dict[int, Handle] = {}
+        self.known: dict[tuple[Any, ...], int] = {}
+        self.stop = -1
+        self.returned: list[Any] = []  # pydevd's records of return values
+
+    def add(self, handle: Handle) -> int:
+        key = (handle.kind, id(handle.value), id(handle.parent), handle.path, id(handle.frame))
+        number = self.known.get(key)
+        if number is None:
+            number = self.known[key] = next(self.numbers)
+            self.handles[number] = handle
+        return number
+
+    def get(self, number: Any) -> Handle:
+        handle = self.handles.get(number)
+        if handle is None:
+            raise TroubleError("stale_reference", f"No value has the reference {number!r} now")
+        return handle
+
+    def at_stop(self, stop: int) -> None:
+        if stop > self.stop:
+            self.release()
+            self.stop = stop
+
+    def release(self) -> None:
+        self.handles.clear()
+        self.known.clear()
+        plans.clear()
+        # pydevd never empties what it records: an old return value would show again later.
+        for values in self.returned:
+            values.clear()
+        del self.returned[:]
+
+
+references = _References()
+
+
+def release() -> dict[str, Any]:
+    """Forget every reference; call it before the program runs on."""
+    references.release()
+    hand_over_sigint()
+    return {}

@@ -1,0 +1,166 @@
+"""Stops that pydevd misses, and stops that it makes twice, where it uses sys.monitoring (3.12+).
+
+* It hears of returns, but not of frames that an exception leaves: a step over a line that raises
+  lets the program run away. Here such a step is handed on to the caller, as a step over the rest
+  of it: it ends in the first handler.
+* It hears of calls, but not of generators and coroutines that go on: a breakpoint set while one
+  waits is missed, and a step does not lead into it. Here it is told.
+* On 3.12 it takes the jump at the end of a `while` loop for one that stays on its line, stops for
+  it, and from line 257 on stops again for the line: the first line of the loop stops twice, and
+  counts two hits. Here it hears of no jumps, as on 3.13.
+
+And, on every version, where debugpy itself runs the program: a step from `sys.exit()` leads into
+the log that debugpy keeps. Here it ends with the program.
+
+Knows pydevd's names for steps, and where it takes its events.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.patches import patch
+    from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
+
+_STEP_OVER = 108
+_STEPS_OF_ONE_FRAME = frozenset((108, 109, 159, 160))  # over and out, also "my code"
+_monitoring: Any = getattr(sys, "monitoring", None)
+_own_tool: list[int] = []
+
+
+def mend_steps() -> bool:
+    """Stop where a step or a breakpoint says, and once. True where there was need."""
+    attempt(_end_steps_at_exit)
+    constants = sys.modules["_pydevd_bundle.pydevd_constants"]
+    if not getattr(constants, "PYDEVD_USE_SYS_MONITORING", False):
+        return False
+    _mend_events()
+    _follow_from_first_step()
+    return True
+
+
+def _end_steps_at_exit() -> None:
+    """debugpy's command line passes a SystemExit on through its log, in Python code."""
+    log: Any = sys.modules.get("debugpy.common.log")
+    if log is None:
+        return
+
+    def reraise_exception(original: Any, *arguments: Any, **named: Any) -> None:
+        end_step()
+        raise
+
+    patch(log, "reraise_exception", reraise_exception)
+
+
+def end_step() -> None:
+    """This thread steps no more: what it runs from here on is none of the program's own code."""
+    info = getattr(_current_thread(), "additional_info", None)
+    if info is not None:
+        info.pydev_step_cmd, info.pydev_step_stop = -1, None
+        info.update_stepping_info()
+
+
+def _events_module() -> Any:
+    return sys.modules["_pydevd_sys_monitoring.pydevd_sys_monitoring"]
+
+
+# What pydevd hears
+
+
+def _mend_events() -> None:
+    """pydevd registers its callbacks anew whenever breakpoints or steps change."""
+    module = _events_module()
+    patch(module, "update_monitor_events", _update_monitor_events)
+    module.update_monitor_events()
+
+
+def _update_monitor_events(update: Any, *arguments: Any, **named: Any) -> None:
+    update(*arguments, **named)
+    tool, events = _monitoring.DEBUGGER_ID, _monitoring.events
+    if _monitoring.get_tool(tool) == "pydevd":  # not before the first thread is traced
+        _monitoring.register_callback(tool, events.JUMP, None)
+        _monitoring.register_callback(tool, events.PY_RESUME, _on_resume)
+
+
+def _current_thread() -> Any:
+    """The running thread as pydevd knows it; never makes one."""
+    return threading._active.get(threading.get_ident())  # type: ignore[attr-defined]
+
+
+def _on_resume(code: Any, offset: int) -> Any:
+    """What pydevd does at a call. Not heard again until breakpoints or steps change."""
+    thread = _current_thread()
+    if getattr(thread, "additional_info", None) is None:
+        return None
+    _events_module().enable_code_tracing(thread.ident, code, sys._getframe(1))
+    return None if _any_thread_steps() else _monitoring.DISABLE
+
+
+def _any_thread_steps() -> bool:
+    module: Any = sys.modules["_pydevd_bundle.pydevd_additional_thread_info"]
+    return bool(module.any_thread_stepping())
+
+
+# Frames that an exception leaves or enters
+
+
+def _follow_from_first_step() -> None:
+    """Programs that nobody steps through pay nothing."""
+    hook_suspensions("steps", after=_watch_if_stepped)
+
+
+def _watch_if_stepped(thread: Any, frame: Any, event: Any) -> None:
+    info = getattr(thread, "additional_info", None)
+    if not _own_tool and getattr(info, "pydev_step_cmd", -1) != -1:
+        _watch_exceptions()
+
+
+def _watch_exceptions() -> None:
+    """Under a tool number of our own: pydevd gives its own events up at any time."""
+    events = _monitoring.events
+    tool = next(number for number in (4, 3) if _monitoring.get_tool(number) is None)
+    _monitoring.use_tool_id(tool, "debug relay")
+    _own_tool.append(tool)
+    _monitoring.register_callback(tool, events.PY_UNWIND, _on_unwind)
+    _monitoring.register_callback(tool, events.PY_THROW, _on_throw)
+    _monitoring.set_events(tool, events.PY_UNWIND | events.PY_THROW)
+
+
+def _on_throw(code: Any, offset: int, error: BaseException) -> None:
+    """An exception thrown into a generator lets it go on, as `next` would."""
+    thread = _current_thread()
+    if getattr(thread, "additional_info", None) is not None:
+        _events_module().enable_code_tracing(thread.ident, code, sys._getframe(1))
+
+
+def _on_unwind(code: Any, offset: int, error: BaseException) -> None:
+    thread, frame = _current_thread(), sys._getframe(1)
+    info = getattr(thread, "additional_info", None)
+    if info is None or info.pydev_step_stop is not frame:
+        return
+    if info.pydev_step_cmd in _STEPS_OF_ONE_FRAME:
+        _hand_on(info, thread, frame.f_back)
+
+
+def _hand_on(info: Any, thread: Any, caller: Any) -> None:
+    while caller is not None and is_debugger_file(caller.f_code.co_filename):
+        caller = caller.f_back
+    py_db = debugger()
+    if caller is not None and py_db is not None:
+        info.pydev_step_cmd, info.pydev_step_stop = _STEP_OVER, caller
+        py_db.set_trace_for_frame_and_parents(thread.ident, caller)
+
+
+def stop_watching() -> None:
+    """In a forked child, which has no debugger."""
+    while _own_tool:
+        tool = _own_tool.pop()
+        _monitoring.set_events(tool, 0)
+        for event in (_monitoring.events.PY_UNWIND, _monitoring.events.PY_THROW):
+            _monitoring.register_callback(tool, event, None)
+        _monitoring.free_tool_id(tool)

@@ -1,0 +1,78 @@
+"""What is done where a thread is about to stop, and when it runs on: in one order, once each.
+
+pydevd stops a thread in one function. Who has something to do there says so here, under a name;
+who says it again, as at each attach, takes the place of the first. Refuses to know what is done.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from relay.debuggers.debugpy.debuggee.probe.frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.guard import Interrupted
+    from relay.debuggers.debugpy.debuggee.probe.patches import patch
+
+_ORDER = (
+    "answer",  # last of those that follow a stop: everything that resuming says is queued by then
+    "process",  # before all others: in a forked child that is not debugged nothing else may be done
+    "output",  # what was printed before the stop is out before anybody hears of the stop
+    "trace",  # ends here, and what the stop says may depend on it
+    "place",  # said ahead of pydevd's own word, which follows
+    "steps",
+    "returns",
+    "tracing",
+)
+_before: dict[str, Callable[..., Any]] = {}
+_after: dict[str, Callable[..., Any]] = {}
+
+
+def hook_suspensions(
+    name: str,
+    before: Callable[[Any, Any, Any], Any] | None = None,
+    after: Callable[[Any, Any, Any], Any] | None = None,
+) -> None:
+    """Call these around every stop: with the thread, the frame and pydevd's name for the event.
+
+    name: one of `_ORDER`, the order in which the `before` are called; the `after` are called in
+    the reverse. A `before` that answers False has the thread run on, and nobody else called.
+    What either raises is lost, but for a Ctrl-C, which is the program's.
+    """
+    if name not in _ORDER:
+        raise ValueError("no place in the order of suspensions: " + name)
+    for hooks, hook in ((_before, before), (_after, after)):
+        if hook is None:
+            hooks.pop(name, None)
+        else:
+            hooks[name] = hook
+    patch(debugger(), "do_wait_suspend", _suspended)
+
+
+def _suspended(wait: Any, thread: Any, frame: Any, event: Any, *more: Any, **named: Any) -> Any:
+    for name in _ORDER:
+        hook = _before.get(name)
+        if hook is not None and _call(hook, thread, frame, event) is False:
+            return None
+    result = wait(thread, frame, event, *more, **named)
+    for name in reversed(_ORDER):
+        hook = _after.get(name)
+        if hook is not None:
+            _call(hook, thread, frame, event)
+    return result
+
+
+def _call(hook: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return hook(*arguments)
+    except (Interrupted, KeyboardInterrupt):
+        raise
+    except BaseException:  # noqa: BLE001  whatever the program's objects raise
+        return None
+
+
+def forget_suspension_hooks() -> None:
+    """In a forked child that joins: they are its parent's, until it says its own."""
+    _before.clear()
+    _after.clear()

@@ -1,0 +1,253 @@
+"""Traces of calls: armed, told by the interpreter, stopped at the end of the call, and read.
+
+One trace at a time. It ends with its call, where the program stops, or with any other stop
+before.
+"""
+# ruff: noqa: BLE001
+# Broad excepts are the trade here: whatever the program's objects raise is an answer.
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import sys
+import threading
+import types
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.events import send_event
+    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.functions import (
+        _Function,
+        _is_meant,
+        _is_own,
+        _module_names,
+        _place_of_code,
+        _walk,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt, exception_line
+    from relay.debuggers.debugpy.debuggee.probe.pydevd_names import require_purpose
+    from relay.debuggers.debugpy.debuggee.probe.steps import _hand_on
+    from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
+    from relay.debuggers.debugpy.debuggee.probe.trace_monitor import MonitorEars
+    from relay.debuggers.debugpy.debuggee.probe.trace_record import FrameTrace
+    from relay.debuggers.debugpy.debuggee.probe.trace_settrace import SettraceEars
+
+TRACE_EVENT = "relayTrace"
+_STEP = 108  # pydevd's number of a step over: what a stop at the end of the call looks like
+_OF_ONE_FRAME = frozenset((108, 109, 159, 160))
+_STEPS_OUT = frozenset((109, 160))
+
+
+class _Wanted:
+    """Which calls are meant: of a function by name, or of the one that begins at a line."""
+
+    def __init__(self, function: str, path: str | None, line: int | None, condition: str | None):
+        self.function = _Function(function, function)
+        self.bare, self.path, self.line = self.function.parts[-1], path, line
+        self.code = condition and compile(condition, "<condition>", "eval", 0, True)
+
+    def is_code(self, frame: Any) -> bool:
+        code = frame.f_code
+        if self.path is None:
+            return bool(code.co_name == self.bare and _is_meant(self.function, frame))
+        if code.co_firstlineno != self.line or code.co_name != self.bare:
+            return False
+        return bool(_place_of_code(code)["path"] == self.path)
+
+
+class _Held:
+    """The trace that there is, or was."""
+
+    def __init__(self) -> None:
+        self.trace: FrameTrace | None = None
+        self.ears: Any = None
+        self.wanted: Any = None
+        self.entries: Any = None  # counts in C: two threads never get the same
+        self.is_read = False  # after its end
+        self.stopping: list[int] = []  # the thread that stops at the end of its call
+
+
+_held = _Held()
+
+
+def trace_start(
+    function: str,
+    path: str | None = None,
+    line: int | None = None,
+    number: int = 1,
+    depth: int = 1,
+    condition: str | None = None,
+    reveal_values: bool = False,
+) -> dict[str, Any]:
+    """Wait for a call from now on, in place of any trace before. For pydevd's own thread."""
+    require_purpose("traces")
+    _end_trace("replaced")
+    trace = FrameTrace(number, depth, reveal_values)
+    _held.wanted = _Wanted(function, path, line, condition)
+    _held.entries = itertools.count(1)
+    ears: Any = MonitorEars if hasattr(sys, "monitoring") else SettraceEars
+    _held.trace, _held.ears, _held.is_read = trace, ears(trace), False
+    _end_at_stops()
+    can = attempt(_held.ears.start, default=False)
+    if not can:
+        _end_trace("replaced")
+    return {"can": can}
+
+
+def trace_read(stopped: bool = False) -> dict[str, Any]:
+    """What is recorded so far; a trace that is under way ends if the program has stopped."""
+    trace = _held.trace
+    if trace is None:
+        return {"trace": None}
+    trace.texts.free()
+    if stopped:
+        _end_trace("interrupted")
+        _held.is_read = True
+    return {"trace": trace.answer()}
+
+
+def tell_trace() -> None:
+    """The program ends: tell what nobody will be able to ask for."""
+    trace, py_db = _held.trace, debugger()
+    if trace is None or _held.is_read or py_db is None:
+        return
+    _end_trace("ended")
+    send_event(py_db, TRACE_EVENT, {"trace": trace.answer()})
+
+
+def trace_functions(function: str) -> dict[str, Any]:
+    """Whether a function of this name is loaded, and which are called nearly so."""
+    wanted, names = function.split("."), set()
+    for module in list(sys.modules.values()):
+        if type(module) is not types.ModuleType:
+            continue
+        namespace = module.__dict__
+        is_own = attempt(_is_own, namespace, default=False)
+        roots = list(_module_names(namespace))
+        if not is_own and not any(root[0] == wanted[0] for root in roots):
+            continue
+        for path, _ in attempt(lambda n=namespace: list(_walk(n, 3)), default=[]):
+            whole = any(wanted == [*root, *path] for root in roots)
+            if whole or (is_own and wanted == path[-len(wanted) :]):
+                return {"found": True, "similar": []}
+            if is_own:
+                names.add(".".join(path))
+    bare = {name.rpartition(".")[2]: name for name in names}
+    near = difflib.get_close_matches(wanted[-1], bare, n=3)
+    return {"found": False, "similar": [bare[name] for name in near]}
+
+
+# What the ears ask
+
+
+def fits_call(trace: FrameTrace, frame: Any, is_start: Any = None) -> bool | None:
+    """Whether this is the call; None if it is one of another function."""
+    wanted = _held.wanted
+    if not wanted.is_code(frame):
+        return None
+    if is_start is not None and not is_start(frame):
+        return False
+    if wanted.code and not _condition_holds(trace, wanted.code, frame):
+        return False
+    py_db = debugger()
+    if py_db is None or py_db.pydb_disposed:
+        _end_trace("interrupted")  # nobody debugs this program any more
+        return False
+    number = next(_held.entries)
+    trace.called = max(trace.called, number)
+    return bool(number == trace.call)
+
+
+def _condition_holds(trace: FrameTrace, code: Any, frame: Any) -> bool:
+    try:
+        return bool(eval(code, frame.f_globals, frame.f_locals))
+    except BaseException as error:
+        trace.complaint = attempt(exception_line, error, default=type(error).__name__)
+        return True
+
+
+def guarded_event(trace: FrameTrace, function: Any, *arguments: Any) -> Any:
+    """Nothing that goes wrong here is the program's business."""
+    try:
+        return function(*arguments)
+    except BaseException as error:
+        trace.complaint = "the trace broke off: " + attempt(exception_line, error, default="")
+        _end_trace("interrupted")
+        return False
+
+
+def forget_trace() -> None:
+    """In a forked child: the trace is its parent's."""
+    _end_trace("replaced")
+    _held.trace = _held.ears = None
+
+
+def _end_trace(state: str) -> None:
+    trace, ears = _held.trace, _held.ears
+    if trace is not None:
+        trace.finish(state)
+    if ears is not None:
+        attempt(ears.stop)
+
+
+# Stops
+
+
+def end_of_call(trace: FrameTrace, frame: Any) -> None:
+    """Stop the program here: the call is about to return, or an exception to leave it."""
+    attempt(_held.ears.stop)
+    ident = threading.get_ident()
+    _held.stopping.append(ident)
+    try:
+        attempt(_stop_in, frame)
+    finally:
+        _held.stopping.remove(ident)
+
+
+def _stop_in(frame: Any) -> None:
+    py_db, thread = debugger(), threading.current_thread()
+    if py_db is None or py_db.pydb_disposed:
+        return
+    info = getattr(thread, "additional_info", None)
+    if info is None:
+        module: Any = sys.modules["_pydevd_bundle.pydevd_additional_thread_info"]
+        info = module.set_additional_thread_info(thread)
+    if hasattr(sys, "monitoring"):
+        info.trace_suspend_type = "sys_monitoring"
+    py_db.set_suspend(thread, _STEP)
+    py_db.do_wait_suspend(thread, frame, "return", None)
+    # With monitoring, pydevd may not hear of this very return: a step over it would be lost.
+    is_step = info.pydev_step_cmd in _OF_ONE_FRAME and info.pydev_step_stop is frame
+    if not is_step or not hasattr(sys, "monitoring"):
+        return
+    caller = frame.f_back
+    if info.pydev_step_cmd in _STEPS_OUT and _is_shown(caller):
+        py_db.set_suspend(thread, _STEP)
+        py_db.do_wait_suspend(thread, caller, "return", None)
+    else:
+        _hand_on(info, thread, caller)
+
+
+def _is_shown(frame: Any) -> bool:
+    return frame is not None and not is_debugger_file(frame.f_code.co_filename)
+
+
+def _note_stop(frame: Any, event: Any) -> None:
+    trace = _held.trace
+    if trace is None or trace.thread is None or trace.state != "recording":
+        return
+    if trace.thread["ident"] == threading.get_ident():
+        trace.stop_at(frame, event == "line" and hasattr(sys, "monitoring"))
+
+
+def _end_at_stops() -> None:
+    """Any other stop ends the trace; the relay may decide that one at an exception is none."""
+    hook_suspensions("trace", before=_end_at_stop)
+
+
+def _end_at_stop(thread: Any, frame: Any, event: Any) -> None:
+    if event != "exception" and threading.get_ident() not in _held.stopping:
+        attempt(_note_stop, frame, event)
+        _end_trace("interrupted")

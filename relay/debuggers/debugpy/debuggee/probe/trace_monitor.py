@@ -1,0 +1,127 @@
+"""How the interpreter tells the record of a call: by `sys.monitoring`, on 3.12 and later.
+
+A tool number of our own, so that pydevd's events stay as they are. Until the call begins, only
+beginnings of functions are heard, each other function once. After that, lines, returns and yields
+are heard of the code that is recorded, and of no other; beginnings and exceptions of all code,
+since only the frame says whose they are.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.trace import end_of_call, fits_call, guarded_event
+    from relay.debuggers.debugpy.debuggee.probe.trace_record import FrameTrace
+
+_sys_monitoring: Any = getattr(sys, "monitoring", None)
+_EVENTS = ("PY_START", "LINE", "PY_RETURN", "PY_YIELD", "RAISE", "PY_UNWIND")
+
+
+class MonitorEars:
+    """The events of one trace."""
+
+    def __init__(self, trace: FrameTrace) -> None:
+        self.trace, self.tool = trace, -1
+        self.heard: dict[Any, int] = {}  # local events by code
+
+    def start(self) -> bool:
+        """False if others have all tool numbers."""
+        free = (n for n in (3, 4, 2) if _sys_monitoring.get_tool(n) is None)
+        self.tool = next(free, -1)
+        if self.tool < 0:
+            return False
+        _sys_monitoring.use_tool_id(self.tool, "debug relay trace")
+        events = _sys_monitoring.events
+        _sys_monitoring.register_callback(self.tool, events.PY_START, self._on_any_start)
+        _sys_monitoring.set_events(self.tool, events.PY_START)
+        _sys_monitoring.restart_events()  # what an earlier trace did not want to hear
+        return True
+
+    def stop(self) -> None:
+        tool, self.tool = self.tool, -1
+        if tool < 0:
+            return
+        _sys_monitoring.set_events(tool, 0)
+        for code in self.heard:
+            _sys_monitoring.set_local_events(tool, code, 0)
+        self.heard.clear()
+        for name in _EVENTS:
+            _sys_monitoring.register_callback(tool, getattr(_sys_monitoring.events, name), None)
+        _sys_monitoring.free_tool_id(tool)
+
+    def _hear(self, code: Any, lines: bool) -> None:
+        events = _sys_monitoring.events
+        wanted = self.heard.get(code, 0) | events.PY_RETURN | events.PY_YIELD
+        wanted |= events.LINE if lines else 0
+        if self.heard.get(code) != wanted:
+            self.heard[code] = wanted
+            _sys_monitoring.set_local_events(self.tool, code, wanted)
+
+    # Before the call
+
+    def _on_any_start(self, code: Any, offset: int) -> Any:
+        frame = sys._getframe(1)
+        fits = guarded_event(self.trace, fits_call, self.trace, frame)
+        if fits is None:
+            return _sys_monitoring.DISABLE
+        if fits:
+            guarded_event(self.trace, self._begin, frame)
+        return None
+
+    def _begin(self, frame: Any) -> None:
+        events, listen = _sys_monitoring.events, _sys_monitoring.register_callback
+        self.trace.begin(frame)
+        for event, callback in (
+            (events.PY_START, self._on_start),
+            (events.LINE, self._on_line),
+            (events.PY_RETURN, self._on_return),
+            (events.PY_YIELD, self._on_yield),
+            (events.RAISE, self._on_raise),
+            (events.PY_UNWIND, self._on_unwind),
+        ):
+            listen(self.tool, event, callback)
+        self._hear(frame.f_code, True)
+        _sys_monitoring.set_events(self.tool, events.PY_START | events.RAISE | events.PY_UNWIND)
+        _sys_monitoring.restart_events()
+
+    # In the call
+
+    def _on_start(self, code: Any, offset: int) -> None:
+        frame = sys._getframe(1)
+        frames = self.trace.frames
+        if frame.f_back in frames:
+            guarded_event(self.trace, self.trace.enter, frame)
+            call = frames.get(frame)
+            if call is not None:
+                self._hear(code, call.depth > 0)
+
+    def _on_line(self, code: Any, line: int) -> None:
+        frame = sys._getframe(1)
+        if frame in self.trace.frames:
+            guarded_event(self.trace, self.trace.line, frame, line)
+
+    def _on_return(self, code: Any, offset: int, value: Any) -> None:
+        frame = sys._getframe(1)
+        if frame in self.trace.frames and guarded_event(
+            self.trace, self.trace.leave, frame, value, False
+        ):
+            end_of_call(self.trace, frame)
+
+    def _on_yield(self, code: Any, offset: int, value: Any) -> None:
+        frame = sys._getframe(1)
+        if frame in self.trace.frames:
+            guarded_event(self.trace, self.trace.leave, frame, value, True)
+
+    def _on_raise(self, code: Any, offset: int, error: Any) -> None:
+        frame = sys._getframe(1)
+        if frame in self.trace.frames:
+            guarded_event(self.trace, self.trace.raised, frame, error)
+
+    def _on_unwind(self, code: Any, offset: int, error: Any) -> None:
+        frame = sys._getframe(1)
+        if frame in self.trace.frames and guarded_event(
+            self.trace, self.trace.unwound, frame, error
+        ):
+            end_of_call(self.trace, frame)

@@ -1,0 +1,154 @@
+"""How a child of the debuggee joins its session: on a socket of its own, to the same relay.
+
+Runs in the child: at the start of a new interpreter (`join`), or after a fork (`rejoin`). From
+then on pydevd speaks DAP there, and the child waits until the relay has said what to stop for. A
+child that finds nobody, or has a pydevd that is unknown, runs free. Knows pydevd's private names
+for what a fork leaves behind; the rest is in `load.py`, `link.py` and `hooks.py`.
+
+Standard library only, Python 3.8 and newer; imports nothing of its own package.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import os
+import socket
+import sys
+import threading
+import types
+from typing import Any
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# What only a fork needs; everything else is checked by `load.py`.
+USED_AFTER_FORK = {
+    "_pydevd_bundle.pydevd_constants": "after_fork set_global_debugger",
+    "_pydevd_bundle.pydevd_custom_frames": "custom_frames_container_init",
+    "_pydevd_sys_monitoring.pydevd_sys_monitoring": "reset_thread_local_info",
+}
+
+_parts: dict[str, Any] = {}
+
+
+def load(name: str, path: str) -> Any:
+    """The module in `path`, from its .pyc file if there is one, and not in sys.modules."""
+    code = importlib.machinery.SourceFileLoader(name, path).get_code(name)
+    if code is None:
+        raise ImportError(f"no code in {path}")
+    module = types.ModuleType(name)
+    module.__file__ = path
+    exec(code, module.__dict__)
+    return module
+
+
+def prepare() -> None:
+    """Load what joining takes: after a fork is no time for imports."""
+    for name in ("load", "link", "hooks"):
+        _parts[name] = load("_debug_relay_pydevd_" + name, os.path.join(HERE, name + ".py"))
+
+
+def unfit() -> str | None:
+    """Why the debugger of this process cannot join again after a fork; None if it can."""
+    loading = _parts["load"]
+    reason: str | None = loading.unfit() or loading.unfit(USED_AFTER_FORK)
+    return reason
+
+
+def connect(door: str) -> socket.socket | None:
+    """A connection to the relay; None if nobody listens there."""
+    sock = socket.socket(socket.AF_UNIX)
+    try:
+        sock.connect(door)
+    except OSError:
+        sock.close()
+        return None
+    return sock
+
+
+def join(spec: dict[str, str]) -> None:
+    """At the start of a new interpreter, before any code of its program."""
+    sock = connect(spec["door"])
+    if sock is None:
+        return
+    loading = _parts["load"]
+    try:
+        pydevd, py_db = loading.load_pydevd(spec["debugpy"])
+        probe = pydevd._debug_relay_probe = load("_debug_relay_probe", spec["probe"])
+        if probe.unfit() is not None:
+            raise loading.UnfitError
+    except (loading.UnfitError, ImportError, OSError, SyntaxError):
+        sock.close()
+        return
+    link = _parts["link"].Link(pydevd, py_db, sock)
+    hooks = _parts["hooks"]
+    link.hide_files((__file__, hooks.__file__, os.path.join(spec["site"], "sitecustomize.py")))
+    hooks.install(link)
+    link.wait_until_configured()
+    link.begin()
+    if not pydevd.PYDEVD_USE_SYS_MONITORING:
+        _begin_at_main(link)
+
+
+def _begin_at_main(link: Any) -> None:
+    """pydevd looks once for the frame in which an exception is uncaught: at that of `__main__`.
+
+    Here that has not begun, and what calls us is over before it does.
+    """
+    tracing: Any = sys.modules["pydevd_tracing"]
+
+    def wait_for_main(frame: Any, event: str, arg: Any) -> Any:
+        path = frame.f_code.co_filename
+        if frame.f_back is not None or path.startswith(("<frozen importlib", "<frozen zipimport")):
+            return None
+        link.py_db.enable_tracing()
+        wanted = link.pydevd._debug_relay_probe.wanted_trace_function()
+        return None if wanted is None else wanted(frame, event, arg)
+
+    tracing.SetTrace(wait_for_main)
+
+
+def rejoin(spec: dict[str, str], frame: Any) -> None:
+    """After a fork, in the child, whose hooks have dropped the debugger of the parent.
+
+    frame: the innermost frame of the program; it and its callers are watched from now on.
+    """
+    sock = connect(spec["door"])
+    if sock is None:
+        return
+    pydevd: Any = sys.modules["pydevd"]
+    _forget_parent(pydevd)
+    link = _parts["link"].Link(pydevd, pydevd.PyDB(), sock)
+    hooks = _parts["hooks"]
+    link.hide_files((__file__, hooks.__file__))
+    _say_goodbye(link)
+    hooks.install(link)
+    link.wait_until_configured()
+    link.begin()
+    link.py_db.set_trace_for_frame_and_parents(threading.get_ident(), frame)
+    monitoring = getattr(sys, "monitoring", None)
+    if monitoring is not None and pydevd.PYDEVD_USE_SYS_MONITORING:
+        monitoring.restart_events()
+
+
+def _forget_parent(pydevd: Any) -> None:
+    constants: Any = sys.modules["_pydevd_bundle.pydevd_constants"]
+    constants.after_fork()
+    constants.set_global_debugger(None)
+    threading.current_thread().additional_info = None  # type: ignore[attr-defined]
+    sys.modules["_pydevd_bundle.pydevd_custom_frames"].custom_frames_container_init()
+    if pydevd.PYDEVD_USE_SYS_MONITORING:
+        module: Any = sys.modules["_pydevd_sys_monitoring.pydevd_sys_monitoring"]
+        module.reset_thread_local_info()
+
+
+def _say_goodbye(link: Any) -> None:
+    """Forked children end by os._exit, which runs nothing: their last words would be lost."""
+
+    def leave(status: int) -> None:
+        if not link.over:
+            body = {"exitCode": status}
+            link.send({"type": "event", "event": "exited", "body": body})
+            link.finish()
+        sys.modules["posix"]._exit(status)
+
+    os._exit = leave  # type: ignore[assignment]

@@ -1,0 +1,198 @@
+"""pydevd for the debuggee: found, imported without a trace, checked name by name.
+
+Knows where a debugpy may lie, what its import changes in the process, and every private name
+that `link.py` uses. Starts nothing, and knows nothing of sockets and programs.
+
+Standard library only, Python 3.8 and newer; imports nothing of its own package.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import gc
+import importlib.util
+import os
+import re
+import sys
+import types
+import warnings
+from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+# Read by pydevd while it is imported; the program never sees them.
+SETTINGS = {
+    "PYDEVD_USE_FRAME_EVAL": "NO",
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    # At the default of 3 s, pydevd lets the other threads run when a repr is slow.
+    "PYDEVD_UNBLOCK_THREADS_ON_VARIABLES_TIMEOUT": "-1",
+    "PYDEVD_WARN_EVALUATION_TIMEOUT": "86400",
+    "PYDEVD_WARN_SLOW_RESOLVE_TIMEOUT": "86400",
+}
+
+# Every name of pydevd that the bootstrap uses, the probe aside: where it lives, and what it is.
+USED_NAMES = {
+    "pydevd": "PyDB PyDevdAPI PyDevJsonCommandProcessor NetCommand ReaderThread WriterThread"
+    " process_net_command set_global_debugger settrace stoptrace get_current_thread_id"
+    " PYDEVD_USE_SYS_MONITORING",
+    "pydevd:PyDB": "block_until_configuration_done patch_threads enable_tracing"
+    " notify_thread_created add_dap_messages_listener _create_pydb_command_thread"
+    " set_trace_for_frame_and_parents",
+    "pydevd:PyDevdAPI": "set_dont_trace_start_end_patterns",
+    "pydevd:ReaderThread": "_on_run _terminate_on_socket_close",
+    "pydevd:WriterThread": "_on_run add_command do_kill_pydev_thread",
+    "pydevd_tracing": "SetTrace restore_sys_set_trace_func",
+    "_pydev_bundle.pydev_monkey": "undo_patch_thread_modules",
+    "_pydev_bundle.pydev_log:_LoggingGlobals": "_debug_stream _debug_stream_initialized",
+    "_pydevd_bundle.pydevd_comm_constants": "CMD_EXIT CMD_RETURN",
+    "_pydevd_bundle.pydevd_constants": "PYDEVD_USE_SYS_MONITORING SUPPORT_GEVENT",
+    "_pydevd_bundle.pydevd_utils": "SUPPORT_GEVENT",
+    "_pydevd_sys_monitoring.pydevd_sys_monitoring": "stop_monitoring",
+}
+
+# Half-open; the one place that says it. 1.8.21 is the first that answers an evaluate without a frame.
+SUPPORTED = ((1, 8, 21), (1, 9, 0))
+
+
+class UnfitError(Exception):
+    """This interpreter's pydevd is not one that the bootstrap was written for."""
+
+
+def load_pydevd(fallback: str) -> tuple[types.ModuleType, Any]:
+    """pydevd of the interpreter's own debugpy, or of the one in directory `fallback`, and a PyDB.
+
+    Raises UnfitError when neither is supported, or pydevd lacks a name that the bootstrap uses.
+    """
+    with _untouched_process():
+        package = _own_debugpy()
+        if not is_supported(installed_version(package)):
+            package = os.path.join(fallback, "debugpy")
+            if not is_supported(installed_version(package)):
+                raise UnfitError(f"the debugpy in {fallback} is not supported")
+            _import_package("debugpy", package)
+        kept = _keep_from_patches()
+        importlib.import_module("debugpy._vendored.force_pydevd")
+        place = os.path.realpath(sys.modules["pydevd"].__file__ or "")
+        if not place.startswith(os.path.join(os.path.realpath(package), "")):
+            raise UnfitError(f"another pydevd is loaded already: {place}")
+        reason = unfit()
+        if reason is not None:
+            raise UnfitError(reason)
+        if kept:  # else it asks on standard error for what is done here
+            sys.modules["_pydevd_bundle.pydevd_utils"].SUPPORT_GEVENT = True  # type: ignore[attr-defined]
+        pydevd = sys.modules["pydevd"]
+        return pydevd, pydevd.PyDB()
+
+
+def _keep_from_patches() -> bool:
+    """Have pydevd take copies of `threading`, `socket` and others, if the program may patch them.
+
+    gevent and eventlet make a program's threads and locks into greenlets: those of the debugger would
+    wait for the very program that it has stopped. Neither is imported for it.
+    """
+    if "GEVENT_SUPPORT" in os.environ or not (_can_import("gevent") or _can_import("eventlet")):
+        return False
+    os.environ["GEVENT_SUPPORT"] = "True"
+    vendored: Any = importlib.import_module("debugpy._vendored")
+    with vendored.vendored("pydevd"):
+        constants: Any = importlib.import_module("_pydevd_bundle.pydevd_constants")
+    constants.SUPPORT_GEVENT = False  # else pydevd imports gevent
+    return True
+
+
+def _can_import(name: str) -> bool:
+    with contextlib.suppress(ImportError, ValueError):
+        return importlib.util.find_spec(name) is not None
+    return False
+
+
+def unfit(used: Mapping[str, str] = USED_NAMES) -> str | None:
+    """Why the imported pydevd cannot be used, or None when every name is there."""
+    for place, names in used.items():
+        module, _, attribute = place.partition(":")
+        try:
+            holder: Any = importlib.import_module(module)
+            holder = getattr(holder, attribute) if attribute else holder
+        except (ImportError, AttributeError) as error:
+            return f"{place}: {error}"
+        for name in names.split():
+            if not hasattr(holder, name):
+                return f"{place} has no {name}"
+    return None
+
+
+def _own_debugpy() -> str:
+    """The directory of the interpreter's own; a name that leads nowhere if it has none."""
+    try:
+        found = importlib.util.find_spec("debugpy")
+    except (ImportError, ValueError):
+        found = None
+    return os.path.dirname(found.origin) if found is not None and found.origin else os.devnull
+
+
+def installed_version(package: str) -> tuple[int, ...] | None:
+    """Of the debugpy in that directory, read without importing it."""
+    try:
+        with open(os.path.join(package, "_version.py"), encoding="utf-8") as file:
+            found = re.search(r'"version": "([^"]+)', file.read())
+    except OSError:
+        return None
+    return numbers(found.group(1)) if found else None
+
+
+def numbers(version: str) -> tuple[int, ...] | None:
+    """(major, minor, micro) of a version as text, whatever follows; None if it does not say."""
+    found = re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", version)
+    return tuple(int(part or 0) for part in found.groups()) if found else None
+
+
+def is_supported(version: tuple[int, ...] | None) -> bool:
+    """Whether the relay knows a debugpy of that version."""
+    return version is not None and SUPPORTED[0] <= version < SUPPORTED[1]
+
+
+def _import_package(name: str, directory: str) -> None:
+    # One that something has imported already stays with whoever has it.
+    for loaded in [one for one in sys.modules if one.partition(".")[0] == name]:
+        del sys.modules[loaded]
+    # By its own path: sys.path must not gain a directory full of other packages.
+    spec = importlib.util.spec_from_file_location(
+        name, os.path.join(directory, "__init__.py"), submodule_search_locations=[directory]
+    )
+    if spec is None or spec.loader is None:
+        raise UnfitError(f"no {name} in {directory}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+
+
+@contextlib.contextmanager
+def _untouched_process() -> Iterator[None]:
+    """Environment, sys.path, builtins and warning filters leave as they came.
+
+    SETTINGS hold inside.
+    """
+    environment, path, names = dict(os.environ), list(sys.path), set(vars(builtins))
+    os.environ.update(SETTINGS)
+    gc.disable()  # hundreds of modules come and stay: nothing to collect
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        gc.enable()
+        sys.path[:] = path
+        _restore_environment(environment)
+        for name in set(vars(builtins)) - names:
+            delattr(builtins, name)
+
+
+def _restore_environment(environment: dict[str, str]) -> None:
+    for name in set(os.environ) - set(environment):
+        del os.environ[name]
+    for name, value in environment.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value

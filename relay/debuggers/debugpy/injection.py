@@ -1,0 +1,212 @@
+"""Putting the debugger into a running process: the code is queued there, and the process runs it.
+
+debugpy's own injector runs the code in the thread that gdb has just interrupted. If that thread
+was waiting for the GIL, as it mostly is in a program with busy threads, both hang for ever. So gdb
+only queues the code here (Py_AddPendingCall needs no GIL) and is gone within a second; the main
+thread runs it at its next bytecode. A main thread that sleeps in a system call runs no bytecode:
+it is interrupted as debugpy does it, if no other thread could have the GIL.
+
+Source: CPython Py_AddPendingCall, proc(5), gdb "Calling program functions"; contract section 5.
+"""
+
+from __future__ import annotations
+
+import base64
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import debugpy
+import trio
+
+from relay.debuggers.debugpy.debuggee.pydevd.load import SUPPORTED
+from relay.debuggers.debugpy.processes import LISTEN
+from relay.errors import AttachFailed
+
+GDB_SECONDS = 20.0
+"""How long gdb may take to read a process's symbols and make one call."""
+
+TIDYING_SECONDS = 10.0
+"""How long a debugger that was there before may take to be gone: debugpy takes up to 1 s."""
+
+GIVE_UP_SECONDS = 5.0
+LOOK_SECONDS = 0.25
+"""Between two looks at a process that does not run the code."""
+
+_VENDORED = Path(debugpy.__file__).parent / "_vendored/pydevd/pydevd_attach_to_process"
+_SERVER = Path(debugpy.__file__).parent / "server"
+
+_INJECTED = """
+import socket, sys, time
+def let_go():
+    # While a debugger that was detached tidies up, another one would not connect.
+    pydevd = sys.modules.get("pydevd")
+    old = pydevd and pydevd.get_global_debugger()
+    deadline = time.monotonic() + {tidying!r}
+    while old and old.pydb_disposed and pydevd.get_global_debugger() is old:
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.01)
+def replace():
+    # One that the program has imported, and not used: what it has of it stays with it.
+    debugpy = sys.modules.get("debugpy")
+    version = [int(part) for part in str(getattr(debugpy, "__version__", "0")).split(".")
+               if part.isdigit()]
+    if "pydevd" not in sys.modules and version < {oldest!r}:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "debugpy"]:
+            del sys.modules[name]
+def attach():
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # busy threads would take the GIL for 5 ms at each file read
+    sys.path.insert(0, {server!r})
+    try:
+        let_go()
+        replace()
+        import attach_pid_injected
+        attach_pid_injected.attach({setup!r})
+    except BaseException:
+        pass  # it has told its reason; the program must not get the exception
+    finally:
+        sys.path.remove({server!r})
+        sys.setswitchinterval(interval)
+try:
+    with socket.socket() as late:
+        late.bind({address!r})  # nobody waits for us any more
+except OSError:
+    attach()
+"""
+
+
+async def inject(pid: int, host: str, port: int, token: str) -> None:
+    """Have the process connect to a debug client at `host:port`; wait until it has to have.
+
+    Returns when the code is queued and the process runs, or ran it; the caller waits for the
+    connection. A process that keeps the GIL in C code is left as it is: it connects later.
+
+    Raises:
+        AttachFailed: gdb is missing, or may not trace the process, or finds no Python there.
+    """
+    setup = {
+        "mode": "connect",
+        "address": (host, port),
+        "wait_for_client": False,
+        "log_to": None,
+        "adapter_access_token": token,
+    }
+    if shutil.which("gdb") is None or not sys.platform.startswith("linux"):
+        await _run([*_debugpy_command(host, port, token), "--pid", str(pid)], pid)
+        return
+    code = _INJECTED.format(
+        server=str(_SERVER),
+        setup=setup,
+        address=(host, port),
+        tidying=TIDYING_SECONDS,
+        oldest=list(SUPPORTED[0]),
+    )
+    await _gdb(pid, _queueing(code))
+    while not await _can_be_interrupted(pid):
+        pass
+    await _interrupt(pid)
+
+
+def _debugpy_command(host: str, port: int, token: str) -> list[str]:
+    command = [sys.executable, "-m", "debugpy", "--connect", f"{host}:{port}"]
+    return [*command, "--configure-subProcess", "false", "--adapter-access-token", token]
+
+
+def _queueing(code: str) -> list[str]:
+    packed = base64.b64encode(code.encode()).decode()
+    text = f"import base64; exec(base64.b64decode('{packed}'), {{'__name__': '__relay__'}})"
+    return [f'print ((int(*)(void*,void*))Py_AddPendingCall)(&PyRun_SimpleString, "{text}")']
+
+
+async def _interrupt(pid: int) -> None:
+    """Make the main thread run bytecode inside its system call: what was queued runs with it."""
+    library = next(_VENDORED.glob("attach_linux_*.so"), None)
+    if library is None:
+        return
+    await _gdb(
+        pid,
+        [
+            f'print ((void*(*)(const char*,int))dlopen)("{library}", 2)',
+            f"sharedlibrary {library.stem}",
+            'print ((int(*)(int,const char*,int))DoAttach)(0, "pass", 0)',
+        ],
+    )
+
+
+async def _gdb(pid: int, commands: list[str]) -> None:
+    # A call that is aborted must give the thread its registers back: `unwindonsignal`.
+    settings = ["set scheduler-locking off", "set unwindonsignal on"]
+    command = ["gdb", "--nw", "--nh", "--nx", "--pid", str(pid), "--batch"]
+    command += [f"--eval-command={line}" for line in [*settings, *commands]]
+    said = await _run(command, pid)
+    values = [line for line in said.splitlines() if line.startswith("$")]
+    if not values or not values[-1].endswith("= 0"):  # both of our calls say 0 for success
+        raise _refused(pid, said)
+
+
+async def _run(command: list[str], pid: int) -> str:
+    """Run the injector to its end, even when the session ends meanwhile; what it said."""
+    with trio.move_on_after(GDB_SECONDS, shield=True):
+        try:
+            done = await trio.run_process(
+                command,
+                capture_stdout=True,
+                stderr=subprocess.STDOUT,
+                check=False,
+                start_new_session=True,
+                deliver_cancel=_give_up,
+            )
+        except OSError as error:
+            raise _refused(pid, str(error)) from None
+        said = done.stdout.decode(errors="backslashreplace")
+        if done.returncode:
+            raise _refused(pid, said)
+        return said
+    raise _refused(pid, f"it did not end within {GDB_SECONDS:g} s")
+
+
+async def _give_up(process: trio.Process) -> None:
+    process.send_signal(signal.SIGINT)  # gdb then lets the target go as it was
+    await trio.sleep(GIVE_UP_SECONDS)
+    process.kill()
+
+
+def _refused(pid: int, said: str) -> AttachFailed:
+    denied = "ptrace" in said.lower() or "not permitted" in said.lower()
+    return AttachFailed(
+        f"the debugger could not be injected into process {pid}",
+        pid=pid,
+        injector=said[-1000:],
+        suggestion=f"The system does not let us trace that process: {LISTEN}"
+        if denied
+        else f"Read details.injector; or {LISTEN}",
+    )
+
+
+# Where the main thread is ----------------------------------------------------------------
+
+
+async def _can_be_interrupted(pid: int) -> bool:
+    """Whether the main thread sleeps in a system call, and nobody has the GIL.
+
+    While other threads run, one of them may have it. And who waits for the GIL wakes up every
+    5 ms (sys.setswitchinterval) to ask for it again.
+    """
+    try:
+        before = _activity(pid)
+        await trio.sleep(LOOK_SECONDS)
+        return before == _activity(pid) and not before[0].startswith("running")
+    except OSError:  # it has gone: the wait for its connection ends with connect_timeout
+        return False
+
+
+def _activity(pid: int) -> tuple[str, str, list[str]]:
+    """The main thread's system call and how often it slept; the time that all used. proc(5)."""
+    main, process = Path(f"/proc/{pid}/task/{pid}"), Path(f"/proc/{pid}")
+    status = dict(line.split(":", 1) for line in (main / "status").read_text().splitlines())
+    used = (process / "stat").read_text().rpartition(")")[2].split()[11:13]
+    return (main / "syscall").read_text(), status["voluntary_ctxt_switches"], used

@@ -1,0 +1,276 @@
+"""Starting a Python program on a rung, and attaching to one. The IO behind `adapters.python`.
+
+fast     DAP on an inherited socket pair; no port, so nobody else can connect
+plain    the debuggee connects to our listener and proves itself by a token
+adapter  the stock adapter on its standard streams; it has us spawn its launcher
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import trio
+
+from relay.dap.conversation import IncomingRequest
+from relay.debuggers.debugpy import rungs as launch
+from relay.debuggers.debugpy.interpreter import Interpreter
+from relay.debuggers.debugpy.rungs import Program, Rung, Spawn
+from relay.debuggers.debugpy.source_check import interpreter_of
+from relay.debuggers.standard.adapter import StandardAdapter
+from relay.debuggers.standard.launch import Command, standard_starter
+from relay.errors import LaunchFailed, NotSupported, RelayError
+from relay.process.guarded_process import GuardedProcess
+from relay.process.spawn_error import SpawnError
+from relay.process.spawning import spawn
+from relay.session.children.join_listener import Doorkeeper
+from relay.session.children.process_group import Family
+from relay.session.dap.connection import (
+    SocketByteStream,
+    StdioByteStream,
+)
+from relay.session.dap.event_handler import Announcer
+from relay.session.dap.handshake import shake_hands
+from relay.session.debuggee.debuggee import Debuggee
+from relay.session.debuggee.start import Launched, Starter
+from relay.session.debuggee.start_failures import DebuggerUnfit, RungUnfit, leaves
+from relay.session.session import Session
+
+log = logging.getLogger("relay.session")
+
+LAST_WORDS = 2000
+"""Characters of the program's standard error that a failed launch shows."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A launch, resolved: absolute paths, complete environment."""
+
+    script: str | None
+    module: str | None
+    cwd: str
+    env: Mapping[str, str]
+    args: tuple[str, ...] = ()
+    extra_env: Mapping[str, str] = field(default_factory=dict)
+    python_args: tuple[str, ...] = ()
+    stop_on_entry: bool = False
+    terminal: bool = False
+    mode: str | None = None
+    stdin: bytes = b""
+    debug_subprocesses: bool = False
+    children_optional: bool = False
+    workers_only: bool = False
+    """Where they cannot be debugged, they run free; else the launch fails."""
+
+    def program(self) -> Program:
+        return Program(
+            kind="script" if self.script is not None else "module",
+            target=self.script if self.script is not None else self.module or "",
+            cwd=self.cwd,
+            env=self.env,
+            args=self.args,
+            python_args=self.python_args,
+        )
+
+
+async def launch_starters(session: Session, request: Request) -> list[tuple[Launched, Starter]]:
+    """The ways to try, best first; one only if the client forces it.
+
+    Raises LaunchFailed for an interpreter that is none, InvalidRequest for
+    python_args that cannot be honoured, NotSupported for children that cannot be debugged.
+    """
+    if isinstance(adapter := session.adapter, StandardAdapter):
+        starter = standard_starter(adapter, _command(request))
+        return [(_launched(request, Rung.ADAPTER), starter)]
+    interpreter = await interpreter_of(session.config.python_path)
+    chosen = launch.choose(interpreter, request.program())
+    rungs = [Rung(request.mode)] if request.mode else [chosen, *launch.rungs_after(chosen)]
+    if request.debug_subprocesses and not request.children_optional:
+        rungs = _with_children(rungs)
+    return [(_launched(request, rung), _starter(request, interpreter, rung)) for rung in rungs]
+
+
+def _command(request: Request) -> Command:
+    values = {
+        "program": request.script,
+        "args": list(request.args),
+        "cwd": request.cwd,
+        "env": dict(request.extra_env),
+        "env_list": [f"{name}={text}" for name, text in request.extra_env.items()],
+        "stop_on_entry": request.stop_on_entry,
+    }
+    return Command(request.cwd, request.env, values, request.stdin)
+
+
+def _with_children(rungs: list[Rung]) -> list[Rung]:
+    """Those on which children can be debugged, too."""
+    found: list[Rung] = [rung for rung in rungs if rung is not Rung.ADAPTER]
+    if not found:
+        raise NotSupported(
+            "debug_subprocesses needs the launch mode fast or plain",
+            suggestion="Leave launch_mode out: the relay takes the best that fits",
+        )
+    return found
+
+
+def _launched(request: Request, rung: Rung) -> Launched:
+    return Launched(
+        script=request.script,
+        module=request.module,
+        args=request.args,
+        cwd=request.cwd,
+        env=request.extra_env,
+        rung=rung.value,
+    )
+
+
+def _starter(request: Request, interpreter: Interpreter, rung: Rung) -> Starter:
+    start = _Start(request, interpreter, rung)
+    return {Rung.FAST: start.fast, Rung.PLAIN: start.plain, Rung.ADAPTER: start.adapter}[rung]
+
+
+class _Start:
+    """One start of one program on one rung."""
+
+    def __init__(self, request: Request, interpreter: Interpreter, rung: Rung) -> None:
+        self._request = request
+        self._program = request.program()
+        self._interpreter = interpreter
+        self._rung = rung
+
+    async def fast(self, debuggee: Debuggee) -> None:
+        """The debuggee speaks DAP on an inherited socket."""
+        ours, theirs = socket.socketpair()
+        stream = SocketByteStream(trio.socket.from_stdlib_socket(ours))
+        try:
+            with theirs:
+                plan = launch.fast_spawn(self._interpreter, self._program, fd=theirs.fileno())
+                process = await self._spawn(plan, theirs.fileno())
+        except BaseException:
+            ours.close()
+            raise
+        debuggee.adopt(process, self._request.stdin)
+        debuggee.connect(stream, Announcer(debuggee))
+        await self._shake_hands(debuggee, has_probe=True)
+
+    async def plain(self, debuggee: Debuggee) -> None:
+        """The debuggee connects to us; a peer that does not know the token is hung up on."""
+        async with Doorkeeper() as door:
+            plan = launch.plain_spawn(
+                self._interpreter, self._program, port=door.port, token=door.token
+            )
+            debuggee.adopt(await self._spawn(plan), self._request.stdin)
+            await self._admit(debuggee, door)
+        assert debuggee.link is not None
+        await debuggee.request("evaluate", {"expression": launch.PLAIN_PREPARATION})
+        await self._shake_hands(debuggee, has_probe=False)
+
+    async def _admit(self, debuggee: Debuggee, door: Doorkeeper) -> None:
+        """Until the debuggee has proved itself, or has ended before it came."""
+        assert debuggee.process is not None
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_cancel_after, debuggee.process.wait, nursery.cancel_scope)
+            await door.admit(debuggee)
+            nursery.cancel_scope.cancel()
+        if debuggee.process.returncode is not None:
+            raise await self._why(debuggee, LaunchFailed("the debuggee did not connect"))
+
+    async def adapter(self, debuggee: Debuggee) -> None:
+        """The stock adapter, which has us spawn launcher and debuggee with our own pipes."""
+        plan = launch.adapter_spawn(self._program.env)
+        adapter = await self._spawn(plan, terminal=False)
+        debuggee.helpers.append(adapter)
+        assert adapter.stderr is not None
+        debuggee.nursery.start_soon(adapter.stderr.pump, lambda text: None)
+        debuggee.connect(
+            StdioByteStream(adapter.stdin, adapter.stdout),
+            Announcer(debuggee),
+            partial(self._run_in_terminal, debuggee),
+        )
+        await self._shake_hands(debuggee, has_probe=False)
+
+    async def _run_in_terminal(
+        self, debuggee: Debuggee, request: IncomingRequest
+    ) -> Mapping[str, Any]:
+        if request.command != "runInTerminal":
+            raise ValueError(f"{request.command} is not supported")
+        plan = launch.terminal_spawn(request.arguments, self._program)
+        process = await self._spawn(plan)
+        debuggee.adopt(process, self._request.stdin)
+        debuggee.exit_code_of = launch.exit_code_of_launcher
+        return {"processId": process.pid}
+
+    async def _spawn(self, plan: Spawn, *fds: int, terminal: bool | None = None) -> GuardedProcess:
+        request = self._request
+        try:
+            return await spawn(
+                plan.argv,
+                cwd=request.cwd,
+                env=plan.env,
+                pass_fds=fds,
+                terminal=request.terminal if terminal is None else terminal,
+            )
+        except SpawnError as error:
+            raise LaunchFailed(
+                f"cannot start {error.filename}: {error.strerror}",
+                errno=error.errno,
+                reason=error.reason,
+            ) from None
+
+    async def _shake_hands(self, debuggee: Debuggee, *, has_probe: bool) -> None:
+        if self._request.debug_subprocesses and self._rung is not Rung.ADAPTER:
+            debuggee.family = Family(
+                debuggee,
+                optional=self._request.children_optional,
+                workers_only=self._request.workers_only,
+            )
+            await debuggee.family.open()
+        try:
+            await shake_hands(
+                debuggee,
+                launch.initialize_arguments(self._rung),
+                launch.launch_arguments(
+                    self._rung,
+                    self._interpreter,
+                    self._program,
+                    stop_on_entry=self._request.stop_on_entry,
+                ),
+                has_probe=has_probe,
+            )
+        except (RelayError, ExceptionGroup) as error:
+            raise await self._why(debuggee, error) from None
+
+    async def _why(self, debuggee: Debuggee, error: Exception) -> Exception:
+        """The error of a start that came to nothing: often the process itself knows."""
+        process = debuggee.process
+        if process is not None:
+            with trio.move_on_after(2):
+                await process.wait()
+            if process.returncode == launch.UNFIT_EXIT_CODE and self._rung is Rung.FAST:
+                return RungUnfit(debuggee.unfit or "the fast start does not know its debugger")
+            if process.returncode is not None:
+                return _ended_early(debuggee, process.returncode)
+        known = [leaf for leaf in leaves(error) if isinstance(leaf, RelayError)]
+        if known and isinstance(known[0], DebuggerUnfit) and self._rung is not Rung.ADAPTER:
+            return RungUnfit(known[0].message)
+        return known[0] if known else LaunchFailed(str(error))
+
+
+def _ended_early(debuggee: Debuggee, returncode: int) -> LaunchFailed:
+    debuggee.drain_output()
+    log = debuggee.session.output
+    entries = log.read(max(0, log.last_seq - 50), 50, "stderr").entries
+    return LaunchFailed(
+        f"the interpreter ended with code {returncode} before the program began",
+        exit_code=returncode,
+        stderr="".join(entry.output for entry in entries)[-LAST_WORDS:],
+    )
+
+
+async def _cancel_after(wait: Callable[[], Awaitable[object]], scope: trio.CancelScope) -> None:
+    await wait()
+    scope.cancel()

@@ -1,0 +1,148 @@
+"""ProbeLink: one question to the probe in a debuggee, and what its answer or its silence means.
+
+Knows the probe's calls by name, their time limit, and how one that hangs is interrupted. Refuses
+to know what any of them is for (see `inspector.py`). Source: contract, section 5.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from relay.dap.lifecycle import Phase
+from relay.debuggers.debugpy import probe_calls
+from relay.debuggers.debugpy.about import DEBUGGER, SUPPORTED_DEBUGGER
+from relay.errors import (
+    DebuggerError,
+    DebuggerTimeout,
+    EvaluateError,
+    InvalidSessionState,
+    NotSupported,
+    VariableNotFound,
+)
+from relay.session.debuggee.start_failures import DebuggerUnfit
+from relay.session.state.stop import Frame
+
+if TYPE_CHECKING:
+    from relay.session.debuggee.debuggee import Debuggee
+
+
+OTHER_DEBUGGER = (
+    f"GET /sessions/{{id}} lists what its debugger lacks; install {DEBUGGER} {SUPPORTED_DEBUGGER} "
+    "in the program's environment, or leave it to the relay's"
+)
+
+
+class ProbeLink:
+    """The way to the probe of one debuggee."""
+
+    def __init__(self, debuggee: Debuggee) -> None:
+        self._debuggee = debuggee
+        self._calls = itertools.count(1)
+        self._stop = 0
+        self.used = False
+        """Whether values were shown that it holds on to."""
+
+    def new_stop(self) -> None:
+        """Whatever was shown of an earlier stop is stale from now on."""
+        self._stop += 1
+
+    async def ask(
+        self, do: str, at: Frame | None, timeout: float | None = None, /, **arguments: Any
+    ) -> dict[str, Any]:
+        """One call of the probe, on the frame's thread (or on the debugger's own without one)."""
+        number = next(self._calls)
+        self.used = self.used or at is not None
+        call = None if at is None else number  # the debugger's own thread is never interrupted
+        expression = probe_calls.expression(do, call=call, stop=self._stop, **arguments)
+        stop = self._debuggee.session.stop
+        try:
+            text = await self.evaluate(expression, at, timeout)
+            return self._checked(do, text, arguments)
+        except DebuggerTimeout as error:
+            raise await self._interrupt(number, do, error) from None
+        except DebuggerError:
+            if at is not None and stop is not None and self._debuggee.session.stop is not stop:
+                raise _moved_on(do, self._debuggee.session.phase) from None
+            raise
+
+    async def ask_any_time(
+        self, do: str, timeout: float | None, /, **arguments: Any
+    ) -> dict[str, Any]:
+        """A call that needs no stop, and ends none of its own: it is not interrupted."""
+        text = await self.evaluate(probe_calls.expression(do, **arguments), None, timeout)
+        return self._checked(do, text, arguments)
+
+    async def evaluate(
+        self, expression: str, frame: Frame | None, timeout: float | None = None
+    ) -> str:
+        """The text that the debuggee gives for an expression, on the frame's thread."""
+        arguments: dict[str, Any] = {"expression": expression, "context": probe_calls.CONTEXT}
+        if frame is not None:
+            arguments["frameId"] = frame.dap_id
+        body = await self._debuggee.request("evaluate", arguments, timeout=timeout)
+        return str(body.get("result", ""))
+
+    async def _interrupt(self, number: int, do: str, timeout: DebuggerTimeout) -> DebuggerTimeout:
+        expression = probe_calls.expression("interrupt", target=number)
+        try:
+            answer = probe_calls.decode(await self.evaluate(expression, None))
+            done = bool(answer.get("interrupted"))
+        except (DebuggerTimeout, DebuggerError, ValueError):
+            done = False
+        hint = (
+            "It was interrupted; the session is usable. Ask for something cheaper"
+            if done
+            else "It could not be interrupted: resume the program, or DELETE the session"
+        )
+        limit = timeout.details.get("timeout_seconds")
+        return DebuggerTimeout(
+            f"{do} did not end within {limit:g} s",
+            suggestion=hint,
+            operation=do,
+            timeout_seconds=limit,
+            interrupted=done,
+        )
+
+    def _checked(self, do: str, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            answer = probe_calls.decode(text)
+        except ValueError as fault:
+            raise DebuggerError(f"the debuggee did not answer {do}: {fault}") from None
+        error = answer.get("error")
+        if not isinstance(error, Mapping):
+            return answer
+        if error.get("kind") == "stale_reference":
+            reference = arguments.get("ref")
+            raise VariableNotFound(
+                f"variables_reference {reference} is not of this stop",
+                variables_reference=reference,
+            )
+        if error.get("kind") == "not_found":
+            raise VariableNotFound(
+                str(error["message"]),
+                variables_reference=arguments.get("ref"),
+                name=arguments.get("name"),
+                suggestion="GET /sessions/{id}/variables lists the names below a reference",
+            )
+        if error.get("kind") == "syntax":
+            raise EvaluateError(
+                f"SyntaxError: {error['message']}",
+                **{k: error[k] for k in ("line", "offset", "text") if k in error},
+            )
+        if error.get("kind") == "unsupported":
+            raise NotSupported(str(error["message"]), suggestion=OTHER_DEBUGGER)
+        if error.get("kind") == "unfit":
+            raise DebuggerUnfit(reason=str(error["message"]))
+        raise DebuggerError(f"{do} failed in the debuggee: {error.get('message')}", operation=do)
+
+
+def _moved_on(do: str, phase: Phase) -> InvalidSessionState:
+    """Another client has resumed the program while this one looked."""
+    return InvalidSessionState(
+        f"The program went on during {do}",
+        current_state=phase.value,
+        required_state=Phase.PAUSED.value,
+        suggestion="Ask again at the next stop: what was shown of this one is stale",
+    )

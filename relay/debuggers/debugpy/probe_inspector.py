@@ -1,0 +1,375 @@
+"""Inspector: values of a stopped program, asked of the probe that lives in it.
+
+Knows what the probe can be asked, and the shapes of its answers; the handles behind references
+live in the debuggee and die with the stop. Refuses to know how it is asked (see `probe_link.py`).
+Source: contract, section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from relay.debuggers.debugpy import probe_calls
+from relay.debuggers.debugpy.probe_connection import ProbeLink
+from relay.session.debuggee.start_failures import DebuggerUnfit
+from relay.session.state.breakpoints import Breakpoint
+from relay.session.state.stop import Frame, RaisedException
+
+if TYPE_CHECKING:
+    from relay.session.debuggee.debuggee import Debuggee
+    from relay.session.redaction import Redaction
+
+MAX_VALUE = 1000
+"""Characters of one value before it is cut."""
+
+BREAK_MODES = {"raised": "always", "uncaught": "unhandled", "userUnhandled": "userUnhandled"}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some children of a value, and how many there are in all."""
+
+    variables: Sequence[dict[str, Any]]
+    total: int
+    cut: bool = False
+    indexed: int = 0
+    """How many of the children, the first ones, are items of a sequence."""
+
+
+class Inspector:
+    """The way to the probe of one debuggee."""
+
+    def __init__(self, debuggee: Debuggee) -> None:
+        self._debuggee = debuggee
+        self._probe = ProbeLink(debuggee)
+        self.functions: frozenset[str] = frozenset()
+        """Ids of the function breakpoints that the debugger was told last."""
+        self.captures: list[dict[str, Any]] = []  # as the debuggee was told them last
+        self._knows_captures = False
+
+    has_exception_filters = True
+    """Whether it can be told at which exceptions to stop; DAP forbids to ask others."""
+
+    def refusal(self, breakpoint: Breakpoint) -> str | None:
+        """Why the debugger would take it for a plain one, and stop where it must not."""
+        return None
+
+    def new_stop(self) -> None:
+        """Whatever was shown of an earlier stop is stale from now on."""
+        self._probe.new_stop()
+
+    # Values ------------------------------------------------------------------------
+
+    async def configure(self, redaction: Redaction) -> None:
+        """Say whose values are masked, before any is asked for."""
+        patterns, credentials = list(redaction.patterns), redaction.credentials
+        await self._ask("configure", None, redact=patterns, credentials=credentials)
+
+    async def scopes(self, frame: Frame) -> list[dict[str, Any]]:
+        """Locals and globals of a frame, each with a reference."""
+        answer = await self._ask("scopes", frame, frame=frame.dap_id)
+        return list(answer["scopes"])
+
+    async def variables(
+        self,
+        frame: Frame,
+        reference: int,
+        *,
+        start: int,
+        count: int,
+        kind: str | None = None,
+        summary: bool = False,
+        reveal: bool = False,
+    ) -> Page:
+        """A page of children; raises VariableNotFound for a reference that is not of this stop.
+
+        summary: names, types and sizes only, for which no repr is run.
+        """
+        answer = await self._ask(
+            "variables",
+            frame,
+            ref=reference,
+            start=start,
+            count=count,
+            filter=kind,
+            max_value=MAX_VALUE,
+            summary=summary,
+            reveal=reveal,
+        )
+        return Page(
+            answer["variables"],
+            answer["total"],
+            answer.get("next") is not None,
+            0 if kind == "named" else answer["indexed_variables"],
+        )
+
+    async def locals(
+        self, frame: Frame, *, max_chars: int, max_value: int | None = None, reveal: bool = False
+    ) -> Page:
+        """The locals of a frame within a budget of characters, for each and for all."""
+        answer = await self._ask(
+            "snapshot",
+            frame,
+            frames=[frame.dap_id],
+            max_value=max_value or min(MAX_VALUE, max(40, max_chars // 4)),
+            max_chars=max_chars,
+            reveal=reveal,
+        )
+        scope = answer["frames"][0]
+        return Page(scope["variables"], scope["total"], bool(scope["truncated"]))
+
+    async def report(
+        self, frame: Frame, first: Sequence[str], *, max_value: int, reveal: bool = False
+    ) -> dict[str, Any]:
+        """The telling locals of a frame, those named in `first` ahead, and its whole stack."""
+        return await self._ask(
+            "report",
+            frame,
+            frame=frame.dap_id,
+            first=list(first),
+            max_value=max_value,
+            reveal=reveal,
+        )
+
+    async def evaluate(
+        self,
+        frame: Frame,
+        expression: str,
+        context: str,
+        *,
+        reveal: bool = False,
+        max_value: int = MAX_VALUE,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """Result, or `exception`; raises EvaluateError on a syntax error."""
+        return await self._ask(
+            "evaluate",
+            frame,
+            timeout,
+            frame=frame.dap_id,
+            expression=expression,
+            context=context,
+            max_value=max_value,
+            reveal=reveal,
+        )
+
+    async def hover(self, frame: Frame, expression: str, *, reveal: bool) -> dict[str, Any]:
+        """As evaluate, but runs no code of the program for names, attributes and items."""
+        return await self._ask(
+            "hover",
+            frame,
+            frame=frame.dap_id,
+            expression=expression,
+            max_value=MAX_VALUE,
+            reveal=reveal,
+        )
+
+    async def completions(self, frame: Frame, text: str) -> tuple[int, list[dict[str, str]]]:
+        """(characters of the word that are typed already, names with their kinds)."""
+        answer = await self._ask("completions", frame, frame=frame.dap_id, text=text)
+        return answer["typed"], list(answer["items"])
+
+    async def set_variable(
+        self, frame: Frame, reference: int, name: str, expression: str, *, reveal: bool
+    ) -> dict[str, Any]:
+        """The child with its new value, or `exception`; raises VariableNotFound, EvaluateError."""
+        return await self._ask(
+            "set_variable",
+            frame,
+            ref=reference,
+            name=name,
+            expression=expression,
+            max_value=MAX_VALUE,
+            reveal=reveal,
+        )
+
+    async def loaded_modules(self) -> list[dict[str, Any]]:
+        """Every module in sys.modules but the debugger's: name, path, version. At any time."""
+        return list((await self._ask("loaded_modules", None))["modules"])
+
+    async def source(self, frame: Frame) -> dict[str, Any]:
+        """path and source of a frame as the program's own loader tells it; may be empty."""
+        return await self._ask("source", frame, frame=frame.dap_id)
+
+    async def return_value(self, frame: Frame, *, reveal: bool = False) -> dict[str, Any] | None:
+        """What the call that the last step ran gave back, if it ran one."""
+        answer = await self._ask(
+            "return_values", frame, frame=frame.dap_id, max_value=MAX_VALUE, reveal=reveal
+        )
+        if not answer["return_values"]:
+            return None
+        return dict(answer["return_values"][-1])
+
+    async def exception(self, frame: Frame) -> RaisedException | None:
+        """The exception that the frame's stop is about."""
+        answer = await self._ask("exception", frame, frame=frame.dap_id)
+        found = answer.get("exception")
+        if not found:
+            return None
+        return RaisedException(
+            type=found["type"],
+            full_type=found["full_type"],
+            message=found["message"],
+            traceback=found["traceback"],
+            expected=bool(found.get("expected")),
+            chain=found["chain"],
+        )
+
+    async def exception_details(self, frame: Frame, *, reveal: bool) -> dict[str, Any] | None:
+        """The same with its chain, the line and a reference to the exception itself."""
+        answer = await self._ask("exception", frame, frame=frame.dap_id, reveal=reveal)
+        return answer.get("exception") or None
+
+    async def modules(self, frames: Sequence[Frame], at: Frame | None) -> dict[int, str]:
+        """Module names of frames, by the adapter's frame ids; asked at a frame that stands.
+
+        Before Python 3.12 a thread that blocks in C does not stand, though all are stopped.
+        """
+        if not frames:
+            return {}
+        answer = await self._ask("modules", at, frames=[f.dap_id for f in frames])
+        return {int(key): name for key, name in answer["modules"].items()}
+
+    # Threads ----------------------------------------------------------------------------
+
+    async def threads(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
+        """DAP's threads: `id` and `name` of each."""
+        body = await self._debuggee.request("threads", timeout=timeout)
+        return [one for one in body.get("threads") or [] if isinstance(one.get("id"), int)]
+
+    async def thread_states(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
+        """Every thread: id, name, ident, state (standing, held, running), frame. At any time."""
+        states = (await self._probe.ask_any_time("thread_states", timeout))["threads"]
+        return [{**state, "id": self._debuggee.outer_id(state["id"])} for state in states]
+
+    async def hang_report(
+        self, *, timeout: float | None = None, reveal: bool = False, **wanted: Any
+    ) -> dict[str, Any]:
+        """Every thread's stack, locals and what it waits for, and the tasks. At any time."""
+        if (number := wanted.get("thread")) is not None:
+            wanted["thread"] = self._debuggee.inner_id(number)
+        answer = await self._probe.ask_any_time("hang_report", timeout, reveal=reveal, **wanted)
+        for thread in answer["threads"]:
+            for one in (thread, (thread["waits_for"] or {}).get("held_by") or {}):
+                for key in ("id", "thread_id"):
+                    if one.get(key) is not None:
+                        one[key] = self._debuggee.outer_id(one[key])
+        return answer
+
+    async def resume_thread(self, thread_id: int, step: str | None) -> str:
+        """Let one thread run or step (over, into, out) alone; returns the state that it had."""
+        number = self._debuggee.inner_id(thread_id)
+        answer = await self._ask("resume_thread", None, thread=number, step=step)
+        return str(answer["state"])
+
+    async def resume_all(self) -> None:
+        """Let every thread run, also after some went alone."""
+        await self._ask("resume_all", None)
+
+    async def jump_lines(self, frame: Frame) -> tuple[str, list[int]]:
+        """Name of the frame's function, and the lines where its next one can be set."""
+        answer = await self._ask("jump_lines", None, frame=frame.dap_id)
+        return answer["name"], list(answer["lines"])
+
+    async def tasks(
+        self, at: Frame | None, *, offset: int, limit: int, frames: int
+    ) -> dict[str, Any]:
+        """A page of the program's asyncio and trio tasks; `at` is where it stopped."""
+        where = {} if at is None else {"frame": at.dap_id}
+        return await self._ask("tasks", at, offset=offset, limit=limit, frames=frames, **where)
+
+    # Breakpoints ------------------------------------------------------------------------
+
+    async def hits(self, *, timeout: float) -> dict[str, int]:
+        """How often each breakpoint was hit, by the names that the debuggee has for them."""
+        return dict((await self._probe.ask_any_time("hits", timeout))["hits"])
+
+    async def set_function_breakpoints(
+        self, breakpoints: Sequence[Mapping[str, Any]]
+    ) -> dict[str, dict[str, Any]]:
+        """Replace the function breakpoints; where those lie that are known, by their names."""
+        answer = await self._ask("set_function_breakpoints", None, breakpoints=list(breakpoints))
+        return dict(answer["places"])
+
+    async def function_places(self, *, timeout: float) -> dict[str, dict[str, Any]]:
+        """Where the functions of function breakpoints lie, by the breakpoints' names."""
+        return dict((await self._probe.ask_any_time("function_places", timeout))["places"])
+
+    async def set_captures(self, captures: list[dict[str, Any]]) -> bool:
+        """Replace what breakpoints capture; False if this debuggee cannot."""
+        anew = not self._knows_captures  # what an earlier session left behind does not count
+        answer = await self._ask("set_captures", None, captures=captures, anew=anew)
+        self.captures, self._knows_captures = captures, True
+        return bool(answer["can"])
+
+    async def tell_captures(self, *, timeout: float) -> int:
+        """Have the rows that wait in the debuggee told, as events before this returns."""
+        return int((await self._probe.ask_any_time("tell_captures", timeout))["told"])
+
+    async def trace_start(self, **wanted: Any) -> bool:
+        """Have a call recorded from now on, in place of any before; False if it cannot be."""
+        given = {name: value for name, value in wanted.items() if value is not None}
+        return bool((await self._ask("trace_start", None, **given))["can"])
+
+    async def trace_read(self, *, stopped: bool) -> dict[str, Any] | None:
+        """What is recorded so far, if anything was asked for; ends it if the program stopped."""
+        return (await self._ask("trace_read", None, stopped=stopped))["trace"]  # type: ignore[no-any-return]
+
+    async def trace_functions(self, function: str) -> tuple[bool, list[str]]:
+        """Whether a function of this name is loaded, and names that are nearly it."""
+        answer = await self._ask("trace_functions", None, function=function)
+        return answer["found"], list(answer["similar"])
+
+    async def limit_exceptions(self, types: Sequence[str]) -> list[str]:
+        """Stop at these types of exceptions only, if there are any; the names not known yet."""
+        return list((await self._ask("limit_exceptions", None, types=list(types)))["unknown"])
+
+    async def watch_failures(self, on: bool, roots: Sequence[str]) -> None:
+        """Stop at exceptions that end something, or do not; `roots` hold the program's own code."""
+        await self._ask("watch_failures", None, on=on, roots=list(roots))
+
+    async def exception_holds(self, frame: Frame, condition: str) -> tuple[bool, str | None]:
+        """Whether the condition holds of the stop's exception, and what it raised itself."""
+        answer = await self._ask(
+            "exception_condition", frame, frame=frame.dap_id, condition=condition
+        )
+        return bool(answer["holds"]), answer.get("complaint")
+
+    # Housekeeping ---------------------------------------------------------------------
+
+    async def inject(self) -> None:
+        """Put the probe into a debuggee that was started without it, and mend what it lacks.
+
+        Raises DebuggerUnfit where that cannot be done.
+        """
+        try:
+            probe_calls.decode(await self._probe.evaluate(probe_calls.injection(), None))
+        except ValueError:
+            raise DebuggerUnfit from None
+        await self._ask("install", None)
+
+    async def debug_children(self, spec: Mapping[str, str]) -> dict[str, Any]:
+        """Have the processes that this one makes join the session; before it begins only."""
+        return await self._ask("debug_children", None, **spec)
+
+    async def watch_stdin(self) -> None:
+        """Have the program's reads of its standard input announced; before it begins only."""
+        await self._ask("watch_input", None)
+
+    async def refine_exceptions(self) -> None:
+        """Stop once for each raised exception, in the program's own code."""
+        await self._ask("refine_exceptions", None, user_code_only=True, first_raise_only=True)
+
+    async def release(self) -> None:
+        """Let go of every value that was shown, so that objects die as without us."""
+        if self._probe.used:
+            self._probe.used = False
+            await self._ask("release", None)
+
+    async def _ask(
+        self, do: str, at: Frame | None, timeout: float | None = None, /, **arguments: Any
+    ) -> dict[str, Any]:
+        """One call of the probe, on the frame's thread (or on the debugger's own without one)."""
+        return await self._probe.ask(do, at, timeout, **arguments)

@@ -1,0 +1,154 @@
+"""What the debuggee's own Python makes of a source file; asked once per version of the file.
+
+The relay's compiler answers when it has the debuggee's minor version; otherwise
+the debuggee's interpreter is asked, in a process of its own. Nothing is ever run.
+"""
+
+from __future__ import annotations
+
+import base64
+import errno
+import json
+import os
+import subprocess
+import sys
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from relay.debuggers.debugpy.debuggee import source_lines
+from relay.debuggers.debugpy.debuggee.source_lines import Analysis, ExpressionFault
+from relay.debuggers.debugpy.interpreter import OLDEST, Interpreter, parse, query_argv
+from relay.errors import LaunchFailed
+from relay.session.debuggee.exit_text import describe_exit
+
+ANSWER_SECONDS = 20.0
+REMEMBERED = 256
+REMEMBERED_EXPRESSIONS = 4096
+LARGEST_SOURCE = 16 * 1024 * 1024
+"""Bytes; what is larger is hardly a source that anyone wants to stop in."""
+IN_THREAD_BYTES = 64 * 1024
+"""Sources above this are compiled off the event loop."""
+
+_analyses: OrderedDict[tuple[Any, ...], Analysis] = OrderedDict()
+_interpreters: dict[tuple[Any, ...], Interpreter] = {}
+_faults: OrderedDict[tuple[tuple[int, int], str], ExpressionFault | None] = OrderedDict()
+
+
+async def interpreter_of(python_path: str) -> Interpreter:
+    """What lies behind `python_path`; raises LaunchFailed if it is no usable Python."""
+    try:
+        key = _identity(python_path)
+    except OSError as error:
+        raise LaunchFailed(
+            f"cannot use {python_path}: {error.strerror}", python_path=python_path
+        ) from None
+    if key not in _interpreters:
+        _interpreters[key] = await _ask_interpreter(python_path)
+    return _interpreters[key]
+
+
+async def _ask_interpreter(python_path: str) -> Interpreter:
+    interpreter = parse(await _run(query_argv(python_path), b"", python_path), python_path)
+    if interpreter.version[:2] < OLDEST:
+        version = ".".join(map(str, interpreter.version))
+        raise LaunchFailed(
+            f"{python_path} is Python {version}, which is too old to be debugged",
+            suggestion="Give python_path an interpreter of Python {}.{} or newer".format(*OLDEST),
+            python_path=python_path,
+            version=version,
+        )
+    return interpreter
+
+
+async def analyse(path: str, python_path: str) -> Analysis:
+    """Lines, code and syntax error of the file. Raises OSError if it cannot be read."""
+    interpreter = await interpreter_of(python_path)
+    key = (*_identity(path), interpreter.version[:2])
+    if key[2] > LARGEST_SOURCE:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
+    if key not in _analyses:
+        source = await trio.Path(path).read_bytes()
+        _analyses[key] = await _compile(source, path, interpreter)
+        while len(_analyses) > REMEMBERED:
+            _analyses.popitem(last=False)
+    return _analyses[key]
+
+
+async def _compile(source: bytes, path: str, interpreter: Interpreter) -> Analysis:
+    if interpreter.version[:2] != sys.version_info[:2]:
+        question = {"source": base64.b64encode(source).decode(), "filename": path}
+        return Analysis.from_json((await _ask(interpreter, question))["analysis"])
+    if len(source) <= IN_THREAD_BYTES:
+        return source_lines.analyse(source, path)
+    return await trio.to_thread.run_sync(source_lines.analyse, source, path)
+
+
+async def check_expression(text: str, python_path: str) -> ExpressionFault | None:
+    """Why `text` is no expression of the debuggee's Python, or None."""
+    return (await check_expressions([text], python_path))[0]
+
+
+async def check_expressions(texts: Sequence[str], python_path: str) -> list[ExpressionFault | None]:
+    """The same for many: another interpreter is asked once, and only what is not known yet."""
+    interpreter = await interpreter_of(python_path)
+    if interpreter.version[:2] == sys.version_info[:2]:
+        return [source_lines.check_expression(text) for text in texts]
+    keys = [(interpreter.version[:2], text) for text in texts]
+    found = {key: _faults[key] for key in keys if key in _faults}
+    unknown = [key for key in dict.fromkeys(keys) if key not in found]
+    if unknown:
+        answer = await _ask(interpreter, {"expressions": [text for _, text in unknown]})
+        for key, fault in zip(unknown, answer["expressions"], strict=True):
+            found[key] = _faults[key] = ExpressionFault(**fault) if fault else None
+    while len(_faults) > REMEMBERED_EXPRESSIONS:
+        _faults.popitem(last=False)
+    return [found[key] for key in keys]
+
+
+async def _ask(interpreter: Interpreter, question: Mapping[str, Any]) -> dict[str, Any]:
+    script = str(Path(source_lines.__file__))
+    argv = [interpreter.executable, "-I", "-S", script]
+    answer = json.loads(await _run(argv, json.dumps(question).encode(), interpreter.executable))
+    assert isinstance(answer, dict)
+    return answer
+
+
+async def _run(argv: list[str], stdin: bytes, python_path: str) -> bytes:
+    try:
+        with trio.fail_after(ANSWER_SECONDS):
+            done = await trio.run_process(
+                argv, stdin=stdin, capture_stdout=True, capture_stderr=True
+            )
+    except (OSError, subprocess.CalledProcessError, trio.TooSlowError) as error:
+        raise LaunchFailed(
+            f"{python_path} does not answer as a Python interpreter: {_why(error)}",
+            suggestion="Give python_path a Python interpreter; it is asked by running -c CODE",
+            python_path=python_path,
+            stderr=_tail(getattr(error, "stderr", None)),
+        ) from None
+    return bytes(done.stdout)
+
+
+def _why(error: Exception) -> str:
+    """Without the command, which is our own code."""
+    if isinstance(error, subprocess.CalledProcessError):
+        return describe_exit(error.returncode).replace("Process", "it", 1)
+    if isinstance(error, trio.TooSlowError):
+        return f"it said nothing within {ANSWER_SECONDS:g} s"
+    return str(error.strerror if isinstance(error, OSError) else error)
+
+
+def _tail(stderr: bytes | None) -> str | None:
+    """The end of what it said, unless it only repeats our question."""
+    text = stderr.decode(errors="backslashreplace")[-2000:].strip() if stderr else ""
+    return None if not text or "sys.stdout.write" in text else text
+
+
+def _identity(path: str) -> tuple[str, int, int]:
+    """The file as it is now: another content has another identity."""
+    stat = os.stat(path)
+    return path, stat.st_mtime_ns, stat.st_size

@@ -1,0 +1,122 @@
+"""StandardAdapter: a debugger that speaks the Debug Adapter Protocol by itself, as a command.
+
+The relay is its client, as an editor would be. What of a launch it is told stands in a template.
+Source: DAP initialize, launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from relay.debuggers import Adapter
+
+RAISED = "raised"
+UNCAUGHT = "uncaught"
+
+
+LAUNCH = {
+    "program": "{program}",
+    "args": "{args}",
+    "cwd": "{cwd}",
+    "env": "{env}",
+    "stopOnEntry": "{stop_on_entry}",
+}
+"""What most debuggers take."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandardAdapter(Adapter):
+    """`command` is an argv; `launch` a template of the arguments of DAP's `launch`."""
+
+    command: tuple[str, ...] = ()
+    over_tcp: bool = False
+    """Whether it listens on a port of this machine, `{port}` in the command, or speaks on stdio."""
+
+    launch: Mapping[str, Any] = field(default_factory=lambda: LAUNCH)
+    """Where a text is `{program}`, `{args}`, `{cwd}`, `{env}`, `{env_list}` or `{stop_on_entry}`
+    and nothing else, the value itself stands, whatever its type; within a text, its spelling."""
+
+    attach: Mapping[str, Any] | None = None
+    """The same for DAP's `attach`, with `{pid}`, or `{host}` and `{port}`, and where the program
+    has its files: `{path_mappings}`, a list, or `{path_mapping}`, an object. What an attach does
+    not say is left out. None if it cannot attach."""
+
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The adapter's exception filters for `raised` and for `uncaught`."""
+
+    stdin_request: str | None = None
+    """A request, not of DAP, that takes `input` and `eof` for the program's standard input."""
+
+    def initialize_arguments(self) -> dict[str, Any]:
+        """Arguments of `initialize`."""
+        return {
+            "clientID": "debug-relay",
+            "clientName": "debug relay",
+            "adapterID": self.name,
+            "locale": "en",
+            "linesStartAt1": True,
+            "columnsStartAt1": True,
+            "pathFormat": "path",
+            "supportsVariableType": True,
+            "supportsVariablePaging": True,
+            "supportsRunInTerminalRequest": False,
+        }
+
+    def command_for(self, port: int | None) -> tuple[str, ...]:
+        """What starts it, to listen on `port` if it speaks over TCP."""
+        if port is None:
+            return self.command
+        return tuple(word.replace("{port}", str(port)) for word in self.command)
+
+    def launch_arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments of `launch`: the template with the values in their places."""
+        return {key: filled(item, values) for key, item in self.launch.items()}
+
+    def attach_arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments of `attach`, without those of which the values are None.
+
+        Raises NotSupported if it does not attach, or not by what the values say.
+        """
+        if self.attach is None:
+            raise self.cannot("attach to a program that runs: launch it")
+        for way, words in (("pid", "a process id"), ("port", "host and port")):
+            if values[way] is not None and not mentions(self.attach, way):
+                raise self.cannot(f"attach by {words}")
+        unsaid = [name for name, value in values.items() if value is None]
+        said = {
+            key: item
+            for key, item in self.attach.items()
+            if not any(mentions(item, name) for name in unsaid)
+        }
+        return filled(said, values)  # type: ignore[no-any-return]
+
+    def exception_filters(self, wanted: tuple[str, ...]) -> list[str]:
+        """The adapter's own filters for what the session stops at."""
+        found = [name for word in wanted for name in self.filters.get(word, ())]
+        return list(dict.fromkeys(found))
+
+
+def mentions(template: Any, name: str) -> bool:
+    """Whether a JSON value has the placeholder, however deep it stands."""
+    if isinstance(template, Mapping):
+        return any(mentions(item, name) for item in template.values())
+    if isinstance(template, list | tuple):
+        return any(mentions(item, name) for item in template)
+    return isinstance(template, str) and f"{{{name}}}" in template
+
+
+def filled(template: Any, values: Mapping[str, Any]) -> Any:
+    """A JSON value with its placeholders replaced, however deep they stand."""
+    if isinstance(template, Mapping):
+        return {key: filled(item, values) for key, item in template.items()}
+    if isinstance(template, list | tuple):
+        return [filled(item, values) for item in template]
+    if not isinstance(template, str):
+        return template
+    for name, value in values.items():
+        if template == f"{{{name}}}":
+            return value
+        template = template.replace(f"{{{name}}}", str(value))
+    return template

@@ -1,0 +1,64 @@
+"""Attaching to a running program through a debugger that is an adapter of its own.
+
+The adapter is ours, the program is not: however the session ends, it is let go and lives on.
+Source: API section 3.3, DAP attach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from relay.debuggers.standard.adapter import StandardAdapter
+from relay.debuggers.standard.start import AdapterStart
+from relay.errors import AttachFailed, RelayError
+from relay.session.debuggee.attach_target import Target, take_up, time_limit
+from relay.session.debuggee.debuggee import Debuggee
+from relay.session.debuggee.start import Starter
+from relay.session.debuggee.start_failures import leaves
+from relay.session.session import Session
+
+SILENT = (
+    "The debugger is there and has not attached: check what is to be attached to, "
+    "and raise connect_timeout"
+)
+
+
+def attach_through_adapter(session: Session, adapter: StandardAdapter, target: Target) -> Starter:
+    """Raises NotSupported if it does not attach by that, LaunchFailed if it is not there."""
+    arguments = adapter.attach_arguments(_values(target))
+    adapter_start = AdapterStart(adapter, session.config.project_root, target.env)
+
+    async def start(debuggee: Debuggee) -> None:
+        take_up(debuggee)
+        debuggee.pid = target.pid
+        with time_limit(target, SILENT):
+            try:
+                await adapter_start.connect(debuggee)
+                await adapter_start.shake_hands(debuggee, ("attach", arguments), target.limit)
+            except (RelayError, ExceptionGroup) as error:
+                raise _why(error, adapter_start.details) from None
+
+    return start
+
+
+def _values(target: Target) -> dict[str, Any]:
+    """For the placeholders of the template; None is what is not said."""
+    there = {mapping["localRoot"]: mapping["remoteRoot"] for mapping in target.mappings}
+    return {
+        "pid": target.pid,
+        "host": target.host if target.port is not None else None,
+        "port": target.port,
+        "path_mappings": [dict(mapping) for mapping in target.mappings] or None,
+        "path_mapping": there or None,
+    }
+
+
+def _why(error: Exception, details: Mapping[str, Any]) -> AttachFailed:
+    known = [leaf for leaf in leaves(error) if isinstance(leaf, RelayError)]
+    text = known[0].details.get("adapter_message") or known[0].message if known else str(error)
+    return AttachFailed(
+        f"cannot attach: {text}",
+        suggestion="Check that the program waits there for this debugger, and that no other has it",
+        **details,
+    )

@@ -1,0 +1,353 @@
+"""StandardInspector: values of a stopped program, by what every DAP debugger knows.
+
+Has no probe in the debuggee: what DAP has no request for is refused with NotSupported, and what
+only makes an answer richer is left out. References are the adapter's, with the stop's own check
+that they were shown since it stopped. Source: DAP scopes, variables, evaluate, setVariable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Never
+
+from relay.debuggers.debugpy.probe_inspector import MAX_VALUE, Inspector, Page
+from relay.errors import DebuggerError, VariableNotFound
+from relay.session.state.breakpoints import Breakpoint
+from relay.session.state.stop import Frame, RaisedException
+
+if TYPE_CHECKING:
+    from relay.session.debuggee.debuggee import Debuggee
+    from relay.session.redaction import Redaction
+
+HINTS = ("locals", "globals", "registers")
+
+EXTRAS = (
+    ("condition", "supportsConditionalBreakpoints", "conditions of breakpoints"),
+    ("hit_condition", "supportsHitConditionalBreakpoints", "hit conditions"),
+    ("log_message", "supportsLogPoints", "logpoints"),
+)
+"""Fields of a breakpoint, each with DAP's capability and what to call it."""
+
+LOCALS = 200
+"""Variables of a frame that are asked for at once, to be cut to a budget afterwards."""
+
+
+class StandardInspector(Inspector):
+    """`can` is what the adapter said of itself in its answer to `initialize`."""
+
+    # Invariant: _known has the references that were shown at this stop, with their sizes.
+
+    def __init__(self, debuggee: Debuggee, can: Mapping[str, Any]) -> None:
+        super().__init__(debuggee)
+        self._can = can
+        self._known: dict[int, dict[str, Any]] = {}
+        self._threads: list[dict[str, Any]] = []  # as last told
+        self.has_exception_filters = bool(can.get("exceptionBreakpointFilters"))
+
+    def refusal(self, breakpoint: Breakpoint) -> str | None:
+        """What of it the adapter has not said that it can, or cannot be told."""
+        name = self._debuggee.session.adapter.name
+        if breakpoint.function is not None:
+            if not self._can.get("supportsFunctionBreakpoints"):
+                return f"The {name} adapter cannot stop in a function by its name"
+            if breakpoint.log_message is not None:
+                return f"The {name} adapter takes logpoints on lines only"
+        for field, capability, what in EXTRAS:
+            if getattr(breakpoint, field) is not None and not self._can.get(capability):
+                return f"The {name} adapter has no {what}"
+        return None
+
+    def new_stop(self) -> None:
+        """Whatever was shown of an earlier stop is stale from now on."""
+        self._known.clear()
+
+    # Values ------------------------------------------------------------------------
+
+    async def scopes(self, frame: Frame) -> list[dict[str, Any]]:
+        """The adapter's scopes of a frame, in its order."""
+        body = await self._debuggee.request("scopes", {"frameId": frame.dap_id})
+        told = body.get("scopes") or []
+        return [self._scope(one, first=one is told[0]) for one in told]
+
+    def _scope(self, told: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
+        hint = told.get("presentationHint")
+        return {
+            "name": str(told.get("name", "")),
+            "presentation_hint": hint if hint in HINTS else "locals" if first else "globals",
+            "variables_reference": self._note(told),
+            "named_variables": int(told.get("namedVariables") or 0),
+            "indexed_variables": int(told.get("indexedVariables") or 0),
+            "expensive": bool(told.get("expensive")),
+        }
+
+    async def variables(
+        self,
+        frame: Frame,
+        reference: int,
+        *,
+        start: int,
+        count: int,
+        kind: str | None = None,
+        summary: bool = False,
+        reveal: bool = False,
+    ) -> Page:
+        """A page of children; raises VariableNotFound for a reference that is not of this stop."""
+        parent = self._parent(reference)
+        if not any(parent.values()):  # the adapter tells all of them at once
+            found = await self._children(reference, {} if kind is None else {"filter": kind})
+            return Page(found[start : start + count], len(found))
+        kinds = ("indexed", "named") if kind is None else (kind,)
+        sizes = {one: parent[one] for one in kinds}
+        found = await self._page(reference, sizes, start, count)
+        return Page(found, sum(sizes.values()), indexed=sizes.get("indexed", 0))
+
+    async def _page(
+        self, reference: int, sizes: Mapping[str, int], start: int, count: int
+    ) -> list[dict[str, Any]]:
+        """Each kind for itself, as editors ask: with both at once, some debuggers page neither."""
+        found: list[dict[str, Any]] = []
+        for kind, size in sizes.items():
+            wanted = min(count - len(found), size - start)
+            if wanted > 0:
+                found += await self._slice(reference, kind, start, wanted)
+            start = max(0, start - size)
+        return found
+
+    async def _slice(
+        self, reference: int, kind: str, start: int, count: int
+    ) -> list[dict[str, Any]]:
+        """So many children of one kind, also from an adapter that pages nothing and tells all."""
+        asked = {"filter": kind, "start": start, "count": count}
+        found = await self._children(reference, asked)
+        return found[start : start + count] if len(found) > count else found
+
+    async def _children(self, reference: int, asked: Mapping[str, Any]) -> list[dict[str, Any]]:
+        body = await self._debuggee.request("variables", {"variablesReference": reference, **asked})
+        return [self._shown(told) for told in body.get("variables") or []]
+
+    async def locals(
+        self, frame: Frame, *, max_chars: int, max_value: int | None = None, reveal: bool = False
+    ) -> Page:
+        """The locals of a frame, their values cut to a share of `max_chars`."""
+        scopes = await self.scopes(frame)
+        if not scopes:
+            return Page([], 0)
+        most = max_value or min(MAX_VALUE, max(40, max_chars // 4))
+        reference = int(scopes[0]["variables_reference"])
+        page = await self.variables(frame, reference, start=0, count=LOCALS)
+        kept, left = [], max_chars
+        for one in page.variables:
+            cut = _cut(one, most)
+            left -= len(cut["name"]) + len(cut["value"])
+            if left < 0:
+                break
+            kept.append(cut)
+        return Page(kept, page.total, len(kept) < page.total)
+
+    async def report(
+        self, frame: Frame, first: Sequence[str], *, max_value: int, reveal: bool = False
+    ) -> dict[str, Any]:
+        """The locals of a frame, those named in `first` ahead."""
+        page = await self.locals(frame, max_chars=100_000, max_value=max_value)
+        bare = {name.lstrip("$@%"): name for name in first}
+        ahead = [v for v in page.variables if v["name"].lstrip("$@%") in bare]
+        rest = [v for v in page.variables if v not in ahead]
+        return {"variables": [*ahead, *rest], "total": page.total}
+
+    async def evaluate(
+        self,
+        frame: Frame,
+        expression: str,
+        context: str,
+        *,
+        reveal: bool = False,
+        max_value: int = MAX_VALUE,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """Result, or `exception` with the debugger's words for why there is none."""
+        arguments: dict[str, Any] = {
+            "expression": expression,
+            "frameId": frame.dap_id,
+            "context": context,
+        }
+        try:
+            body = await self._debuggee.request("evaluate", arguments, timeout=timeout)
+        except DebuggerError as error:
+            return {"exception": str(error.details.get("adapter_message") or error.message)}
+        told = {**body, "value": body.get("result", ""), "name": expression}
+        shown = _cut(self._shown(told), max_value)
+        return {**shown, "result": shown["value"]}
+
+    async def hover(self, frame: Frame, expression: str, *, reveal: bool) -> dict[str, Any]:
+        """As evaluate, in the context that must not change anything."""
+        return await self.evaluate(frame, expression, "hover")
+
+    async def completions(self, frame: Frame, text: str) -> tuple[int, list[dict[str, str]]]:
+        """(characters of the word that are typed already, names with their kinds)."""
+        if not self._can.get("supportsCompletionsRequest"):
+            self._cannot("complete a text")
+        column = len(text.encode("utf-16-le")) // 2 + 1
+        body = await self._debuggee.request(
+            "completions", {"frameId": frame.dap_id, "text": text, "column": column}
+        )
+        targets = body.get("targets") or []
+        typed = max((int(one.get("length") or 0) for one in targets), default=0)
+        return typed, [
+            {"name": str(one.get("text") or one.get("label")), "type": str(one.get("type", ""))}
+            for one in targets
+        ]
+
+    async def set_variable(
+        self, frame: Frame, reference: int, name: str, expression: str, *, reveal: bool
+    ) -> dict[str, Any]:
+        """The child with its new value, or `exception`; raises VariableNotFound."""
+        if not self._can.get("supportsSetVariable"):
+            self._cannot("set a variable")
+        self._parent(reference)
+        try:
+            body = await self._debuggee.request(
+                "setVariable",
+                {"variablesReference": reference, "name": name, "value": expression},
+            )
+        except DebuggerError as error:
+            return {"exception": str(error.details.get("adapter_message") or error.message)}
+        return self._shown({**body, "name": name})
+
+    # References ---------------------------------------------------------------------
+
+    def _note(self, told: Mapping[str, Any]) -> int:
+        reference = int(told.get("variablesReference") or 0)
+        if reference:
+            self._known[reference] = {
+                "named": int(told.get("namedVariables") or 0),
+                "indexed": int(told.get("indexedVariables") or 0),
+            }
+        return reference
+
+    def _parent(self, reference: int) -> dict[str, Any]:
+        known = self._known.get(reference)
+        if known is None:
+            raise VariableNotFound(
+                f"variables_reference {reference} is not of this stop",
+                variables_reference=reference,
+            )
+        return known
+
+    def _shown(self, told: Mapping[str, Any]) -> dict[str, Any]:
+        """A DAP Variable in the probe's words."""
+        named = int(told.get("namedVariables") or 0)
+        indexed = int(told.get("indexedVariables") or 0)
+        shown: dict[str, Any] = {
+            "name": str(told.get("name", "")),
+            "value": str(told.get("value", "")),
+            "type": str(told.get("type") or ""),
+            "variables_reference": self._note(told),
+            "named_variables": named,
+            "indexed_variables": indexed,
+        }
+        if named or indexed:
+            shown["length"] = named + indexed
+        if told.get("evaluateName"):
+            shown["evaluate_name"] = str(told["evaluateName"])
+        if isinstance(hint := told.get("presentationHint"), Mapping):
+            shown["presentation_hint"] = dict(hint)
+        return shown
+
+    # What DAP does not tell: answers are poorer without it --------------------------
+
+    async def configure(self, redaction: Redaction) -> None:
+        """Nothing: values are masked by a probe only."""
+
+    async def source(self, frame: Frame) -> dict[str, Any]:
+        """Nothing beyond the file that the frame names."""
+        return {}
+
+    async def return_value(self, frame: Frame, *, reveal: bool = False) -> dict[str, Any] | None:
+        """None: DAP shows it among the variables, if at all."""
+        return None
+
+    async def exception(self, frame: Frame) -> RaisedException | None:
+        """None: exceptionInfo tells it."""
+        return None
+
+    async def exception_details(self, frame: Frame, *, reveal: bool) -> dict[str, Any] | None:
+        """None: exceptionInfo has told it."""
+        return None
+
+    async def modules(self, frames: Sequence[Frame], at: Frame | None) -> dict[int, str]:
+        """None of them."""
+        return {}
+
+    async def threads(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
+        """As told now, or at the last stop: some debuggers cannot tell while the program runs."""
+        try:
+            self._threads = await super().threads(timeout=timeout)
+        except DebuggerError:
+            if self._debuggee.session.stop is not None:
+                raise
+        return self._threads
+
+    async def thread_states(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
+        """Every thread, as standing at a stop and as running otherwise."""
+        state = "standing" if self._debuggee.session.stop is not None else "running"
+        told = await self.threads(timeout=timeout)
+        return [
+            {
+                "id": int(thread["id"]),
+                "name": str(thread.get("name", "")),
+                "ident": int(thread["id"]),
+                "state": state,
+                "frame": None,
+            }
+            for thread in told
+        ]
+
+    async def hits(self, *, timeout: float) -> dict[str, int]:
+        """Nothing: stops name the breakpoints that were hit."""
+        return {}
+
+    async def release(self) -> None:
+        """Nothing: the adapter lets go of values by itself."""
+
+    async def limit_exceptions(self, types: Sequence[str]) -> list[str]:
+        """Nothing to limit; raises NotSupported for types of exceptions."""
+        if types:
+            self._cannot("stop at named types of exceptions")
+        return []
+
+    async def set_captures(self, captures: list[dict[str, Any]]) -> bool:
+        """False if there is anything to capture."""
+        return not captures
+
+    async def tell_captures(self, *, timeout: float) -> int:
+        """None are recorded."""
+        return 0
+
+    async def _ask(
+        self, do: str, at: Frame | None, timeout: float | None = None, /, **arguments: Any
+    ) -> dict[str, Any]:
+        """What only a probe answers."""
+        self._cannot(WORDS.get(do, do.replace("_", " ")))
+
+    def _cannot(self, what: str) -> Never:
+        raise self._debuggee.session.adapter.cannot(what)
+
+
+WORDS = {
+    "loaded_modules": "list modules",
+    "resume_thread": "resume one thread alone",
+    "resume_all": "resume one thread alone",
+    "jump_lines": "set the next line",
+    "tasks": "list tasks",
+    "trace_start": "trace a call",
+    "trace_read": "trace a call",
+    "trace_functions": "trace a call",
+    "exception_condition": "stop at exceptions by a condition",
+}
+"""The probe's calls, in words of what a client wants."""
+
+
+def _cut(shown: dict[str, Any], most: int) -> dict[str, Any]:
+    if len(shown["value"]) <= most:
+        return shown
+    return {**shown, "value": shown["value"][: most - 1] + "…", "truncated": True}

@@ -1,0 +1,72 @@
+"""Launching a program under a debugger that is an adapter of its own.
+
+Source: DAP launch; contract, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import trio
+
+from relay.debuggers.standard.adapter import StandardAdapter
+from relay.debuggers.standard.start import AdapterStart
+from relay.errors import LaunchFailed, RelayError
+from relay.process.adapter_input import AdapterInput
+from relay.session.debuggee.debuggee import Debuggee
+from relay.session.debuggee.start import Starter
+from relay.session.debuggee.start_failures import leaves
+
+SHARE = 0.95
+"""Of the time limit of a start: what is left is for telling what was waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What is to be started, resolved: `values` fill the adapter's template."""
+
+    cwd: str
+    env: Mapping[str, str]
+    values: Mapping[str, Any] = field(default_factory=dict)
+    stdin: bytes = b""
+
+
+def standard_starter(adapter: StandardAdapter, command: Command) -> Starter:
+    """The way to start it. Raises LaunchFailed if there is no such adapter here."""
+    adapter_start = AdapterStart(adapter, command.cwd, command.env)
+
+    async def start(debuggee: Debuggee) -> None:
+        opening = "launch", adapter.launch_arguments(command.values)
+        limit = debuggee.session.settings.launch_timeout_seconds
+        try:
+            await adapter_start.connect(debuggee)
+            with trio.fail_after(limit * SHARE):
+                await adapter_start.shake_hands(debuggee, opening, limit)
+        except trio.TooSlowError:
+            words = f"the {adapter.name} adapter kept us waiting for {adapter_start.awaited}"
+            raise LaunchFailed(words, timeout_seconds=limit, **adapter_start.details) from None
+        except (RelayError, ExceptionGroup) as error:
+            raise _why(error, adapter_start.details) from None
+        _open_stdin(debuggee, adapter, command.stdin)
+
+    return start
+
+
+def _open_stdin(debuggee: Debuggee, adapter: StandardAdapter, first: bytes) -> None:
+    if (request := adapter.stdin_request) is not None:
+        assert debuggee.link is not None
+        debuggee.open_stdin(AdapterInput(debuggee, debuggee.link, request), first)
+
+
+def _why(error: Exception, details: Mapping[str, Any]) -> LaunchFailed:
+    known = [leaf for leaf in leaves(error) if isinstance(leaf, RelayError)]
+    found = known[0] if known else LaunchFailed(str(error))
+    if isinstance(found, LaunchFailed):
+        found.details.update(details)
+        return found
+    return LaunchFailed(
+        f"the {details['adapter']} adapter could not start the program: {found.message}",
+        **details,
+    )

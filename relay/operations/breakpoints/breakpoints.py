@@ -1,0 +1,242 @@
+"""Breakpoints: set, show, change, remove. Source: API section 3.4, contract section 3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from relay.debuggers import Ability
+from relay.debuggers.debugpy.source_check import check_expressions
+from relay.errors import BreakpointNotFound, InvalidRequest, RelayError
+from relay.models.breakpoints import (
+    BreakpointBatch,
+    BreakpointList,
+    BreakpointListQuery,
+    BreakpointSpec,
+    BreakpointView,
+    ChangeBreakpoint,
+    DeleteBreakpointsQuery,
+    DeletedBreakpoint,
+    DeletedBreakpoints,
+    SetBreakpoints,
+)
+from relay.models.resource import SourceRef
+from relay.operations.breakpoints.pending import look_out
+from relay.operations.breakpoints.placing import change_warning, check_texts, place
+from relay.operations.paths import resolve
+from relay.session.dap.breakpoint_events import announce, take_hits, take_places
+from relay.session.dap.breakpoint_sync import send_breakpoints, send_function_breakpoints
+from relay.session.session import Session
+from relay.session.state.breakpoints import Breakpoint, BreakpointTable
+
+COUNT_SECONDS = 1.0
+"""How long a program that is busy may keep the count of hits to itself."""
+
+
+async def set_breakpoints(session: Session, *, body: SetBreakpoints) -> BreakpointBatch:
+    """Set breakpoints, in any state of the session.
+
+    Each line is checked by compiling its file, which never runs it. A line without
+    code is kept unverified and says where the nearest code is. One bad breakpoint
+    refuses the whole batch. The same place again updates that breakpoint.
+    """
+    # One question to another interpreter for the whole batch; `place` then knows the answers.
+    conditions = [spec.condition for spec in body.specs if spec.condition is not None]
+    conditions += [text for spec in body.specs for text in spec.capture or []]
+    if Ability.CHECKS_SOURCE in session.adapter.can:
+        await check_expressions(conditions, session.config.python_path)
+    checked = [await place(session, spec) for spec in body.specs]
+    before = session.breakpoints.copy()
+    stored = [session.breakpoints.put(breakpoint) for breakpoint in checked]
+    await _send(session, stored, before)
+    for breakpoint in stored:
+        announce(session, "changed" if breakpoint.id in before else "new", breakpoint)
+    await _changed(session)
+    # The same place twice in one batch is one breakpoint: show its final state.
+    now = [found for b in stored if (found := session.breakpoints.get(b.id)) is not None]
+    return BreakpointBatch(
+        breakpoints=[view(session, b) for b in now], warning=_warning(session, now)
+    )
+
+
+async def list_breakpoints(session: Session, *, query: BreakpointListQuery) -> BreakpointList:
+    """List the breakpoints, in the order in which they were set."""
+    look_out(session)
+    await _hear(session)
+    path = None if query.file is None else resolve(query.file, session.config.project_root)
+    found = [
+        breakpoint
+        for breakpoint in session.breakpoints
+        if path in (None, breakpoint.shown_path) and query.verified in (None, breakpoint.verified)
+    ]
+    return BreakpointList(
+        breakpoints=[view(session, b) for b in found],
+        total=len(found),
+        warning=_warning(session, found),
+    )
+
+
+async def get_breakpoint(session: Session, *, breakpoint_id: str) -> BreakpointView:
+    """Show one breakpoint."""
+    require_breakpoint(session, breakpoint_id)
+    await _hear(session)
+    return view(session, require_breakpoint(session, breakpoint_id))
+
+
+async def change_breakpoint(
+    session: Session, *, breakpoint_id: str, body: ChangeBreakpoint
+) -> BreakpointView:
+    """Change a breakpoint, in any state of the session; what is not given stays."""
+    breakpoint = require_breakpoint(session, breakpoint_id)
+    given = {name: getattr(body, name) for name in body.model_fields_set}
+    changed = await _moved(session, breakpoint, given)
+    await check_texts(session, changed)
+    if session.breakpoints.get(breakpoint_id) is not breakpoint:
+        # Somebody else was quicker, while the source was looked at.
+        return await change_breakpoint(session, breakpoint_id=breakpoint_id, body=body)
+    before = session.breakpoints.copy()
+    if changed.capture is None:
+        changed = replace(changed, reveal=False)
+    stored = session.breakpoints.change(changed)
+    await _send(session, [stored], before)
+    announce(session, "changed", stored)
+    await _changed(session)
+    return view(session, stored)
+
+
+async def _moved(session: Session, breakpoint: Breakpoint, given: dict[str, Any]) -> Breakpoint:
+    """The breakpoint with what is given, at its new line if that is among it."""
+    changed = replace(breakpoint, **given)
+    if changed.line == breakpoint.line:
+        return changed
+    if breakpoint.function is not None:
+        raise _bad_line("a function breakpoint has no line of its own", changed.line)
+    spec = BreakpointSpec(file=breakpoint.path, line=changed.line, pending=breakpoint.pending)
+    placed = await place(session, spec)
+    other = session.breakpoints.at(breakpoint.path, changed.line)
+    if other is not None:
+        raise _bad_line(f"breakpoint {other.id} is there already", changed.line)
+    return replace(
+        changed,
+        verified=placed.verified,
+        pending=placed.pending,
+        message=placed.message,
+        suggestion=placed.suggestion,
+    )
+
+
+def _bad_line(message: str, line: int) -> InvalidRequest:
+    return InvalidRequest(
+        f"line: {message}", errors=[{"field": "line", "message": message, "value": line}]
+    )
+
+
+async def remove_breakpoint(session: Session, *, breakpoint_id: str) -> DeletedBreakpoint:
+    """Remove a breakpoint; the program no longer stops there."""
+    await _remove(session, [require_breakpoint(session, breakpoint_id)])
+    return DeletedBreakpoint(id=breakpoint_id)
+
+
+async def remove_breakpoints(
+    session: Session, *, query: DeleteBreakpointsQuery
+) -> DeletedBreakpoints:
+    """Remove all breakpoints, or all of a file; exception breakpoints stay."""
+    path = None if query.file is None else resolve(query.file, session.config.project_root)
+    found = [b for b in session.breakpoints if path in (None, b.shown_path)]
+    await _remove(session, found)
+    return DeletedBreakpoints(deleted=[b.id for b in found], total=len(found))
+
+
+async def _remove(session: Session, breakpoints: list[Breakpoint]) -> None:
+    before = session.breakpoints.copy()
+    for breakpoint in breakpoints:
+        session.breakpoints.remove(breakpoint.id)
+    await _send(session, breakpoints, before)
+    for breakpoint in breakpoints:
+        session.captures.forget(breakpoint.id)
+        announce(session, "removed", breakpoint)
+    await _changed(session)
+
+
+def require_breakpoint(session: Session, breakpoint_id: str) -> Breakpoint:
+    """The breakpoint of this id; raises BreakpointNotFound."""
+    breakpoint = session.breakpoints.get(breakpoint_id)
+    if breakpoint is None:
+        raise BreakpointNotFound(
+            f"Breakpoint with ID '{breakpoint_id}' not found", breakpoint_id=breakpoint_id
+        )
+    return breakpoint
+
+
+async def _send(session: Session, touched: Iterable[Breakpoint], before: BreakpointTable) -> None:
+    """Tell a live debugger of the places touched; if it refuses, the table is as it was."""
+    debuggee = session.debuggee
+    if debuggee is None or not debuggee.initialized.is_set():
+        return
+    places = [(b.function is not None, b.path) for b in touched]
+    try:
+        for path in dict.fromkeys(path for is_function, path in places if not is_function):
+            await send_breakpoints(debuggee, path)
+        if any(is_function for is_function, _ in places):
+            await send_function_breakpoints(debuggee)
+    except BaseException:
+        session.breakpoints.restore(before)
+        raise
+
+
+async def _changed(session: Session) -> None:
+    """What follows from every change."""
+    look_out(session)
+    await session.keep()
+
+
+async def _hear(session: Session) -> None:
+    """What a live program knows better: counts of hits, and places of functions."""
+    inspector = session.debuggee.inspector if session.debuggee is not None else None
+    if inspector is None or not len(session.breakpoints):
+        return
+    try:
+        family = session.debuggee.family if session.debuggee is not None else None
+        ask = inspector.hits if family is None else family.hear_hits
+        take_hits(session, await ask(timeout=COUNT_SECONDS))
+        if any(_is_sought(b) for b in session.breakpoints):
+            take_places(session, await inspector.function_places(timeout=COUNT_SECONDS))
+    except RelayError:
+        return  # it is busy, or over: what was told last is the answer
+
+
+def _is_sought(breakpoint: Breakpoint) -> bool:
+    """Whether it is on a function that the debuggee may have come to know by now."""
+    unknown = breakpoint.function is not None and not breakpoint.verified
+    return unknown and not breakpoint.judged_by_adapter
+
+
+def _warning(session: Session, breakpoints: Iterable[Breakpoint]) -> str | None:
+    """One sentence for each file, as for its breakpoints."""
+    by_path = {b.path: b for b in breakpoints}
+    found = [change_warning(session, b) for b in by_path.values()]
+    return "; ".join(text for text in found if text) or None
+
+
+def view(session: Session, breakpoint: Breakpoint) -> BreakpointView:
+    """The breakpoint as a resource."""
+    path = breakpoint.shown_path
+    return BreakpointView(
+        id=breakpoint.id,
+        verified=breakpoint.verified,
+        source=None if path is None else SourceRef(path=path),
+        line=breakpoint.shown_line,
+        function=breakpoint.function,
+        condition=breakpoint.condition,
+        hit_condition=breakpoint.hit_condition,
+        log_message=breakpoint.log_message,
+        capture=breakpoint.capture,
+        reveal=breakpoint.reveal or None,
+        enabled=breakpoint.enabled,
+        pending=breakpoint.pending or None,
+        hit_count=breakpoint.hit_count,
+        message=breakpoint.message,
+        suggestion=breakpoint.suggestion,
+        warning=change_warning(session, breakpoint),
+    )

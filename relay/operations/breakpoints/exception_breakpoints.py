@@ -1,0 +1,91 @@
+"""Exception breakpoints: one setting a session. Source: contract, sections 3 and 9."""
+
+from __future__ import annotations
+
+from relay.debuggers import Ability
+from relay.debuggers.debugpy.source_check import check_expression
+from relay.errors import BreakpointInvalidCondition, RelayError
+from relay.models.exceptions import (
+    ExceptionBreakpointsView,
+    ExceptionFilter,
+    SetExceptionBreakpoints,
+)
+from relay.session.dap.breakpoint_sync import send_exception_filters
+from relay.session.session import Session
+from relay.session.state.exception_breakpoints import DAP_FILTERS, ExceptionBreakpoints
+
+
+async def set_exception_breakpoints(
+    session: Session, *, body: SetExceptionBreakpoints
+) -> ExceptionBreakpointsView:
+    """Choose which exceptions stop the program, in any state of the session.
+
+    Replaces the earlier setting, also that of a launch; a later launch replaces it
+    only if it says `stop_on_exception` itself.
+    """
+    await _check_condition(session, body.condition)
+    if body.types:
+        session.adapter.require(Ability.EXCEPTION_DETAILS, "stop at named types of exceptions")
+    before = session.exceptions
+    session.exceptions = ExceptionBreakpoints(
+        filters=tuple(dict.fromkeys(DAP_FILTERS[name] for name in body.filters)),
+        types=tuple(dict.fromkeys(body.types)),
+        condition=body.condition,
+        chosen=True,
+    )
+    debuggee = session.debuggee
+    if debuggee is not None and debuggee.initialized.is_set():
+        try:
+            await send_exception_filters(debuggee)
+        except BaseException:
+            session.exceptions = before
+            raise
+    await session.keep()
+    return await _view(session)
+
+
+async def get_exception_breakpoints(session: Session) -> ExceptionBreakpointsView:
+    """Show which exceptions stop the program."""
+    return await _view(session)
+
+
+async def _check_condition(session: Session, condition: str | None) -> None:
+    if condition is None:
+        return
+    session.adapter.require(Ability.EXCEPTION_DETAILS, "stop at exceptions by a condition")
+    fault = await check_expression(condition, session.config.python_path)
+    if fault is not None:
+        raise BreakpointInvalidCondition(
+            f"The condition of the exception breakpoint is not valid: {fault.message}",
+            field="condition",
+            value=condition[:200],
+            error=fault.message,
+            offset=fault.offset or None,
+        )
+
+
+async def _view(session: Session) -> ExceptionBreakpointsView:
+    setting = session.exceptions
+    words: dict[str, ExceptionFilter] = {dap: word for word, dap in _words()}
+    return ExceptionBreakpointsView(
+        filters=[words[name] for name in setting.filters],
+        types=list(setting.types),
+        condition=setting.condition,
+        unknown_types=await _unknown(session, setting) or None,
+    )
+
+
+def _words() -> list[tuple[ExceptionFilter, str]]:
+    words: tuple[ExceptionFilter, ...] = ("raised", "uncaught", "user_unhandled")
+    return [(word, DAP_FILTERS[word]) for word in words]
+
+
+async def _unknown(session: Session, setting: ExceptionBreakpoints) -> list[str]:
+    """The names that lead to nothing in the live program."""
+    inspector = session.debuggee.inspector if session.debuggee is not None else None
+    if inspector is None or not setting.types:
+        return []
+    try:
+        return await inspector.limit_exceptions(setting.types)
+    except RelayError:
+        return []  # it is busy, or over

@@ -1,0 +1,244 @@
+"""From a breakpoint as asked for to one that is checked. Source: contract, section 3."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+
+from relay.debuggers import Ability
+from relay.debuggers.debugpy import breakpoint_text
+from relay.debuggers.debugpy.debuggee import source_lines
+from relay.debuggers.debugpy.debuggee.source_lines import Analysis
+from relay.debuggers.debugpy.source_check import analyse, check_expression
+from relay.errors import (
+    BreakpointFileNotFound,
+    BreakpointInvalidCondition,
+    BreakpointInvalidLine,
+    InvalidRequest,
+)
+from relay.models.breakpoints import BreakpointSpec
+from relay.operations.paths import resolve, similar_files
+from relay.session.dap.breakpoint_events import LEFT_TO_DEBUGGER, UNKNOWN_FUNCTION
+from relay.session.session import Session
+from relay.session.source_text import source_lines as source_lines_of
+from relay.session.state.breakpoints import Breakpoint
+
+PENDING = "Source file not found. Breakpoint pending."
+
+
+async def place(session: Session, spec: BreakpointSpec) -> Breakpoint:
+    """The breakpoint, verified or with the reason why not; it has no id yet.
+
+    Raises BreakpointFileNotFound, BreakpointInvalidLine or BreakpointInvalidCondition.
+    """
+    wanted = _as_asked(session, spec)
+    if Ability.CHECKS_SOURCE not in session.adapter.can:
+        return await _left_to_debugger(session, wanted)
+    if spec.function is not None:
+        _require_dots(spec.function)
+        await check_texts(session, wanted)
+        return replace(wanted, message=UNKNOWN_FUNCTION)
+    if spec.pending and _is_missing(wanted.path):
+        await check_texts(session, wanted)
+        return replace(wanted, pending=True, message=PENDING)
+    placed = await _placed(session, wanted)
+    await check_texts(session, placed)
+    return placed
+
+
+def _require_dots(function: str) -> None:
+    if "::" in function:
+        message = f"between the parts of a name stands a dot: {function.replace('::', '.')}"
+        raise InvalidRequest(
+            f"function: {message}",
+            errors=[{"field": "function", "message": message, "value": function}],
+        )
+
+
+async def _left_to_debugger(session: Session, wanted: Breakpoint) -> Breakpoint:
+    """For a debugger that judges lines and texts by itself, once the program is there."""
+    adapter = session.adapter
+    if wanted.capture is not None:
+        adapter.require(Ability.CAPTURES, "capture values at a breakpoint")
+    if wanted.function is not None:
+        adapter.require(Ability.FUNCTION_BREAKPOINTS, "stop in a function by its name")
+    else:
+        await _require_line(wanted)
+    if wanted.hit_condition is not None:
+        message = breakpoint_text.check_hit_condition(wanted.hit_condition)
+        if message is not None:
+            raise _bad_text(wanted, "hit_condition", wanted.hit_condition, message)
+    return replace(wanted, judged_by_adapter=True, message=LEFT_TO_DEBUGGER)
+
+
+async def _require_line(wanted: Breakpoint) -> None:
+    _require_file(wanted.path)
+    lines = len(await source_lines_of(wanted.path))
+    if wanted.line > max(1, lines):
+        raise BreakpointInvalidLine(
+            f"Cannot set breakpoint at line {wanted.line}: {wanted.path} has {lines} lines",
+            file=wanted.path,
+            line=wanted.line,
+            max_line=lines,
+        )
+
+
+def _is_missing(path: str) -> bool:
+    return not os.path.exists(path)
+
+
+def _as_asked(session: Session, spec: BreakpointSpec) -> Breakpoint:
+    is_line = spec.function is None
+    return Breakpoint(
+        id="",
+        path=resolve(spec.path, session.config.project_root) if is_line else "",
+        line=spec.line or 0,
+        condition=spec.condition,
+        hit_condition=spec.hit_condition,
+        log_message=spec.log_message,
+        capture=spec.capture,
+        reveal=spec.reveal,
+        enabled=spec.enabled,
+        function=spec.function,
+    )
+
+
+async def _placed(session: Session, wanted: Breakpoint) -> Breakpoint:
+    earlier = session.breakpoints.at(wanted.path, wanted.line)
+    if earlier is not None and earlier.verified and change_warning(session, earlier):
+        # The program runs the old text, in which this line has code.
+        return replace(wanted, verified=True)
+    analysis = await _analyse(wanted.path, session.config.python_path)
+    if wanted.line > max(1, analysis.total_lines):
+        raise BreakpointInvalidLine(
+            _past_the_end(analysis, wanted),
+            file=wanted.path,
+            line=wanted.line,
+            max_line=analysis.total_lines,
+            suggestion=_try_nearest(analysis, wanted.line),
+        )
+    return _judged(analysis, wanted)
+
+
+async def placed_again(session: Session, breakpoint: Breakpoint) -> Breakpoint:
+    """The breakpoint as its file is now; nothing is refused any more."""
+    if breakpoint.function is not None or breakpoint.judged_by_adapter:
+        return breakpoint
+    try:
+        analysis = await _analyse(breakpoint.path, session.config.python_path)
+    except BreakpointFileNotFound as error:
+        message = PENDING if breakpoint.pending else error.message
+        return replace(breakpoint, verified=False, message=message, suggestion=None)
+    if breakpoint.line > max(1, analysis.total_lines):
+        message = _past_the_end(analysis, breakpoint)
+        hint = _try_nearest(analysis, breakpoint.line)
+        return replace(breakpoint, verified=False, message=message, suggestion=hint)
+    return _judged(analysis, breakpoint)
+
+
+def _judged(analysis: Analysis, wanted: Breakpoint) -> Breakpoint:
+    verified = wanted.line in analysis.executable
+    return replace(
+        wanted,
+        verified=verified,
+        message=None if verified else _why_not(analysis, wanted.line),
+        suggestion=None if verified else _try_nearest(analysis, wanted.line),
+    )
+
+
+def change_warning(session: Session, breakpoint: Breakpoint) -> str | None:
+    """What to say if the file was changed while the program has the old text of it."""
+    if session.debuggee is None or breakpoint.function is not None or breakpoint.pending:
+        return None
+    try:
+        changed_at = os.stat(breakpoint.path).st_mtime
+    except OSError:
+        return f"{breakpoint.path} is gone; the program goes on with the text that it has loaded"
+    started_at = time.time() - session.runtime_seconds
+    # What came only after the start was not loaded before.
+    if changed_at <= max(started_at, breakpoint.appeared_at):
+        return None
+    return (
+        f"{breakpoint.path} was changed after the program was started; breakpoints stay at their "
+        "lines of the text that the program has loaded"
+    )
+
+
+async def _analyse(path: str, python_path: str) -> Analysis:
+    _require_file(path)
+    try:
+        return await analyse(path, python_path)
+    except OSError as error:
+        raise BreakpointFileNotFound(
+            f"Cannot read {path}: {error.strerror}",
+            file=path,
+            suggestion="Make the file readable for the relay's user",
+        ) from None
+
+
+def _require_file(path: str) -> None:
+    if os.path.isfile(path):
+        return
+    similar = similar_files(path)
+    hint = f"Did you mean {similar[0]}?" if similar else None
+    raise BreakpointFileNotFound(
+        f"No such source file: {path}", file=path, similar=similar, suggestion=hint
+    )
+
+
+def _past_the_end(analysis: Analysis, breakpoint: Breakpoint) -> str:
+    lines = analysis.total_lines
+    return f"Cannot set breakpoint at line {breakpoint.line}: {breakpoint.path} has {lines} lines"
+
+
+def _why_not(analysis: Analysis, line: int) -> str:
+    if analysis.syntax_error is not None:
+        fault = analysis.syntax_error
+        return f"The file has a syntax error at line {fault.line}: {fault.message}"
+    return f"No executable code at line {line}"
+
+
+def _try_nearest(analysis: Analysis, line: int) -> str | None:
+    nearest = source_lines.nearest(analysis, line)
+    if nearest is None:
+        return None
+    return f"Try line {nearest} which contains: {analysis.texts[nearest - 1].strip()!r}"
+
+
+async def check_texts(session: Session, breakpoint: Breakpoint) -> None:
+    """Raise BreakpointInvalidCondition for a text that does not parse."""
+    if breakpoint.condition is not None:
+        fault = await check_expression(breakpoint.condition, session.config.python_path)
+        if fault is not None:
+            text = breakpoint.condition
+            raise _bad_text(breakpoint, "condition", text, fault.message, fault.offset)
+    for number, text in enumerate(breakpoint.capture or []):
+        fault = await check_expression(text, session.config.python_path)
+        if fault is not None:
+            raise _bad_text(breakpoint, f"capture[{number}]", text, fault.message, fault.offset)
+    if breakpoint.hit_condition is not None:
+        message = breakpoint_text.check_hit_condition(breakpoint.hit_condition)
+        if message is not None:
+            raise _bad_text(breakpoint, "hit_condition", breakpoint.hit_condition, message)
+    if breakpoint.log_message is not None:
+        fault = breakpoint_text.check_log_message(breakpoint.log_message)
+        if fault is not None:
+            text = breakpoint.log_message
+            raise _bad_text(breakpoint, "log_message", text, fault.message, fault.offset)
+
+
+def _bad_text(
+    breakpoint: Breakpoint, field: str, value: str, message: str, offset: int = 0
+) -> BreakpointInvalidCondition:
+    of_function = breakpoint.function is not None
+    where = f"on {breakpoint.function}" if of_function else f"at line {breakpoint.line}"
+    return BreakpointInvalidCondition(
+        f"The {field} of the breakpoint {where} is not valid: {message}",
+        file=breakpoint.path or None,
+        line=breakpoint.line or None,
+        field=field,
+        value=value[:200],
+        error=message,
+        offset=offset or None,
+    )

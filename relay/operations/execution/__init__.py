@@ -1,0 +1,1 @@
+"""Resume, pause, step, run to a line, one thread at a time, trace a call."""

@@ -1,0 +1,218 @@
+"""Resume, pause and step. Source: API section 3.5, contract section 4; DAP next, stepIn, stepOut.
+
+Each takes its place in the event log before it sends: a stop that comes before
+the debugger's own answer is not missed, and one that outlasts `wait` is not lost.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+from relay.dap.lifecycle import Phase
+from relay.errors import DebuggerError, DebuggerTimeout, ThreadNotFound
+from relay.models.execution import (
+    ContinueRequest,
+    ContinueResult,
+    ExecutionResult,
+    PauseRequest,
+    PauseResult,
+    ReturnValue,
+    StepOutRequest,
+    StepRequest,
+    Waiting,
+)
+from relay.operations.inspect.inspection import told_threads
+from relay.operations.inspect.snapshot import stop_report
+from relay.operations.report.blocked import (
+    PATIENCE,
+    until_stop_or_blocked,
+    why_not_paused,
+)
+from relay.operations.report.blocked import STOPS as STOPS
+from relay.operations.sessions.sessions import failure_fields, location_view
+from relay.session.dap.stop_body import stopped_body
+from relay.session.session import Session
+from relay.session.state.stop import Stop
+
+STEP_WAIT = 10.0
+"""Seconds that a step or a pause waits for its stop, unless told otherwise."""
+
+ANY_THREAD = "*"
+"""Some debuggers take this where DAP has a number: they need not be asked for one first."""
+
+
+async def continue_execution(session: Session, *, body: ContinueRequest) -> ContinueResult:
+    """Resume the program until its next breakpoint or its end.
+
+    Answers at once; with `wait`, at the next stop or exit.
+    """
+    stop = session.require_stop("continue")
+    await _check_thread(session, body.thread_id)
+    cursor = session.events.last_seq
+    await resume_all(session, {"threadId": body.thread_id or stop.thread_id})
+    result = await settle(session, body, cursor, default_wait=0.0)
+    return ContinueResult(**dict(result))
+
+
+async def pause_execution(session: Session, *, body: PauseRequest) -> PauseResult:
+    """Pause the program at its next line of code.
+
+    A program in which no thread runs Python cannot stop. The answer then comes at once, says
+    `running`, and has each thread's stack, locals and what it waits for; the stop follows as an
+    event when a thread comes back. With `wait`, one that waits for a limited time is waited for.
+    """
+    if session.stop is None or session.stop.held is None:  # else some threads run
+        session.require("pause", Phase.RUNNING)
+    debuggee = session.require_debuggee("pause")
+    cursor = session.events.last_seq
+    if body.thread_id is not None:
+        await _check_thread(session, body.thread_id)
+    # C code that keeps the GIL keeps the debugger from answering, not the pause from coming.
+    with contextlib.suppress(DebuggerTimeout):
+        thread = await _thread_to_pause(session) if body.thread_id is None else body.thread_id
+        await debuggee.request("pause", {"threadId": thread}, timeout=PATIENCE)
+    wait = STEP_WAIT if body.wait is None else body.wait
+    told = await until_stop_or_blocked(session, cursor, wait, asked=body.wait is not None)
+    result = await standing(session, body, cursor)
+    return PauseResult(**dict(result), **await why_not_paused(session, told, body.max_chars))
+
+
+async def _thread_to_pause(session: Session) -> int | str:
+    if session.adapter.pauses_any_thread:
+        return ANY_THREAD
+    threads = await _thread_ids(session)
+    return threads[0] if threads else 1
+
+
+async def step_over(session: Session, *, body: StepRequest) -> ExecutionResult:
+    """Run to the next line of this function, calls and all."""
+    return await _step(session, "step-over", "next", body, {"granularity": body.granularity})
+
+
+async def step_into(session: Session, *, body: StepRequest) -> ExecutionResult:
+    """Run to the next line, into the call if there is one."""
+    return await _step(session, "step-into", "stepIn", body, {"granularity": body.granularity})
+
+
+async def step_out(session: Session, *, body: StepOutRequest) -> ExecutionResult:
+    """Run until this function has returned to its caller."""
+    return await _step(session, "step-out", "stepOut", body, {})
+
+
+async def _step(
+    session: Session,
+    verb: str,
+    command: str,
+    body: StepRequest | StepOutRequest,
+    extra: Mapping[str, Any],
+) -> ExecutionResult:
+    stop = session.require_stop(verb)
+    await _check_thread(session, body.thread_id)
+    if body.thread_id is not None:
+        stop.require_held(body.thread_id, verb)
+    cursor = session.events.last_seq
+    await _resume(session, command, {"threadId": body.thread_id or stop.thread_id, **extra})
+    return await settle(session, body, cursor, default_wait=STEP_WAIT)
+
+
+async def _check_thread(session: Session, thread_id: int | None) -> None:
+    if thread_id is None or (session.stop and thread_id == session.stop.thread_id):
+        return
+    threads = await _thread_ids(session)
+    if thread_id not in threads:
+        raise _no_such_thread(thread_id, threads)
+    if session.stop is not None and session.stop.stands is not None:
+        session.stop.require_held(thread_id, "resume")  # the debugger of its process never would
+
+
+async def _thread_ids(session: Session) -> list[int]:
+    return [thread["id"] for thread in await told_threads(session)]
+
+
+def _no_such_thread(thread_id: int, threads: list[int]) -> ThreadNotFound:
+    return ThreadNotFound(
+        f"thread {thread_id} does not exist", thread_id=thread_id, threads=threads
+    )
+
+
+async def resume_all(session: Session, arguments: Mapping[str, Any]) -> None:
+    """Every thread runs, also if some were let go before."""
+    stop = session.require_stop("continue")
+    if stop.held is None:
+        await _resume(session, "continue", arguments)
+        return
+    inspector = session.require_debuggee("continue").inspector
+    assert inspector is not None
+    await inspector.release()
+    stop = session.require_stop("continue")
+    session.announce_resume(stop.thread_id)
+    await inspector.resume_all()
+
+
+async def _resume(session: Session, command: str, arguments: Mapping[str, Any]) -> None:
+    """Send a resuming request. The phase changes on sending: a stop may overtake the answer."""
+    stop = session.require_stop(command)
+    debuggee = session.require_debuggee(command)
+    if debuggee.inspector is not None:
+        await debuggee.inspector.release()
+    if session.stop is not stop:
+        session.require_stop(command)
+    session.announce_resume(stop.thread_id)
+    try:
+        await debuggee.request(command, arguments)
+    except DebuggerError:
+        _still_stands(session, stop)
+        raise
+
+
+def _still_stands(session: Session, stop: Stop) -> None:
+    """The debugger has refused to move the program: it stands where it stood."""
+    family = session.debuggee is not None and session.debuggee.family
+    if session.phase is Phase.RUNNING and session.stop is None and not family:
+        session.announce_stop(stop, stopped_body(stop))
+
+
+async def settle(
+    session: Session, body: Waiting, cursor: int, *, default_wait: float
+) -> ExecutionResult:
+    """Where the program stands at its next stop or exit, or when the wait is over."""
+    wait = default_wait if body.wait is None else body.wait
+    if wait:
+        await session.events.wait(cursor, types=STOPS, timeout=wait)
+    return await standing(session, body, cursor)
+
+
+async def standing(session: Session, body: Waiting, cursor: int) -> ExecutionResult:
+    """Where the program stands now, with what the client wants to see of it."""
+    stop = session.stop
+    return ExecutionResult(
+        session_id=session.id,
+        status=session.phase,
+        stop_reason=stop.reason if stop else None,
+        current_location=location_view(stop),
+        thread_id=stop.thread_id if stop else None,
+        return_value=_return_value(await _shown_return(session, stop, body)),
+        exit_code=session.exit_code,
+        **failure_fields(stop),
+        stop=await stop_report(session, body, cursor) if body.include else None,
+    )
+
+
+async def _shown_return(
+    session: Session, stop: Stop | None, body: Waiting
+) -> Mapping[str, Any] | None:
+    """What the last call gave back; asked for again if it was masked and is to be shown."""
+    told = stop.return_value if stop is not None else None
+    if told is None or not (body.reveal and told.get("redacted")):
+        return told
+    assert stop is not None
+    debuggee = session.debuggee
+    if stop.top is None or debuggee is None or debuggee.inspector is None:
+        return told
+    return await debuggee.inspector.return_value(stop.top, reveal=True)
+
+
+def _return_value(told: Mapping[str, Any] | None) -> ReturnValue | None:
+    return None if told is None else ReturnValue.pick(told, function=told.get("name"))

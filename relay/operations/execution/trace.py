@@ -1,0 +1,308 @@
+"""Trace a call: run to the k-th call of a function, and tell its whole lifetime at once.
+
+The unit of the question is the call, not the line: arguments, each line with what it changed,
+the calls it made, how it ended. Recorded in the debuggee, without a round trip for each line.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import trio
+
+from relay.dap.lifecycle import Phase
+from relay.debuggers.debugpy.probe_inspector import Inspector
+from relay.errors import (
+    InvalidRequest,
+    NotSupported,
+    RelayError,
+    SourceNotFound,
+)
+from relay.models.breakpoints import BreakpointSpec
+from relay.models.execution import Waiting
+from relay.models.trace import TraceRequest, TraceResult, TraceView
+from relay.operations.breakpoints.placing import check_texts
+from relay.operations.execution.run_to import line_with_code
+from relay.operations.execution.stepping import STEP_WAIT, resume_all, settle, standing
+from relay.operations.execution.trace_text import text_of
+from relay.operations.execution.trace_tree import paths_of, tree_of
+from relay.session.session import Session
+from relay.session.source_text import source_lines
+from relay.session.state.breakpoints import Breakpoint
+
+MOST_FILES = 2000
+"""Files of a project that are searched for a function that is not loaded."""
+
+NOT_SOURCES = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "env"})
+
+
+UNTOLD: Mapping[str, Any] = {
+    "state": "ended",
+    "called": 0,
+    "thread": None,
+    "lines": 0,
+    "calls": 0,
+    "exceptions": 0,
+    "truncated": True,
+    "complaint": None,
+    "root": None,
+}
+"""Of a program that was killed, or left by `os._exit`: what it had recorded went with it."""
+
+NONE = {**UNTOLD, "state": "none", "truncated": False}
+"""Before the first trace of a run."""
+
+
+class Wanted(NamedTuple):
+    """The function: by its name, or by the place where it begins."""
+
+    function: str
+    path: str | None = None
+    line: int | None = None
+
+
+async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
+    """Run to a call of this function, and answer with all of it: lines, changes, calls, end.
+
+    The program is paused then where the call returns, its variables still there. If anything
+    else stops or ends it before, `complete` is false, and the answer has what was recorded so
+    far. If `wait` is over first, the trace goes on; GET the same route reads it.
+    """
+    stop = session.require_stop("trace a call")
+    inspector = _inspector_of(session)
+    wanted = await _wanted(session, body)
+    session.require_stop("trace a call")
+    can = await inspector.trace_start(
+        **wanted._asdict(),
+        number=body.call,
+        depth=body.depth,
+        condition=body.condition,
+        reveal_values=body.reveal,
+    )
+    if not can:
+        raise NotSupported(
+            "The program's own tracing tools leave no room for a trace",
+            suggestion="Set a breakpoint in the function instead, and step",
+        )
+    session.trace = None
+    cursor = session.events.last_seq
+    await resume_all(session, {"threadId": stop.thread_id})
+    await settle(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
+    if session.is_over and session.trace is None:
+        session.trace = UNTOLD
+    return await _result(session, cursor, body)
+
+
+async def get_trace(session: Session, *, query: TraceView) -> TraceResult:
+    """The last trace of this run as it is now: while it is recorded, and after its end."""
+    return await _result(session, session.events.last_seq, query)
+
+
+def _inspector_of(session: Session) -> Inspector:
+    inspector = session.require_debuggee("trace a call").inspector
+    if inspector is None:
+        raise NotSupported(
+            "This debugger cannot trace calls",
+            suggestion="Set a breakpoint in the function instead, and step",
+        )
+    return inspector
+
+
+# Which function ------------------------------------------------------------------------------
+
+
+async def _wanted(session: Session, body: TraceRequest) -> Wanted:
+    named = Breakpoint(id="", path="", line=0, function=body.function, condition=body.condition)
+    await check_texts(session, named)
+    if body.function is not None:
+        await _check_function(session, body.function)
+        return Wanted(body.function)
+    assert body.file is not None
+    assert body.line is not None
+    spec = BreakpointSpec(file=body.file, line=body.line)
+    spot = await line_with_code(session, spec, "trace the function at")
+    found = _function_at("\n".join(await source_lines(spot.path)), spot.line)
+    if found is None:
+        raise _refusal(
+            "line",
+            body.line,
+            f"line {body.line} of {spot.path} is inside no function",
+            "Choose a line inside a function, or its def; or give the function's name",
+        )
+    return Wanted(found[0], spot.path, found[1])
+
+
+def _function_at(source: str, line: int) -> tuple[str, int] | None:
+    """Name and first line of the innermost function around a line, as its code has them."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    around = [node for node in ast.walk(tree) if _is_around(node, line)]
+    if not around:
+        return None
+    inner = max(around, key=_first_line)
+    return getattr(inner, "name", "<lambda>"), _first_line(inner)
+
+
+def _is_around(node: ast.AST, line: int) -> bool:
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    return _first_line(node) <= line <= (node.end_lineno or node.lineno)
+
+
+def _first_line(node: Any) -> int:
+    return int(min([node.lineno, *(one.lineno for one in node.decorator_list)]))
+
+
+async def _check_function(session: Session, function: str) -> None:
+    found, similar = await _inspector_of(session).trace_functions(function)
+    if found:
+        return
+    bare = function.rpartition(".")[2]
+    root = session.config.project_root
+    if await trio.to_thread.run_sync(_is_defined, root, bare, abandon_on_cancel=True):
+        return
+    raise _refusal(
+        "function",
+        function,
+        f"no function {function} is loaded, and no file below {root} defines one",
+        f"Did you mean {' or '.join(similar)}?" if similar else "Give file and line instead",
+        similar=similar,
+    )
+
+
+def _is_defined(root: str, name: str) -> bool:
+    """Whether some source of the project defines a function of this bare name."""
+    start = rb"^[ \t]*(?:async[ \t]+)?def[ \t]+"
+    definition = re.compile(start + re.escape(name.encode()) + rb"[ \t]*[(\[]", re.MULTILINE)
+    for path in _sources(root):
+        with contextlib.suppress(OSError), open(path, "rb") as file:
+            if definition.search(file.read()):
+                return True
+    return False
+
+
+def _sources(root: str) -> Iterator[str]:
+    left = MOST_FILES
+    for directory, names, files in os.walk(root):
+        names[:] = sorted(n for n in names if n not in NOT_SOURCES and not n.startswith("."))
+        for file in sorted(files):
+            path = os.path.join(directory, file)
+            if file.endswith(".py") and os.path.isfile(path):
+                left -= 1
+                if left < 0:
+                    return
+                yield path
+
+
+def _refusal(
+    field: str, value: object, message: str, suggestion: str, **details: Any
+) -> InvalidRequest:
+    errors = [{"field": field, "message": message, "value": value}]
+    return InvalidRequest(message, suggestion=suggestion, errors=errors, **details)
+
+
+# What was recorded ---------------------------------------------------------------------------
+
+
+async def _result(session: Session, cursor: int, view: TraceView) -> TraceResult:
+    told = await _told(session)
+    where = await standing(session, Waiting(), cursor)
+    root = told["root"]
+    tree = None if root is None else tree_of(root, await _texts(root))
+    text, cut = _text(session, told, view, tree)
+    return TraceResult(
+        **dict(where),
+        complete=told["state"] == "complete",
+        trace_state=told["state"],
+        reason=_reason(session, told),
+        called=told["called"],
+        thread_name=(told["thread"] or {}).get("name"),
+        lines=told["lines"],
+        calls=told["calls"],
+        exceptions=told["exceptions"],
+        condition_error=told["complaint"],
+        text=text,
+        truncated=cut or told["truncated"],
+        tree=tree if view.tree else None,
+    )
+
+
+async def _told(session: Session) -> Mapping[str, Any]:
+    """What the debuggee has recorded, or had when it said its last words."""
+    if session.trace is None and session.phase in (Phase.RUNNING, Phase.PAUSED):
+        told = await _asked(session)
+        if told is not None:
+            return told
+    return NONE if session.trace is None else session.trace
+
+
+async def _asked(session: Session) -> Mapping[str, Any] | None:
+    inspector = _inspector_of(session)
+    try:
+        return await inspector.trace_read(stopped=session.stop is not None)
+    except RelayError:
+        if session.phase in (Phase.RUNNING, Phase.PAUSED):
+            raise
+        return None  # it ended while it was asked
+
+
+async def _texts(root: Mapping[str, Any]) -> Any:
+    lines: dict[str, list[str]] = {}
+    for path in paths_of(root):
+        try:
+            lines[path] = await source_lines(path)
+        except SourceNotFound:
+            lines[path] = []
+
+    def text(path: str, line: int) -> str:
+        known = lines.get(path) or []
+        return known[line - 1].rstrip().expandtabs() if line <= len(known) else ""
+
+    return text
+
+
+def _text(
+    session: Session, told: Mapping[str, Any], view: TraceView, tree: Any
+) -> tuple[str, bool]:
+    reason = _reason(session, told)
+    if tree is None:
+        return str(reason or ""), False
+    note = f"\nIncomplete: {reason}" if reason else ""
+    name = f"(call {told['called']})" if told["called"] > 1 else ""
+    text, cut = text_of(tree, view.max_chars - len(note), name)
+    return text + note, cut
+
+
+def _reason(session: Session, told: Mapping[str, Any]) -> str | None:
+    """Why the trace is not complete."""
+    if told is NONE:
+        return "no call of this run was traced"
+    if told is UNTOLD:
+        return "the program ended at once, and what was recorded went with it"
+    state, called = told["state"], f"called: {told['called']} times"
+    if state == "complete":
+        return None
+    if told["root"] is not None:
+        if state == "recording":
+            return "the call is not over yet; it is still recorded"
+        return "the program ended in the call" if state == "ended" else _other_stop(session)
+    if state == "waiting":
+        return f"the call has not come yet; {called}"
+    if state == "ended":
+        return f"the program ended before the call; {called}"
+    return f"{_other_stop(session)}, before the call; {called}"
+
+
+def _other_stop(session: Session) -> str:
+    stop = session.stop
+    if stop is None or session.phase is not Phase.PAUSED:
+        return "another stop came first"
+    where = "" if stop.top is None else f" at {stop.top.path}:{stop.top.line}"
+    return f"the program stopped first ({stop.reason}{where})"

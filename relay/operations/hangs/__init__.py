@@ -1,0 +1,1 @@
+"""Where a program hangs: who waits for what, and who holds it."""

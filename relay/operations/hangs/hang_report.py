@@ -1,0 +1,154 @@
+"""Where a program hangs: what each thread waits for and who holds it, told without a stop.
+
+Source: contract, section 10 (hangs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import trio
+
+from relay.debuggers import Ability
+from relay.errors import DebuggerTimeout
+from relay.models.hangs import (
+    Deadlock,
+    HangFrame,
+    HangReport,
+    HangRequest,
+    HangThread,
+    QuietLocal,
+    ThreadWait,
+    WaitHolder,
+)
+from relay.operations.hangs.deadlocks import as_threads, deadlocks, sentence
+from relay.operations.hangs.hang_text import hang_text
+from relay.operations.inspect.tasks import Texts, source_texts, task_view
+from relay.process.procfs import threads_from_outside
+from relay.session.session import Session
+
+ANSWER_SECONDS = 5.0
+"""In which a process answers whose interpreter is not kept by C code."""
+
+
+async def hang_report(session: Session, *, body: HangRequest) -> HangReport:
+    """Show what each thread waits for and who holds it, with the circle if there is a deadlock.
+
+    Answers while the program runs or waits in C code, and needs no stop: every thread's stack,
+    locals, and `waits_for`, and every asyncio and trio task with its await chain. No code of the
+    program is run. A process that C code keeps from answering is told of from outside.
+    """
+    wanted: dict[str, Any] = {
+        "thread": body.thread_id,
+        "frames": body.frames,
+        "locals_each": 20 if body.locals else 0,
+        "tasks_shown": body.tasks,
+        "reveal": body.reveal,
+    }
+    told = await hang_facts(session, **wanted)
+    return await report_of(session, told, body.max_chars)
+
+
+async def hang_facts(
+    session: Session, *, timeout: float = ANSWER_SECONDS, **wanted: Any
+) -> list[dict[str, Any]]:
+    """What every process of the session tells of its threads and tasks.
+
+    Raises DebuggerTimeout, with what is seen from outside, if the process cannot answer.
+    """
+    session.adapter.require(Ability.TASKS, "tell what threads wait for")
+    debuggee = session.require_debuggee("tell what threads wait for")
+    given = {name: value for name, value in wanted.items() if value is not None}
+    try:
+        if debuggee.family is not None:
+            return await debuggee.family.hang_reports(timeout=timeout, **given)
+        assert debuggee.inspector is not None
+        return [await debuggee.inspector.hang_report(timeout=timeout, **given)]
+    except DebuggerTimeout as error:
+        raise unreachable(session, error) from None
+
+
+def unreachable(session: Session, error: DebuggerTimeout) -> DebuggerTimeout:
+    """The same, with what is known of the process without its help."""
+    threads = threads_from_outside(session.pid)
+    return DebuggerTimeout(
+        "the program does not answer: C code keeps the interpreter to itself (the GIL), or the "
+        "process is stopped",
+        **{k: v for k, v in error.details.items() if k != "suggestion"},
+        threads=threads,
+        suggestion="`threads` is what the system says of it; ask again when the call has returned",
+    )
+
+
+async def report_of(
+    session: Session, told: Sequence[Mapping[str, Any]], max_chars: int
+) -> HangReport:
+    """The facts as one answer, with the sources of the lines."""
+    texts = await trio.to_thread.run_sync(source_texts, _places(told))
+    circles = [circle for one in told for circle in deadlocks(one["threads"])]
+    of_tasks = [circle for one in told for circle in deadlocks(as_threads(one["tasks"]["tasks"]))]
+    threads = [_thread(one, told_thread, texts) for one in told for told_thread in one["threads"]]
+    found = HangReport(
+        session_id=session.id,
+        status=session.phase,
+        blocked=bool(told) and all(one["blocked"] for one in told),
+        deadlocks=[
+            Deadlock(text=sentence(circle), thread_ids=[thread["id"] for thread in circle])
+            for circle in circles
+        ]
+        + [
+            Deadlock(
+                text=sentence(circle, "task"),
+                thread_ids=[],
+                task_ids=[task["ident"] for task in circle],
+            )
+            for circle in of_tasks
+        ],
+        threads=threads,
+        total_threads=sum(one["total_threads"] for one in told),
+        tasks=[task_view(task, texts) for one in told for task in one["tasks"]["tasks"]],
+        total_tasks=sum(one["tasks"]["total"] for one in told),
+        children=[child for one in told for child in one["children"]],
+        report="",
+    )
+    return found.model_copy(update={"report": hang_text(found, max_chars)})
+
+
+def _places(told: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    frames = [f for one in told for thread in one["threads"] for f in thread["stack"]]
+    places = [task["suspended_at"] for one in told for task in one["tasks"]["tasks"]]
+    return [frame for frame in frames if frame["own"]] + [place for place in places if place]
+
+
+def _thread(one: Mapping[str, Any], told: Mapping[str, Any], texts: Texts) -> HangThread:
+    return HangThread.pick(
+        {**told, "stack": [], "waits_for": None},
+        process=one.get("process"),
+    ).model_copy(
+        update={
+            "stack": [_frame(frame, texts) for frame in told["stack"]],
+            "waits_for": wait_view(told["waits_for"]),
+        }
+    )
+
+
+def _frame(told: Mapping[str, Any], texts: Texts) -> HangFrame:
+    found = told.get("locals")
+    return HangFrame(
+        function=told["function"],
+        path=told["path"],
+        line=told["line"],
+        own=told["own"],
+        source=texts.get((told["path"], told["line"])),
+        locals=None if found is None else [QuietLocal(**one) for one in found],
+    )
+
+
+def wait_view(told: Mapping[str, Any] | None) -> ThreadWait | None:
+    """What a thread waits for, as clients see it."""
+    if told is None:
+        return None
+    held = told["held_by"]
+    holder = None if held is None else WaitHolder(thread_id=held["thread_id"], name=held["name"])
+    return ThreadWait.pick({**told, "held_by": holder})

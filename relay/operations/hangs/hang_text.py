@@ -1,0 +1,149 @@
+"""A hang report as text that fits: the circle first, then who waits for what, equal ones together.
+
+Pure: a model in, text out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relay.models.hangs import HangFrame, HangReport, HangThread
+from relay.models.tasks import TaskFrame, TaskView
+from relay.operations.report.report_text import cut, one_line
+
+MOST_FRAMES = 8
+MOST_LOCALS = 8
+MOST_VALUE = 80
+MOST_SOURCE = 100
+_SPEAKING = ("join", "child", "future", "condition", "event", "queue")
+"""Kinds of waits whose own words say what they are."""
+
+
+def hang_text(report: HangReport, max_chars: int) -> str:
+    """The report in at most `max_chars` bytes of UTF-8."""
+    lines = [f"deadlock: {one_line(found.text)}" for found in report.deadlocks]
+    lines.append(_summary(report))
+    circles = {number for found in report.deadlocks for number in found.thread_ids}
+    for alike in _alike(sorted(report.threads, key=lambda one: one.id not in circles)):
+        lines += _thread(alike)
+    lines += _tasks(report)
+    if report.children:
+        lines.append("child processes: " + one_line(", ".join(report.children)))
+    return cut("\n".join(lines), max_chars)
+
+
+def _summary(report: HangReport) -> str:
+    count = report.total_threads
+    threads = "1 thread" if count == 1 else f"{count} threads"
+    if report.blocked:
+        return f"{threads}: no thread runs" if count > 1 else f"{threads}, which is blocked"
+    states = [thread.state for thread in report.threads]
+    words = [f"{states.count(s)} {s}" for s in ("running", "blocked", "stopped") if s in states]
+    return f"{threads}: {', '.join(words)}"
+
+
+def _alike(threads: Sequence[HangThread]) -> list[list[HangThread]]:
+    """Threads in groups that stand at the same places and wait for the same."""
+    groups: dict[object, list[HangThread]] = {}
+    for thread in threads:
+        places = tuple((frame.path, frame.line) for frame in thread.stack)
+        wait = thread.waits_for
+        pid = thread.process.pid if thread.process else None
+        key = (pid, thread.state, places, wait and (wait.kind, wait.on, wait.held_by))
+        groups.setdefault(key, []).append(thread)
+    return list(groups.values())
+
+
+def _thread(alike: Sequence[HangThread]) -> list[str]:
+    thread = alike[0]
+    words = [f"thread {thread.id if thread.id is not None else '?'} {thread.name}"]
+    if len(alike) > 1:
+        names = ", ".join(one.name for one in alike[1:6])
+        words.append(f"and {len(alike) - 1} alike ({names}{', …' if len(alike) > 6 else ''})")
+    if thread.process is not None:
+        words.append(f"of process {thread.process.pid}")
+    head = one_line(f"{' '.join(words)}: {_activity(thread)}")
+    return [head, *_stack(thread.stack, thread.total_frames)]
+
+
+def _activity(thread: HangThread) -> str:
+    wait = thread.waits_for
+    if wait is None:
+        called = f" (in the system's {thread.system_call})" if thread.system_call else ""
+        if thread.state == "blocked":
+            return f"inside C code{called}; what it waits for is not known"
+        return thread.state
+    if wait.kind == "sleep":
+        limit = "" if wait.timeout_seconds is None else f" {wait.timeout_seconds:g} s"
+        return f"sleeps{limit} ({wait.on})"
+    verb = "waits for" if thread.state == "blocked" else f"{thread.state}, just now in a wait for"
+    kind = (
+        "" if wait.kind in _SPEAKING else f"{wait.kind}: " if wait.kind == "io" else f"{wait.kind} "
+    )
+    words = [f"{verb} {kind}{wait.on}"]
+    if wait.timeout_seconds is not None:
+        words.append(f"for {wait.timeout_seconds:g} s")
+    if wait.held_by is not None and wait.kind == "lock":
+        words.append(f"held by {wait.held_by.name} ({wait.known_from})")
+    if wait.note is not None:
+        words.append(wait.note)
+    return ", ".join(words)
+
+
+def _stack(stack: Sequence[HangFrame], total: int) -> list[str]:
+    """The program's own frames, and the innermost one; where there is no own, some of all."""
+    own = [f for f in stack if f.own]
+    shown = [f for f in stack if f.own or f is stack[0]] if own else list(stack[:3])
+    lines = []
+    for frame in shown[:MOST_FRAMES]:
+        source = f": {cut(one_line(frame.source), MOST_SOURCE)}" if frame.source else ""
+        lines.append(f"    {one_line(frame.path)}:{frame.line} in {frame.function}{source}")
+        locals_ = frame.locals or [] if frame.own else []
+        lines += [
+            f"        {local.name} = {cut(one_line(local.value), MOST_VALUE)}"
+            for local in locals_[:MOST_LOCALS]
+        ]
+        if len(locals_) > MOST_LOCALS:
+            lines.append(f"        … {len(locals_) - MOST_LOCALS} more locals")
+    left = total - len(shown[:MOST_FRAMES])
+    if left > 0:
+        lines.append(f"    … {left} more frames")
+    return lines
+
+
+def _tasks(report: HangReport) -> list[str]:
+    """The program's own tasks; those that a library runs for itself are counted only."""
+    own = [task for task in report.tasks if not task.system]
+    if not own:
+        return []
+    count = report.total_tasks - (len(report.tasks) - len(own))
+    left = "" if len(own) == count else f", {len(own)} shown"
+    head = f"{count} task{'s' if count > 1 else ''}{left}:"
+    return [head, *(line for task in own for line in _task(task))]
+
+
+def _task(task: TaskView) -> list[str]:
+    words = [f"  {task.name} ({task.kind}, {task.state}) {task.coroutine}"]
+    waits = task.waits_for
+    if waits is not None and not (waits.kind == "future" and task.blocked_on):
+        names = ", ".join(one.name for one in waits.tasks)
+        words.append(f"waits for {waits.kind}" + (f" of {names}" if names else ""))
+    if (lock := task.blocked_on) is not None:
+        held = f", held by {lock.held_by.name} ({lock.known_from})" if lock.held_by else ""
+        words.append(f"waits for {lock.kind} {lock.on}{held}")
+    if task.exception:
+        words.append(f"raised {task.exception}")
+    head = one_line(", ".join(words))
+    frames = _up_to_library(task)
+    chain = [f"{f.path}:{f.line} in {f.function}" for f in frames[-MOST_FRAMES:]]
+    return [head, *(f"    {one_line(place)}" for place in chain)]
+
+
+def _up_to_library(task: TaskView) -> list[TaskFrame]:
+    """The frames down to the program's innermost, and the one below it: what it awaits there."""
+    at = task.suspended_at
+    for index in range(len(task.frames) - 1, -1, -1):
+        frame = task.frames[index]
+        if at is not None and (frame.path, frame.line) == (at.path, at.line):
+            return task.frames[: index + 2]
+    return task.frames

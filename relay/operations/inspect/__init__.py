@@ -1,0 +1,1 @@
+"""Frames, values, sources, tasks: what a stopped program is asked."""

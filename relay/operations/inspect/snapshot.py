@@ -1,0 +1,164 @@
+"""A stop with everything that a client would ask next, in one answer, within a budget.
+
+Source: contract, section 4 (`include`, `max_chars`).
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from relay.debuggers.debugpy.probe_inspector import MAX_VALUE
+from relay.errors import RelayError
+from relay.models.execution import (
+    FrameLine,
+    LocalVariable,
+    SourceLine,
+    StopException,
+    StopReport,
+    Waiting,
+)
+from relay.models.report import LEAST_REPORT, REPORT_BYTES
+from relay.operations.inspect.watches import watch_values
+from relay.operations.report import stop_report as report
+from relay.operations.sessions.sessions import location_view
+from relay.session.dap.stack import stack
+from relay.session.redaction import REVEALING, Redaction
+from relay.session.session import Session
+from relay.session.source_text import is_regular
+from relay.session.state.stop import Frame, Stop
+
+CONTEXT_LINES = 3
+ENVELOPE = 600
+"""Characters that envelope and location take of the budget."""
+TRACEBACK_SHARE = 0.3
+STACK_FRAMES = 50
+
+
+class Budget:
+    """Characters left for the parts of a report; what did not fit is remembered."""
+
+    def __init__(self, chars: int) -> None:
+        self.left = max(0, chars - ENVELOPE)
+        self.cut: list[str] = []
+
+    def text(self, part: str, text: str, *, tail: bool = False, share: float = 1.0) -> str:
+        """`text` if it fits, else its beginning (or its end) with a mark where it was cut."""
+        room = int(self.left * share)
+        if len(text) > room:
+            self.cut.append(part)
+            room = max(0, room - 1)
+            text = "…" + text[len(text) - room :] if tail else text[:room] + "…"
+        self.left -= len(text)
+        return text
+
+    def items(self, part: str, items: Sequence[Any]) -> list[Any]:
+        """As many models from the front as fit."""
+        taken = []
+        for item in items:
+            size = len(item.model_dump_json())
+            if size > self.left:
+                self.cut.append(part)
+                break
+            self.left -= size
+            taken.append(item)
+        return taken
+
+
+async def stop_report(session: Session, body: Waiting, cursor: int) -> StopReport | None:
+    """What `include` asked for, at the present stop; after an exit only the output is left."""
+    wanted, stop = frozenset(body.include), session.stop
+    budget = Budget(body.max_chars)
+    parts: dict[str, Any] = {}
+    if stop is not None:
+        try:
+            parts = await _paused_parts(session, stop, wanted, budget, body.reveal)
+        except RelayError:
+            if session.stop is stop:
+                raise
+    if "report" in wanted:
+        room = min(REPORT_BYTES, max(LEAST_REPORT, budget.left))
+        text = await report.stop_report(session, max_chars=room, reveal=body.reveal)
+        parts["report"] = text
+        budget.left -= len(text)
+    if "output" in wanted:
+        printed = "".join(text for _, text in printed_since(session, cursor))
+        parts["output"] = budget.text("output", printed, tail=True)
+    return StopReport(**parts, truncated=budget.cut)
+
+
+async def _paused_parts(
+    session: Session, stop: Stop, wanted: frozenset[str], budget: Budget, reveal: bool
+) -> dict[str, Any]:
+    parts: dict[str, Any] = {}
+    redaction = REVEALING if reveal else session.redaction
+    if "location" in wanted:
+        parts["location"] = location_view(stop)
+    if "source" in wanted:
+        parts["source"] = budget.items("source", source_lines(stop.top, redaction))
+    if "exception" in wanted and stop.exception is not None:
+        raised = stop.exception
+        parts["exception"] = StopException(
+            type=raised.type,
+            message=budget.text("exception", raised.message, share=TRACEBACK_SHARE),
+            traceback=budget.text("exception", raised.traceback, tail=True, share=TRACEBACK_SHARE),
+        )
+    if "stack" in wanted:
+        parts["stack"] = budget.items("stack", await _stack_lines(session, stop))
+    if "locals" in wanted:
+        parts["locals"] = await _locals(session, stop, budget, reveal)
+    if "watches" in wanted and stop.top is not None:
+        room = min(MAX_VALUE, max(40, budget.left // 4))
+        values = await watch_values(session, stop.top, reveal=reveal, max_value=room)
+        parts["watches"] = budget.items("watches", values)
+    return parts
+
+
+def source_lines(frame: Frame | None, redaction: Redaction = REVEALING) -> list[SourceLine]:
+    """A few lines around the frame's own, as they are on disk now."""
+    if frame is None or frame.path is None or not is_regular(frame.path):
+        return []
+    linecache.checkcache(frame.path)
+    lines = linecache.getlines(frame.path)
+    first = max(1, frame.line - CONTEXT_LINES)
+    last = min(len(lines), frame.line + CONTEXT_LINES)
+    return [
+        SourceLine(line=number, text=redaction.line(lines[number - 1].rstrip("\n")))
+        for number in range(first, last + 1)
+    ]
+
+
+async def _stack_lines(session: Session, stop: Stop) -> list[FrameLine]:
+    frames = await stack(session.require_debuggee("include"), stop, stop.thread_id)
+    return [
+        FrameLine(
+            id=index,
+            name=frame.name,
+            path=frame.path,
+            line=frame.line,
+            moved_on=frame.moved_on or None,
+            inner=frame.inner or None,
+        )
+        for index, frame in enumerate(frames[:STACK_FRAMES])
+    ]
+
+
+async def _locals(
+    session: Session, stop: Stop, budget: Budget, reveal: bool
+) -> list[LocalVariable]:
+    inspector = session.require_debuggee("include").inspector
+    if inspector is None or stop.top is None:
+        return []
+    found = await inspector.locals(stop.top, max_chars=budget.left, reveal=reveal)
+    variables = [LocalVariable.pick(variable) for variable in found.variables]
+    if found.cut:
+        budget.cut.append("locals")
+    return budget.items("locals", variables)
+
+
+def printed_since(session: Session, cursor: int) -> list[tuple[str, str]]:
+    """`(category, text)` of what was printed after event number `cursor`, as far as there is."""
+    page = session.events.read(cursor, limit=sys.maxsize, types=frozenset({"output"}))
+    return [(event.body["category"], event.body["output"]) for event in page.events]

@@ -1,0 +1,98 @@
+"""Source text of files and of frames. Source: contract, sections 5 and 9; AC-MF-4, AC-SE-4."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relay.errors import InvalidParameter, SourceNotFound
+from relay.models.execution import SourceLine
+from relay.models.looking import MOST_LINES, FrameSourceQuery, SourceQuery, SourceText
+from relay.operations.inspect.inspection import frame_of, inspector_of
+from relay.operations.paths import resolve, similar_files
+from relay.session.session import Session
+from relay.session.source_text import source_lines, split_lines
+from relay.session.state.stop import Frame
+
+MOST_CHARACTERS = 1_000_000
+"""Characters of source in one answer."""
+
+
+async def get_source(session: Session, *, query: SourceQuery) -> SourceText:
+    """Lines of a text file, as it is on disk now.
+
+    The relay reads it with its own rights: regular files that it may read, up to 16 MiB.
+    """
+    path = resolve(query.path, session.config.project_root)
+    try:
+        lines = await source_lines(path)
+    except SourceNotFound as error:
+        if similar := similar_files(path):
+            error.details["similar"] = similar
+        raise
+    return _text(path, lines, query, None)
+
+
+async def get_frame_source(
+    session: Session, *, frame_id: int, query: FrameSourceQuery
+) -> SourceText:
+    """The source of a frame, with the line where it stands.
+
+    Code without a file on disk (in a zip, made up at run time) is asked of the program's
+    own loader.
+    """
+    frame = await frame_of(session, frame_id)
+    path = frame.path or f"<{frame.name}>"
+    return _text(path, await _lines_of(session, frame, path), query, frame.line)
+
+
+async def _lines_of(session: Session, frame: Frame, path: str) -> Sequence[str]:
+    try:
+        return await source_lines(path)
+    except SourceNotFound:
+        found = await inspector_of(session, "get source").source(frame)
+        if not found["source"]:
+            raise
+        return split_lines(found["source"])
+
+
+def _text(
+    path: str, lines: Sequence[str], query: FrameSourceQuery, current: int | None
+) -> SourceText:
+    total = len(lines)
+    first = query.start or min(1, total)
+    last = min(total, query.end or total)
+    _check_range(query, total)
+    shown: list[SourceLine] = []
+    room = MOST_CHARACTERS
+    for number in range(max(first, 1), last + 1):
+        if len(shown) == MOST_LINES or room <= 0:
+            break
+        shown.append(SourceLine(line=number, text=lines[number - 1][:room]))
+        room -= len(lines[number - 1]) + 1
+    end = shown[-1].line if shown else first
+    cut = end < last or room < -1
+    return SourceText(
+        path=path,
+        start=first,
+        end=end,
+        total_lines=total,
+        lines=shown,
+        current_line=current,
+        **({"truncated": True} if cut else {}),
+    )
+
+
+def _check_range(query: FrameSourceQuery, total: int) -> None:
+    start, end = query.start, query.end
+    if start is not None and start > max(total, 1):
+        raise _bad("start", f"the file has {total} lines", start, total)
+    if end is not None and end < (start or 1):
+        raise _bad("end", f"must not be before start, {start or 1}", end, total)
+
+
+def _bad(field: str, message: str, value: int, total: int) -> InvalidParameter:
+    return InvalidParameter(
+        f"{field}: {message}",
+        errors=[{"field": field, "message": message, "value": value}],
+        total_lines=total,
+    )

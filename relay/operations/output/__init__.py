@@ -1,0 +1,1 @@
+"""What a program prints and reads."""

@@ -1,0 +1,160 @@
+"""Output and events as they come, until the program or its session is over.
+
+Knows pages, cursors and the end. Refuses to know how a face sends them: it takes what it
+is given at its own pace, and between two things that it takes nothing is kept for it.
+Source: contract, section 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from typing import NamedTuple, TypeVar
+
+from relay.models.output import EventView, OutputEntry
+from relay.models.resource import Resource
+from relay.models.streams import Dropped, EventsStreamQuery, OutputStreamQuery, StreamEnd
+from relay.operations.output.reading import after_cursor
+from relay.session.event_log import encode_cursor
+from relay.session.session import Session
+
+HEARTBEAT_SECONDS = 15.0
+"""After this long without anything to tell, an empty batch says that the stream lives."""
+
+BATCH = 100
+"""Things in one batch, at most."""
+
+BATCH_CHARACTERS = 256 * 1024
+"""After so much text a batch ends early."""
+
+
+class Told(NamedTuple):
+    """One thing: where it stands, what kind it is of, and itself.
+
+    `cursor` continues a stream after it; None where there is nothing to continue from.
+    """
+
+    cursor: str | None
+    kind: str
+    data: Resource
+
+
+Batches = AsyncGenerator[Sequence[Told], None]
+
+
+def follow_output(session: Session, *, query: OutputStreamQuery, last: str | None) -> Batches:
+    """What the program prints, from a cursor on, in batches; an empty one is a heartbeat.
+
+    The last thing is of the kind `end`. `last` is the cursor at which an earlier stream
+    broke off. Raises InvalidParameter, before the first batch.
+    """
+    return _follow(session, _OutputSource(session, query), _start("offset", query, last))
+
+
+def follow_events(session: Session, *, query: EventsStreamQuery, last: str | None) -> Batches:
+    """What happens in the session, as `follow_output` does."""
+    return _follow(session, _EventSource(session, query), _start("seq", query, last))
+
+
+def _start(kind: str, query: OutputStreamQuery | EventsStreamQuery, last: str | None) -> int:
+    if last:
+        return after_cursor(kind, last, None, name="Last-Event-ID")
+    return after_cursor(kind, query.cursor, query.since)
+
+
+T = TypeVar("T")
+
+
+class _Page(NamedTuple):
+    told: Sequence[Told]
+    next_after: int
+    dropped: int
+
+
+class _OutputSource:
+    def __init__(self, session: Session, query: OutputStreamQuery) -> None:
+        self._session = session
+        self._category = query.category
+
+    def cursor(self, after: int) -> str:
+        return encode_cursor("offset", after)
+
+    def read(self, after: int) -> _Page:
+        page = self._session.output.read(after, BATCH, self._category)
+        found = _fitting(page.entries, [len(entry.output) for entry in page.entries])
+        whole = len(found) == len(page.entries)
+        return _Page(
+            [
+                Told(
+                    self.cursor(entry.seq),
+                    "output",
+                    OutputEntry(
+                        category=entry.category, output=entry.output, timestamp=entry.timestamp
+                    ),
+                )
+                for entry in found
+            ],
+            page.next_seq if whole else found[-1].seq,
+            page.dropped,
+        )
+
+
+class _EventSource:
+    def __init__(self, session: Session, query: EventsStreamQuery) -> None:
+        self._session = session
+        self._types = frozenset(query.types) if query.types else None
+
+    def cursor(self, after: int) -> str:
+        return encode_cursor("seq", after)
+
+    def read(self, after: int) -> _Page:
+        page = self._session.events.read(after, BATCH, self._types)
+        sizes = [len(event.body.get("output") or "") for event in page.events]
+        found = _fitting(page.events, sizes)
+        whole = len(found) == len(page.events)
+        return _Page(
+            [
+                Told(
+                    self.cursor(event.seq),
+                    event.type,
+                    EventView(
+                        seq=event.seq, type=event.type, timestamp=event.timestamp, body=event.body
+                    ),
+                )
+                for event in found
+            ],
+            page.next_seq if whole else found[-1].seq,
+            page.dropped,
+        )
+
+
+def _fitting(things: Sequence[T], sizes: Iterable[int]) -> Sequence[T]:
+    """From the front, at least one, until BATCH_CHARACTERS are reached."""
+    total = 0
+    for number, size in enumerate(sizes, 1):
+        total += size
+        if total >= BATCH_CHARACTERS:
+            return things[:number]
+    return things
+
+
+async def _follow(session: Session, source: _OutputSource | _EventSource, after: int) -> Batches:
+    while True:
+        # Taken before the log is read: what comes from here on is news.
+        mark, over = session.events.last_seq, session.is_over or session.events.closed
+        page = source.read(after)
+        after = page.next_after
+        if page.dropped:
+            yield [Told(None, "dropped", Dropped(dropped=page.dropped)), *page.told]
+        elif page.told:
+            yield page.told
+        elif over:
+            break
+        elif await session.events.wait(mark, timeout=HEARTBEAT_SECONDS) is None:
+            yield []
+    yield [Told(source.cursor(after), "end", _end(session))]
+
+
+def _end(session: Session) -> StreamEnd:
+    return StreamEnd(
+        session_status=session.phase.value, reason=session.reason, exit_code=session.exit_code
+    )

@@ -1,0 +1,1 @@
+"""Where a program stands, in a few lines of text."""

@@ -1,0 +1,302 @@
+"""A report as text that fits: never more bytes than asked for, and `…` wherever something is cut.
+
+Pure: a model in, text out. Knows which lines matter more; refuses to know a debuggee.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relay.dap.lifecycle import Phase
+from relay.models.report import Report, ReportException, ReportFrame, ReportLocal
+from relay.operations.report.printed_text import plain, shares
+
+CUT = "…"
+LEAST_LINE = 28
+"""Bytes that a local may be cut down to before whole locals are left out."""
+MOST_LINE = 240
+MOST_SOURCE = 110
+MOST_BEFORE = 24
+"""Bytes of an old value that are worth being shown beside the new one."""
+STACK_SHARE = 0.4
+
+_RELATIONS = {
+    "cause": "caused by",
+    "context": "raised while handling",
+    "earlier": "before it, in the same test:",
+}
+_WORDS = {
+    Phase.CREATED: "created: no program has been started",
+    Phase.LAUNCHING: "launching: the program is being started",
+}
+
+
+def render(report: Report, max_bytes: int) -> str:
+    """The report in at most `max_bytes` bytes of UTF-8, which are 100 or more."""
+    make = _stopped if report.status is Phase.PAUSED else _other
+    return cut("\n".join(make(report, max_bytes)), max_bytes)
+
+
+def size(text: str) -> int:
+    """Bytes of UTF-8."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def cut(text: str, room: int) -> str:
+    """The beginning of a text that does not fit, marked where it was cut."""
+    text = text.encode("utf-8", "replace").decode()
+    if size(text) <= room:
+        return text
+    return text.encode()[: max(0, room - size(CUT))].decode(errors="ignore") + CUT
+
+
+def one_line(text: str) -> str:
+    """What would break a line or a terminal, escaped."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+# A program that stands -----------------------------------------------------------------------
+
+
+def _stopped(report: Report, room: int) -> list[str]:
+    lines = [cut(line, room // 3) for line in _head(report)]
+    lines += _source(report, room)
+    rest = room - _length(lines)
+    stack = _stack(report, int(rest * STACK_SHARE) if report.locals else rest - 1)
+    return lines + _locals(report, rest - _length(stack)) + stack
+
+
+def _length(lines: Sequence[str]) -> int:
+    return sum(size(line) + 1 for line in lines)
+
+
+def _head(report: Report) -> list[str]:
+    number, shown = next(((i, f) for i, f in enumerate(report.stack) if f.shown), (0, None))
+    words = [_reason(report), "an unknown place" if shown is None else place_of(shown)]
+    if number:
+        words.append(f"frame {number}")
+    if report.thread_id not in (None, 1):
+        words.append(f"thread {report.thread_id}")
+    if report.process_id is not None:
+        words.append(f"process {report.process_id}")
+    raised = report.exception
+    if raised is None:
+        head = [f"{words[0]}: {', '.join(words[1:])}"]
+    else:
+        head = [
+            f"exception {_exception(raised.type, raised.message)}",
+            f"at {', '.join(words[1:])}",
+        ]
+        if raised.raised is not None:
+            head.append(f"raised at {place_of(raised.raised)}")
+        if raised.ended is not None:
+            head.append(one_line(raised.ended))
+        head += _chain(raised)
+    if report.lost is not None:
+        head.append(one_line(report.lost))
+    if report.returned is not None:
+        head.append(f"returned {one_line(report.returned)}")
+    return head
+
+
+def _chain(raised: ReportException) -> list[str]:
+    """The nearest cause, and the first of all; what lies between is counted."""
+    links = raised.chain
+    shown = [links[0], links[-1]] if len(links) > 1 else links
+    between = f" (+{len(links) - 2} between)" if len(links) > 2 else ""
+    lines = []
+    for number, link in enumerate(shown):
+        place = f" at {place_of(link.place)}" if link.place is not None else ""
+        what = _exception(link.type, link.message)
+        lines.append(f"{_RELATIONS[link.relation]} {what}{place}{between if number else ''}")
+    return lines
+
+
+def _reason(report: Report) -> str:
+    if not report.breakpoints:
+        return one_line(report.reason or "stopped")
+    hits = f" (hit {report.hits})" if report.hits > 1 else ""
+    return one_line(f"breakpoint {', '.join(report.breakpoints)}{hits}")
+
+
+def _exception(name: str, message: str) -> str:
+    return one_line(f"{name}: {message}" if message else name)
+
+
+def place_of(frame: ReportFrame) -> str:
+    """`shop.py:42 in total`"""
+    return one_line(f"{frame.path or '?'}:{frame.line} in {frame.name}")
+
+
+def _source(report: Report, room: int) -> list[str]:
+    """The lines around the current one, without the indentation that they share."""
+    shown = next((frame for frame in report.stack if frame.shown), None)
+    texts = [line.text.expandtabs(4).rstrip() for line in report.source]
+    margins = [len(text) - len(text.lstrip()) for text in texts if text]
+    margin = min(margins, default=0)
+    width = max((len(str(line.line)) for line in report.source), default=0)
+    lines = []
+    for line, text in zip(report.source, texts, strict=True):
+        mark = ">" if shown is not None and line.line == shown.line else " "
+        code = one_line(text[margin:])
+        whole = f"{mark}{line.line:>{width}} {code}".rstrip()
+        lines.append(cut(whole, min(MOST_SOURCE, room // 5)))
+    return lines
+
+
+def _locals(report: Report, room: int) -> list[str]:
+    if report.trouble is not None:
+        return [cut(f"locals: {one_line(report.trouble)}", max(room - 1, size(CUT)))]
+    if report.locals is None:
+        return []
+    if not report.locals:
+        shown = next((frame for frame in report.stack if frame.shown), None)
+        has_gone_on = shown is not None and shown.moved_on
+        return ["locals: lost, the frame has gone on since" if has_gone_on else "locals: none"]
+    ranked = sorted(report.locals, key=_rank)
+    return _fit([_local(local) for local in ranked], report.more_locals, room - len("locals:\n"))
+
+
+def _rank(local: ReportLocal) -> int:
+    """What has changed first, then what the current line names, then the rest."""
+    return 0 if local.news is not None else 1 if local.named else 2
+
+
+def _local(local: ReportLocal) -> tuple[str, str]:
+    """The line, and what stands behind the value."""
+    value = one_line(local.value)
+    if local.cut and CUT not in value:
+        before, dots, after = value.rpartition("...")
+        value = f"{before}{CUT}{after}" if dots else value + CUT
+    news = ""
+    if local.news == "new":
+        news = " (new)"
+    elif local.news == "changed":
+        before = one_line(local.before or "")
+        is_short = before and size(before) <= MOST_BEFORE
+        news = f" (was {before})" if is_short else " (changed)"
+    return f" {one_line(local.name)} = {value}", news
+
+
+def _fit(lines: Sequence[tuple[str, str]], more: int, room: int) -> list[str]:
+    """As many locals as fit, the long ones cut by the same measure."""
+    counted = len(lines) + more
+    for width in (MOST_LINE, 180, 140, 110, 90, 75, 60, 48, 38, LEAST_LINE):
+        shown = [cut(text, width) + news for text, news in lines]
+        if not more and _length(shown) <= room:
+            return ["locals:", *shown]
+        if _length(shown) + size(_left_out(more)) + 1 <= room:
+            return ["locals:", *shown, _left_out(more)]
+    kept: list[str] = []
+    for line in shown:
+        rest = _left_out(counted - len(kept) - 1)
+        if _length(kept) + size(line) + 1 + size(rest) + 1 > room:
+            break
+        kept.append(line)
+    rest = _left_out(counted - len(kept))
+    return ["locals:", *kept, rest] if _length(kept) + size(rest) < room else [CUT]
+
+
+def _left_out(count: int) -> str:
+    return f" +{count} more{CUT}"
+
+
+def _stack(report: Report, room: int) -> list[str]:
+    if len(report.stack) < 2:
+        return []
+    entries = _entries(report)
+    text = "stack: " + " < ".join(entries)
+    if size(text) <= room:
+        return [text]
+    for count in range(len(entries) - 1, 0, -1):
+        text = f"stack: {' < '.join(entries[:count])} < {CUT} +{len(entries) - count} more"
+        if size(text) <= room:
+            return [text]
+    return [CUT]
+
+
+def _entries(report: Report) -> list[str]:
+    """The program's frames one by one, others folded; a file is named when it changes."""
+    entries: list[str] = []
+    folded, path = 0, None
+    for frame in report.stack:
+        if frame.inner:
+            continue  # where it was raised is said above
+        if not frame.own and not frame.shown:
+            folded += 1
+            continue
+        if folded:
+            entries.append(_folded(folded))
+        folded = 0
+        file = "" if frame.path == path and entries else frame.path or "?"
+        entries.append(one_line(f"{frame.name} {file}:{frame.line}"))
+        path = frame.path
+    folded += report.more_frames
+    return entries + ([_folded(folded)] if folded else [])
+
+
+def _folded(count: int) -> str:
+    return f"({count} library frame{'s' * (count > 1)})"
+
+
+# One that runs, or has ended --------------------------------------------------------------------
+
+
+def _other(report: Report, room: int) -> list[str]:
+    running = report.status is Phase.RUNNING
+    first = _running(report) if running else report.end or _WORDS.get(report.status, "ended")
+    lines = [cut(one_line(first), room // 2)]
+    if report.never_hit:
+        missed = "never hit: " + "; ".join(map(one_line, report.never_hit))
+        lines.append(cut(missed, (room - _length(lines)) // 2))
+        if report.unwatched is not None:
+            lines.append(cut(one_line(report.unwatched), (room - _length(lines)) // 3))
+    if report.not_known is not None:
+        lines.append(cut(one_line(report.not_known), (room - _length(lines)) // 3))
+    return lines + _printed(report, room - _length(lines))
+
+
+def _printed(report: Report, room: int) -> list[str]:
+    """The last lines of each stream; one that says why it failed gets more."""
+    texts = {name: _rows(text) for name, text in report.printed.items()}
+    texts = {name: rows for name, rows in texts.items() if rows}
+    sizes = {name: size(_head_of(name, True)) + 1 + _length(rows) for name, rows in texts.items()}
+    rooms = shares(sizes, room, {"stderr": 2} if report.failed else {})
+    lines = [line for name, rows in texts.items() for line in _end_of(name, rows, rooms[name])]
+    return lines or ([CUT] if texts else [])
+
+
+def _rows(text: str) -> list[str]:
+    return [one_line(line) for line in plain(text).strip("\n").split("\n") if line.strip()]
+
+
+def _head_of(name: str, is_cut: bool) -> str:
+    return f"{name} ends: {CUT}" if is_cut else f"{name} ends:"
+
+
+def _end_of(name: str, rows: Sequence[str], room: int) -> list[str]:
+    """A heading and the last rows that fit; of a single row that does not, its end."""
+    whole, room = room, room - size(_head_of(name, True)) - 1
+    lines: list[str] = []
+    for row in reversed(rows):
+        if _length(lines) + size(row) + 1 > room:
+            break
+        lines.insert(0, row)
+    if lines:
+        return [_head_of(name, len(lines) < len(rows)), *lines]
+    if room <= 8:
+        return [CUT] if whole > size(CUT) else []
+    end = rows[-1].encode()[-(room - size(CUT) - 1) :].decode(errors="ignore")
+    return [_head_of(name, False), CUT + end]
+
+
+def _running(report: Report) -> str:
+    if report.lost is not None:
+        return f"running: {one_line(report.lost)}"
+    if report.prompt is None:
+        before = report.stopped_before
+        return f"running: last stop {one_line(before)}" if before else "running: no stop yet"
+    asked = f", after {one_line(report.prompt)!r}" if report.prompt else ""
+    return f"running: waits for input on stdin{asked}"

@@ -1,0 +1,469 @@
+"""Where a program stands, in a few lines of text: what every face shows of a stop.
+
+One question to the debuggee in the usual case. Source: contract, sections 4 and 8.
+"""
+
+from __future__ import annotations
+
+import keyword
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from relay.dap.lifecycle import Phase
+from relay.debuggers.debugpy.own_code import own_roots
+from relay.debuggers.debugpy.rungs import is_launcher_frame
+from relay.errors import RelayError
+from relay.models.execution import SourceLine
+from relay.models.failure import OfFailure
+from relay.models.report import (
+    REPORT_BYTES,
+    Report,
+    ReportCause,
+    ReportException,
+    ReportFrame,
+    ReportLocal,
+    ReportQuery,
+    ReportView,
+)
+from relay.operations.inspect.looking import is_user_code
+from relay.operations.report.report_text import CUT, place_of, render
+from relay.operations.sessions.sessions import failure_fields
+from relay.session.dap.stack import stack
+from relay.session.debuggee.exit_text import describe_exit
+from relay.session.redaction import REVEALING, Redaction
+from relay.session.session import Session
+from relay.session.source_text import source_lines
+from relay.session.state.breakpoints import Breakpoint
+from relay.session.state.stop import Failure, Frame, Stop
+
+MAX_VALUE = 240
+"""Characters of one value."""
+
+AROUND = 1
+"""Lines of source before and after the current one."""
+
+TAIL_ENTRIES = 200
+STREAMS = {"stdout": "stdout", "stderr": "stderr", "log": "console"}
+"""Streams by their names in a report, with the categories of output."""
+
+MOST_COMMANDS = 3
+MAX_COMMAND = 60
+"""Characters of one command line of a process that ran without the debugger."""
+
+_NAME = re.compile(r"[^\W\d]\w*")
+_INSTALLED = re.compile(r".*/(?:site|dist)-packages/|.*/lib(?:64)?/python[\d.]+/")
+
+
+async def stop_report(
+    session: Session,
+    *,
+    max_chars: int = REPORT_BYTES,
+    reveal: bool = False,
+    output: bool = True,
+    since: int | None = None,
+) -> str:
+    """Where the program stands, as text of at most `max_chars` bytes of UTF-8.
+
+    Paused: the reason, three lines of source, locals (those first that have changed since the
+    last report of this function, then those that the current line names), the stack. Running:
+    whether it waits for input. Ended: exit code, breakpoints never hit, the end of its output.
+    Every cut is marked by `…`. Values masked by their names stay masked unless `reveal`. Without
+    `output` nothing that the program printed is in it; with `since`, the number of an event, what
+    came after that.
+    """
+    found = await gather(session, reveal=reveal, since=since)
+    return render(found if output else found.model_copy(update={"printed": {}}), max_chars)
+
+
+async def get_report(session: Session, *, query: ReportQuery) -> ReportView:
+    """Where the program stands, in a few lines of text made for agents.
+
+    The stop with three lines of source, the locals that matter, and the stack; or how the
+    program ended, and which breakpoints it never hit. In any state of the session.
+    """
+    text = await stop_report(
+        session, max_chars=query.max_chars, reveal=query.reveal, output=query.output
+    )
+    return ReportView(session_id=session.id, status=session.phase, report=text)
+
+
+async def gather(session: Session, *, reveal: bool = False, since: int | None = None) -> Report:
+    """Everything that a report may say of the session as it is now."""
+    while (stop := session.stop) is not None:
+        try:
+            found = await _of_stop(session, stop, reveal)
+        except RelayError:
+            if session.stop is stop:
+                raise
+            continue  # it went on meanwhile: tell what holds now
+        if session.stop is stop:
+            return found
+    return _of_session(session, since)
+
+
+# A stop ------------------------------------------------------------------------------------
+
+
+async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
+    shown = await _frame_to_show(session, stop)
+    redaction = REVEALING if reveal else session.redaction
+    source = [] if shown is None else await _source(shown, redaction)
+    told, trouble = await _told(session, shown, source, reveal)
+    frames, more = await _stack(session, stop, shown, told)
+    locals_, left_out = _locals(session, stop, shown, told, source, reveal)
+    hit = [session.breakpoints.get(one) for one in stop.hit_breakpoint_ids]
+    return Report(
+        status=Phase.PAUSED,
+        reason=stop.reason,
+        breakpoints=list(stop.hit_breakpoint_ids),
+        hits=max((b.hit_count for b in hit if b is not None), default=0),
+        thread_id=stop.thread_id,
+        process_id=_other_process(session, stop),
+        lost=session.lost,
+        returned=None if stop.return_value is None else _returned(stop.return_value),
+        exception=_exception(session, stop, shown),
+        failure=OfFailure(**failure_fields(stop)) if stop.failure is not None else None,
+        source=source,
+        locals=locals_,
+        more_locals=left_out,
+        trouble=trouble,
+        stack=frames,
+        more_frames=more,
+    )
+
+
+def _other_process(session: Session, stop: Stop) -> int | None:
+    """The process that stopped, unless it is the program itself."""
+    pid: int | None = None if stop.process is None else stop.process["pid"]
+    return None if pid == session.pid else pid
+
+
+def _returned(told: Mapping[str, Any]) -> str:
+    name = f"by {told['name']}: " if told.get("name") else ""
+    return f"{name}{told['value']}"
+
+
+async def _frame_to_show(session: Session, stop: Stop) -> Frame | None:
+    """The top one; of an exception from within a library, the program's own that called it."""
+    if stop.top is None or stop.exception is None or _is_own(session, stop.top.path):
+        return stop.top
+    if stop.failure is not None:
+        return stop.top  # the debuggee has put it on top
+    frames = await stack(session.require_debuggee("report"), stop, stop.thread_id)
+    own = (frame for frame in frames if _is_own(session, frame.path))
+    return next(own, stop.top)
+
+
+async def _source(frame: Frame, redaction: Redaction) -> list[SourceLine]:
+    if frame.path is None:
+        return []
+    try:
+        lines = await source_lines(frame.path)
+    except RelayError:
+        return []
+    first = max(1, frame.line - AROUND)
+    numbered = enumerate(lines[first - 1 : frame.line + AROUND], first)
+    return [SourceLine(line=number, text=redaction.line(text)) for number, text in numbered]
+
+
+async def _told(
+    session: Session, frame: Frame | None, source: list[SourceLine], reveal: bool
+) -> tuple[Mapping[str, Any], str | None]:
+    """What the debuggee says of the frame; or why it says nothing. A repr may hang."""
+    inspector = session.require_debuggee("report").inspector
+    if inspector is None or frame is None:
+        return {}, None
+    names = sorted(_names_at(frame.line, source))
+    try:
+        return await inspector.report(frame, names, max_value=MAX_VALUE, reveal=reveal), None
+    except RelayError as error:
+        return {}, error.message
+
+
+def _names_at(line: int, source: list[SourceLine]) -> set[str]:
+    """The names that the current line may mean, a word in a text among them."""
+    text = next((one.text for one in source if one.line == line), "")
+    return set(_NAME.findall(text)) - set(keyword.kwlist)
+
+
+def _locals(
+    session: Session,
+    stop: Stop,
+    frame: Frame | None,
+    told: Mapping[str, Any],
+    source: list[SourceLine],
+    reveal: bool,
+) -> tuple[list[ReportLocal] | None, int]:
+    """The locals with what is new about each, and how many there are besides."""
+    if frame is None or "variables" not in told:
+        return None, 0
+    values = {v["name"]: v["value"] for v in told["variables"]}
+    # What was revealed once must not come back as what a masked value was before.
+    function = (frame.path, frame.name, reveal)
+    before = session.seen.before(session.pid, function, stop.id, values)
+    named = _names_at(frame.line, source)
+    found = [_local(v, before, v["name"] in named) for v in told["variables"]]
+    return found, told["total"] - len(found)
+
+
+def _local(told: Mapping[str, Any], before: Mapping[str, str] | None, named: bool) -> ReportLocal:
+    name, value = told["name"], told["value"]
+    earlier = None if before is None else before.get(name)
+    is_new, has_changed = before is not None and earlier is None, earlier not in (None, value)
+    return ReportLocal(
+        name=name,
+        value=value,
+        cut=bool(told.get("truncated")),
+        named=named,
+        news="new" if is_new else "changed" if has_changed else None,
+        before=earlier if has_changed else None,
+    )
+
+
+async def _stack(
+    session: Session, stop: Stop, shown: Frame | None, told: Mapping[str, Any]
+) -> tuple[list[ReportFrame], int]:
+    """The program's stack, top first, and how many frames are left out of it."""
+    if shown is None:
+        return [], 0
+    if (frames := told.get("frames")) is None:
+        known = await stack(session.require_debuggee("report"), stop, stop.thread_id)
+        # The top one was told by an answer of its own, and some debuggers number frames anew.
+        at = known[0] if known and shown is stop.top else shown
+        return [_frame(session, frame, frame is at) for frame in known], 0
+    items = frames["items"]
+    more = frames["total"] - len(items)
+    inner = [one for one in items if one.get("inner")]
+    items = [one for one in items if not one.get("inner")]
+    while items and is_launcher_frame(items[-1]["path"], items[-1]["name"]):
+        items.pop()
+    items += inner
+    return [
+        ReportFrame(
+            name=one["name"],
+            path=short_path(session, one["path"]),
+            line=one["line"],
+            own=_is_own(session, one["path"]),
+            shown=one["shown"],
+            moved_on=bool(one.get("moved_on")),
+            inner=bool(one.get("inner")),
+        )
+        for one in items
+    ], more
+
+
+def _frame(session: Session, frame: Frame, shown: bool) -> ReportFrame:
+    return ReportFrame(
+        name=frame.name,
+        path=short_path(session, frame.path),
+        line=frame.line,
+        own=_is_own(session, frame.path),
+        shown=shown,
+        moved_on=frame.moved_on,
+        inner=frame.inner,
+    )
+
+
+def _exception(session: Session, stop: Stop, shown: Frame | None) -> ReportException | None:
+    if stop.exception is None:
+        return None
+    raised = stop.top if stop.top is not shown else None
+    if stop.failure is not None:
+        known = stop.stacks.get(stop.thread_id) or []
+        raised = next((frame for frame in known if frame.inner), None)
+    return ReportException(
+        type=stop.exception.type,
+        message=stop.exception.message,
+        raised=None if raised is None else _frame(session, raised, False),
+        ended=None if stop.failure is None else _ended(stop.failure),
+        chain=[_cause(session, link) for link in stop.exception.chain],
+    )
+
+
+def _ended(failure: Failure) -> str:
+    """`fails test_shop.py::test_total`, `ends thread worker-1`"""
+    words = f"fails {failure.test}" if failure.test else f"ends {failure.ends}"
+    if failure.name:
+        words += f" ({failure.name})" if failure.test else f" {failure.name}"
+    if failure.group is not None:
+        words += f", {failure.group['number']} of {failure.group['of']} in a group"
+    return words
+
+
+def _cause(session: Session, link: Mapping[str, Any]) -> ReportCause:
+    place = link.get("location")
+    return ReportCause(
+        relation=link["relation"],
+        type=link["type"],
+        message=link["message"],
+        place=place
+        and ReportFrame(
+            name=place["function"], path=short_path(session, place["path"]), line=place["line"]
+        ),
+    )
+
+
+# Paths ---------------------------------------------------------------------------------------
+
+
+def _roots(session: Session) -> set[str]:
+    return set(own_roots(session))
+
+
+def _is_own(session: Session, path: str | None) -> bool:
+    return is_user_code(path, _roots(session))
+
+
+def short_path(session: Session, path: str | None) -> str | None:
+    """Relative to the project, or to where the program runs; of a library, without its home."""
+    if path is None:
+        return None
+    for root in sorted(_roots(session), key=len):
+        if path.startswith(root.rstrip("/") + "/") and is_user_code(path, {root}):
+            return os.path.relpath(path, root)
+    return _INSTALLED.sub("", path)
+
+
+# Without a stop --------------------------------------------------------------------------------
+
+
+def _of_session(session: Session, since: int | None) -> Report:
+    ended = session.is_over
+    before = session.stop_before
+    return Report(
+        status=session.phase,
+        end=_end(session) if ended else None,
+        printed=_printed(session, since),
+        failed=ended and session.exit_code != 0,
+        prompt=session.waiting_for_input,
+        stopped_before=None if before is None else _stop_in_words(session, before),
+        lost=None if ended else session.lost,
+        never_hit=never_hit(session) if ended else [],
+        unwatched=unwatched(session) if ended else None,
+        not_known=not_known(session) if ended else None,
+    )
+
+
+def _stop_in_words(session: Session, stop: Stop) -> str:
+    reason = ", ".join(stop.hit_breakpoint_ids) or stop.reason
+    if stop.top is None:
+        return reason
+    return f"{reason} at {place_of(_frame(session, stop.top, False))}"
+
+
+def _printed(session: Session, since: int | None) -> dict[str, str]:
+    """The newest of each stream of this run, or of what came after event `since`.
+
+    The stream that printed last comes last. Of a run that is over there is always something.
+    """
+    if since is not None:
+        found = _printed_after(session, since)
+        if found or not session.is_over:
+            return found
+    entries = {
+        name: session.output.last(session.run_began, TAIL_ENTRIES, category)
+        for name, category in STREAMS.items()
+    }
+    ordered = sorted((some[-1].seq, name) for name, some in entries.items() if some)
+    return {name: "".join(entry.output for entry in entries[name]) for _, name in ordered}
+
+
+def _printed_after(session: Session, since: int) -> dict[str, str]:
+    names = {category: name for name, category in STREAMS.items()}
+    found: dict[str, str] = {}
+    for entry in session.events.read(since, sys.maxsize, frozenset({"output"})).events:
+        name = names[entry.body["category"]]
+        found[name] = found.pop(name, "") + entry.body["output"]  # the newest is the last
+    return found
+
+
+def _end(session: Session) -> str:
+    if session.exit_code is None:
+        return f"{session.phase.value}: {session.reason or 'its exit code is not known'}"
+    if session.lost is not None:
+        return f"ended: {session.lost}"
+    if session.exit_code < 0:
+        return f"ended: {describe_exit(session.exit_code).removeprefix('Process was ')}"
+    return f"ended: exit code {session.exit_code}"
+
+
+def never_hit(session: Session) -> list[str]:
+    """The breakpoints in force that the program never came to, each with what may explain it."""
+    return [
+        _missed(session, breakpoint)
+        for breakpoint in session.breakpoints
+        if breakpoint.enabled
+        and not breakpoint.hit_count
+        and not _unknown(breakpoint)
+        and not _was_killed_silently(session, breakpoint)
+    ]
+
+
+def not_known(session: Session) -> str | None:
+    """The breakpoints of which nobody knows whether they were hit, in words; None without any.
+
+    What does not stop is counted in the process, which says so now and then: one that is killed
+    takes the rest along.
+    """
+    names = [
+        _missed(session, breakpoint)
+        for breakpoint in session.breakpoints
+        if breakpoint.enabled
+        and breakpoint.verified
+        and not breakpoint.hit_count
+        and _was_killed_silently(session, breakpoint)
+    ]
+    return f"killed before it said whether it came to: {'; '.join(names)}" if names else None
+
+
+def _was_killed_silently(session: Session, breakpoint: Breakpoint) -> bool:
+    stops = breakpoint.log_message is None and breakpoint.capture is None
+    if not breakpoint.verified or (stops and breakpoint.hit_condition is None):
+        return False
+    was_killed = session.reason == "target_exited" and (session.exit_code or 0) < 0
+    return was_killed or bool(session.losses)
+
+
+def unwatched(session: Session) -> str | None:
+    """The processes of the run that the debugger did not see, in words; None if it saw all.
+
+    What they came to, nobody knows: it belongs beside what was never hit.
+    """
+    kinds = Counter(
+        "a fork" if argv is None else " ".join(session.redaction.words(argv))[:MAX_COMMAND]
+        for argv in session.unwatched.values()
+    )
+    shown = [
+        one if times == 1 else f"{one} ({times} times)"
+        for one, times in kinds.most_common(MOST_COMMANDS)
+    ]
+    if len(kinds) > len(shown):
+        shown.append(f"{CUT} +{len(kinds) - len(shown)} more")
+    if session.ran_shell:
+        shown.append("what os.system ran")
+    if not shown:
+        return None
+    count = len(session.unwatched)
+    words = "processes" if count != 1 else "1 process"
+    return f"{f'{count} ' if count > 1 else ''}{words} ran without the debugger: {'; '.join(shown)}"
+
+
+def _unknown(breakpoint: Breakpoint) -> bool:
+    """A debugger that counts for itself tells of its stops only: a log message is none."""
+    return breakpoint.judged_by_adapter and breakpoint.verified and bool(breakpoint.log_message)
+
+
+def _missed(session: Session, breakpoint: Breakpoint) -> str:
+    name = breakpoint.function or (
+        f"{short_path(session, breakpoint.shown_path)}:{breakpoint.shown_line}"
+    )
+    if not breakpoint.verified:
+        why = "; ".join(filter(None, (breakpoint.message, breakpoint.suggestion)))
+        return f"{name} ({why or 'not verified'})"
+    if breakpoint.condition is not None:
+        return f"{name} (if {breakpoint.condition})"
+    return name

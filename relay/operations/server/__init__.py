@@ -1,0 +1,1 @@
+"""The relay about itself, and the processes of this machine."""

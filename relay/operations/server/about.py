@@ -1,0 +1,141 @@
+"""The server about itself: health and capabilities. Source: API section 3.1."""
+
+from __future__ import annotations
+
+import logging
+import platform
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import version
+
+import trio
+
+from relay.config import SECRETS, ConfigurationError, Settings, config_file, save_changes
+from relay.debuggers import Adapter
+from relay.debuggers.debugpy import about
+from relay.errors import InternalError
+from relay.hub import Hub
+from relay.models.server import (
+    AdapterInfo,
+    Capabilities,
+    ConfigPatch,
+    Configuration,
+    Health,
+    Info,
+    ShutdownStarted,
+)
+
+log = logging.getLogger("relay")
+
+
+async def get_health(hub: Hub) -> Health:
+    """Check that the relay answers."""
+    return Health(
+        version=_version(),
+        uptime_seconds=round(trio.current_time() - hub.started_at, 3),
+        active_sessions=len(hub.sessions),
+        **about.health(),
+    )
+
+
+async def get_info(hub: Hub, *, endpoints: Sequence[str] = ()) -> Info:
+    """Name, versions and capabilities of the relay."""
+    known = hub.settings.known_adapters
+    return Info(
+        name="OpenCode Debug Relay Server",
+        version=_version(),
+        api_version="v1",
+        python_version=platform.python_version(),
+        **about.information(),
+        capabilities=_capabilities(hub),
+        adapters={name: _adapter_info(adapter) for name, adapter in known.items()},
+        endpoints=list(endpoints),
+    )
+
+
+def _adapter_info(adapter: Adapter) -> AdapterInfo:
+    return AdapterInfo(
+        languages=list(adapter.languages),
+        suffixes=list(adapter.suffixes),
+        capabilities=sorted(adapter.can),
+    )
+
+
+@cache
+def _version() -> str:
+    return version("debug-relay")
+
+
+def _capabilities(hub: Hub) -> Capabilities:
+    return Capabilities(
+        supports_conditional_breakpoints=True,
+        supports_hit_conditional_breakpoints=True,
+        supports_log_points=True,
+        supports_exception_breakpoints=True,
+        supports_function_breakpoints=True,
+        supports_evaluate=True,
+        supports_set_variable=True,
+        supports_restart=True,
+        supports_attach=True,
+        max_sessions=hub.settings.max_sessions,
+    )
+
+
+async def get_config(hub: Hub) -> Configuration:
+    """The settings in force; secrets are not shown."""
+    return _configuration(hub.settings)
+
+
+async def patch_config(hub: Hub, *, body: ConfigPatch) -> Configuration:
+    """Change settings while the relay runs, at once and for the next start.
+
+    The limits hold for the sessions that live, too; `default_timeout_minutes` is for those
+    that come. What was changed is written to config.json in the state directory. There, the
+    environment and the command line win over it at the next start.
+    """
+    changes = body.model_dump(exclude_none=True)
+    async with hub.changing:
+        if changes:
+            await _save(hub.settings, changes)
+            hub.change_settings(changes)
+            log.info("settings changed: %s", ", ".join(sorted(changes)))
+        return _configuration(hub.settings)
+
+
+async def _save(settings: Settings, changes: dict[str, object]) -> None:
+    try:
+        await trio.to_thread.run_sync(save_changes, settings.state_dir, changes)
+    except ConfigurationError as error:
+        path = str(config_file(settings.state_dir))
+        raise InternalError(
+            f"nothing was changed: {error}",
+            suggestion=f"Mend {path}, or delete it; the relay needs to read and write it",
+            path=path,
+        ) from None
+
+
+async def shut_down(hub: Hub) -> ShutdownStarted:
+    """End the relay, as SIGTERM does; this is answered first.
+
+    From then on requests get 503 `SHUTTING_DOWN`. Long-polls and streams end at once, then
+    every program that the relay launched. What it attached to runs on.
+    """
+    hub.shutdown_requested.set()
+    log.info("shutdown requested over HTTP")
+    return ShutdownStarted(sessions=len(hub.sessions))
+
+
+def _configuration(settings: Settings) -> Configuration:
+    shown = settings.model_dump(exclude={*SECRETS, "adapters"})
+    shown["adapters"] = {name: list(one.command) for name, one in settings.adapters.items()}
+    for name in ("redact_patterns", "allowed_hosts"):
+        shown[name] = list(shown[name])
+    for name in ("uds", "state_dir", "project_root"):
+        path = getattr(settings, name)
+        shown[name] = None if path is None else str(path.expanduser().absolute())
+    return Configuration(
+        **shown,
+        token_required=settings.token is not None,
+        changeable=list(ConfigPatch.model_fields),
+        config_file=str(config_file(settings.state_dir)),
+    )

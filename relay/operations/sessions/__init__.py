@@ -1,0 +1,1 @@
+"""Sessions and their programs: create, launch, attach, end, export, wait."""

@@ -1,0 +1,316 @@
+"""Launch a program, attach to one. Source: API section 3.3, contract section 2."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import trio
+
+from relay.dap.lifecycle import Phase
+from relay.debuggers import Ability
+from relay.debuggers.debugpy.attach import attach_starter
+from relay.debuggers.debugpy.launching import Request, launch_starters
+from relay.debuggers.debugpy.source_check import analyse
+from relay.debuggers.known import DEFAULT, adapter_for
+from relay.environments import environment_python
+from relay.errors import (
+    InvalidRequest,
+    LaunchScriptNotFound,
+    LaunchSyntaxError,
+    NotSupported,
+)
+from relay.models.launch import (
+    AttachRequest,
+    AttachResult,
+    LaunchedProgram,
+    LaunchRequest,
+    LaunchResult,
+)
+from relay.operations.breakpoints.pending import check_again, look_out
+from relay.operations.execution.stepping import settle
+from relay.operations.paths import resolve, similar_files
+from relay.process.stdin_queue import QUEUE_BYTES
+from relay.session.debuggee.attach_target import Mappings, Target
+from relay.session.definition import without_waiting
+from relay.session.session import Session
+from relay.session.state.exception_breakpoints import ExceptionBreakpoints
+
+SECRETS = ("RELAY_TOKEN",)
+"""Variables of the relay that are none of a program's business."""
+
+MOST_QUEUED = QUEUE_BYTES // 2
+"""Bytes of `stdin_inputs`; what is sent later finds room beside them."""
+
+
+async def launch(session: Session, *, body: LaunchRequest) -> LaunchResult:
+    """Launch a Python script or module under the debugger.
+
+    Answers at once; with `wait`, at the first stop or exit. A script with a syntax
+    error is refused, and the session can be launched again once it is mended.
+    """
+    explicit = "stop_on_exception" in body.model_fields_set
+    return await start_program(session, body, "launch", Phase.CREATED, new_exceptions=explicit)
+
+
+async def check_launch(session: Session, body: LaunchRequest) -> None:
+    """Raise what would keep this launch from being made; starts nothing."""
+    await launch_starters(session, await _request(session, body))
+
+
+async def start_program(
+    session: Session, body: LaunchRequest, verb: str, *phases: Phase, new_exceptions: bool
+) -> LaunchResult:
+    """Launch from one of `phases`; `new_exceptions`: also over exception breakpoints."""
+    session.require(verb, *phases)
+    request = await _request(session, body)
+    starters = await launch_starters(session, request)
+    await check_again(session)
+    look_out(session)
+    await _require_still(session, verb, *phases)
+    choose_exceptions(session, exception_filters(body), explicit=new_exceptions)
+    session.launch_request, session.attach_request = without_waiting(body), None
+    await session.keep()
+    await _require_still(session, verb, *phases)
+    cursor = session.events.last_seq
+    await session.start(starters)
+    result = await settle(session, body, cursor, default_wait=0.0)
+    assert session.launched is not None
+    return LaunchResult(
+        **dict(result),
+        pid=session.pid or 0,
+        program=LaunchedProgram(
+            script=request.script,
+            module=request.module,
+            args=session.redaction.words(request.args),
+            cwd=request.cwd,
+        ),
+        launch_mode=session.launched.rung,
+        python_path=other_python(session),
+    )
+
+
+async def _require_still(session: Session, verb: str, *phases: Phase) -> None:
+    """Raise InvalidSessionState if the session has ended meanwhile; not where the asker has, too."""
+    await trio.lowlevel.checkpoint_if_cancelled()
+    session.require(verb, *phases)
+
+
+def _check_options(session: Session, body: LaunchRequest) -> None:
+    """Raise NotSupported for what the session's debugger has no use for."""
+    adapter = session.adapter
+    for given, ability, what in (
+        (body.module is not None, Ability.MODULES, "launch a module by its name: give a script"),
+        (body.launch_mode is not None, Ability.LAUNCH_MODES, "be told a launch_mode"),
+        (bool(body.python_args), Ability.LAUNCH_MODES, "take python_args"),
+        (body.debug_subprocesses is True, Ability.CHILDREN, "debug subprocesses"),
+        (bool(body.stdin_inputs), Ability.STDIN, "give the program any standard input"),
+        (body.console == "integratedTerminal", Ability.TERMINAL, "give the program a terminal"),
+    ):
+        if given:
+            adapter.require(ability, what)
+
+
+async def _request(session: Session, body: LaunchRequest) -> Request:
+    _check_options(session, body)
+    if body.console == "externalTerminal":
+        raise NotSupported(
+            "the relay cannot open a terminal window",
+            suggestion='Use console "integratedTerminal": it gives the program a pseudo-terminal',
+        )
+    cwd = _working_directory(session, body.cwd)
+    _choose_python(session, body, cwd)
+    children = _debugged_children(session, body)
+    entry = session.config.stop_on_entry if body.stop_on_entry is None else body.stop_on_entry
+    return Request(
+        script=await _script(session, body.script, cwd) if body.script is not None else None,
+        module=body.module,
+        args=tuple(body.args),
+        cwd=cwd,
+        env={**_own_environment(), **body.env},
+        extra_env=dict(body.env),
+        python_args=tuple(body.python_args),
+        stop_on_entry=entry,
+        terminal=body.console == "integratedTerminal",
+        mode=body.launch_mode,
+        stdin=_queued_lines(body.stdin_inputs),
+        debug_subprocesses=children is not None,
+        children_optional=body.debug_subprocesses == "auto",
+        workers_only=children == "workers",
+    )
+
+
+def _choose_python(session: Session, body: LaunchRequest, cwd: str) -> None:
+    """Before anything is asked of the interpreter: that of the program, unless one was named."""
+    config = session.config
+    if config.python_given or session.adapter.name != DEFAULT.name:
+        return
+    beside = []
+    if body.script is not None:
+        path = _first_existing(_script_places(session, body.script, cwd))
+        beside = [os.path.dirname(path)] if path else []
+    environment = {**os.environ, **body.env}
+    found = environment_python(environment, [*beside, cwd, config.project_root])
+    python = found or shutil.which(os.path.expanduser(session.settings.python_path))
+    if python is not None:
+        session.config = replace(config, python_path=os.path.abspath(python))
+
+
+def other_python(session: Session) -> str | None:
+    """The interpreter of the program, unless it is the relay's own or another debugger's."""
+    path = session.config.python_path
+    same = os.path.abspath(path) == os.path.abspath(sys.executable)
+    return None if same or session.adapter.name != DEFAULT.name else path
+
+
+def _debugged_children(session: Session, body: LaunchRequest) -> Literal["all", "workers"] | None:
+    """Which: with `auto` all where a breakpoint may be hit, workers where a test may fail."""
+    if body.debug_subprocesses != "auto":
+        return "all" if body.debug_subprocesses else None
+    if Ability.CHILDREN not in session.adapter.can:
+        return None
+    if any(breakpoint.enabled for breakpoint in session.breakpoints):
+        return "all"
+    new = "stop_on_exception" in body.model_fields_set or not session.exceptions.chosen
+    filters = exception_filters(body) if new else session.exceptions.filters
+    return "workers" if filters else None
+
+
+def _queued_lines(inputs: Sequence[str]) -> bytes:
+    """Each entry as a line of its own; those that end with a newline are lines already."""
+    data = "".join(text if text.endswith("\n") else text + "\n" for text in inputs).encode()
+    if len(data) > MOST_QUEUED:
+        message = f"at most {MOST_QUEUED} bytes in all, newlines included"
+        raise InvalidRequest(
+            f"stdin_inputs: {message}",
+            errors=[{"field": "stdin_inputs", "message": message, "value": len(data)}],
+        )
+    return data
+
+
+def _own_environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in SECRETS}
+
+
+def _working_directory(session: Session, asked: str | None) -> str:
+    cwd = resolve(asked or ".", session.config.project_root)
+    if not os.path.isdir(cwd):
+        raise InvalidRequest(
+            f"cwd: no such directory: {cwd}",
+            errors=[{"field": "cwd", "message": "no such directory", "value": asked}],
+        )
+    return cwd
+
+
+async def _script(session: Session, asked: str, cwd: str) -> str:
+    """The script's absolute path, checked; relative ones are of cwd, else of the project."""
+    places = _script_places(session, asked, cwd)
+    path = _first_existing(places)
+    if path is None:
+        similar = similar_files(places[0])
+        raise LaunchScriptNotFound(
+            f"No such script: {places[0]}",
+            script=places[0],
+            similar=similar,
+            suggestion=f"Did you mean {similar[0]}?" if similar else None,
+        )
+    if _is_source_file(path) and Ability.CHECKS_SOURCE in session.adapter.can:
+        await _check_syntax(session, path)
+    return path
+
+
+def _script_places(session: Session, asked: str, cwd: str) -> list[str]:
+    return [resolve(asked, cwd), resolve(asked, session.config.project_root)]
+
+
+def _first_existing(places: Sequence[str]) -> str | None:
+    return next((place for place in places if os.path.exists(place)), None)
+
+
+def _is_source_file(path: str) -> bool:
+    return os.path.isfile(path) and not path.endswith((".pyc", ".pyz", ".zip"))
+
+
+async def _check_syntax(session: Session, path: str) -> None:
+    try:
+        analysis = await analyse(path, session.config.python_path)
+    except OSError as error:
+        raise LaunchScriptNotFound(
+            f"Cannot read {path}: {error.strerror}",
+            script=path,
+            suggestion="Make the script readable for the relay's user",
+        ) from None
+    if (fault := analysis.syntax_error) is not None:
+        raise LaunchSyntaxError(
+            f"Python syntax error in script: {fault.message} (line {fault.line})",
+            file=path,
+            line=fault.line,
+            offset=fault.offset,
+            error_message=fault.message,
+            text=fault.text,
+            suggestion=_other_language(session, path),
+        )
+
+
+def _other_language(session: Session, path: str) -> str | None:
+    adapter = adapter_for(path, session.settings.known_adapters)
+    if adapter.name == session.adapter.name:
+        return None
+    return f'Its name is one for the {adapter.name} adapter: give "adapter": "{adapter.name}"'
+
+
+def exception_filters(body: LaunchRequest) -> tuple[str, ...]:
+    """What `stop_on_exception` of a launch says, as DAP's filters. Contract, section 10."""
+    if body.stop_on_exception is False:
+        return ()
+    return ("raised",) if body.stop_on_exception == "raised" else ("uncaught",)
+
+
+def choose_exceptions(session: Session, filters: tuple[str, ...], *, explicit: bool) -> None:
+    """What a start says of exceptions; by default, what exception breakpoints say stays."""
+    if explicit or not session.exceptions.chosen:
+        session.exceptions = ExceptionBreakpoints(filters)
+
+
+async def attach(session: Session, *, body: AttachRequest) -> AttachResult:
+    """Attach to a running process.
+
+    By the host and port on which its debugger listens, or by process id.
+    """
+    session.require("attach", Phase.CREATED)
+    session.adapter.require(Ability.ATTACH, "attach to a program that runs: launch it")
+    target = Target(
+        pid=body.pid,
+        host=body.host,
+        port=body.port,
+        limit=body.connect_timeout,
+        mappings=_mappings(session, body),
+        env=_own_environment(),
+    )
+    starter = attach_starter(session, target)
+    choose_exceptions(session, ("uncaught",), explicit=False)
+    session.launch_request, session.attach_request = None, body
+    await session.keep()
+    session.require("attach", Phase.CREATED)
+    await session.start([starter])
+    return AttachResult(
+        session_id=session.id,
+        status=session.phase.value,
+        pid=session.pid,
+        host=body.host if body.port else None,
+        port=body.port,
+    )
+
+
+def _mappings(session: Session, body: AttachRequest) -> Mappings:
+    return [
+        {
+            "localRoot": resolve(mapping.local_root, session.config.project_root),
+            "remoteRoot": mapping.remote_root,
+        }
+        for mapping in body.path_mappings
+    ]

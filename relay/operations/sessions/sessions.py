@@ -1,0 +1,277 @@
+"""Sessions: create, list, show, delete. Source: API section 3.2."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from relay.dap.lifecycle import Phase
+from relay.debuggers.known import DEFAULT, adapter_for
+from relay.environments import environment_python
+from relay.errors import InvalidRequest
+from relay.hub import Hub
+from relay.models.failure import GroupMembership
+from relay.models.launch import Program
+from relay.models.resource import Location
+from relay.models.sessions import (
+    DebuggerView,
+    DeletedSession,
+    DeleteQuery,
+    ExceptionView,
+    PatchSession,
+    Ping,
+    SessionItem,
+    SessionListQuery,
+    SessionPage,
+    SessionSettings,
+    SessionView,
+)
+from relay.models.sessions import SessionConfig as SessionConfigView
+from relay.models.variables import RevealQuery
+from relay.session.debuggee.start import Launched
+from relay.session.redaction import REVEALING, Redaction
+from relay.session.session import Session, SessionConfig
+from relay.session.state.stop import Stop
+
+WITHOUT_PROGRAM = (Phase.CREATED, Phase.TERMINATED, Phase.FAILED)
+
+
+async def open_session(hub: Hub, *, body: SessionSettings) -> Session:
+    """A new session without program and breakpoints. Raises InvalidRequest and as the hub does."""
+    root, given = _project_root(hub, body.project_root), python_given(hub, body.python_path)
+    found = None if given else environment_python(os.environ, [root])
+    config = SessionConfig(
+        project_root=root,
+        python_path=found or _interpreter(hub, body.python_path),
+        python_given=given,
+        timeout_minutes=body.timeout_minutes or hub.settings.default_timeout_minutes,
+        stop_on_entry=body.stop_on_entry,
+        adapter=_adapter(hub, body.adapter),
+    )
+    return await hub.create_session(config, name=body.name)
+
+
+def python_given(hub: Hub, asked: str | None) -> bool:
+    """Whether the request or the settings name an interpreter."""
+    return asked is not None or "python_path" in hub.settings.model_fields_set
+
+
+def adapter_of(hub: Hub, program: str | None) -> str:
+    """The name of the adapter for a program, by how its own name ends."""
+    return (DEFAULT if program is None else adapter_for(program, hub.settings.known_adapters)).name
+
+
+def _adapter(hub: Hub, asked: str) -> str:
+    known = hub.settings.known_adapters
+    if asked not in known:
+        raise _bad_field("adapter", f"must be one of {', '.join(known)}", asked)
+    return asked
+
+
+def _project_root(hub: Hub, asked: str | None) -> str:
+    if asked is None:
+        return str(hub.settings.project_root.expanduser().absolute())
+    path = Path(asked).expanduser()
+    if not path.is_absolute():
+        path = hub.settings.project_root / path
+    if not path.is_dir():
+        raise _bad_field("project_root", "no such directory", asked)
+    return os.path.normpath(path)
+
+
+def _interpreter(hub: Hub, asked: str | None) -> str:
+    found = shutil.which(os.path.expanduser(asked or hub.settings.python_path))
+    if found is None:
+        raise _bad_field("python_path", "no such executable", asked or hub.settings.python_path)
+    return os.path.abspath(found)
+
+
+def _bad_field(field: str, message: str, value: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"{field}: {message}: {value}",
+        errors=[{"field": field, "message": message, "value": value}],
+    )
+
+
+async def list_sessions(hub: Hub, *, query: SessionListQuery) -> SessionPage:
+    """List the sessions, oldest first."""
+    found = [s for s in hub.sessions if query.status is None or s.phase is query.status]
+    page = found[query.offset : query.offset + query.limit]
+    return SessionPage(
+        items=[_item(session) for session in page],
+        total=len(found),
+        offset=query.offset,
+        limit=query.limit,
+        has_more=query.offset + len(page) < len(found),
+    )
+
+
+async def get_session(session: Session, *, query: RevealQuery) -> SessionView:
+    """Show a session and where its program stands."""
+    return view(session, reveal=query.reveal)
+
+
+async def patch_session(hub: Hub, *, session_id: str, body: PatchSession) -> SessionView:
+    """Change a session's settings.
+
+    Name and timeout at any time; interpreter and project root only while no program lives.
+    """
+    with hub.use(session_id) as session:
+        changes = body.model_dump(exclude_none=True, exclude={"name"})
+        if body.project_root is not None or body.python_path is not None:
+            session.require("change project_root or python_path", *WITHOUT_PROGRAM)
+        if body.project_root is not None:
+            changes["project_root"] = _project_root(hub, body.project_root)
+        if body.python_path is not None:
+            changes["python_path"] = _interpreter(hub, body.python_path)
+            changes["python_given"] = True
+        session.config = replace(session.config, **changes)
+        session.name = body.name or session.name
+        await session.keep()
+        return view(session)
+
+
+async def get_ping(session: Session) -> Ping:
+    """Keep the session: its idle timeout starts anew. The same as POST.
+
+    Any request that names the session does it.
+    """
+    return await ping(session)
+
+
+async def ping(session: Session) -> Ping:
+    """Keep the session: its idle timeout starts anew.
+
+    Any request that names the session does the same.
+    """
+    return Ping(
+        session_id=session.id,
+        status=session.phase,
+        timeout_minutes=session.config.timeout_minutes,
+        expires_at=session.expires_at,
+        warning=session.warning,
+    )
+
+
+async def delete_session(session: Session, *, query: DeleteQuery) -> DeletedSession:
+    """End a session: its program, the debugger, and every process that they started.
+
+    Answers when they are gone.
+    """
+    session.end(discard=True)
+    await session.closed.wait()
+    return DeletedSession(
+        session_id=session.id,
+        final_status=session.phase,
+        exit_code=session.exit_code,
+        runtime_seconds=session.runtime_seconds,
+    )
+
+
+def _item(session: Session) -> SessionItem:
+    return SessionItem(
+        session_id=session.id,
+        name=session.name,
+        status=session.phase,
+        created_at=session.created_at,
+        program=session.launched.label if session.launched else None,
+        warning=session.warning,
+    )
+
+
+def view(session: Session, *, reveal: bool = False) -> SessionView:
+    """The session as a resource; what is secret by its name is masked unless revealed."""
+    stop, config = session.stop, session.config
+    return SessionView(
+        session_id=session.id,
+        name=session.name,
+        adapter=config.adapter,
+        status=session.phase,
+        stop_reason=stop.reason if stop else None,
+        reason=session.reason,
+        created_at=session.created_at,
+        expires_at=session.expires_at,
+        config=SessionConfigView(
+            project_root=config.project_root,
+            python_path=config.python_path,
+            stop_on_entry=config.stop_on_entry,
+            timeout_minutes=config.timeout_minutes,
+        ),
+        program=program_view(session.launched, REVEALING if reveal else session.redaction),
+        launch_mode=session.launched.rung if session.launched else None,
+        debugger=debugger_view(session),
+        pid=session.pid,
+        current_location=location_view(stop),
+        stopped_thread_id=stop.thread_id if stop else None,
+        breakpoint_count=len(session.breakpoints),
+        exception=exception_view(stop),
+        **failure_fields(stop),
+        exit_code=session.exit_code,
+        warning=session.warning,
+        waiting_for_input=session.waiting_for_input,
+    )
+
+
+def debugger_view(session: Session) -> DebuggerView | None:
+    found = session.debugger
+    if found is None:
+        return None
+    return DebuggerView(name=found.name, version=found.version, limitations=list(found.limitations))
+
+
+def program_view(launched: Launched | None, redaction: Redaction = REVEALING) -> Program | None:
+    """The launched program, or None before a launch and for an attached one."""
+    if launched is None or not launched.label:
+        return None
+    return Program(
+        script=launched.script,
+        module=launched.module,
+        args=redaction.words(launched.args),
+        cwd=launched.cwd,
+        env=redaction.environment(launched.env),
+    )
+
+
+def location_view(stop: Stop | None) -> Location | None:
+    """Where the stopped thread stands."""
+    if stop is None or stop.top is None:
+        return None
+    top = stop.top
+    return Location(
+        path=top.path,
+        line=top.line,
+        column=top.column,
+        function=top.name,
+        pid=None if stop.process is None else stop.process["pid"],
+    )
+
+
+def failure_fields(stop: Stop | None) -> dict[str, Any]:
+    """The fields of `OfFailure`; none at other stops."""
+    if stop is None or stop.failure is None:
+        return {}
+    failure = stop.failure
+    return {
+        "post_mortem": True,
+        "ends": failure.ends,
+        "ends_name": failure.name,
+        "test": failure.test,
+        "explanation": failure.explanation,
+        "group": failure.group and GroupMembership(**failure.group),
+    }
+
+
+def exception_view(stop: Stop | None) -> ExceptionView | None:
+    """The exception of an exception stop."""
+    if stop is None or stop.exception is None:
+        return None
+    raised = stop.exception
+    return ExceptionView(
+        type=raised.type,
+        message=raised.message,
+        traceback=raised.traceback,
+        full_type=raised.full_type,
+    )

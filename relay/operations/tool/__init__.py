@@ -1,0 +1,1 @@
+"""The run-to-breakpoint tool API."""

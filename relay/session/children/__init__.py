@@ -1,0 +1,1 @@
+"""Processes that the program starts: found, joined to the session, debugged with it."""

@@ -1,0 +1,152 @@
+"""Child: a process that the program started, under the debugger like the program itself.
+
+It has a link, an inspector and an announcer of its own, and belongs to the same session. Within
+the session its threads have numbers that no other process has; the debugger in the child knows
+them by its own numbers. The one becomes the other here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import trio
+
+from relay.dap.conversation import Event
+from relay.debuggers.debugpy import rungs as launch
+from relay.debuggers.debugpy.rungs import Rung
+from relay.errors import InvalidSessionState, RelayError
+from relay.session.children.child_events import tell_start
+from relay.session.dap.connection import ByteStream, LinkClosed, RequestFailed, RequestTimedOut
+from relay.session.dap.event_handler import Announcer
+from relay.session.dap.handshake import shake_hands
+from relay.session.debuggee.debuggee import Debuggee
+
+if TYPE_CHECKING:
+    from relay.session.children.process_group import Family
+
+log = logging.getLogger("relay.session")
+
+NUMBERS_EACH = 10_000_000
+"""How far the numbers of one process reach; those of the program itself are its own."""
+
+
+class Child(Debuggee):
+    """One child under the debugger. `number` counts from 1 within the session."""
+
+    def __init__(self, family: Family, number: int, pid: int) -> None:
+        super().__init__(family.program.session)
+        self.family = family
+        self.number = number
+        self.pid = pid
+        argv = argv_of(pid)
+        # A fork of the program has its arguments, which are ours.
+        is_fork = argv == argv_of(family.program.pid or 0)
+        self.argv = None if is_fork else argv
+        self.process_name = family.program_name if is_fork else name_of(argv)
+        self.children = family.program.children
+        self.runs_free = False  # it could not be debugged, and was let go
+
+    # Life ------------------------------------------------------------------------
+
+    async def live(self, stream: ByteStream, on_joined: Callable[[], None]) -> None:
+        """From the first message to the last. Whatever goes wrong is the child's own affair."""
+        async with trio.open_nursery() as nursery:
+            self.nursery = nursery
+            link = self.connect(stream, ChildAnnouncer(self))
+            try:
+                on_joined()
+                await self._join()
+                self.started = True
+                await link.closed.wait()
+            except* (RelayError, LinkClosed) as group:
+                log.warning("child %s did not join: %s", self.pid, group.exceptions)
+                if not link.closed.is_set():
+                    await self.let_go()
+                    self.runs_free = True
+                    tell_start(self.session, self.pid or 0, self.argv)
+            finally:
+                link.hang_up()
+            nursery.cancel_scope.cancel()
+
+    async def _join(self) -> None:
+        await shake_hands(
+            self,
+            launch.initialize_arguments(Rung.FAST),
+            ("attach", launch.debug_arguments()),
+            has_probe=True,
+        )
+
+    async def let_go(self) -> None:
+        """Have it run on without the debugger: else it would die with its link."""
+        assert self.link is not None
+        with trio.CancelScope(deadline=trio.current_time() + 1, shield=True):
+            try:
+                await self.link.request("disconnect", {"terminateDebuggee": False})
+            except (LinkClosed, RequestFailed, RequestTimedOut):
+                return
+
+    async def lost(self, command: str) -> RelayError:
+        return InvalidSessionState(
+            f"Process {self.pid} ended during {command}",
+            current_state=self.session.phase.value,
+            pid=self.pid,
+            suggestion="Read GET /sessions/{id}/threads for the processes that are left",
+        )
+
+    def drain_output(self) -> None:
+        """It prints into the program's pipes, unless its parent reads what it prints."""
+        assert self.family is not None
+        self.family.program.drain_output()
+
+    # Numbers -----------------------------------------------------------------------
+
+    def outer_id(self, number: int) -> int:
+        return self.number * NUMBERS_EACH + number
+
+    def inner_id(self, number: int) -> int:
+        return number - self.number * NUMBERS_EACH
+
+
+class ChildAnnouncer(Announcer):
+    """The events of a child, its numbers made those of the session."""
+
+    def __init__(self, child: Child) -> None:
+        super().__init__(child)
+        self._child = child
+
+    def __call__(self, event: Event) -> None:
+        body: Mapping[str, Any] = event.body or {}
+        if isinstance(number := body.get("threadId"), int):
+            body = {**body, "threadId": self._child.outer_id(number)}
+        if isinstance(hits := body.get("hitBreakpointIds"), list):
+            body = {**body, "hitBreakpointIds": [self._child.outer_id(hit) for hit in hits]}
+        super().__call__(replace(event, body=dict(body)))
+
+
+def argv_of(pid: int) -> tuple[str, ...]:
+    """The command line of a process; empty when it is gone."""
+    try:
+        text = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return ()
+    return tuple(os.fsdecode(word) for word in text.split(b"\0")[:-1])
+
+
+def name_of(argv: Sequence[str]) -> str:
+    """What a Python command line runs, in a word: the script, the module, or -c."""
+    words = iter(argv[1:])
+    for word in words:
+        if word == "-m":
+            return next(words, word)
+        if word == "-c":
+            return "multiprocessing" if "multiprocessing" in next(words, "") else word
+        if word in ("-X", "-W"):
+            next(words, None)
+        elif not word.startswith("-"):
+            return Path(word).name
+    return Path(argv[0]).name if argv else ""

@@ -1,0 +1,1 @@
+"""DAP with the debugger of one process: connection, handshake, events, breakpoints."""

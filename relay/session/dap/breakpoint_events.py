@@ -1,0 +1,112 @@
+"""What is learned of breakpoints while the program runs: hits, places of functions, changes.
+
+Knows the names under which the debuggee counts. Source: API section 6, event `breakpoint`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from relay.session.state.breakpoints import Breakpoint
+
+if TYPE_CHECKING:
+    from relay.session.session import Session
+
+UNKNOWN_FUNCTION = "No function of this name is known yet"
+LEFT_TO_DEBUGGER = "The debugger says where it stops once the program runs"
+DEAF_FUNCTION = (
+    "Before Python 3.12 the debugger does not hear of calls of generators and coroutines: "
+    "set a breakpoint on a line of the function"
+)
+
+
+def name_of(session: Session, breakpoint: Breakpoint) -> str:
+    """The breakpoint's name in the debuggee, which another session may have been in before."""
+    return f"{session.id}:{breakpoint.id}"
+
+
+def named(session: Session, names: Sequence[str]) -> list[Breakpoint]:
+    """The breakpoints behind names that the debuggee tells; those of others are left out."""
+    owners = [name.partition(":") for name in names]
+    found = [session.breakpoints.get(number) for owner, _, number in owners if owner == session.id]
+    return [breakpoint for breakpoint in found if breakpoint is not None]
+
+
+def announce(session: Session, reason: str, breakpoint: Breakpoint) -> None:
+    """Tell by event that a breakpoint is `new`, `changed` or `removed`."""
+    session.events.append(
+        "breakpoint",
+        {
+            "reason": reason,
+            "breakpoint": {
+                "id": breakpoint.id,
+                "verified": breakpoint.verified,
+                "line": breakpoint.shown_line,
+                "message": breakpoint.message,
+            },
+        },
+    )
+
+
+def take_hits(session: Session, hits: Mapping[str, Any]) -> None:
+    """Note how often breakpoints were hit, as the debuggee has counted."""
+    for name, count in hits.items():
+        for breakpoint in named(session, [name]):
+            breakpoint.hit_count = int(count)
+
+
+def take_places(session: Session, places: Mapping[str, Mapping[str, Any]]) -> None:
+    """Note where functions lie: their breakpoints are verified from now on."""
+    for name, place in places.items():
+        for breakpoint in named(session, [name]):
+            if place.get("deaf"):
+                breakpoint.found_at = (str(place["path"]), int(place["line"]))
+                breakpoint.message = DEAF_FUNCTION
+                continue
+            found_function(session, breakpoint, str(place["path"]), int(place["line"]))
+
+
+def found_function(session: Session, breakpoint: Breakpoint, path: str, line: int) -> None:
+    """The function of a breakpoint is known; said once."""
+    if breakpoint.function is None or (breakpoint.verified and breakpoint.found_at):
+        return
+    breakpoint.found_at = (path, line)
+    breakpoint.verified, breakpoint.message = True, None
+    announce(session, "changed", breakpoint)
+
+
+def take_answer(session: Session, breakpoint: Breakpoint, answer: Mapping[str, Any]) -> None:
+    """Note what the debugger says of a breakpoint that only it can judge. Source: DAP Breakpoint."""
+    if not breakpoint.judged_by_adapter:
+        return
+    verified, message = bool(answer.get("verified")), answer.get("message")
+    line = answer.get("line")
+    before = breakpoint.verified, breakpoint.message
+    if breakpoint.function is not None:
+        breakpoint.found_at = _place_in(answer) or breakpoint.found_at
+        message = message or (None if verified else UNKNOWN_FUNCTION)
+    elif verified and isinstance(line, int) and line != breakpoint.line:
+        message = message or f"The debugger stops at line {line}, the next one with code"
+    breakpoint.verified = verified
+    breakpoint.message = None if message is None else str(message)
+    if before != (breakpoint.verified, breakpoint.message):
+        announce(session, "changed", breakpoint)
+
+
+def _place_in(answer: Mapping[str, Any]) -> tuple[str, int] | None:
+    path, line = (answer.get("source") or {}).get("path"), answer.get("line")
+    return (str(path), line) if path and isinstance(line, int) else None
+
+
+def start_anew(session: Session) -> None:
+    """A program is about to run: nothing is hit yet, and none of its functions is known."""
+    session.captures.start_anew()
+    session.dap_breakpoint_ids.clear()
+    for breakpoint in session.breakpoints:
+        breakpoint.hit_count = 0
+        breakpoint.found_at = None
+        if breakpoint.judged_by_adapter:
+            breakpoint.verified, breakpoint.message = False, LEFT_TO_DEBUGGER
+        elif breakpoint.function is not None:
+            breakpoint.verified, breakpoint.message = False, UNKNOWN_FUNCTION

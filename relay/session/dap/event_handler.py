@@ -1,0 +1,380 @@
+"""From DAP events to the session's own: what the debugger says, in the contract's words.
+
+A stop is announced only when everything printed before it is in the log and its
+location is known, so that a client never sees `paused` without a place.
+Source: API section 6, DAP events.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from relay.dap.conversation import Event
+from relay.errors import RelayError
+from relay.session.dap.breakpoint_events import found_function, named, take_answer, take_hits
+from relay.session.dap.breakpoint_sync import send_breakpoints
+from relay.session.dap.capture_sync import fetch_rest, take_captures
+from relay.session.dap.exception_stop import examine, failure_stop
+from relay.session.dap.stack import told_frame, top_frame
+from relay.session.dap.stop_body import stopped_body
+from relay.session.debuggee.debuggee import Debuggee
+from relay.session.debugger import Debugger
+from relay.session.output_mask import OutputMask
+from relay.session.state.stop import Frame, Stop
+
+log = logging.getLogger("relay.session")
+
+
+class Announcer:
+    """Handles the events of one debuggee, in the order in which they came."""
+
+    def __init__(self, debuggee: Debuggee) -> None:
+        self._debuggee = debuggee
+        self._session = debuggee.session
+        self._handlers = {
+            "initialized": self._initialized,
+            "stopped": self._stopped,
+            "continued": self._continued,
+            "output": self._output,
+            "thread": self._thread,
+            "breakpoint": self._breakpoint,
+            "module": self._module,
+            "process": self._process,
+            "exited": self._exited,
+            "terminated": self._terminated,
+            "relaySubprocess": self._subprocess,
+            "relayStop": self._place_told,
+            "relayFailure": self._failure_announced,
+            "relayHits": self._hits_told,
+            "relayCaptures": self._captures_told,
+            "relayTrace": self._trace_told,
+            "relayEnding": self._ending,
+            "relayDebugger": self._debugger_told,
+            "relayUnfit": self._unfit_told,
+            "relayInput": self._input,
+        }
+
+        self._masks: dict[str, OutputMask | None] = {}  # by category
+        self._places: dict[int, Mapping[str, Any]] = {}
+        self._failures: dict[int, Mapping[str, Any]] = {}
+        self._fetches = False  # captures that the debuggee has not told yet
+        self._resumes = 0  # that the debugger told of
+
+    def __call__(self, event: Event) -> None:
+        handler = self._handlers.get(event.event)
+        if handler is None:
+            return
+        try:
+            handler(event.body or {})
+        except MALFORMED as fault:
+            text = "session %s: a bad %s event: %r"
+            log.warning(text, self._session.id, event.event, fault, exc_info=True)
+
+    def _initialized(self, body: Mapping[str, Any]) -> None:
+        self._debuggee.initialized.set()
+
+    def _process(self, body: Mapping[str, Any]) -> None:
+        if isinstance(pid := body.get("systemProcessId"), int) and pid > 0:
+            self._debuggee.pid = pid
+
+    def _exited(self, body: Mapping[str, Any]) -> None:
+        if isinstance(code := body.get("exitCode"), int):
+            self._debuggee.exit_code = code
+        if self._debuggee.speaks_through_adapter:
+            self._debuggee.nursery.start_soon(self._debuggee.leave_soon)
+
+    def _terminated(self, body: Mapping[str, Any]) -> None:
+        self._debuggee.said_terminated = True
+        if self._debuggee.speaks_through_adapter:
+            self._debuggee.nursery.start_soon(self._debuggee.leave_adapter)
+
+    def _output(self, body: Mapping[str, Any]) -> None:
+        """What a program with pipes of its own prints does not come this way."""
+        category = str(body.get("category") or "console")
+        if category == "telemetry":
+            version = (body.get("data") or {}).get("packageVersion")
+            self._debuggee.debugger_version = version or self._debuggee.debugger_version
+        elif text := body.get("output"):
+            if category in STREAMS and self._debuggee.speaks_through_adapter:
+                self._printed(category, str(text))
+            else:
+                self._print("console", str(text))
+
+    def _debugger_told(self, body: Mapping[str, Any]) -> None:
+        self._session.debugger = Debugger.from_event(body)
+
+    def _unfit_told(self, body: Mapping[str, Any]) -> None:
+        self._debuggee.unfit = str(body["reason"])
+
+    def _printed(self, category: str, text: str) -> None:
+        if self._session.tap is not None:
+            self._session.tap.put(category, text.encode("utf-8", "surrogateescape"))
+        self._print(category, text)
+
+    def _print(self, category: str, text: str) -> None:
+        if category not in self._masks:
+            self._masks[category] = self._session.redaction.output_mask()
+        mask = self._masks[category]
+        if shown := text if mask is None else mask(text):
+            self._session.print(category, shown)
+
+    def _breakpoint(self, body: Mapping[str, Any]) -> None:
+        """The debugger has found where one lies, or has lost it."""
+        told = body.get("breakpoint") or {}
+        number = self._session.dap_breakpoint_ids.get(int(told.get("id") or 0), "")
+        breakpoint = self._session.breakpoints.get(number)
+        if breakpoint is not None and body.get("reason") == "changed":
+            take_answer(self._session, breakpoint, told)
+
+    def _thread(self, body: Mapping[str, Any]) -> None:
+        self._session.events.append(
+            "thread", {"reason": body.get("reason"), "thread_id": body.get("threadId")}
+        )
+
+    def _module(self, body: Mapping[str, Any]) -> None:
+        module = body.get("module") or {}
+        self._session.events.append(
+            "module",
+            {
+                "reason": body.get("reason"),
+                "module": {
+                    "id": module.get("id"),
+                    "name": module.get("name"),
+                    "path": module.get("path"),
+                    "is_optimized": bool(module.get("isOptimized")),
+                    "is_user_code": bool(module.get("isUserCode", True)),
+                    "version": module.get("version"),
+                },
+            },
+        )
+
+    def _subprocess(self, body: Mapping[str, Any]) -> None:
+        pid = body.get("pid")
+        if pid is None and self._debuggee.family is None:
+            self._session.ran_shell = True
+        self._debuggee.children.announced(pid, body.get("argv"))
+
+    def _input(self, body: Mapping[str, Any]) -> None:
+        if self._debuggee.stdin_watch is not None:
+            self._debuggee.stdin_watch.told(body.get("waiting") is True)
+
+    def _trace_told(self, body: Mapping[str, Any]) -> None:
+        """The program ends, and takes with it what it has recorded of a call."""
+        self._session.trace = body["trace"]
+
+    def _ending(self, body: Mapping[str, Any]) -> None:
+        """The debuggee waits until we have heard all of it; any `threads` request says so."""
+        self._hits_told(body)
+        self._debuggee.nursery.start_soon(self._confirm)
+
+    async def _confirm(self) -> None:
+        with contextlib.suppress(RelayError):
+            await self._debuggee.request("threads")
+
+    def _continued(self, body: Mapping[str, Any]) -> None:
+        """Our own resumes are marked when they are sent; this one came from elsewhere."""
+        if (family := self._debuggee.family) and not family.is_foremost(self._debuggee):
+            return  # the session's stop is in another process
+        self._resumes += 1
+        stop, thread_id = self._session.stop, body.get("threadId")
+        if stop is None or (thread_id is not None and not stop.holds(thread_id)):
+            return  # of one thread that went alone, we know
+        self._session.announce_resume(thread_id)
+
+    def _place_told(self, body: Mapping[str, Any]) -> None:
+        """The stopping thread says where it is, ahead of `stopped`: nobody need ask."""
+        self._places[int(body["threadId"])] = body
+        self._hits_told(body)
+
+    def _failure_announced(self, body: Mapping[str, Any]) -> None:
+        """A thread is about to stop at what has ended something, and says all of it."""
+        self._failures[int(body["threadId"])] = body
+
+    def _hits_told(self, body: Mapping[str, Any]) -> None:
+        hits = body.get("hits") or {}
+        family = self._debuggee.family
+        take_hits(
+            self._session, hits if family is None else family.total_hits(self._debuggee, hits)
+        )
+
+    def _captures_told(self, body: Mapping[str, Any]) -> None:
+        take_captures(self._debuggee, body)
+        if not self._fetches:
+            self._fetches = True
+            self._debuggee.nursery.start_soon(self._fetch_captures)
+
+    async def _fetch_captures(self) -> None:
+        try:
+            await fetch_rest(self._debuggee)
+        finally:
+            self._fetches = False
+
+    # Stops ---------------------------------------------------------------------------
+
+    def _stopped(self, body: Mapping[str, Any]) -> None:
+        self._debuggee.children.look_soon()
+        if self._debuggee.inspector is not None:
+            self._debuggee.inspector.new_stop()
+        failure = self._failures.pop(_thread_of(body), None)
+        if failure is not None and _reason_of(body) == "exception":
+            self._debuggee.nursery.start_soon(self._settle_failure, body, failure)
+            return
+        told = self._places.pop(_thread_of(body), None)
+        if told is not None:
+            body = {**body, "relayHit": told.get("hit")}
+        top = told_frame(told) if told is not None and _reason_of(body) != "exception" else None
+        is_known = told is not None and not (told["more"] and _reason_of(body) == "step")
+        if told is None or top is None or not is_known or self._session.target is not None:
+            # The reader must go on while we ask for the rest: its answer comes through it.
+            self._debuggee.nursery.start_soon(self._settle, body, top)
+            return
+        stop = _stop_at(body, top)
+        if stop.reason == "step" and told["returns"]:
+            stop.return_value = told["returns"][-1]
+        self._announce(stop, body)
+
+    async def _settle(self, body: Mapping[str, Any], top: Frame | None) -> None:
+        stop: Stop | None
+        resumes = self._resumes
+        try:
+            body = await self._with_thread(body)
+            stop = await self._describe(body, top)
+        except (RelayError, *MALFORMED) as error:
+            log.warning("session %s: stop not described: %r", self._session.id, error)
+            # One without a place is worth more than none, unless the program runs again.
+            stop = _stop_at(body, top) if self._resumes == resumes else None
+        if stop is not None:
+            await self._forget_target(stop)
+            self._announce(stop, body)
+
+    async def _settle_failure(self, body: Mapping[str, Any], failure: Mapping[str, Any]) -> None:
+        try:
+            stop = failure_stop(_stop_at(body, None), failure)
+            if not await self._is_meant(stop):
+                return
+        except (RelayError, *MALFORMED) as error:
+            log.warning("session %s: failure not described: %r", self._session.id, error)
+        await self._forget_target(stop)
+        self._announce(stop, body)
+
+    async def _with_thread(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The event with its thread, which DAP lets a debugger leave out."""
+        if body.get("threadId") is not None:
+            return body
+        told = (await self._debuggee.request("threads")).get("threads") or []
+        return {**body, "threadId": told[0]["id"]} if told else body
+
+    def _announce(self, stop: Stop, body: Mapping[str, Any]) -> None:
+        if self._session.is_over:
+            return
+        self._note_hits(stop, body)
+        if (family := self._debuggee.family) is not None:
+            family.stopped(self._debuggee, stop, lambda: self._tell(stop))
+        else:
+            self._tell(stop)
+
+    def _tell(self, stop: Stop) -> None:
+        self._debuggee.drain_output()
+        stop.output_seq = self._session.output.last_seq
+        self._session.announce_stop(stop, stopped_body(stop))
+
+    async def _forget_target(self, stop: Stop) -> None:
+        """Whatever stopped the program: who resumes it now is not to meet the target again."""
+        target, self._session.target = self._session.target, None
+        if target is None:
+            return
+        stop.reached = target.reached = target.is_at(stop)
+        try:
+            await send_breakpoints(self._debuggee, target.path)
+        except RelayError as error:
+            log.warning("session %s: target not removed: %s", self._session.id, error.message)
+
+    async def _describe(self, body: Mapping[str, Any], top: Frame | None) -> Stop | None:
+        """The stop with its place; None if it was none of the client's business."""
+        debuggee = self._debuggee
+        stop = _stop_at(body, top or await top_frame(debuggee, _thread_of(body)))
+        if stop.reason == "exception":
+            return stop if await self._is_meant(stop) else None
+        if stop.reason == "step":
+            if stop.top is None:
+                # Out of the program's last frame: below are the debugger's own.
+                await debuggee.request("continue", {"threadId": stop.thread_id})
+                return None
+            stop.return_value = await self._return_value(stop.top)
+        return stop
+
+    async def _is_meant(self, stop: Stop) -> bool:
+        """Whether the client wants to stop at this exception; else the program goes on."""
+        if await examine(self._debuggee, stop):
+            return True
+        await self._debuggee.request("continue", {"threadId": stop.thread_id})
+        return False
+
+    async def _return_value(self, top: Frame) -> dict[str, Any] | None:
+        """What a call gave back. A stop without it is worth more than none: a repr may hang."""
+        inspector = self._debuggee.inspector
+        try:
+            return None if inspector is None else await inspector.return_value(top)
+        except RelayError as error:
+            log.warning("session %s: no return value: %s", self._session.id, error.message)
+            return None
+
+    def _note_hits(self, stop: Stop, body: Mapping[str, Any]) -> None:
+        """Which breakpoints stopped it. The stopping thread knows, and has counted them."""
+        if body.get("relayHit") is None:
+            self._count_hits(stop, body.get("hitBreakpointIds") or [])
+            return
+        found = named(self._session, body["relayHit"])
+        stop.hit_breakpoint_ids = [b.id for b in found]
+        for breakpoint in found:
+            if stop.top is not None and stop.top.path:
+                found_function(self._session, breakpoint, stop.top.path, stop.top.line)
+
+    def _count_hits(self, stop: Stop, dap_ids: list[int]) -> None:
+        session = self._session
+        hits = [session.dap_breakpoint_ids.get(dap_id) for dap_id in dap_ids]
+        found = [b for b in map(session.breakpoints.get, filter(None, hits)) if b]
+        if not found and stop.top is not None and stop.reason in BREAKPOINT_REASONS:
+            # A step that lands on a breakpoint stops for it, but names no ids, and some debuggers
+            # never do; the place decides. One that comes back to its line from a call has not
+            # hit it again.
+            here = session.breakpoints.at(stop.top.path or "", stop.top.line)
+            here = here or session.breakpoints.on_function(stop.top.name)
+            if here is not None and here.is_active and not stop.reached:
+                found = [here]
+        for breakpoint in found:
+            breakpoint.hit_count += 1
+            if stop.top is not None and stop.top.path:
+                found_function(session, breakpoint, stop.top.path, stop.top.line)
+        stop.hit_breakpoint_ids = [b.id for b in found]
+
+
+BREAKPOINT_REASONS = frozenset({"breakpoint", "function breakpoint"})
+
+STREAMS = frozenset({"stdout", "stderr"})
+
+MALFORMED = (AttributeError, KeyError, TypeError, ValueError)
+"""What reading a message raises whose fields are not what DAP says: no reason to end a session."""
+
+
+def _thread_of(body: Mapping[str, Any]) -> int:
+    thread = body.get("threadId")
+    return thread if isinstance(thread, int) else 0
+
+
+def _reason_of(body: Mapping[str, Any]) -> str:
+    return str(body.get("reason") or "pause")
+
+
+def _stop_at(body: Mapping[str, Any], top: Frame | None) -> Stop:
+    return Stop(
+        id=0,
+        thread_id=_thread_of(body),
+        reason=_reason_of(body),
+        top=top,
+        description=body.get("description"),
+        text=body.get("text"),
+    )

@@ -1,0 +1,140 @@
+"""A stop at an exception: what was raised, and whether it is one that the client means.
+
+Source: DAP exceptionInfo; contract, section 5.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from relay.debuggers.debugpy.rungs import is_launcher_frame
+from relay.errors import DebuggerError, RelayError
+from relay.session.state.stop import Failure, Frame, RaisedException, Stop
+
+if TYPE_CHECKING:
+    from relay.session.debuggee.debuggee import Debuggee
+    from relay.session.session import Session
+
+log = logging.getLogger("relay.session")
+
+SIGNALS = frozenset(
+    {
+        "SystemExit",
+        "builtins.SystemExit",  # the debugger leaves out those with a number only
+        "Skipped",
+        "builtins.Skipped",  # pytest says that it is a builtin
+        "_pytest.outcomes.XFailed",
+        "_pytest.outcomes.Exit",
+        "unittest.case.SkipTest",
+    }
+)
+"""Exceptions by which programs and test runners steer themselves: not what stop_on_exception means."""
+
+
+def failure_stop(stop: Stop, facts: Mapping[str, Any]) -> Stop:
+    """The stop with what the debuggee said of a failure: what it ends, and its frames."""
+    frames = [
+        Frame(
+            dap_id=one["id"],
+            name=one["name"],
+            path=one["path"],
+            line=one["line"],
+            column=one["column"],
+            subtle=str(one["path"]).startswith("<"),
+            moved_on=one["moved_on"],
+            inner=one["inner"],
+        )
+        for one in facts["frames"]
+    ]
+    raised = [frame for frame in frames if not frame.inner]
+    while len(raised) > 1 and is_launcher_frame(raised[-1].path, raised[-1].name):
+        raised.pop()
+    frames = [*raised, *(frame for frame in frames if frame.inner)]
+    stop.top = next(iter(frames), None)
+    stop.stacks[stop.thread_id] = frames
+    stop.failure = Failure(
+        ends=facts["ends"],
+        name=facts.get("ends_name"),
+        test=facts.get("test"),
+        explanation=facts.get("explanation"),
+        group=facts.get("group"),
+    )
+    return stop
+
+
+async def examine(debuggee: Debuggee, stop: Stop) -> bool:
+    """Fill in the stop's exception; False if it is a signal and no failure, or not asked for."""
+    stop.exception = await _exception_of(debuggee, stop)
+    if stop.failure is not None:
+        stop.exception = replace(stop.exception, break_mode="unhandled")
+    setting = debuggee.session.exceptions
+    # What is named is meant, whatever it is.
+    if stop.failure is None and not setting.types and _is_signal(debuggee.session, stop.exception):
+        return False
+    return await _condition_holds(debuggee, stop)
+
+
+async def _condition_holds(debuggee: Debuggee, stop: Stop) -> bool:
+    condition, inspector = debuggee.session.exceptions.condition, debuggee.inspector
+    if condition is None or stop.top is None or inspector is None:
+        return True
+    try:
+        holds, complaint = await inspector.exception_holds(stop.top, condition)
+    except RelayError as error:  # it hangs, say: a stop too many is better than none
+        holds, complaint = True, error.message
+    if complaint is not None:
+        text = f"Exception breakpoint: its condition raised {complaint}\n"
+        debuggee.session.print("console", text)
+    return holds
+
+
+def _is_signal(session: Session, raised: RaisedException) -> bool:
+    """Under a test runner: what it skips by, and what a test waits for, are no failures."""
+    under_tests = "userUnhandled" in session.exception_filters
+    return raised.full_type in SIGNALS or (under_tests and raised.expected)
+
+
+async def _exception_of(debuggee: Debuggee, stop: Stop) -> RaisedException:
+    if debuggee.inspector is not None and stop.top is not None:
+        try:
+            found = await debuggee.inspector.exception(stop.top)
+        except RelayError as error:  # its __str__ hangs, say: the debugger knows the rest
+            log.warning("session %s: exception: %s", debuggee.session.id, error.message)
+            found = None
+        if found is not None:
+            return found
+    try:
+        body = await debuggee.request("exceptionInfo", {"threadId": stop.thread_id})
+    except DebuggerError:  # not every debugger has it: the stop itself says a little
+        return _from_stop(stop)
+    found = _from_dap(body)
+    redaction = debuggee.session.redaction
+    return replace(
+        found,
+        message=redaction.text(found.message),
+        traceback=redaction.text(found.traceback),
+    )
+
+
+def _from_dap(body: Mapping[str, Any]) -> RaisedException:
+    """An exceptionInfo answer, when nothing better is known."""
+    details = body.get("details") or {}
+    # pydevd adds a remark in brackets where it does not pause in the raising frame.
+    name = str(details.get("typeName") or body.get("exceptionId") or "Exception").split("(")[0]
+    name = name.strip()
+    return RaisedException(
+        type=name.rpartition(".")[2],
+        full_type=str(details.get("fullTypeName") or name).split("(")[0].strip(),
+        message=str(body.get("description") or details.get("message") or ""),
+        traceback=str(details.get("stackTrace") or ""),
+        break_mode=str(body.get("breakMode") or "always"),
+    )
+
+
+def _from_stop(stop: Stop) -> RaisedException:
+    """What the event says of an exception, when the debugger has no exceptionInfo."""
+    words = stop.description or stop.text or "the program stopped at an exception"
+    return RaisedException(type="exception", full_type="exception", message=words, traceback="")

@@ -1,0 +1,1 @@
+"""The program under way: its start, its streams, its end, and how it is parted from."""

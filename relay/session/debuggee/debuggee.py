@@ -1,0 +1,372 @@
+"""Debuggee: one program under the debugger, from its spawn to its last byte.
+
+Owns the processes, the DAP link and the tasks that read them, all in one
+nursery; its `finally` is the only place that kills. A starter (see
+`launching.py`) fills it; the session is told of what happens.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import weakref
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import trio
+
+from relay.dap.conversation import Event
+from relay.errors import DebuggerError, DebuggerTimeout, LaunchFailed, RelayError
+from relay.process.adapter_input import AdapterInput
+from relay.process.guarded_process import Child, GuardedProcess
+from relay.process.stdin_queue import StdinQueue
+from relay.process.streams import InputPipe
+from relay.session.children.child_events import tell_start
+from relay.session.children.discovery import Children
+from relay.session.dap.connection import (
+    ByteStream,
+    Link,
+    LinkClosed,
+    RequestFailed,
+    RequestHandler,
+    RequestTimedOut,
+)
+from relay.session.debuggee.dismissal import Dismissal
+from relay.session.debuggee.ends import HANG_UP_GRACE, command_line, settle, until_first_end
+from relay.session.debuggee.output_reader import Pumps
+from relay.session.debuggee.start_failures import RungUnfit
+from relay.session.debuggee.stdin_watch import StdinWatch
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.probe_inspector import Inspector
+    from relay.session.children.process_group import Family
+    from relay.session.session import Session
+
+log = logging.getLogger("relay.session")
+
+LOST_DEBUGGEE = "No more messages"
+"""What the stock adapter says of a request when the program died over it."""
+
+
+LIVE: weakref.WeakSet[Debuggee] = weakref.WeakSet()
+"""Every debuggee of this process, whatever hub it belongs to: a program has one debugger."""
+
+
+class Debuggee:
+    """The program of a session while it lives."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.link: Link | None = None
+        self.process: GuardedProcess | None = None
+        self.helpers: list[GuardedProcess] = []
+        self.inspector: Inspector | None = None
+        self.stdin: StdinQueue | None = None
+        self.stdin_watch: StdinWatch | None = None
+        self.children = Children(self._announce_child)
+        self.family: Family | None = None  # set when children are debugged, too
+        self.pid: int | None = None
+        self.attached = False
+        self.debugger_version: str | None = None
+        """As the debugger's adapter says it of itself; None where there is none between."""
+        self.speaks_through_adapter = False
+        """Whether all that is known of the program, output included, comes by DAP."""
+        self.unfit: str | None = None  # why the fast start does not know its debugger
+        self._starting = trio.CancelScope()
+        self.exit_code: int | None = None
+        self.exit_code_of: Callable[[int], int] = int
+        self.started = False
+        self.initialized = trio.Event()
+        self.said_terminated = False
+        self.gone = trio.Event()
+        LIVE.add(self)
+        self.dismissal: Dismissal | None = None
+        self.dismissed = trio.Event()
+        self.command_line = b""
+        """As it was started; exec changes what the process has."""
+        self._pumps = Pumps(session, self._printed)
+
+    # Life ------------------------------------------------------------------------
+
+    async def run(
+        self, starter: Callable[[Debuggee], Awaitable[None]], on_started: Callable[[], None]
+    ) -> None:
+        """Start the program and stay with it to the end.
+
+        Raises RungUnfit or RelayError if it cannot be started; nothing is left then.
+        """
+        failure: Exception | None = None
+        try:
+            async with trio.open_nursery() as nursery:
+                self.nursery = nursery
+                try:
+                    failure = await self._try(starter)
+                    if failure is None:
+                        self.started = True
+                        on_started()
+                        await self._watch()
+                finally:
+                    await self._part()
+                nursery.cancel_scope.cancel()
+        finally:
+            with trio.CancelScope(shield=True):
+                await self._tear_down()
+            if self.stdin_watch is not None:
+                self.stdin_watch.over()
+            self.gone.set()
+        if failure is not None:
+            raise failure
+
+    def start_within(self, seconds: float) -> None:
+        """Give the start that runs now another limit than that of launches."""
+        self._starting.deadline = trio.current_time() + seconds
+
+    async def _try(self, starter: Callable[[Debuggee], Awaitable[None]]) -> Exception | None:
+        limit = self.session.settings.launch_timeout_seconds
+        try:
+            with trio.fail_after(limit) as self._starting:
+                await starter(self)
+        except (RelayError, RungUnfit) as error:
+            return error
+        except trio.TooSlowError:
+            return LaunchFailed(
+                f"the debuggee was not ready within {limit:g} s", timeout_seconds=limit
+            )
+        return None
+
+    async def _watch(self) -> None:
+        """Until the program has ended, or the debugger has broken off."""
+        await until_first_end(self)
+        if self.dismissal is not None:
+            await self.dismissal.carry_out(self)
+            return
+        crash = await settle(self)
+        if self.stdin_watch is not None:
+            self.stdin_watch.over()
+        await self._look_for_orphans()
+        await self.end_processes()
+        await self.hear_last_words()
+        if crash is not None:
+            self.session.crash(crash)
+        else:
+            self._tell_exit()
+
+    async def dismiss(self, dismissal: Dismissal) -> None:
+        """Part from the program, which has started; returns when nothing of it is left here.
+
+        The first dismissal counts; later ones wait for it.
+        """
+        if self.dismissal is None:
+            self.dismissal = dismissal
+            self.dismissed.set()
+        await self.gone.wait()
+
+    async def hear_last_words(self) -> None:
+        """Until all that the program has printed is in the log, or somebody else has its pipes."""
+        with trio.move_on_after(HANG_UP_GRACE):
+            await self._pumps.ended()
+        self.drain_output()
+
+    def drain_output(self) -> None:
+        """Take what the program has printed so far out of its pipes, now."""
+        self._pumps.drain()
+
+    def _printed(self) -> None:
+        if self.stdin_watch is not None:
+            self.stdin_watch.stir()
+
+    async def _look_for_orphans(self) -> None:
+        """The last chance to see what the program leaves behind: it ends with the program."""
+        with trio.move_on_after(HANG_UP_GRACE):
+            if self.process is not None:
+                await self.children.look(self._below, last=True)
+        if self.family is not None:
+            self.family.give_up_all()
+
+    async def _below(self) -> list[Child]:
+        """What lives below the program. A fork of it has its arguments, which are ours."""
+        assert self.process is not None
+        own = command_line(self.pid) or self.command_line
+        return [
+            child if _joined(child.argv) != own else child._replace(argv=())
+            for child in await self.process.children()
+            if child.pid != self.pid
+        ]
+
+    def _tell_exit(self) -> None:
+        if self.process is not None and self.process.returncode is not None:
+            self.exit_code = self.exit_code_of(self.process.returncode)
+        if not self.session.is_over:
+            self.session.announce_exit(self.exit_code)
+
+    async def _part(self) -> None:
+        """Let go of what is not ours to end, and close the link."""
+        link = self.link
+        if link is None:
+            return
+        if self.attached and not link.closed.is_set():
+            with (
+                trio.CancelScope(deadline=trio.current_time() + 1, shield=True),
+                contextlib.suppress(LinkClosed, RequestFailed),
+            ):
+                await link.request("disconnect", {"terminateDebuggee": False})
+        link.hang_up()
+
+    async def leave_soon(self) -> None:
+        """The program has exited: `terminated` follows, but some adapters leave it out."""
+        await trio.sleep(HANG_UP_GRACE)
+        if not self.said_terminated:
+            self.said_terminated = True
+            await self.leave_adapter()
+
+    async def leave_adapter(self) -> None:
+        """The program has ended: the adapter, which only waits to be left, may go."""
+        assert self.link is not None
+        with trio.move_on_after(HANG_UP_GRACE), contextlib.suppress(LinkClosed, RequestFailed):
+            await self.link.request("disconnect", {"terminateDebuggee": True})
+        self.link.hang_up()
+
+    async def end_processes(self) -> None:
+        """End what is ours: the program, what it started, and its debugger."""
+        for process in [self.process, *self.helpers]:
+            if process is not None and not self.attached:
+                await process.end()
+
+    async def _tear_down(self) -> None:
+        if self.family is not None:
+            self.family.close()
+        for process in [self.process, *self.helpers]:
+            if process is not None:
+                await process.end()
+                process.close()
+        if self.process is not None and self.session.exit_code is None and self.started:
+            self.session.exit_code = self.process.returncode
+
+    # Parts -------------------------------------------------------------------------
+
+    def adopt(self, process: GuardedProcess, stdin: bytes = b"") -> None:
+        """Make `process` the program: its output is read, its end is the program's end.
+
+        `stdin` is the first that it will read.
+        """
+        self.process = process
+        self.pid = process.pid
+        self.command_line = command_line(process.pid)
+        self.nursery.start_soon(self.children.keep_looking, self._below)
+        for category, pipe in (("stdout", process.stdout), ("stderr", process.stderr)):
+            if pipe is not None:
+                self._pumps.add(category, pipe)
+                self.nursery.start_soon(self._pumps.run, category)
+        self.open_stdin(process.stdin, stdin)
+
+    def open_stdin(self, pipe: InputPipe | AdapterInput, first: bytes = b"") -> None:
+        """Write to the program by `pipe`: `first`, and what it is given from now on."""
+        watch = self.stdin_watch = StdinWatch(self.session, pipe, self.drain_output)
+        self.stdin = StdinQueue(pipe, watch.written, watch.ended, self._input_lost)
+        with contextlib.suppress(trio.BrokenResourceError):  # it has ended already
+            if first:
+                self.stdin.offer(first)
+        self.nursery.start_soon(self.stdin.run)
+        self.nursery.start_soon(watch.keep_looking)
+
+    def _input_lost(self, count: int) -> None:
+        text = f"The program closed its standard input; {count} bytes for it were not read."
+        self.session.events.append("warning", {"message": text})
+
+    def connect(
+        self,
+        stream: ByteStream,
+        on_event: Callable[[Event], None],
+        on_request: RequestHandler | None = None,
+    ) -> Link:
+        """Speak DAP over `stream` from now on."""
+        self.link = Link(stream, on_event, on_request)
+        self.nursery.start_soon(self.link.run)
+        return self.link
+
+    def _announce_child(self, pid: int, argv: Sequence[str] | None) -> None:
+        if self.family is not None:
+            self.family.heard_of(pid, argv)
+        else:
+            tell_start(self.session, pid, argv)
+
+    # Requests ------------------------------------------------------------------------
+
+    async def request(
+        self,
+        command: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """One DAP request; the adapter's failures come out as errors of the catalog.
+
+        One that names a thread goes to the process that has it. Raises DebuggerTimeout,
+        DebuggerError, or what `lost` says.
+        """
+        if self.family is not None:
+            return await self.family.request(self, command, arguments, timeout)
+        return await self.ask(command, arguments, timeout=timeout)
+
+    async def ask(
+        self,
+        command: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """One DAP request to this very process."""
+        limit = self.session.settings.request_timeout_seconds if timeout is None else timeout
+        assert self.link is not None
+        try:
+            return await self._timed(self.link, command, arguments, limit)
+        except RequestTimedOut:
+            raise DebuggerTimeout(
+                f"the debugger did not answer {command} within {limit:g} s",
+                operation=command,
+                timeout_seconds=limit,
+            ) from None
+        except RequestFailed as error:
+            if error.message == LOST_DEBUGGEE:
+                raise await self.lost(command) from None
+            raise DebuggerError(
+                f"the debugger refused {command}: {error.message}",
+                operation=command,
+                adapter_message=error.message,
+            ) from None
+        except LinkClosed:
+            if not self.started:
+                raise LaunchFailed(self._why_hung_up(command)) from None
+            raise await self.lost(command) from None
+
+    def _why_hung_up(self, command: str) -> str:
+        assert self.link is not None
+        if self.link.violation is not None:
+            return f"the adapter broke the protocol during {command}: {self.link.violation}"
+        return f"the debugger hung up during {command}"
+
+    async def _timed(
+        self, link: Link, command: str, arguments: Mapping[str, Any] | None, limit: float
+    ) -> dict[str, Any]:
+        asked = trio.current_time()
+        try:
+            return await link.request(command, arguments, timeout=limit)
+        finally:
+            self.session.metrics.note_dap(command, trio.current_time() - asked)
+
+    async def lost(self, command: str) -> RelayError:
+        """The error to raise after this process hung up in the middle of `command`."""
+        return await self.session.program_lost(command)
+
+    def outer_id(self, number: int) -> int:
+        """The session's number of what the debugger of this process numbers so."""
+        return number
+
+    def inner_id(self, number: int) -> int:
+        """The opposite of `outer_id`."""
+        return number
+
+
+def _joined(argv: Sequence[str]) -> bytes:
+    return b"".join(os.fsencode(word) + b"\0" for word in argv)

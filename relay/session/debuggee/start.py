@@ -1,0 +1,118 @@
+"""Start: the way from a created session to one with a program, over the first rung that fits.
+
+Knows starters and their failures. Refuses to know how any of them starts a program.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import trio
+
+from relay.dap.lifecycle import Happening, Phase
+from relay.errors import InvalidSessionState, RelayError
+from relay.session.debuggee.debuggee import Debuggee
+from relay.session.debuggee.start_failures import RungUnfit, leading_error
+
+if TYPE_CHECKING:
+    from relay.session.session import Session
+
+log = logging.getLogger("relay.session")
+
+Starter = Callable[[Debuggee], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """The program that was started: what the client asked for, resolved."""
+
+    script: str | None
+    module: str | None
+    args: Sequence[str]
+    cwd: str
+    env: Mapping[str, str]
+    rung: str
+
+    @property
+    def label(self) -> str:
+        return self.script or self.module or ""
+
+
+class Start:
+    """One start, from its request to the end of its program; its outcome is settled once."""
+
+    def __init__(self, session: Session, starters: Sequence[tuple[Launched, Starter]]) -> None:
+        self._session = session
+        self._starters = starters
+        self._known = trio.Event()
+        self._error: RelayError | None = None
+        self._unfit: RungUnfit | None = None
+
+    async def outcome(self) -> None:
+        """Until the program runs. Raises the RelayError for which it does not."""
+        await self._known.wait()
+        if self._error is not None:
+            raise self._error
+
+    def ended(self) -> RelayError:
+        """The error if the session ended first."""
+        return InvalidSessionState(
+            "The session ended while its program was being started",
+            current_state=Phase.TERMINATED.value,
+            suggestion="Create a new session with POST /api/v1/sessions",
+        )
+
+    async def run(self) -> None:
+        """Returns when there is no program any more, or never was."""
+        try:
+            await self._try_each()
+        finally:
+            # Only here: a rung that does not fit leaves the outcome to the next one.
+            if not self._known.is_set():
+                self._settle(self.ended())
+
+    async def _try_each(self) -> None:
+        for launched, starter in self._starters:
+            try:
+                await self._host(launched, starter)
+            except RungUnfit as unfit:
+                log.info("session %s: rung %s is unfit: %s", self._session.id, launched.rung, unfit)
+                self._unfit = unfit
+                continue
+            return
+        self._session.lifecycle.apply(Happening.START_FAILED)
+        self._settle(self._unfit.as_error() if self._unfit else None)
+
+    async def _host(self, launched: Launched, starter: Starter) -> None:
+        """One debuggee, from spawn to the last byte. Its failures are data."""
+        session = self._session
+        debuggee = session.debuggee = Debuggee(session)
+        try:
+            await debuggee.run(starter, lambda: self._started(launched))
+        except RungUnfit:
+            raise
+        except Exception as error:  # noqa: BLE001 - one bad session must not end the others
+            self._failed(leading_error(error))
+        finally:
+            session.debuggee = None
+            if self._known.is_set() and self._error is None:
+                session.last_pid = debuggee.pid
+
+    def _started(self, launched: Launched) -> None:
+        self._session.announce_start(launched)
+        self._settle(None)
+
+    def _failed(self, error: RelayError) -> None:
+        if self._known.is_set():
+            log.error("session %s: %s", self._session.id, error.message)
+            self._session.crash(error.message)
+            return
+        self._session.lifecycle.apply(Happening.START_FAILED)
+        self._settle(error)
+
+    def _settle(self, error: RelayError | None) -> None:
+        self._error = error
+        self._known.set()

@@ -1,0 +1,1 @@
+"""What a session remembers of its program, as plain data: nothing is sent from here."""

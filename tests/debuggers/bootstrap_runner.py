@@ -1,0 +1,101 @@
+"""Runs one program plainly or under the bootstrap, with one of the interpreters of this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import debugpy
+
+from tests.debuggers.dap_harness import DEADLINE, Debuggee
+
+BOOTSTRAP = Path(__file__).parents[2] / "relay/debuggers/debugpy/debuggee/bootstrap.py"
+PYENV = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions"
+EVERY_VERSION = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+OWN_VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
+# What a debuggee's Python does is none of the test runner's Python's doing: the whole matrix is
+# run once, under the oldest.
+VERSIONS = EVERY_VERSION if OWN_VERSION == "3.11" else (OWN_VERSION,)
+ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "LANG": "C.UTF-8"}
+
+
+def find_python(version: str) -> str | None:
+    if version == OWN_VERSION:
+        return sys.executable
+    found = sorted(PYENV.glob(f"{version}.*/bin/python"))
+    return str(found[-1]) if found else None
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(textwrap.dedent(text))
+    return path
+
+
+class Runner:
+    """Runs one program of `cwd` plainly, or under the bootstrap."""
+
+    def __init__(self, python: str, cwd: Path, probe: Path) -> None:
+        self.python = python
+        self.cwd = cwd
+        self.probe = probe
+
+    def plain(
+        self, kind: str, target: str, *args: str, options: Sequence[str] = ()
+    ) -> tuple[int, str, str]:
+        command = ["-m", target] if kind == "module" else [target]
+        done = subprocess.run(
+            [self.python, *options, *self._frozen_off(kind), *command, *args],
+            cwd=self.cwd,
+            env=ENVIRONMENT,
+            input=b"",
+            capture_output=True,
+            timeout=DEADLINE,
+        )
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def _frozen_off(self, kind: str) -> list[str]:
+        # Only where a traceback shows runpy's own frames must both sides name them alike.
+        return [] if kind == "script" else self.frozen_off
+
+    @property
+    def frozen_off(self) -> list[str]:
+        question = "import sys; print(sys.version_info >= (3, 11))"
+        answer = subprocess.run([self.python, "-c", question], capture_output=True, check=True)
+        return ["-X", "frozen_modules=off"] if answer.stdout.strip() == b"True" else []
+
+    def debug(
+        self,
+        kind: str,
+        target: str,
+        *args: str,
+        options: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        fallback: Path | None = None,
+    ) -> Debuggee:
+        ours, theirs = socket.socketpair()
+        spec: dict[str, Any] = {
+            "fd": theirs.fileno(),
+            "debugpy": str(fallback or Path(debugpy.__file__).parents[1]),
+            "probe": str(self.probe),
+            "kind": kind,
+            "target": target,
+            "args": args,
+        }
+        argv = [self.python, *options, *self.frozen_off, str(BOOTSTRAP), json.dumps(spec)]
+        return Debuggee(argv, cwd=self.cwd, env=ENVIRONMENT | dict(env or {}), pair=(ours, theirs))
+
+    def debugged(
+        self, kind: str, target: str, *args: str, options: Sequence[str] = ()
+    ) -> tuple[int, str, str]:
+        """Runs the program to its end under the bootstrap, without a breakpoint."""
+        with self.debug(kind, target, *args, options=options) as debuggee:
+            debuggee.handshake()
+            return debuggee.finish()

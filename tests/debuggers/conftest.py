@@ -1,0 +1,44 @@
+"""Interpreters of this machine, and a runner for each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from relay.debuggers.debugpy.rungs import PROBE
+from tests.debuggers.bootstrap_runner import VERSIONS, Runner, find_python
+
+
+@pytest.fixture(params=VERSIONS)
+def python(request: pytest.FixtureRequest) -> str:
+    """Each interpreter of this machine that the bootstrap supports; most have no debugpy."""
+    found = find_python(request.param)
+    if found is None:
+        pytest.skip(f"Python {request.param} is not installed")
+    return found
+
+
+@pytest.fixture(params=["3.11", "3.12"])
+def tracing(request: pytest.FixtureRequest) -> str:
+    """One interpreter that is traced by sys.settrace, one by sys.monitoring."""
+    found = find_python(request.param)
+    if found is None:
+        pytest.skip(f"Python {request.param} is not installed")
+    return found
+
+
+@pytest.fixture
+def probe() -> Path:
+    """The real one: the bootstrap has it mend the debuggee before the program begins."""
+    return PROBE
+
+
+@pytest.fixture
+def runner(python: str, tmp_path: Path, probe: Path) -> Runner:
+    return Runner(python, tmp_path, probe)
+
+
+@pytest.fixture
+def traced(tracing: str, tmp_path: Path, probe: Path) -> Runner:
+    return Runner(tracing, tmp_path, probe)

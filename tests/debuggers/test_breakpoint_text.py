@@ -1,0 +1,332 @@
+"""Conditions, hit conditions and log messages: as tables, fuzzed, and in a real debugger."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from relay.debuggers.debugpy.breakpoint_text import (
+    HIT_CONDITION_FORMS,
+    MAX_LOG_MESSAGE,
+    canonical_hit_condition,
+    check_hit_condition,
+    check_log_message,
+    translate_both,
+    translate_condition,
+    translate_log_message,
+)
+from tests.debuggers.live_peer import live_peer
+from tests.programs import Program
+
+LOOP = """
+    def run(items, limit):
+        unique = {"}": 1, "{": 2}
+        for n in range(1, 11):
+            print(n)  # @loop
+
+
+    run([1, 5], 3)
+"""
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> Program:
+    return Program.write(tmp_path / "loop.py", LOOP)
+
+
+# What pydevd makes of a log message: its own words, kept here so that the tables and
+# the fuzzing need no debuggee. The live test below shows that they are still its words.
+def pydevd_expression(message: str) -> str:
+    text, variables, characters = "", [], iter(message)
+    for character in characters:
+        if character != "{":
+            text += character
+        elif variable := pydevd_variable(characters):
+            text += "%s"
+            variables.append(variable)
+    return repr(text) + (f" % ({', '.join(variables)},)" if variables else "")
+
+
+def pydevd_variable(characters: Iterable[str]) -> str:
+    variable, level = "", 0
+    for character in characters:
+        level += (character == "{") - (character == "}")
+        if level < 0:
+            return variable.strip()
+        variable += character
+    raise AssertionError("unbalanced for pydevd")
+
+
+def logged(message: str, /, **names: Any) -> str:
+    expression = pydevd_expression(translate_log_message(message))
+    return str(eval(expression, {}, names))
+
+
+HIT_CONDITIONS = {
+    "5": "==5",
+    "== 5": "==5",
+    "==5": "==5",
+    ">5": ">5",
+    "> 5": ">5",
+    " >=  5 ": ">=5",
+    "< 3": "<3",
+    "<=2": "<=2",
+    "% 5": "%5",
+    "%5": "%5",
+    "007": "==7",
+}
+
+
+@pytest.mark.parametrize(("text", "canonical"), HIT_CONDITIONS.items())
+def test_hit_conditions(text: str, canonical: str) -> None:
+    assert canonical_hit_condition(text) == canonical
+    assert canonical_hit_condition(canonical) == canonical
+    assert check_hit_condition(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", " ", "0", "% 0", "-1", "+5", "5.0", "!=3", "=5", "= =5", "five", "5 5", "1_0"),
+        *("٣", "²", "5 or 1", ">", "> n", "@HIT@ > 1", "9" * 19, "5\x00", "5;"),
+    ],
+)
+def test_no_hit_conditions(text: str) -> None:
+    message = check_hit_condition(text)
+    assert message is not None
+    assert HIT_CONDITION_FORMS in message
+    with pytest.raises(ValueError, match="the forms are"):
+        canonical_hit_condition(text)
+
+
+@settings(deadline=None)
+@given(st.text(max_size=12) | st.text("=<>% 0123456789", max_size=8))
+def test_any_hit_condition_is_refused_or_evaluates(text: str) -> None:
+    if check_hit_condition(text) is None:
+        canonical = canonical_hit_condition(text)
+        assert canonical == canonical_hit_condition(f" {canonical} ")
+        assert int(canonical.lstrip("=<>%")) > 0
+        assert isinstance(eval("3" + canonical), int)
+
+
+CONDITIONS = {
+    "n > 3": "n > 3",
+    " \n n\n": "n",
+    "len(items)": "len(items)",
+    "'for'": "'for'",
+    "n >": "n >",
+    "any(i > n for i in items)": "(any((lambda items, n: (i > n for i in items))(items, n)))",
+    "[1 for _ in ()]": "[1 for _ in ()]",
+}
+
+
+@pytest.mark.parametrize(("text", "translated"), CONDITIONS.items())
+def test_conditions(text: str, translated: str) -> None:
+    assert translate_condition(text) == translated
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("any(i > limit for i in items)", True),
+        ("[i for i in items if i > limit]", [5]),
+        ("{i: limit for i in items}", {1: 3, 5: 3}),
+        ("sorted(items, key=lambda i: -i * limit)", [5, 1]),
+        ("[[limit for _ in items] for _ in items]", [[3, 3], [3, 3]]),
+        ("all(any(j == i for j in items) for i in items)", True),
+        ("[last := i + limit for i in items]", [4, 8]),
+        ("True or any(missing for _ in items)", True),
+        ("'{' in unique and {len(k) for k in unique} == {limit - 2}", True),
+    ],
+)
+def test_conditions_reach_locals_from_nested_scopes(text: str, value: Any) -> None:
+    names = {"items": [1, 5], "limit": 3, "unique": {"{": 1}}
+    assert eval(translate_condition(text), {}, names) == value
+
+
+def test_both_conditions_must_hold() -> None:
+    expression = translate_both("n != 4 or x", "% 2")
+    hits = [
+        hit
+        for hit in range(1, 9)
+        if eval(expression.replace("@HIT@", str(hit)), {"n": hit, "x": 0})
+    ]
+    assert hits == [2, 6, 8]
+    assert translate_both("n", "5") == "@HIT@ ==5 and (n)"
+    with pytest.raises(ValueError, match="forms"):
+        translate_both("n", "five")
+
+
+LOG_MESSAGES = {
+    "plain": "plain",
+    "100%": "100%",
+    "100% of {n}": "100% of 3",
+    "%s %d {n}": "%s %d 3",
+    "{n}{n}": "33",
+    "{ n }": "3",
+    "{text}": "it's",
+    "{text!r}": '"it\'s"',
+    "{text!a:>8}|": '  "it\'s"|',
+    "{n:>5}|": "    3|",
+    "{n:{width}}|": "         3|",
+    "{n:{width}.{n}f}|": "     3.000|",
+    "{text!s:{'>'}{width}}|": "      it's|",
+    "{n=}": "n=3",
+    "{text=}": 'text="it\'s"',
+    "{ n = :>3}|": " n =   3|",
+    "{n+1=!s}": "n+1=4",
+    "{n == 3}": "True",
+    "{n != 3}": "False",
+    "{n >= 3}": "True",
+    "{n:}": "3",
+    "{{n}}": "{n}",
+    "{{{n}}}": "{3}",
+    "}}{{": "}{",
+    "{{}}%": "{}%",
+    "{ {1: 2}[1] }": "2",
+    "{unique['}']} {unique['{']}": "1 2",
+    '{unique["}"]:>3}|': "  1|",
+    "{'\\\\}'}": "\\}",
+    "{r'\\}'}": "\\}",
+    "{'''}'''}": "}",
+    "{pair}": "(1, 2)",
+    "{1, 2}": "(1, 2)",
+    "{(lambda i: i + n)(1)}": "4",
+    "{(lambda: {'}': n}['}'])()}": "3",
+    "{sum(i * n for i in pair)}": "9",
+    "{[i for i in pair if i < n]}": "[1, 2]",
+    "{f'{n:>3}'}": "  3",
+    "{'%d%%' % n}": "3%",
+    "{text[1:3]}": "t'",
+    "{n if n else 0}": "3",
+    "{n\n +\n 1}": "4",
+    "é {text} \n\t\\": "é it's \n\t\\",
+    "'{n}' \"{n}\"": "'3' \"3\"",
+}
+
+
+@pytest.mark.parametrize(("message", "shown"), LOG_MESSAGES.items())
+def test_log_messages(message: str, shown: str) -> None:
+    assert check_log_message(message) is None
+    names = {"n": 3, "text": "it's", "width": 10, "unique": {"}": 1, "{": 2}, "pair": (1, 2)}
+    assert logged(message, **names) == shown
+
+
+BAD_LOG_MESSAGES = {
+    "": ("empty", 0),
+    "{": ("'{' is not closed", 1),
+    "a {n": ("'{' is not closed", 3),
+    "{n:>5": ("'{' is not closed", 1),
+    "n}": ("single '}'", 2),
+    "{}": ("without an expression", 1),
+    "a { }": ("without an expression", 3),
+    "{=}": ("without an expression", 1),
+    "{!r}": ("without an expression", 1),
+    "{n!q}": ("after '!'", 1),
+    "{n!}": ("after '!'", 1),
+    "{n!r }": ("after '!'", 1),
+    "{a b}": ("{a b}: ", 1),
+    "ok {n} {n +}": ("{n +}: ", 8),
+    "{n ==}": ("{n ==}: ", 1),
+    "{n = 1}": ("{n = 1}: ", 1),
+    "{n)+(n}": ("unmatched ')'", 3),
+    "{n[}": ("unmatched '}'", 4),
+    "{'}": ("string in a field", 1),
+    "{lambda: 1}": ("parentheses", 1),
+    "{n # c}": ("comment", 4),
+    "{yield}": ("yield", 1),
+    "{await n}": ("await", 1),
+    "{*n}": ("{*n}: ", 1),
+    "{n:{m:{k}}}": ("nested too deeply", 7),
+    "{n:{}}": ("without an expression", 4),
+    "{rf'\\{{'}": ("raw strings", 1),
+    "{\0}": ("null byte", 1),
+    "x" * (MAX_LOG_MESSAGE + 1): ("characters", 0),
+}
+
+
+@pytest.mark.parametrize(("message", "reason"), BAD_LOG_MESSAGES.items())
+def test_log_messages_that_cannot_work(message: str, reason: tuple[str, int]) -> None:
+    fault = check_log_message(message)
+    assert fault is not None
+    assert reason[0] in fault.message
+    assert fault.offset == reason[1]
+    with pytest.raises(ValueError, match=re.escape(fault.message)):
+        translate_log_message(message)
+
+
+@settings(deadline=None)
+@given(st.text("{}'\"!:=rsa n1[]()%\\\n,#f", max_size=16) | st.text(max_size=16))
+def test_any_log_message_is_refused_or_understood_by_pydevd(message: str) -> None:
+    if check_log_message(message) is None:
+        expression = pydevd_expression(translate_log_message(message))
+        with warnings.catch_warnings(action="ignore"):
+            compile(expression, "<log>", "eval")
+
+
+def test_warnings_about_expressions_are_muted() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert translate_condition("any(n is 1 for n in '\\d')") != ""
+        assert translate_log_message("{'\\d}'}") != ""
+    assert caught == []
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_escaped_text_is_logged_as_it_is(text: str) -> None:
+    message = text.replace("{", "{{").replace("}", "}}")
+    if 0 < len(message) <= MAX_LOG_MESSAGE:
+        assert logged(message) == text
+        assert logged(message + "{n}", n=1) == text + "1"
+
+
+@settings(deadline=None)
+@given(st.text(max_size=30), st.sampled_from(["", "!r", "!s", "!a"]), st.sampled_from(["", ":>9"]))
+def test_fields_show_what_f_strings_show(value: str, conversion: str, spec: str) -> None:
+    field = "{value" + conversion + spec + "}"
+    assert logged(field, value=value) == field.format(value=value)
+
+
+def test_live_log_messages(loop: Program) -> None:
+    messages = [
+        "[{n=}] 100% {items!r:>10} {{x}} {unique['}']}",
+        "{[i for i in items if i > limit]}",
+    ]
+    line = loop.line("loop")
+    for message in messages:
+        with live_peer(loop.path) as peer:
+            point = {"line": line, "logMessage": translate_log_message(message)}
+            peer.start({loop.path: [{**point, "hitCondition": canonical_hit_condition("== 2")}]})
+            printed = peer.output()
+        names = {"n": 2, "items": [1, 5], "limit": 3, "unique": {"}": 1, "{": 2}}
+        assert logged(message, **names) in printed
+
+
+@pytest.mark.parametrize(
+    ("point", "stops"),
+    [
+        ({"condition": translate_condition("\n n == 2\n")}, 1),
+        ({"condition": translate_condition("any(i * n > limit * 12 for i in items)")}, 3),
+        ({"hitCondition": canonical_hit_condition("% 4")}, 2),
+        ({"hitCondition": canonical_hit_condition("<= 03")}, 3),
+        ({"hitCondition": canonical_hit_condition("7")}, 1),
+        ({"hitCondition": translate_both("n > 5", "% 2")}, 3),
+        ({"hitCondition": translate_both("sum(n for _ in items) > 12", ">= 2")}, 4),
+        # Why `translate_both` is there: sent apart, either is enough.
+        ({"condition": "n > 5", "hitCondition": "%2"}, 7),
+    ],
+    ids=json.dumps,
+)
+def test_live_conditions(loop: Program, point: dict[str, Any], stops: int) -> None:
+    with live_peer(loop.path) as peer:
+        peer.start({loop.path: [{"line": loop.line("loop"), **point}]})
+        assert len(list(peer.stops())) == stops

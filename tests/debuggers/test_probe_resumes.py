@@ -1,0 +1,97 @@
+"""The race that real threads meet once in a hundred resumes, step by step, on pydevd's own class."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import debugpy
+import pytest
+
+from relay.debuggers.debugpy.debuggee.probe import resumes
+
+VENDORED = Path(debugpy.__file__).parent / "_vendored" / "pydevd"
+
+# Thread A leaves the first stop and is at the second, while B has not left the first yet.
+SLOW_TO_LEAVE = [
+    "stop A",
+    "join B",
+    "continue",
+    "leave A",
+    "stop A",
+    "leave B",
+    "continue",
+    "leave A",
+]
+# Nobody has left the first stop yet, when a thread that was not at it comes to the second.
+OVERTAKEN = ["stop A", "continue", "stop C", "leave A", "continue", "leave C"]
+# Each has a stop of its own, and both leave together.
+TWO_AT_ONCE = ["request", "stop A", "stop B", "continue", "leave A", "leave B", "continue"]
+
+SCRIPT = """
+import json, sys
+vendored, probe, mended, acts = json.loads(sys.argv[1])
+sys.path.insert(0, vendored)
+import pydevd
+
+told = []
+
+class Writer:
+    def add_command(self, command):
+        told.append(command)
+
+class Factory:
+    def make_thread_suspend_single_notification(self, *ignored):
+        return "stopped"
+    def make_thread_resume_single_notification(self, *ignored):
+        return "continued"
+
+class Debugger:
+    writer, cmd_factory = Writer(), Factory()
+
+debugger = Debugger()
+behavior = pydevd.ThreadsSuspendedSingleNotification(debugger)
+if mended:
+    names = {"__name__": "probe"}
+    exec(compile(open(probe).read(), probe, "exec"), names)
+    behavior.__class__ = names["_mended"](type(behavior))
+for act in acts:
+    verb, _, thread = act.partition(" ")
+    if verb == "stop":
+        behavior.increment_suspend_time()
+    if verb in ("stop", "join"):
+        reason = pydevd.CMD_SET_BREAK if verb == "stop" else pydevd.CMD_THREAD_SUSPEND
+        behavior.on_thread_suspend(thread, None, reason)
+    elif verb == "leave":
+        behavior.on_thread_resume(thread, None)
+    elif verb == "continue":
+        behavior.add_on_resumed_callback(lambda: told.append("answered"))
+print(json.dumps(told))
+"""
+
+
+def told(acts: list[str], *, mended: bool = True) -> list[str]:
+    work = json.dumps([str(VENDORED), resumes.__file__, mended, acts])
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, work], capture_output=True, text=True, check=True
+    )
+    found: list[str] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("acts", [SLOW_TO_LEAVE, OVERTAKEN])
+def test_each_resume_is_told_before_the_next_stop_and_each_continue_answered(
+    acts: list[str],
+) -> None:
+    one_after_the_other = ["stopped", "continued", "answered"]
+    assert told(acts) == one_after_the_other * 2
+    assert told(acts, mended=False) != one_after_the_other * 2, "pydevd does so by itself now"
+
+
+def test_threads_that_leave_together_are_told_of_and_a_late_continue_is_answered() -> None:
+    found = told(TWO_AT_ONCE)
+    assert found[:4] == ["stopped", "stopped", "continued", "answered"]
+    assert found[-1] == "answered"
+    assert found.count("answered") == 2

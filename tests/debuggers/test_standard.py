@@ -1,0 +1,102 @@
+"""StandardAdapter: templates of launch arguments, exception filters, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from relay.debuggers import Ability
+from relay.debuggers.known import DEFAULT, OWN, adapter_for
+from relay.debuggers.perl import PERL
+from relay.debuggers.standard.adapter import StandardAdapter, filled
+from relay.errors import NotSupported
+
+PAGES = Path(__file__).parents[2] / "docs/how-to"
+VALUES = {"program": "/a/b.go", "args": ["x", 1], "stop_on_entry": True, "env": {"A": "{args}"}}
+
+
+def test_a_placeholder_alone_is_the_value_itself_and_within_a_text_its_spelling() -> None:
+    template = {
+        "program": "{program}",
+        "deep": [{"args": "{args}", "stop": "{stop_on_entry}"}],
+        "name": "Debug {program}!",
+        "mode": "exec",
+        "port": 3,
+        "unknown": "{other}",
+    }
+    assert filled(template, VALUES) == {
+        "program": "/a/b.go",
+        "deep": [{"args": ["x", 1], "stop": True}],
+        "name": "Debug /a/b.go!",
+        "mode": "exec",
+        "port": 3,
+        "unknown": "{other}",
+    }
+
+
+def test_a_value_is_not_taken_for_a_template() -> None:
+    assert filled({"env": "{env}"}, VALUES) == {"env": {"A": "{args}"}}
+    assert filled("{program}", {"program": "{args}", "args": "no"}) == "{args}"
+
+
+TARGET = {
+    "pid": None,
+    "host": "h",
+    "port": 5,
+    "path_mappings": None,
+    "path_mapping": {"/here": "/there"},
+}
+BY_PID = {**TARGET, "pid": 4, "host": None, "port": None}
+
+
+def test_what_an_attach_does_not_say_is_left_out() -> None:
+    template = {
+        "connect": {"host": "{host}", "port": "{port}"},
+        "processId": "{pid}",
+        "mappings": "{path_mappings}",
+        "stop": False,
+    }
+    both = StandardAdapter(name="both", attach=template)
+    assert both.attach_arguments(TARGET) == {"connect": {"host": "h", "port": 5}, "stop": False}
+    assert both.attach_arguments(BY_PID) == {"processId": 4, "stop": False}
+    assert PERL.attach_arguments(TARGET) == {
+        "host": "h",
+        "port": 5,
+        "pathMapping": {"/here": "/there"},
+    }
+
+
+def test_an_attach_that_the_template_has_no_place_for_is_refused() -> None:
+    with pytest.raises(NotSupported, match="the perl adapter cannot attach by a process id"):
+        PERL.attach_arguments(BY_PID)
+    with pytest.raises(NotSupported, match="cannot attach by host and port"):
+        StandardAdapter(name="x", attach={"pid": "{pid}"}).attach_arguments(TARGET)
+    with pytest.raises(NotSupported, match="launch it"):
+        StandardAdapter(name="bare").attach_arguments(TARGET)
+
+
+def test_filters_are_translated_and_named_once() -> None:
+    assert PERL.exception_filters(("uncaught", "userUnhandled")) == ["uncaught"]
+    assert PERL.exception_filters(("raised", "uncaught")) == ["caught", "uncaught"]
+    assert StandardAdapter(name="bare").exception_filters(("raised",)) == []
+
+
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [("a.pl", "perl"), ("/t/x.t", "perl"), ("a.py", "python"), ("a", "python"), ("pl", "python")],
+)
+def test_a_program_is_known_by_how_its_name_ends(program: str, name: str) -> None:
+    assert adapter_for(program, OWN).name == name
+
+
+def test_what_an_adapter_cannot_do_is_refused_by_name() -> None:
+    DEFAULT.require(Ability.TRACE, "trace a call")
+    with pytest.raises(NotSupported, match="the perl adapter cannot trace a call"):
+        PERL.require(Ability.TRACE, "trace a call")
+
+
+def test_every_ability_that_an_adapter_may_lack_is_documented() -> None:
+    text = "".join((PAGES / f"{name}.md").read_text() for name in ("perl", "other-debuggers"))
+    assert [ability for ability in Ability if f"| `{ability}` |" not in text] == []
+    assert set(OWN) == {"python", "perl"}
