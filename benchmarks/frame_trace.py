@@ -37,7 +37,7 @@ from relay.operations.execution.stepping import continue_execution
 from relay.operations.execution.trace import trace
 from relay.operations.sessions.creating import create_session
 from relay.operations.sessions.launching import launch
-from relay.session.output import OutputLog
+from relay.session.output_log import OutputLog
 
 TURNS = 400
 """Of each loop: below the bound up to which every line is told in detail."""

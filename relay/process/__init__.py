@@ -2,6 +2,7 @@
 
 spawning, guarded_process   a program with its streams, and the certainty that all of it ends
 guardian, guardian_link     the process that stands between, and the messages to it
-streams, stdin_queue, tap   pipes and terminals, both ends
+streams, output_pipe,
+stdin_queue, tap            pipes and terminals, both ends
 exit_status, procfs         what the kernel says of a process that does not answer
 """

@@ -1,6 +1,6 @@
 """The standard streams of a program, as pipes or as a terminal: both ends.
 
-Knows descriptors. Refuses to know the program, and what is read (see `output.py`).
+Knows descriptors. Refuses to know the program, and what is read (see `output_pipe.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import trio
 
-from relay.session.output import OutputPipe
+from relay.process.output_pipe import OutputPipe
 
 TERMINAL_SIZE = (24, 80)
 """Rows and columns: a size of nothing confuses programs."""

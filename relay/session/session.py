@@ -33,7 +33,7 @@ from relay.session.debuggee.start import Launched, Start, Starter
 from relay.session.debugger import Debugger
 from relay.session.event_log import EventLog
 from relay.session.idle_timer import IdleTimer
-from relay.session.output import OutputLog
+from relay.session.output_log import OutputLog
 from relay.session.redaction import Redaction
 from relay.session.state.breakpoints import BreakpointTable
 from relay.session.state.captures import CaptureLogs
@@ -271,13 +271,13 @@ class Session:
         """The live debuggee; raises InvalidSessionState unless running or paused."""
         self.require(verb, Phase.RUNNING, Phase.PAUSED)
         assert self.debuggee is not None
-        family = self.debuggee.family
-        return self.debuggee if family is None else family.foremost
+        group = self.debuggee.group
+        return self.debuggee if group is None else group.current
 
     def require_program(self, verb: str) -> Debuggee:
         """The program itself, wherever it stands; raises as `require_debuggee` does."""
         debuggee = self.require_debuggee(verb)
-        return debuggee if debuggee.family is None else debuggee.family.program
+        return debuggee if debuggee.group is None else debuggee.group.program
 
     async def program_lost(self, verb: str) -> RelayError:
         """The error to raise after the debuggee hung up in the middle of `verb`."""
@@ -340,8 +340,8 @@ class Session:
         self.stop_before, self.stop = self.stop, None
         self.lost = None
         self.events.append("continued", {"thread_id": thread_id, "all_threads_continued": True})
-        if self.debuggee is not None and self.debuggee.family is not None:
-            self.debuggee.family.resumed()
+        if self.debuggee is not None and self.debuggee.group is not None:
+            self.debuggee.group.resumed()
 
     def announce_release(self, thread_id: int, left: Stop) -> None:
         """One thread runs, the others stay: `left` is the stop that is in force now."""

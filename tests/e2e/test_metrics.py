@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from relay import Settings
 from relay.session.event_log import EventLog
-from relay.session.output import OutputLog
+from relay.session.output_log import OutputLog
 from tests.e2e.api import Api, Refused
 from tests.e2e.conftest import running_relay
 from tests.programs import Program

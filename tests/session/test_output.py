@@ -11,9 +11,10 @@ import pytest
 import trio
 import trio.testing
 
-from relay.session import output as output_module
+from relay.process import output_pipe
+from relay.process.output_pipe import DRAIN_BYTES, OutputPipe
 from relay.session.clock import format_timestamp
-from relay.session.output import DRAIN_BYTES, ENTRY_OVERHEAD, OutputLog, OutputPipe, split_lines
+from relay.session.output_log import ENTRY_OVERHEAD, OutputLog, split_lines
 from relay.session.output_mask import OutputMask
 
 
@@ -81,7 +82,7 @@ async def test_half_a_character_at_the_end_is_shown_escaped() -> None:
 async def test_lines_are_put_together_when_their_rest_comes_soon(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(output_module, "HOLD_SECONDS", 60)
+    monkeypatch.setattr(output_pipe, "HOLD_SECONDS", 60)
     with program() as writer:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(writer.pump)
@@ -112,7 +113,7 @@ async def test_a_prompt_is_given_although_no_newline_comes() -> None:
 async def test_draining_takes_also_what_the_pump_holds_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(output_module, "HOLD_SECONDS", 60)
+    monkeypatch.setattr(output_pipe, "HOLD_SECONDS", 60)
     with program() as writer:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(writer.pump)
@@ -128,8 +129,8 @@ async def test_draining_takes_also_what_the_pump_holds_back(
 async def test_the_beginning_of_a_credential_waits_longer_than_that_of_a_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(output_module, "HOLD_SECONDS", 0.001)
-    monkeypatch.setattr(output_module, "CREDENTIAL_SECONDS", 60)
+    monkeypatch.setattr(output_pipe, "HOLD_SECONDS", 0.001)
+    monkeypatch.setattr(output_pipe, "CREDENTIAL_SECONDS", 60)
     begun = trio.Event()
     with program() as writer, trio.fail_after(30):
         writer.pipe.mask(OutputMask())

@@ -17,7 +17,7 @@ import trio.testing
 from relay.process.stdin_queue import ITEM_OVERHEAD, QUEUE_BYTES, QueueFull, StdinQueue
 from relay.process.streams import InputPipe, open_streams
 from relay.session.debuggee.stdin_watch import LONGEST_PROMPT, prompt_of, waits_for
-from relay.session.output import OutputLog
+from relay.session.output_log import OutputLog
 
 
 class Program:

@@ -25,9 +25,9 @@ from relay.errors import (
     DebuggerTimeout,
     RelayError,
 )
-from relay.session.children.join_listener import Doorkeeper
+from relay.session.children.join_listener import JoinListener
 from relay.session.dap.connection import SocketByteStream
-from relay.session.dap.event_handler import Announcer
+from relay.session.dap.event_handler import EventHandler
 from relay.session.dap.handshake import shake_hands
 from relay.session.debuggee.attach_target import (
     Mappings,
@@ -73,7 +73,7 @@ def _by_port(target: Target) -> Starter:
         take_up(debuggee)
         with time_limit(target, SILENT_PORT):
             stream = await _dial(target.host, target.port or 0)
-            debuggee.connect(SocketByteStream(stream.socket), Announcer(debuggee))
+            debuggee.connect(SocketByteStream(stream.socket), EventHandler(debuggee))
             await _shake_hands(debuggee, target.mappings)
             await _learn_pid(debuggee)
 
@@ -158,8 +158,8 @@ async def _shake_hands_inside(debuggee: Debuggee, pid: int, mappings: Mappings) 
     Both while the injection may still be going on: in a thread that it interrupted, the
     target's side waits for the end of the handshake.
     """
-    async with Doorkeeper() as door, trio.open_nursery() as nursery:
-        nursery.start_soon(inject, pid, "127.0.0.1", door.port, door.token)
-        await door.admit(debuggee)
+    async with JoinListener() as listener, trio.open_nursery() as nursery:
+        nursery.start_soon(inject, pid, "127.0.0.1", listener.port, listener.token)
+        await listener.admit(debuggee)
         await _shake_hands(debuggee, mappings)
         nursery.cancel_scope.cancel()

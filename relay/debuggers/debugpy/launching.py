@@ -27,13 +27,13 @@ from relay.errors import LaunchFailed, NotSupported, RelayError
 from relay.process.guarded_process import GuardedProcess
 from relay.process.spawn_error import SpawnError
 from relay.process.spawning import spawn
-from relay.session.children.join_listener import Doorkeeper
-from relay.session.children.process_group import Family
+from relay.session.children.join_listener import JoinListener
+from relay.session.children.process_group import ProcessGroup
 from relay.session.dap.connection import (
     SocketByteStream,
     StdioByteStream,
 )
-from relay.session.dap.event_handler import Announcer
+from relay.session.dap.event_handler import EventHandler
 from relay.session.dap.handshake import shake_hands
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.start import Launched, Starter
@@ -154,27 +154,27 @@ class _Start:
             ours.close()
             raise
         debuggee.adopt(process, self._request.stdin)
-        debuggee.connect(stream, Announcer(debuggee))
+        debuggee.connect(stream, EventHandler(debuggee))
         await self._shake_hands(debuggee, has_probe=True)
 
     async def plain(self, debuggee: Debuggee) -> None:
         """The debuggee connects to us; a peer that does not know the token is hung up on."""
-        async with Doorkeeper() as door:
+        async with JoinListener() as listener:
             plan = launch.plain_spawn(
-                self._interpreter, self._program, port=door.port, token=door.token
+                self._interpreter, self._program, port=listener.port, token=listener.token
             )
             debuggee.adopt(await self._spawn(plan), self._request.stdin)
-            await self._admit(debuggee, door)
+            await self._admit(debuggee, listener)
         assert debuggee.link is not None
         await debuggee.request("evaluate", {"expression": launch.PLAIN_PREPARATION})
         await self._shake_hands(debuggee, has_probe=False)
 
-    async def _admit(self, debuggee: Debuggee, door: Doorkeeper) -> None:
+    async def _admit(self, debuggee: Debuggee, listener: JoinListener) -> None:
         """Until the debuggee has proved itself, or has ended before it came."""
         assert debuggee.process is not None
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_cancel_after, debuggee.process.wait, nursery.cancel_scope)
-            await door.admit(debuggee)
+            await listener.admit(debuggee)
             nursery.cancel_scope.cancel()
         if debuggee.process.returncode is not None:
             raise await self._why(debuggee, LaunchFailed("the debuggee did not connect"))
@@ -188,7 +188,7 @@ class _Start:
         debuggee.nursery.start_soon(adapter.stderr.pump, lambda text: None)
         debuggee.connect(
             StdioByteStream(adapter.stdin, adapter.stdout),
-            Announcer(debuggee),
+            EventHandler(debuggee),
             partial(self._run_in_terminal, debuggee),
         )
         await self._shake_hands(debuggee, has_probe=False)
@@ -223,12 +223,12 @@ class _Start:
 
     async def _shake_hands(self, debuggee: Debuggee, *, has_probe: bool) -> None:
         if self._request.debug_subprocesses and self._rung is not Rung.ADAPTER:
-            debuggee.family = Family(
+            debuggee.group = ProcessGroup(
                 debuggee,
                 optional=self._request.children_optional,
                 workers_only=self._request.workers_only,
             )
-            await debuggee.family.open()
+            await debuggee.group.open()
         try:
             await shake_hands(
                 debuggee,

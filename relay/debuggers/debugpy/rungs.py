@@ -223,14 +223,14 @@ def _for_greenlets(interpreter: Interpreter, program: Program) -> dict[str, str]
     return {"GEVENT_SUPPORT": "True"} if wanted else {}
 
 
-def children_spec(door: str, *, workers_only: bool) -> dict[str, str]:
+def children_spec(join_port: str, *, workers_only: bool) -> dict[str, str]:
     """What a debuggee has to know for its children to join: see `probe/inherit.py`.
 
-    door: path of the Unix socket on which they speak DAP, the same on every rung. workers_only:
+    join_port: path of the Unix socket on which they speak DAP, the same on every rung. workers_only:
     of all children those of multiprocessing and pytest-xdist, which run a part of the program.
     """
     return {
-        "door": door,
+        "join_port": join_port,
         "scope": "workers" if workers_only else "all",
         "site": str(CHILDREN_SITE),
         "code": str(DEBUGGEE / "pydevd"),

@@ -24,7 +24,7 @@ from relay.process.spawn_error import SpawnError
 from relay.process.spawning import spawn
 from relay.session.dap.breakpoint_sync import send_all
 from relay.session.dap.connection import ByteStream, SocketByteStream, StdioByteStream
-from relay.session.dap.event_handler import Announcer
+from relay.session.dap.event_handler import EventHandler
 from relay.session.debuggee.debuggee import Debuggee
 
 LOOPBACK = "127.0.0.1"
@@ -74,7 +74,7 @@ class AdapterStart:
             debuggee.nursery.start_soon(process.stdout.pump, printed)
             debuggee.nursery.start_soon(process.stderr.pump, partial(self._hear_and, printed))
             stream = await self._dial(debuggee, process, port)
-        debuggee.connect(stream, Announcer(debuggee))
+        debuggee.connect(stream, EventHandler(debuggee))
 
     async def _dial(
         self, debuggee: Debuggee, process: GuardedProcess, port: int

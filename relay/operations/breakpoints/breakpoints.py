@@ -197,8 +197,8 @@ async def _hear(session: Session) -> None:
     if inspector is None or not len(session.breakpoints):
         return
     try:
-        family = session.debuggee.family if session.debuggee is not None else None
-        ask = inspector.hits if family is None else family.hear_hits
+        group = session.debuggee.group if session.debuggee is not None else None
+        ask = inspector.hits if group is None else group.hear_hits
         take_hits(session, await ask(timeout=COUNT_SECONDS))
         if any(_is_sought(b) for b in session.breakpoints):
             take_places(session, await inspector.function_places(timeout=COUNT_SECONDS))

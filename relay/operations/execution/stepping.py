@@ -169,8 +169,8 @@ async def _resume(session: Session, command: str, arguments: Mapping[str, Any]) 
 
 def _still_stands(session: Session, stop: Stop) -> None:
     """The debugger has refused to move the program: it stands where it stood."""
-    family = session.debuggee is not None and session.debuggee.family
-    if session.phase is Phase.RUNNING and session.stop is None and not family:
+    group = session.debuggee is not None and session.debuggee.group
+    if session.phase is Phase.RUNNING and session.stop is None and not group:
         session.announce_stop(stop, stopped_body(stop))
 
 

@@ -59,7 +59,7 @@ async def _threads(session: Session, stop: Stop) -> Sequence[Mapping[str, Any]]:
     async with stop.asking:
         if stop.threads is None:
             debuggee = session.debuggee
-            source = (debuggee.family or debuggee.inspector) if debuggee else None
+            source = (debuggee.group or debuggee.inspector) if debuggee else None
             try:
                 if source is not None:
                     stop.threads = await source.thread_states(timeout=THREADS_SECONDS)

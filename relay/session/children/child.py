@@ -1,6 +1,6 @@
 """Child: a process that the program started, under the debugger like the program itself.
 
-It has a link, an inspector and an announcer of its own, and belongs to the same session. Within
+It has a link, an inspector and an event handler of its own, and belongs to the same session. Within
 the session its threads have numbers that no other process has; the debugger in the child knows
 them by its own numbers. The one becomes the other here, and nowhere else.
 """
@@ -22,12 +22,12 @@ from relay.debuggers.debugpy.rungs import Rung
 from relay.errors import InvalidSessionState, RelayError
 from relay.session.children.child_events import tell_start
 from relay.session.dap.connection import ByteStream, LinkClosed, RequestFailed, RequestTimedOut
-from relay.session.dap.event_handler import Announcer
+from relay.session.dap.event_handler import EventHandler
 from relay.session.dap.handshake import shake_hands
 from relay.session.debuggee.debuggee import Debuggee
 
 if TYPE_CHECKING:
-    from relay.session.children.process_group import Family
+    from relay.session.children.process_group import ProcessGroup
 
 log = logging.getLogger("relay.session")
 
@@ -38,17 +38,17 @@ NUMBERS_EACH = 10_000_000
 class Child(Debuggee):
     """One child under the debugger. `number` counts from 1 within the session."""
 
-    def __init__(self, family: Family, number: int, pid: int) -> None:
-        super().__init__(family.program.session)
-        self.family = family
+    def __init__(self, group: ProcessGroup, number: int, pid: int) -> None:
+        super().__init__(group.program.session)
+        self.group = group
         self.number = number
         self.pid = pid
         argv = argv_of(pid)
         # A fork of the program has its arguments, which are ours.
-        is_fork = argv == argv_of(family.program.pid or 0)
+        is_fork = argv == argv_of(group.program.pid or 0)
         self.argv = None if is_fork else argv
-        self.process_name = family.program_name if is_fork else name_of(argv)
-        self.children = family.program.children
+        self.process_name = group.program_name if is_fork else name_of(argv)
+        self.children = group.program.children
         self.runs_free = False  # it could not be debugged, and was let go
 
     # Life ------------------------------------------------------------------------
@@ -57,7 +57,7 @@ class Child(Debuggee):
         """From the first message to the last. Whatever goes wrong is the child's own affair."""
         async with trio.open_nursery() as nursery:
             self.nursery = nursery
-            link = self.connect(stream, ChildAnnouncer(self))
+            link = self.connect(stream, ChildEventHandler(self))
             try:
                 on_joined()
                 await self._join()
@@ -100,8 +100,8 @@ class Child(Debuggee):
 
     def drain_output(self) -> None:
         """It prints into the program's pipes, unless its parent reads what it prints."""
-        assert self.family is not None
-        self.family.program.drain_output()
+        assert self.group is not None
+        self.group.program.drain_output()
 
     # Numbers -----------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ class Child(Debuggee):
         return number - self.number * NUMBERS_EACH
 
 
-class ChildAnnouncer(Announcer):
+class ChildEventHandler(EventHandler):
     """The events of a child, its numbers made those of the session."""
 
     def __init__(self, child: Child) -> None:

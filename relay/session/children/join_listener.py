@@ -1,4 +1,4 @@
-"""Doorkeeper: a listener for one debuggee, and which of those who connect is it.
+"""JoinListener: a listener for one debuggee, and which of those who connect is it.
 
 A port on loopback is open to every user of the machine. Only the debuggee was
 given the token; whoever does not know it is hung up on, and the wait goes on.
@@ -19,7 +19,7 @@ from relay.session.dap.connection import (
     RequestTimedOut,
     SocketByteStream,
 )
-from relay.session.dap.event_handler import Announcer
+from relay.session.dap.event_handler import EventHandler
 from relay.session.debuggee.debuggee import Debuggee
 
 log = logging.getLogger("relay.session")
@@ -27,14 +27,14 @@ log = logging.getLogger("relay.session")
 AUTHORIZE_SECONDS = 10.0
 
 
-class Doorkeeper:
+class JoinListener:
     """Listens on a free port of loopback while the context is open."""
 
     def __init__(self) -> None:
         self.token = secrets.token_urlsafe(24)
         self._listener = trio.socket.socket()
 
-    async def __aenter__(self) -> Doorkeeper:
+    async def __aenter__(self) -> JoinListener:
         await self._listener.bind(("127.0.0.1", 0))
         self._listener.listen(4)
         return self
@@ -58,7 +58,7 @@ class Doorkeeper:
             log.warning("a stranger connected to the debuggee's port and was hung up on")
 
     async def _is_debuggee(self, debuggee: Debuggee, peer: trio.socket.SocketType) -> bool:
-        link = debuggee.connect(SocketByteStream(peer), Announcer(debuggee))
+        link = debuggee.connect(SocketByteStream(peer), EventHandler(debuggee))
         try:
             body = await link.request(
                 "pydevdAuthorize", launch.authorize_arguments(), timeout=AUTHORIZE_SECONDS

@@ -1,4 +1,4 @@
-"""Door: where the children of one program come to be debugged, and which process each of them is.
+"""JoinPort: where the children of one program come to be debugged, and which process each of them is.
 
 A Unix socket in a directory that only the relay's user can enter: nobody else can connect, and
 the kernel says who did. Nothing of it is left once it is closed.
@@ -23,12 +23,12 @@ LONGEST_PATH = 100
 _CREDENTIALS = struct.Struct("3i")
 
 
-class Door:
+class JoinPort:
     """Listens from the start until `close`."""
 
     def __init__(self) -> None:
         self._directory = _private_directory()
-        self.path = str(self._directory / "door")
+        self.path = str(self._directory / "join")
         self._listener = trio.socket.socket(socket.AF_UNIX)
 
     async def open(self) -> None:

@@ -1,4 +1,4 @@
-"""Family: the program and its children, one debugged session of many processes.
+"""ProcessGroup: the program and its children, one debugged session of many processes.
 
 Knows which process a thread belongs to, whose stop the session tells of, and which stops wait.
 Each process stops for itself. The first stop pauses the session; one that comes while the session
@@ -24,7 +24,7 @@ from relay.errors import NotSupported, RelayError
 from relay.process.exit_status import ExitWatch
 from relay.session.children.child import NUMBERS_EACH, Child
 from relay.session.children.child_events import tell_end, tell_start
-from relay.session.children.join_port import Door
+from relay.session.children.join_port import JoinPort
 from relay.session.dap.connection import SocketByteStream
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.state.stop import Stop
@@ -49,11 +49,11 @@ class Standing(NamedTuple):
     tell: Tell
 
 
-class Family:
+class ProcessGroup:
     """Made before the program's handshake, closed after its end."""
 
-    # Invariants: _foremost is a key of _standing; the session is paused exactly while
-    # _foremost is set. What stands is in the order in which it stopped.
+    # Invariants: _current is a key of _standing; the session is paused exactly while
+    # _current is set. What stands is in the order in which it stopped.
 
     def __init__(
         self, program: Debuggee, *, optional: bool = False, workers_only: bool = False
@@ -62,11 +62,11 @@ class Family:
         self._optional = optional
         self._workers_only = workers_only
         self.session = program.session
-        self._door = Door()
+        self._join_port = JoinPort()
         self._numbers = itertools.count(1)
         self._children: list[Child] = []
         self._standing: dict[Debuggee, Standing] = {}
-        self._foremost: Debuggee | None = None
+        self._current: Debuggee | None = None
         self._resumed: tuple[Debuggee, Standing] | None = None
         self._threads_of: dict[Debuggee, list[dict[str, Any]]] = {}
         self._hits: dict[str, dict[int, int]] = {}
@@ -78,28 +78,28 @@ class Family:
 
     async def open(self) -> None:
         """Listen for children from now on."""
-        await self._door.open()
+        await self._join_port.open()
         if self.program.process is not None:
-            self.program.process.answer_for(self._door.path)
-        self.program.nursery.start_soon(self._door.admit, self._come_in)
+            self.program.process.answer_for(self._join_port.path)
+        self.program.nursery.start_soon(self._join_port.admit, self._come_in)
 
     def close(self) -> None:
         """After the program's end: what the children still do is nobody's concern."""
         self._closed = True
-        self._door.close()
+        self._join_port.close()
 
     async def prepare(self, inspector: Inspector) -> None:
         """Have the children of this process join. Before any code of its program runs.
 
         If they cannot: raises NotSupported, or gives up where children are optional.
         """
-        spec = launch.children_spec(self._door.path, workers_only=self._workers_only)
+        spec = launch.children_spec(self._join_port.path, workers_only=self._workers_only)
         answer = await inspector.debug_children(spec)
         if answer["can_join"]:
             return
         if self._optional and self.program.inspector is None:
             self.close()
-            self.program.family = None
+            self.program.group = None
         else:
             raise NotSupported(
                 f"this debugger cannot follow children: {answer['reason']}",
@@ -130,7 +130,7 @@ class Family:
         lost = None
         if not (child.runs_free or self._closed or self.session.is_over):
             lost = tell_end(self.session, child, ending, standing and standing.stop)
-        if self._foremost is child:
+        if self._current is child:
             # Its stop died with it.
             self.session.announce_resume(None)
         if lost is not None:
@@ -146,7 +146,7 @@ class Family:
 
     # New processes ---------------------------------------------------------------------
 
-    def heard_of(self, pid: int, argv: Sequence[str] | None) -> None:
+    def announced(self, pid: int, argv: Sequence[str] | None) -> None:
         """A process was made. It is announced when it joins, or when it is clear that it will not."""
         if pid in self._joined or pid in self._awaited:
             return
@@ -185,9 +185,9 @@ class Family:
     # Requests ------------------------------------------------------------------------
 
     @property
-    def foremost(self) -> Debuggee:
+    def current(self) -> Debuggee:
         """The process whose stop the session tells of; the program itself while it runs."""
-        return self._foremost or self.program
+        return self._current or self.program
 
     async def request(
         self,
@@ -329,23 +329,23 @@ class Family:
             stop.process = self.process_of(member)
         stop.stands = self._stands
         self._standing[member] = Standing(stop, tell)
-        if self._foremost in (None, member):
+        if self._current in (None, member):
             self._announce(member)
 
-    def is_foremost(self, member: Debuggee) -> bool:
+    def is_current(self, member: Debuggee) -> bool:
         """Whether the session's stop is in this process."""
-        return self._foremost is member
+        return self._current is member
 
     def _stands(self, thread_id: int) -> bool:
         return self._owner_of(thread_id) in self._standing
 
     def _announce(self, member: Debuggee) -> None:
-        self._foremost = member
+        self._current = member
         self._standing[member].tell()
 
     def resumed(self) -> None:
         """The session's stop is over: its process runs. The next stop that waits is told soon."""
-        member, self._foremost = self._foremost, None
+        member, self._current = self._current, None
         if member is None:
             return
         if member in self._standing:
@@ -366,7 +366,7 @@ class Family:
         self._tell_next()
 
     def _tell_next(self) -> None:
-        if self._foremost is None and not (self._closed or self.session.is_over):
+        if self._current is None and not (self._closed or self.session.is_over):
             for member in self._standing:
                 self._announce(member)
                 return

@@ -28,7 +28,7 @@ from relay.session.state.stop import Frame, Stop
 log = logging.getLogger("relay.session")
 
 
-class Announcer:
+class EventHandler:
     """Handles the events of one debuggee, in the order in which they came."""
 
     def __init__(self, debuggee: Debuggee) -> None:
@@ -153,7 +153,7 @@ class Announcer:
 
     def _subprocess(self, body: Mapping[str, Any]) -> None:
         pid = body.get("pid")
-        if pid is None and self._debuggee.family is None:
+        if pid is None and self._debuggee.group is None:
             self._session.ran_shell = True
         self._debuggee.children.announced(pid, body.get("argv"))
 
@@ -176,7 +176,7 @@ class Announcer:
 
     def _continued(self, body: Mapping[str, Any]) -> None:
         """Our own resumes are marked when they are sent; this one came from elsewhere."""
-        if (family := self._debuggee.family) and not family.is_foremost(self._debuggee):
+        if (group := self._debuggee.group) and not group.is_current(self._debuggee):
             return  # the session's stop is in another process
         self._resumes += 1
         stop, thread_id = self._session.stop, body.get("threadId")
@@ -195,10 +195,8 @@ class Announcer:
 
     def _hits_told(self, body: Mapping[str, Any]) -> None:
         hits = body.get("hits") or {}
-        family = self._debuggee.family
-        take_hits(
-            self._session, hits if family is None else family.total_hits(self._debuggee, hits)
-        )
+        group = self._debuggee.group
+        take_hits(self._session, hits if group is None else group.total_hits(self._debuggee, hits))
 
     def _captures_told(self, body: Mapping[str, Any]) -> None:
         take_captures(self._debuggee, body)
@@ -271,8 +269,8 @@ class Announcer:
         if self._session.is_over:
             return
         self._note_hits(stop, body)
-        if (family := self._debuggee.family) is not None:
-            family.stopped(self._debuggee, stop, lambda: self._tell(stop))
+        if (group := self._debuggee.group) is not None:
+            group.stopped(self._debuggee, stop, lambda: self._tell(stop))
         else:
             self._tell(stop)
 

@@ -40,7 +40,7 @@ from relay.session.debuggee.stdin_watch import StdinWatch
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.probe_inspector import Inspector
-    from relay.session.children.process_group import Family
+    from relay.session.children.process_group import ProcessGroup
     from relay.session.session import Session
 
 log = logging.getLogger("relay.session")
@@ -65,7 +65,7 @@ class Debuggee:
         self.stdin: StdinQueue | None = None
         self.stdin_watch: StdinWatch | None = None
         self.children = Children(self._announce_child)
-        self.family: Family | None = None  # set when children are debugged, too
+        self.group: ProcessGroup | None = None  # set when children are debugged, too
         self.pid: int | None = None
         self.attached = False
         self.debugger_version: str | None = None
@@ -181,8 +181,8 @@ class Debuggee:
         with trio.move_on_after(HANG_UP_GRACE):
             if self.process is not None:
                 await self.children.look(self._below, last=True)
-        if self.family is not None:
-            self.family.give_up_all()
+        if self.group is not None:
+            self.group.give_up_all()
 
     async def _below(self) -> list[Child]:
         """What lives below the program. A fork of it has its arguments, which are ours."""
@@ -234,8 +234,8 @@ class Debuggee:
                 await process.end()
 
     async def _tear_down(self) -> None:
-        if self.family is not None:
-            self.family.close()
+        if self.group is not None:
+            self.group.close()
         for process in [self.process, *self.helpers]:
             if process is not None:
                 await process.end()
@@ -286,8 +286,8 @@ class Debuggee:
         return self.link
 
     def _announce_child(self, pid: int, argv: Sequence[str] | None) -> None:
-        if self.family is not None:
-            self.family.heard_of(pid, argv)
+        if self.group is not None:
+            self.group.announced(pid, argv)
         else:
             tell_start(self.session, pid, argv)
 
@@ -305,8 +305,8 @@ class Debuggee:
         One that names a thread goes to the process that has it. Raises DebuggerTimeout,
         DebuggerError, or what `lost` says.
         """
-        if self.family is not None:
-            return await self.family.request(self, command, arguments, timeout)
+        if self.group is not None:
+            return await self.group.request(self, command, arguments, timeout)
         return await self.ask(command, arguments, timeout=timeout)
 
     async def ask(

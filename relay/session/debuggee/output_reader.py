@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from relay.session.output import OutputPipe
+from relay.process.output_pipe import OutputPipe
 
 if TYPE_CHECKING:
     from relay.session.session import Session

@@ -20,7 +20,7 @@ import trio
 from relay.dap.lifecycle import Phase
 from relay.process.adapter_input import AdapterInput
 from relay.process.streams import InputPipe
-from relay.session.output import OutputLog
+from relay.session.output_log import OutputLog
 
 if TYPE_CHECKING:
     from relay.session.session import Session

@@ -1,7 +1,7 @@
 """Where a program was told to run to: a breakpoint that nobody set, and that no stop survives.
 
-It is the session's, not in the table of breakpoints, so no client ever sees it. The announcer
-takes it away before it tells of any stop.
+It is the session's, not in the table of breakpoints, so no client ever sees it. The event
+handler takes it away before it announces any stop.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ _heritage: list[_Heritage] = []
 def debug_children(**spec: str) -> dict[str, Any]:
     """From now on; say it before the program begins. `can_join`: the debugger's version is known.
 
-    door: path of the relay's socket; site: the directory for PYTHONPATH; code: that of
+    join_port: path of the relay's socket; site: the directory for PYTHONPATH; code: that of
     `pydevd/child.py`; debugpy: where one lies for those who have none; probe: path of `entry.py`;
     scope: all, or workers for those of multiprocessing and of pytest-xdist only, which run a part
     of this program.

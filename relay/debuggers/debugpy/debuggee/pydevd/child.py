@@ -54,11 +54,11 @@ def unfit() -> str | None:
     return reason
 
 
-def connect(door: str) -> socket.socket | None:
+def connect(join_port: str) -> socket.socket | None:
     """A connection to the relay; None if nobody listens there."""
     sock = socket.socket(socket.AF_UNIX)
     try:
-        sock.connect(door)
+        sock.connect(join_port)
     except OSError:
         sock.close()
         return None
@@ -67,7 +67,7 @@ def connect(door: str) -> socket.socket | None:
 
 def join(spec: dict[str, str]) -> None:
     """At the start of a new interpreter, before any code of its program."""
-    sock = connect(spec["door"])
+    sock = connect(spec["join_port"])
     if sock is None:
         return
     loading = _parts["load"]
@@ -112,7 +112,7 @@ def rejoin(spec: dict[str, str], frame: Any) -> None:
 
     frame: the innermost frame of the program; it and its callers are watched from now on.
     """
-    sock = connect(spec["door"])
+    sock = connect(spec["join_port"])
     if sock is None:
         return
     pydevd: Any = sys.modules["pydevd"]
