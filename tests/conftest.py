@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import hypothesis
 import pytest
 
-from tests import leftovers
+from tests import environments, leftovers
 
 # How long an example takes says something about the machine, not about the code.
 hypothesis.settings.register_profile(
@@ -16,26 +16,11 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("busy")
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """The third rung takes seconds to launch, and most of it is debugpy's own code."""
-    parser.addoption(
-        "--spare-stock-adapter",
-        action="store_true",
-        help="leave out the tests that are repeated on the stock adapter; one Python runs them",
-    )
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What is left out is told as deselected."""
-    if config.getoption("--spare-stock-adapter"):
-        spared = [item for item in items if "adapter" in _parameters(item)]
-        items[:] = [item for item in items if item not in spared]
-        config.hook.pytest_deselected(items=spared)
-
-
-def _parameters(item: pytest.Item) -> list[object]:
-    call = getattr(item, "callspec", None)
-    return list(call.params.values()) if call is not None else []
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests that one Python suffices for."""
+    for item in items:
+        if environments.suffices_once(item):
+            item.add_marker("once")
 
 
 def pytest_configure() -> None:

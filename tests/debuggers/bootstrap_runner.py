@@ -18,11 +18,8 @@ from tests.debuggers.dap_harness import DEADLINE, Debuggee
 
 BOOTSTRAP = Path(__file__).parents[2] / "relay/debuggers/debugpy/debuggee/bootstrap.py"
 PYENV = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions"
-EVERY_VERSION = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
+VERSIONS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
 OWN_VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
-# What a debuggee's Python does is none of the test runner's Python's doing: the whole matrix is
-# run once, under the oldest.
-VERSIONS = EVERY_VERSION if OWN_VERSION == "3.11" else (OWN_VERSION,)
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "LANG": "C.UTF-8"}
 
 
