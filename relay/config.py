@@ -12,7 +12,6 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -25,10 +24,8 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from relay.debuggers import Adapter
-from relay.debuggers.configured import NAME, ConfiguredAdapter
-from relay.debuggers.debugpy.debuggee.probe.secrets import DEFAULT_PATTERNS, is_pattern
-from relay.debuggers.known import OWN
+from relay.models.adapters import ADAPTER_NAME, OWN_ADAPTERS, ConfiguredAdapter
+from relay.redaction.rules import DEFAULT_PATTERNS, is_pattern
 from relay.state_files import write_whole
 
 DEFAULT_STATE_DIR = "~/.opencode-debugger"
@@ -61,9 +58,9 @@ Patterns = Annotated[Names, AfterValidator(_patterns)]
 
 
 def _new_name(name: str) -> str:
-    if not re.match(NAME, name):
+    if not re.match(ADAPTER_NAME, name):
         raise ValueError("an adapter's name is up to 32 of a-z, 0-9, _ and -, a letter first")
-    if name in OWN:
+    if name in OWN_ADAPTERS:
         raise ValueError(f"{name} is an adapter of the relay's own: choose another name")
     return name
 
@@ -137,11 +134,6 @@ class Settings(BaseSettings):
         default_factory=dict,
         description="Debuggers for other languages, by the name that a session gives as `adapter`",
     )
-
-    @cached_property
-    def known_adapters(self) -> Mapping[str, Adapter]:
-        """The relay's own adapters and the configured ones, by name."""
-        return {**OWN, **{name: one.adapter(name) for name, one in self.adapters.items()}}
 
     @classmethod
     def settings_customise_sources(

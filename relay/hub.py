@@ -19,6 +19,7 @@ import trio
 
 from relay.config import Settings, apply_log_level
 from relay.dap.lifecycle import Phase
+from relay.debuggers.known import known_debuggers
 from relay.errors import SessionExpired, SessionLimitReached, SessionNotFound, ShuttingDown
 from relay.metrics import Metrics
 from relay.session.definition import adopt, config_of
@@ -38,6 +39,7 @@ class Hub:
         self, settings: Settings, nursery: trio.Nursery, store: Store | None = None
     ) -> None:
         self.settings = settings
+        self.debuggers = known_debuggers(settings.adapters)
         self._store = store
         self.started_at = self.last_used = trio.current_time()
         self.metrics = Metrics()
@@ -84,7 +86,7 @@ class Hub:
         """A new session in `created`; raises SessionLimitReached or ShuttingDown."""
         self.check_open()
         self._check_limit()
-        session = Session(self._new_id(), name, config, self.settings)
+        session = Session(self._new_id(), name, config, self.settings, self.debuggers)
         try:
             await self._admit(session)
             await session.keep()
@@ -105,7 +107,7 @@ class Hub:
     async def restore(self, kept: Kept) -> Session:
         """A session of an earlier relay: in `created`, with its id and its breakpoints."""
         config = config_of(kept.definition, self.default_config())
-        session = Session(kept.id, kept.definition.name, config, self.settings)
+        session = Session(kept.id, kept.definition.name, config, self.settings, self.debuggers)
         session.created_at = kept.created_at
         session.breakpoints.load(kept.breakpoints)
         adopt(session, kept.definition)

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.config import ConfigurationError, Settings, load_settings
-from relay.debuggers.known import adapter_for
-from relay.debuggers.standard.adapter import StandardAdapter
+from relay.debuggers.known import known_debuggers
+from relay.debuggers.standard.debugger import StandardDebugger
 
 Write = Callable[..., Path]
 
@@ -133,19 +133,19 @@ LLDB = {"command": ["lldb-vscode"], "languages": ["C"], "suffixes": [".out"]}
 def test_adapters_are_added_to_the_relays_own(config_json: Write) -> None:
     filters = {"raised": ["cpp_throw"]}
     config_json(adapters={"lldb": {**LLDB, "exception_filters": filters}})
-    known = load_settings().known_adapters
-    assert list(known) == ["python", "perl", "lldb"]
-    lldb = known["lldb"]
-    assert isinstance(lldb, StandardAdapter)
+    known = known_debuggers(load_settings().adapters)
+    assert known.names == ["python", "perl", "lldb"]
+    lldb = known.named("lldb")
+    assert isinstance(lldb, StandardDebugger)
     assert (lldb.command, lldb.over_tcp, lldb.languages) == (("lldb-vscode",), False, ("C",))
-    assert lldb.launch["stopOnEntry"] == "{stop_on_entry}"
+    assert lldb.launch_template["stopOnEntry"] == "{stop_on_entry}"
     assert lldb.exception_filters(("raised", "uncaught")) == ["cpp_throw"]
-    assert adapter_for("/b/a.out", known) is lldb
+    assert known.for_program("/b/a.out") is lldb
 
 
 def test_adapters_can_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELAY_ADAPTERS", json.dumps({"lldb": LLDB}))
-    assert "lldb" in load_settings().known_adapters
+    assert "lldb" in load_settings().adapters
     monkeypatch.setenv("RELAY_ADAPTERS", "lldb")
     assert '"adapters"' in complaint()
 

@@ -30,6 +30,7 @@ LAYERS = (
         "relay.profiles",
         "relay.state_files",
         "relay.config",
+        "relay.redaction",
         "relay.process",
         "relay.session",
         "relay.debuggers",

@@ -1,20 +1,26 @@
-"""The adapters that a relay has: its own, and those of its config.json, by name."""
+"""The debuggers that a relay has: its own, and those of its config.json."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import PurePath
 
-from relay.debuggers import Adapter
-from relay.debuggers.debugpy.about import PYTHON
+from relay.debuggers.configured import configured_debugger
+from relay.debuggers.debugpy.debugger import PYTHON
 from relay.debuggers.perl import PERL
+from relay.debuggers.standard.debugger import StandardDebugger
+from relay.models.adapters import ConfiguredAdapter
+from relay.session.debugger import Debugger, KnownDebuggers
 
-DEFAULT = PYTHON
-OWN: Mapping[str, Adapter] = {adapter.name: adapter for adapter in (PYTHON, PERL)}
+OWN: tuple[Debugger, ...] = (PYTHON, PERL)
+"""The default one first; their names are `relay.models.adapters.OWN_ADAPTERS`."""
 
 
-def adapter_for(program: str, known: Mapping[str, Adapter]) -> Adapter:
-    """The adapter for a program, by how its name ends; the default one for all others."""
-    suffix = PurePath(program).suffix
-    found = (adapter for adapter in known.values() if suffix and suffix in adapter.suffixes)
-    return next(found, DEFAULT)
+def known_debuggers(configured: Mapping[str, ConfiguredAdapter]) -> KnownDebuggers:
+    """The relay's own debuggers and those of the settings."""
+    added = [configured_debugger(name, entry) for name, entry in configured.items()]
+    return KnownDebuggers((*OWN, *added), missing=_missing)
+
+
+def _missing(name: str) -> Debugger:
+    """One without a command, which says so when it is to start."""
+    return StandardDebugger(name=name)

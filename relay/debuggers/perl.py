@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 
-from relay.debuggers import Ability
-from relay.debuggers.standard.adapter import RAISED, UNCAUGHT, StandardAdapter
+from relay.debuggers.standard.debugger import RAISED, UNCAUGHT, StandardDebugger
+from relay.session.debugger import Ability
 
-PERL = StandardAdapter(
+PERL = StandardDebugger(
     name="perl",
     languages=("Perl",),
     suffixes=(".pl", ".pm", ".t"),
-    can=frozenset({Ability.ATTACH, Ability.FUNCTION_BREAKPOINTS, Ability.STDIN}),
+    abilities=frozenset({Ability.ATTACH, Ability.FUNCTION_BREAKPOINTS, Ability.STDIN}),
     types={"array": "array", "hash": "map"},
     scalars=frozenset({"scalar"}),
     command=(sys.executable, "-m", "relay.perl"),
-    attach={"host": "{host}", "port": "{port}", "pathMapping": "{path_mapping}"},
+    attach_template={"host": "{host}", "port": "{port}", "pathMapping": "{path_mapping}"},
     filters={RAISED: ("caught", "uncaught"), UNCAUGHT: ("uncaught",)},
     stdin_request="stdin",
 )

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from relay.debuggers.configured import NAME
+from relay.models.adapters import ADAPTER_NAME
 
 PATH_LENGTH = 4096
 """PATH_MAX on Linux: a longer path can name nothing."""
@@ -18,7 +18,6 @@ NO_NUL = r"^[^\x00]*$"
 """No path, argument or environment variable can hold NUL, and no source text may."""
 
 
-ADAPTER_NAME = NAME
 AdapterName = Annotated[str, StringConstraints(pattern=ADAPTER_NAME)]
 """A name that an adapter of the relay may have."""
 

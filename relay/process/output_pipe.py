@@ -15,8 +15,8 @@ from collections.abc import Callable
 
 import trio
 
-from relay.debuggers.debugpy.debuggee.probe.credentials import open_from
 from relay.process.tap import Tap
+from relay.redaction.rules import open_from
 
 READ_BYTES = 65_536
 DRAIN_BYTES = 1024 * 1024

@@ -20,23 +20,23 @@ import trio
 
 from relay.config import Settings
 from relay.dap.lifecycle import Happening, Lifecycle, Phase
-from relay.debuggers import Adapter
-from relay.debuggers.standard.adapter import StandardAdapter
 from relay.errors import InvalidSessionState, RelayError, SessionCrashed
 from relay.metrics import Metrics
+from relay.models.adapters import DEFAULT_ADAPTER
 from relay.models.launch import AttachRequest, LaunchRequest
 from relay.process.tap import Tap
+from relay.redaction.redaction import Redaction
 from relay.session.clock import utc_now
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.exit_text import describe_exit, while_stopped
 from relay.session.debuggee.start import Launched, Start, Starter
-from relay.session.debugger import Debugger
+from relay.session.debugger import Debugger, KnownDebuggers
 from relay.session.event_log import EventLog
 from relay.session.idle_timer import IdleTimer
 from relay.session.output_log import OutputLog
-from relay.session.redaction import Redaction
 from relay.session.state.breakpoints import BreakpointTable
 from relay.session.state.captures import CaptureLogs
+from relay.session.state.debugger_report import DebuggerReport
 from relay.session.state.exception_breakpoints import ExceptionBreakpoints
 from relay.session.state.run_history import Runs
 from relay.session.state.run_target import Target
@@ -57,7 +57,7 @@ class SessionConfig:
     python_path: str
     timeout_minutes: int = 60
     stop_on_entry: bool = False
-    adapter: str = "python"
+    adapter: str = DEFAULT_ADAPTER
     python_given: bool = False
     """Whether somebody named the interpreter; else a launch looks for the program's own."""
 
@@ -73,12 +73,18 @@ class Session:
     """State of one debug session. Operations change it; faces read it."""
 
     def __init__(
-        self, session_id: str, name: str | None, config: SessionConfig, settings: Settings
+        self,
+        session_id: str,
+        name: str | None,
+        config: SessionConfig,
+        settings: Settings,
+        debuggers: KnownDebuggers,
     ) -> None:
         self.id = session_id
         self.name = name or f"session-{session_id.removeprefix('sess_')}"
         self.config = config
         self.settings = settings
+        self.debuggers = debuggers
         self.created_at: datetime = utc_now()
         self.lifecycle = Lifecycle()
         self.metrics = Metrics()  # in a hub, the hub's
@@ -94,7 +100,7 @@ class Session:
         self.tap: Tap | None = None  # who passes on what its programs print
         self.redaction = Redaction(settings.redact_patterns, settings.redact_credentials)
         self.launched: Launched | None = None
-        self.debugger: Debugger | None = None  # of its program, as it says itself
+        self.debugger_report: DebuggerReport | None = None  # of its program
         self.launch_request: LaunchRequest | None = None  # what a restart repeats
         self.attach_request: AttachRequest | None = None
         self.keeper: Keeper | None = None
@@ -132,10 +138,9 @@ class Session:
         return self.lifecycle.phase
 
     @property
-    def adapter(self) -> Adapter:
-        """The debugger that drives the session; one without a command if it is configured no more."""
-        name = self.config.adapter
-        return self.settings.known_adapters.get(name) or StandardAdapter(name=name)
+    def debugger(self) -> Debugger:
+        """The debugger that drives the session; one that starts nothing if nobody knows it now."""
+        return self.debuggers.named(self.config.adapter)
 
     @property
     def is_over(self) -> bool:

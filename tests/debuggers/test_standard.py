@@ -1,4 +1,4 @@
-"""StandardAdapter: templates of launch arguments, exception filters, and what is refused."""
+"""StandardDebugger: templates of launch arguments, exception filters, and what is refused."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from relay.debuggers import Ability
-from relay.debuggers.known import DEFAULT, OWN, adapter_for
+from relay.debuggers.known import known_debuggers
 from relay.debuggers.perl import PERL
-from relay.debuggers.standard.adapter import StandardAdapter, filled
+from relay.debuggers.standard.debugger import StandardDebugger, filled
 from relay.errors import NotSupported
+from relay.models.adapters import OWN_ADAPTERS
+from relay.session.debugger import Ability
 
+KNOWN = known_debuggers({})
 PAGES = Path(__file__).parents[2] / "docs/how-to"
 VALUES = {"program": "/a/b.go", "args": ["x", 1], "stop_on_entry": True, "env": {"A": "{args}"}}
 
@@ -57,7 +59,7 @@ def test_what_an_attach_does_not_say_is_left_out() -> None:
         "mappings": "{path_mappings}",
         "stop": False,
     }
-    both = StandardAdapter(name="both", attach=template)
+    both = StandardDebugger(name="both", attach_template=template)
     assert both.attach_arguments(TARGET) == {"connect": {"host": "h", "port": 5}, "stop": False}
     assert both.attach_arguments(BY_PID) == {"processId": 4, "stop": False}
     assert PERL.attach_arguments(TARGET) == {
@@ -71,15 +73,15 @@ def test_an_attach_that_the_template_has_no_place_for_is_refused() -> None:
     with pytest.raises(NotSupported, match="the perl adapter cannot attach by a process id"):
         PERL.attach_arguments(BY_PID)
     with pytest.raises(NotSupported, match="cannot attach by host and port"):
-        StandardAdapter(name="x", attach={"pid": "{pid}"}).attach_arguments(TARGET)
+        StandardDebugger(name="x", attach_template={"pid": "{pid}"}).attach_arguments(TARGET)
     with pytest.raises(NotSupported, match="launch it"):
-        StandardAdapter(name="bare").attach_arguments(TARGET)
+        StandardDebugger(name="bare").attach_arguments(TARGET)
 
 
 def test_filters_are_translated_and_named_once() -> None:
     assert PERL.exception_filters(("uncaught", "userUnhandled")) == ["uncaught"]
     assert PERL.exception_filters(("raised", "uncaught")) == ["caught", "uncaught"]
-    assert StandardAdapter(name="bare").exception_filters(("raised",)) == []
+    assert StandardDebugger(name="bare").exception_filters(("raised",)) == []
 
 
 @pytest.mark.parametrize(
@@ -87,11 +89,11 @@ def test_filters_are_translated_and_named_once() -> None:
     [("a.pl", "perl"), ("/t/x.t", "perl"), ("a.py", "python"), ("a", "python"), ("pl", "python")],
 )
 def test_a_program_is_known_by_how_its_name_ends(program: str, name: str) -> None:
-    assert adapter_for(program, OWN).name == name
+    assert KNOWN.for_program(program).name == name
 
 
 def test_what_an_adapter_cannot_do_is_refused_by_name() -> None:
-    DEFAULT.require(Ability.TRACE, "trace a call")
+    KNOWN.default.require(Ability.TRACE, "trace a call")
     with pytest.raises(NotSupported, match="the perl adapter cannot trace a call"):
         PERL.require(Ability.TRACE, "trace a call")
 
@@ -99,4 +101,4 @@ def test_what_an_adapter_cannot_do_is_refused_by_name() -> None:
 def test_every_ability_that_an_adapter_may_lack_is_documented() -> None:
     text = "".join((PAGES / f"{name}.md").read_text() for name in ("perl", "other-debuggers"))
     assert [ability for ability in Ability if f"| `{ability}` |" not in text] == []
-    assert set(OWN) == {"python", "perl"}
+    assert KNOWN.names == list(OWN_ADAPTERS) == ["python", "perl"]

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relay import Settings
+from relay.debuggers.known import known_debuggers
 from relay.errors import NotSupported
 from relay.models.captures import Captures
 from relay.operations.breakpoints.capture_table import (
@@ -191,7 +192,7 @@ def test_rows_that_never_came_are_counted_and_late_ones_take_their_places() -> N
 
 async def test_a_debugger_that_cannot_capture_says_so(tmp_path: Path) -> None:
     config = SessionConfig(project_root=str(tmp_path), python_path=sys.executable)
-    session = Session("sess_1", None, config, Settings(state_dir=tmp_path))
+    session = Session("sess_1", None, config, Settings(state_dir=tmp_path), known_debuggers({}))
     debuggee = Debuggee(session)  # without our probe in it
     await send_captures(debuggee)
     session.breakpoints.put(Breakpoint(id="", path="a.py", line=1, capture=["n"]))

@@ -13,9 +13,9 @@ import trio.testing
 
 from relay.process import output_pipe
 from relay.process.output_pipe import DRAIN_BYTES, OutputPipe
+from relay.redaction.output_mask import OutputMask
 from relay.session.clock import format_timestamp
 from relay.session.output_log import ENTRY_OVERHEAD, OutputLog, split_lines
-from relay.session.output_mask import OutputMask
 
 
 class Program:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.session.output_mask import OutputMask
+from relay.redaction.output_mask import OutputMask
 
 TOKEN = "ghp_" + "a1B2" * 9
 KEY_LINES = ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7" + "abcd"] * 12

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.debuggers.debugpy.about import PYTHON
+from relay.debuggers.debugpy.debugger import PYTHON
 from relay.debuggers.perl import PERL
 from relay.faces.stdio.changes import Changes
 from relay.faces.stdio.lines import (

@@ -1,4 +1,4 @@
-"""Python programs under debugpy: what that can do, and which one the relay itself carries."""
+"""debugpy: the versions that the relay works with, and which one the relay itself carries."""
 
 from __future__ import annotations
 
@@ -8,26 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from relay.debuggers import Ability, Adapter
 from relay.debuggers.debugpy.debuggee.pydevd.load import SUPPORTED, is_supported, numbers
-
-PYTHON = Adapter(
-    name="python",
-    languages=("Python",),
-    suffixes=(".py", ".pyw"),
-    can=frozenset(Ability),
-    types={
-        "int": "int",
-        "float": "float",
-        "str": "string",
-        "bool": "bool",
-        "NoneType": "nil",
-        **dict.fromkeys(("list", "tuple", "set", "frozenset", "deque", "array"), "array"),
-        **dict.fromkeys(("dict", "OrderedDict", "defaultdict", "Counter", "mappingproxy"), "map"),
-    },
-    pauses_any_thread=True,
-)
-
 
 DEBUGGER = "debugpy"
 SUPPORTED_DEBUGGER = ",".join(

@@ -16,8 +16,8 @@ from relay.debuggers.debugpy import rungs as launch
 from relay.debuggers.debugpy.injection import inject
 from relay.debuggers.debugpy.processes import obstacle_to_attach
 from relay.debuggers.debugpy.rungs import Rung
-from relay.debuggers.standard.adapter import StandardAdapter
 from relay.debuggers.standard.attach import attach_through_adapter
+from relay.debuggers.standard.debugger import StandardDebugger
 from relay.errors import (
     AttachFailed,
     AttachRefused,
@@ -60,7 +60,7 @@ def attach_starter(session: Session, target: Target) -> tuple[Launched, Starter]
     Raises NotSupported if the debugger does not attach by that, LaunchFailed if it is not
     there. The start raises AttachRefused, -Timeout or -Failed.
     """
-    if isinstance(adapter := session.adapter, StandardAdapter):
+    if isinstance(adapter := session.debugger, StandardDebugger):
         return nothing_launched(session), attach_through_adapter(session, adapter, target)
     start = _by_port(target) if target.pid is None else _by_pid(target.pid, target)
     return nothing_launched(session), start

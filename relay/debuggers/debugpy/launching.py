@@ -21,7 +21,7 @@ from relay.debuggers.debugpy import rungs as launch
 from relay.debuggers.debugpy.interpreter import Interpreter
 from relay.debuggers.debugpy.rungs import Program, Rung, Spawn
 from relay.debuggers.debugpy.source_check import interpreter_of
-from relay.debuggers.standard.adapter import StandardAdapter
+from relay.debuggers.standard.debugger import StandardDebugger
 from relay.debuggers.standard.launch import Command, standard_starter
 from relay.errors import LaunchFailed, NotSupported, RelayError
 from relay.process.guarded_process import GuardedProcess
@@ -83,7 +83,7 @@ async def launch_starters(session: Session, request: Request) -> list[tuple[Laun
     Raises LaunchFailed for an interpreter that is none, InvalidRequest for
     python_args that cannot be honoured, NotSupported for children that cannot be debugged.
     """
-    if isinstance(adapter := session.adapter, StandardAdapter):
+    if isinstance(adapter := session.debugger, StandardDebugger):
         starter = standard_starter(adapter, _command(request))
         return [(_launched(request, Rung.ADAPTER), starter)]
     interpreter = await interpreter_of(session.config.python_path)

@@ -18,8 +18,8 @@ from relay.session.state.breakpoints import Breakpoint
 from relay.session.state.stop import Frame, RaisedException
 
 if TYPE_CHECKING:
+    from relay.redaction.redaction import Redaction
     from relay.session.debuggee.debuggee import Debuggee
-    from relay.session.redaction import Redaction
 
 MAX_VALUE = 1000
 """Characters of one value before it is cut."""

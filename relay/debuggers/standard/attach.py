@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from relay.debuggers.standard.adapter import StandardAdapter
+from relay.debuggers.standard.debugger import StandardDebugger
 from relay.debuggers.standard.start import AdapterStart
 from relay.errors import AttachFailed, RelayError
 from relay.session.debuggee.attach_target import Target, take_up, time_limit
@@ -24,7 +24,7 @@ SILENT = (
 )
 
 
-def attach_through_adapter(session: Session, adapter: StandardAdapter, target: Target) -> Starter:
+def attach_through_adapter(session: Session, adapter: StandardDebugger, target: Target) -> Starter:
     """Raises NotSupported if it does not attach by that, LaunchFailed if it is not there."""
     arguments = adapter.attach_arguments(_values(target))
     adapter_start = AdapterStart(adapter, session.config.project_root, target.env)

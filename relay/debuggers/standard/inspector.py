@@ -16,8 +16,8 @@ from relay.session.state.breakpoints import Breakpoint
 from relay.session.state.stop import Frame, RaisedException
 
 if TYPE_CHECKING:
+    from relay.redaction.redaction import Redaction
     from relay.session.debuggee.debuggee import Debuggee
-    from relay.session.redaction import Redaction
 
 HINTS = ("locals", "globals", "registers")
 
@@ -46,7 +46,7 @@ class StandardInspector(Inspector):
 
     def refusal(self, breakpoint: Breakpoint) -> str | None:
         """What of it the adapter has not said that it can, or cannot be told."""
-        name = self._debuggee.session.adapter.name
+        name = self._debuggee.session.debugger.name
         if breakpoint.function is not None:
             if not self._can.get("supportsFunctionBreakpoints"):
                 return f"The {name} adapter cannot stop in a function by its name"
@@ -330,7 +330,7 @@ class StandardInspector(Inspector):
         self._cannot(WORDS.get(do, do.replace("_", " ")))
 
     def _cannot(self, what: str) -> Never:
-        raise self._debuggee.session.adapter.cannot(what)
+        raise self._debuggee.session.debugger.cannot(what)
 
 
 WORDS = {

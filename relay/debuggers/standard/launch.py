@@ -11,7 +11,7 @@ from typing import Any
 
 import trio
 
-from relay.debuggers.standard.adapter import StandardAdapter
+from relay.debuggers.standard.debugger import StandardDebugger
 from relay.debuggers.standard.start import AdapterStart
 from relay.errors import LaunchFailed, RelayError
 from relay.process.adapter_input import AdapterInput
@@ -33,7 +33,7 @@ class Command:
     stdin: bytes = b""
 
 
-def standard_starter(adapter: StandardAdapter, command: Command) -> Starter:
+def standard_starter(adapter: StandardDebugger, command: Command) -> Starter:
     """The way to start it. Raises LaunchFailed if there is no such adapter here."""
     adapter_start = AdapterStart(adapter, command.cwd, command.env)
 
@@ -54,7 +54,7 @@ def standard_starter(adapter: StandardAdapter, command: Command) -> Starter:
     return start
 
 
-def _open_stdin(debuggee: Debuggee, adapter: StandardAdapter, first: bytes) -> None:
+def _open_stdin(debuggee: Debuggee, adapter: StandardDebugger, first: bytes) -> None:
     if (request := adapter.stdin_request) is not None:
         assert debuggee.link is not None
         debuggee.open_stdin(AdapterInput(debuggee, debuggee.link, request), first)

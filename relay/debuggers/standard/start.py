@@ -16,7 +16,7 @@ from typing import Any
 
 import trio
 
-from relay.debuggers.standard.adapter import StandardAdapter
+from relay.debuggers.standard.debugger import StandardDebugger
 from relay.debuggers.standard.inspector import StandardInspector
 from relay.errors import LaunchFailed
 from relay.process.guarded_process import GuardedProcess
@@ -38,7 +38,7 @@ LAST_WORDS = 2000
 class AdapterStart:
     """One start of an adapter, in a directory and with an environment."""
 
-    def __init__(self, adapter: StandardAdapter, cwd: str, env: Mapping[str, str]) -> None:
+    def __init__(self, adapter: StandardDebugger, cwd: str, env: Mapping[str, str]) -> None:
         """Raises LaunchFailed if there is no such adapter here."""
         _require(adapter, env)
         self._adapter = adapter
@@ -123,7 +123,7 @@ class AdapterStart:
             self.awaited = f"its answer to {opening[0]}"
 
 
-def _require(adapter: StandardAdapter, env: Mapping[str, str]) -> None:
+def _require(adapter: StandardDebugger, env: Mapping[str, str]) -> None:
     if not adapter.command:
         raise LaunchFailed(
             f"there is no {adapter.name} adapter any more",

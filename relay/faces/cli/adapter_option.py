@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    from relay.models.fields import ADAPTER_NAME
+    from relay.models.adapters import ADAPTER_NAME
 
     if value is not None and not re.match(ADAPTER_NAME, value):
         raise click.BadParameter("an adapter's name is a word, such as python")

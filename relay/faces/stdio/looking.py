@@ -37,7 +37,7 @@ async def variables_of(session: Any, index: int) -> list[Variable]:
     shown = []
     for one in found.variables:
         if isinstance(one, VariableView) and not _is_dunder(one.name):
-            value, kind = spoken(session.adapter, one.value, one.type)
+            value, kind = spoken(session.debugger, one.value, one.type)
             shown.append(Variable(name=one.name, value=value, type=kind))
     return shown
 

@@ -276,7 +276,7 @@ class Program:
         found = await evaluation.evaluate(self._session, body=body)
         if found.error is not None:
             raise RefusedError(found.error)
-        value, kind = spoken(self._session.adapter, found.result or "", found.type or "")
+        value, kind = spoken(self._session.debugger, found.result or "", found.type or "")
 
         def make(text: str) -> protocol.LineEvent:
             return protocol.EvaluateResult(expression=asked, result=text, type=kind)

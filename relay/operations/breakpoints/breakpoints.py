@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from relay.debuggers import Ability
 from relay.debuggers.debugpy.source_check import check_expressions
 from relay.errors import BreakpointNotFound, InvalidRequest, RelayError
 from relay.models.breakpoints import (
@@ -27,6 +26,7 @@ from relay.operations.breakpoints.placing import change_warning, check_texts, pl
 from relay.operations.paths import resolve
 from relay.session.dap.breakpoint_events import announce, take_hits, take_places
 from relay.session.dap.breakpoint_sync import send_breakpoints, send_function_breakpoints
+from relay.session.debugger import Ability
 from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint, BreakpointTable
 
@@ -44,7 +44,7 @@ async def set_breakpoints(session: Session, *, body: SetBreakpoints) -> Breakpoi
     # One question to another interpreter for the whole batch; `place` then knows the answers.
     conditions = [spec.condition for spec in body.specs if spec.condition is not None]
     conditions += [text for spec in body.specs for text in spec.capture or []]
-    if Ability.CHECKS_SOURCE in session.adapter.can:
+    if Ability.CHECKS_SOURCE in session.debugger.abilities:
         await check_expressions(conditions, session.config.python_path)
     checked = [await place(session, spec) for spec in body.specs]
     before = session.breakpoints.copy()

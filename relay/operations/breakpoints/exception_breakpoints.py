@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from relay.debuggers import Ability
 from relay.debuggers.debugpy.source_check import check_expression
 from relay.errors import BreakpointInvalidCondition, RelayError
 from relay.models.exceptions import (
@@ -11,6 +10,7 @@ from relay.models.exceptions import (
     SetExceptionBreakpoints,
 )
 from relay.session.dap.breakpoint_sync import send_exception_filters
+from relay.session.debugger import Ability
 from relay.session.session import Session
 from relay.session.state.exception_breakpoints import DAP_FILTERS, ExceptionBreakpoints
 
@@ -25,7 +25,7 @@ async def set_exception_breakpoints(
     """
     await _check_condition(session, body.condition)
     if body.types:
-        session.adapter.require(Ability.EXCEPTION_DETAILS, "stop at named types of exceptions")
+        session.debugger.require(Ability.EXCEPTION_DETAILS, "stop at named types of exceptions")
     before = session.exceptions
     session.exceptions = ExceptionBreakpoints(
         filters=tuple(dict.fromkeys(DAP_FILTERS[name] for name in body.filters)),
@@ -52,7 +52,7 @@ async def get_exception_breakpoints(session: Session) -> ExceptionBreakpointsVie
 async def _check_condition(session: Session, condition: str | None) -> None:
     if condition is None:
         return
-    session.adapter.require(Ability.EXCEPTION_DETAILS, "stop at exceptions by a condition")
+    session.debugger.require(Ability.EXCEPTION_DETAILS, "stop at exceptions by a condition")
     fault = await check_expression(condition, session.config.python_path)
     if fault is not None:
         raise BreakpointInvalidCondition(

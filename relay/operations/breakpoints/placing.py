@@ -6,7 +6,6 @@ import os
 import time
 from dataclasses import replace
 
-from relay.debuggers import Ability
 from relay.debuggers.debugpy import breakpoint_text
 from relay.debuggers.debugpy.debuggee import source_lines
 from relay.debuggers.debugpy.debuggee.source_lines import Analysis
@@ -20,6 +19,7 @@ from relay.errors import (
 from relay.models.breakpoints import BreakpointSpec
 from relay.operations.paths import resolve, similar_files
 from relay.session.dap.breakpoint_events import LEFT_TO_DEBUGGER, UNKNOWN_FUNCTION
+from relay.session.debugger import Ability
 from relay.session.session import Session
 from relay.session.source_text import source_lines as source_lines_of
 from relay.session.state.breakpoints import Breakpoint
@@ -33,7 +33,7 @@ async def place(session: Session, spec: BreakpointSpec) -> Breakpoint:
     Raises BreakpointFileNotFound, BreakpointInvalidLine or BreakpointInvalidCondition.
     """
     wanted = _as_asked(session, spec)
-    if Ability.CHECKS_SOURCE not in session.adapter.can:
+    if Ability.CHECKS_SOURCE not in session.debugger.abilities:
         return await _left_to_debugger(session, wanted)
     if spec.function is not None:
         _require_dots(spec.function)
@@ -58,7 +58,7 @@ def _require_dots(function: str) -> None:
 
 async def _left_to_debugger(session: Session, wanted: Breakpoint) -> Breakpoint:
     """For a debugger that judges lines and texts by itself, once the program is there."""
-    adapter = session.adapter
+    adapter = session.debugger
     if wanted.capture is not None:
         adapter.require(Ability.CAPTURES, "capture values at a breakpoint")
     if wanted.function is not None:

@@ -80,7 +80,7 @@ async def pause_execution(session: Session, *, body: PauseRequest) -> PauseResul
 
 
 async def _thread_to_pause(session: Session) -> int | str:
-    if session.adapter.pauses_any_thread:
+    if session.debugger.pauses_any_thread:
         return ANY_THREAD
     threads = await _thread_ids(session)
     return threads[0] if threads else 1

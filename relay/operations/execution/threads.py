@@ -14,7 +14,6 @@ from typing import Any
 import trio
 
 from relay.dap.lifecycle import Phase
-from relay.debuggers import Ability
 from relay.debuggers.debugpy.probe_inspector import Inspector
 from relay.errors import DebuggerTimeout, InvalidSessionState, ThreadNotFound
 from relay.models.execution import PauseRequest, PauseResult
@@ -25,6 +24,7 @@ from relay.operations.execution.stepping import STEP_WAIT, pause_execution, stan
 from relay.operations.inspect.inspection import get_stack_trace, inspector_of
 from relay.operations.report.blocked import PATIENCE, STOPS
 from relay.session.dap.stack import top_frame
+from relay.session.debugger import Ability
 from relay.session.session import Session
 from relay.session.state.stop import Stop
 
@@ -102,7 +102,7 @@ async def _go_alone(
     session: Session, verb: str, thread_id: int, step: str | None
 ) -> tuple[int, States]:
     """Send one thread on its way; returns the cursor of the events, and the threads, before."""
-    session.adapter.require(Ability.THREADS, "resume one thread alone")
+    session.debugger.require(Ability.THREADS, "resume one thread alone")
     stop = session.require_stop(verb)
     inspector = inspector_of(session, verb)
     known = await _states(inspector)

@@ -10,7 +10,6 @@ from typing import Any
 
 import trio
 
-from relay.debuggers import Ability
 from relay.errors import DebuggerTimeout
 from relay.models.hangs import (
     Deadlock,
@@ -26,6 +25,7 @@ from relay.operations.hangs.deadlocks import as_threads, deadlocks, sentence
 from relay.operations.hangs.hang_text import hang_text
 from relay.operations.inspect.tasks import Texts, source_texts, task_view
 from relay.process.procfs import threads_from_outside
+from relay.session.debugger import Ability
 from relay.session.session import Session
 
 ANSWER_SECONDS = 5.0
@@ -57,7 +57,7 @@ async def hang_facts(
 
     Raises DebuggerTimeout, with what is seen from outside, if the process cannot answer.
     """
-    session.adapter.require(Ability.TASKS, "tell what threads wait for")
+    session.debugger.require(Ability.TASKS, "tell what threads wait for")
     debuggee = session.require_debuggee("tell what threads wait for")
     given = {name: value for name, value in wanted.items() if value is not None}
     try:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from relay.debuggers import Ability
 from relay.debuggers.debugpy.source_names import name_at
 from relay.errors import InvalidRequest
 from relay.models.execution import LocalVariable
@@ -29,6 +28,7 @@ from relay.operations.inspect.evaluation import evaluation
 from relay.operations.inspect.inspection import frame_of, inspector_of
 from relay.operations.paths import resolve
 from relay.operations.sessions.sessions import failure_fields
+from relay.session.debugger import Ability
 from relay.session.session import Session
 from relay.session.source_text import source_lines
 from relay.session.state.stop import RaisedException
@@ -54,7 +54,7 @@ async def _name_at_place(session: Session, body: HoverRequest) -> str:
     assert body.file is not None
     assert body.line is not None
     assert body.column is not None
-    session.adapter.require(Ability.CHECKS_SOURCE, "tell the name at a place: give the expression")
+    session.debugger.require(Ability.CHECKS_SOURCE, "tell the name at a place: give the expression")
     lines = await source_lines(resolve(body.file, session.config.project_root))
     if body.line > len(lines):
         raise _bad_place("line", f"the file has {len(lines)} lines", body.line)

@@ -11,12 +11,12 @@ from pathlib import PurePath
 from typing import Any
 
 from relay.dap.lifecycle import Phase
-from relay.debuggers import Ability
 from relay.errors import FrameNotFound, NotSupported, ThreadNotFound
 from relay.models.inspection import FrameView, StackTrace, VariableView
 from relay.models.resource import SourceRef
 from relay.models.variables import FrameVariables, FrameVariablesQuery
 from relay.operations.hangs.hang_report import hang_facts
+from relay.session.debugger import Ability
 from relay.session.session import Session
 
 DEEPEST = 10_000
@@ -27,7 +27,7 @@ def can_look(session: Session) -> bool:
     return (
         session.phase is Phase.RUNNING
         and session.stop is None
-        and Ability.TASKS in session.adapter.can
+        and Ability.TASKS in session.debugger.abilities
     )
 
 

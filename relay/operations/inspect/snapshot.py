@@ -24,8 +24,8 @@ from relay.models.report import LEAST_REPORT, REPORT_BYTES
 from relay.operations.inspect.watches import watch_values
 from relay.operations.report import stop_report as report
 from relay.operations.sessions.sessions import location_view
+from relay.redaction.redaction import REVEALING, Redaction
 from relay.session.dap.stack import stack
-from relay.session.redaction import REVEALING, Redaction
 from relay.session.session import Session
 from relay.session.source_text import is_regular
 from relay.session.state.stop import Frame, Stop

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import trio
 
-from relay.debuggers import Ability
 from relay.errors import InvalidParameter, InvalidRequest, PayloadTooLarge, StdinClosed
 from relay.models.output import (
     ClearedOutput,
@@ -18,6 +17,7 @@ from relay.models.output import (
     OutputQuery,
 )
 from relay.process.stdin_queue import QUEUE_BYTES, QueueFull
+from relay.session.debugger import Ability
 from relay.session.event_log import decode_cursor, encode_cursor
 from relay.session.session import Session
 
@@ -95,7 +95,7 @@ async def send_input(session: Session, *, body: InputRequest) -> InputResult:
     debuggee = session.require_program("write input")
     data = (body.input or "").encode()
     if debuggee.stdin is None:
-        session.adapter.require(Ability.STDIN, "write to the program's standard input")
+        session.debugger.require(Ability.STDIN, "write to the program's standard input")
         raise StdinClosed(
             "this program's standard input is not the relay's to write",
             suggestion="An attached program has its own input; launch it to give it some",

@@ -12,12 +12,12 @@ from typing import Any
 import trio
 
 from relay.dap.lifecycle import Phase
-from relay.debuggers import Ability
 from relay.errors import DebuggerTimeout, RelayError
 from relay.models.execution import BlockedThread
 from relay.models.hangs import HangReport, HangThread
 from relay.models.resource import Location
 from relay.operations.hangs.hang_report import hang_facts, report_of
+from relay.session.debugger import Ability
 from relay.session.session import Session
 
 AT_ONCE = 0.5
@@ -76,7 +76,7 @@ def _comes_back(told: Sequence[Mapping[str, Any]]) -> bool:
 
 async def _told(session: Session) -> list[dict[str, Any]] | None:
     """None where it cannot be asked; whether it can answer is `why_not_paused`'s concern."""
-    if session.phase is not Phase.RUNNING or Ability.TASKS not in session.adapter.can:
+    if session.phase is not Phase.RUNNING or Ability.TASKS not in session.debugger.abilities:
         return None
     try:
         return await hang_facts(

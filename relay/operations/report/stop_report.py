@@ -32,9 +32,9 @@ from relay.models.report import (
 from relay.operations.inspect.looking import is_user_code
 from relay.operations.report.report_text import CUT, place_of, render
 from relay.operations.sessions.sessions import failure_fields
+from relay.redaction.redaction import REVEALING, Redaction
 from relay.session.dap.stack import stack
 from relay.session.debuggee.exit_text import describe_exit
-from relay.session.redaction import REVEALING, Redaction
 from relay.session.session import Session
 from relay.session.source_text import source_lines
 from relay.session.state.breakpoints import Breakpoint

@@ -11,7 +11,6 @@ from importlib.metadata import version
 import trio
 
 from relay.config import SECRETS, ConfigurationError, Settings, config_file, save_changes
-from relay.debuggers import Adapter
 from relay.debuggers.debugpy import about
 from relay.errors import InternalError
 from relay.hub import Hub
@@ -24,6 +23,7 @@ from relay.models.server import (
     Info,
     ShutdownStarted,
 )
+from relay.session.debugger import Debugger
 
 log = logging.getLogger("relay")
 
@@ -40,7 +40,6 @@ async def get_health(hub: Hub) -> Health:
 
 async def get_info(hub: Hub, *, endpoints: Sequence[str] = ()) -> Info:
     """Name, versions and capabilities of the relay."""
-    known = hub.settings.known_adapters
     return Info(
         name="OpenCode Debug Relay Server",
         version=_version(),
@@ -48,16 +47,16 @@ async def get_info(hub: Hub, *, endpoints: Sequence[str] = ()) -> Info:
         python_version=platform.python_version(),
         **about.information(),
         capabilities=_capabilities(hub),
-        adapters={name: _adapter_info(adapter) for name, adapter in known.items()},
+        adapters={debugger.name: _adapter_info(debugger) for debugger in hub.debuggers},
         endpoints=list(endpoints),
     )
 
 
-def _adapter_info(adapter: Adapter) -> AdapterInfo:
+def _adapter_info(debugger: Debugger) -> AdapterInfo:
     return AdapterInfo(
-        languages=list(adapter.languages),
-        suffixes=list(adapter.suffixes),
-        capabilities=sorted(adapter.can),
+        languages=list(debugger.languages),
+        suffixes=list(debugger.suffixes),
+        capabilities=sorted(debugger.abilities),
     )
 
 

@@ -19,8 +19,8 @@ from pathlib import Path
 import trio
 
 from relay.config import Settings
-from relay.debuggers import debugpy as python_adapter
 from relay.debuggers.debugpy.about import DEBUGGER, SUPPORTED_DEBUGGER, is_supported_debugger
+from relay.debuggers.debugpy.about import debugpy_version as debugger_version
 from relay.debuggers.debugpy.interpreter import OLDEST, parse, query_argv
 from relay.debuggers.debugpy.processes import obstacle_to_tracing
 from relay.errors import RelayError
@@ -75,7 +75,7 @@ _INSTALL = f"{sys.executable} -m pip install '{DEBUGGER}{SUPPORTED_DEBUGGER}'"
 
 
 def _debugger() -> Check:
-    found = python_adapter.debugger_version()
+    found = debugger_version()
     if found is None:
         return _broken(DEBUGGER, "it is not installed beside the relay", _INSTALL)
     if not is_supported_debugger(found):
@@ -208,6 +208,7 @@ async def _debug_something(settings: Settings) -> tuple[str, tuple[str, ...]]:
             with hub.use(created.session_id) as session:
                 question = EvaluateRequest(expression="6 * 7")
                 value = await evaluation.evaluate(session, body=question)
-                limits = session.debugger.limitations if session.debugger is not None else ()
+                report = session.debugger_report
+                limits = report.limitations if report is not None else ()
             message = f"works in the launch mode {created.launch_mode}: 6 * 7 is {value.result}"
             return message, limits

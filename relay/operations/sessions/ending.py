@@ -6,12 +6,12 @@ Source: user story, section 5.2; contract, sections 2 and 9.
 from __future__ import annotations
 
 from relay.dap.lifecycle import Phase
-from relay.debuggers import Ability
 from relay.errors import InvalidRequest, InvalidSessionState
 from relay.models.ending import DetachedResult, RestartRequest, TerminatedResult
 from relay.models.launch import LaunchRequest, LaunchResult
 from relay.operations.sessions.launching import check_launch, start_program
 from relay.session.debuggee.dismissal import Dismissal
+from relay.session.debugger import Ability
 from relay.session.session import Session
 
 LIVE = (Phase.RUNNING, Phase.PAUSED)
@@ -39,7 +39,7 @@ async def detach(session: Session) -> DetachedResult:
     """
     debuggee = session.require_program("detach")
     if not debuggee.attached:
-        session.adapter.require(Ability.DETACH, "let a launched program go: terminate it")
+        session.debugger.require(Ability.DETACH, "let a launched program go: terminate it")
     await _part(session, Dismissal("detached", lives_on=True))
     return DetachedResult(session_id=session.id, status=session.phase, pid=debuggee.pid)
 

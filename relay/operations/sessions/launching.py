@@ -12,11 +12,9 @@ from typing import Literal
 import trio
 
 from relay.dap.lifecycle import Phase
-from relay.debuggers import Ability
 from relay.debuggers.debugpy.attach import attach_starter
 from relay.debuggers.debugpy.launching import Request, launch_starters
 from relay.debuggers.debugpy.source_check import analyse
-from relay.debuggers.known import DEFAULT, adapter_for
 from relay.environments import environment_python
 from relay.errors import (
     InvalidRequest,
@@ -36,6 +34,7 @@ from relay.operations.execution.stepping import settle
 from relay.operations.paths import resolve, similar_files
 from relay.process.stdin_queue import QUEUE_BYTES
 from relay.session.debuggee.attach_target import Mappings, Target
+from relay.session.debugger import Ability
 from relay.session.definition import without_waiting
 from relay.session.session import Session
 from relay.session.state.exception_breakpoints import ExceptionBreakpoints
@@ -102,7 +101,7 @@ async def _require_still(session: Session, verb: str, *phases: Phase) -> None:
 
 def _check_options(session: Session, body: LaunchRequest) -> None:
     """Raise NotSupported for what the session's debugger has no use for."""
-    adapter = session.adapter
+    adapter = session.debugger
     for given, ability, what in (
         (body.module is not None, Ability.MODULES, "launch a module by its name: give a script"),
         (body.launch_mode is not None, Ability.LAUNCH_MODES, "be told a launch_mode"),
@@ -147,7 +146,7 @@ async def _request(session: Session, body: LaunchRequest) -> Request:
 def _choose_python(session: Session, body: LaunchRequest, cwd: str) -> None:
     """Before anything is asked of the interpreter: that of the program, unless one was named."""
     config = session.config
-    if config.python_given or session.adapter.name != DEFAULT.name:
+    if config.python_given or not session.debugger.takes_python_path:
         return
     beside = []
     if body.script is not None:
@@ -164,14 +163,14 @@ def other_python(session: Session) -> str | None:
     """The interpreter of the program, unless it is the relay's own or another debugger's."""
     path = session.config.python_path
     same = os.path.abspath(path) == os.path.abspath(sys.executable)
-    return None if same or session.adapter.name != DEFAULT.name else path
+    return path if session.debugger.takes_python_path and not same else None
 
 
 def _debugged_children(session: Session, body: LaunchRequest) -> Literal["all", "workers"] | None:
     """Which: with `auto` all where a breakpoint may be hit, workers where a test may fail."""
     if body.debug_subprocesses != "auto":
         return "all" if body.debug_subprocesses else None
-    if Ability.CHILDREN not in session.adapter.can:
+    if Ability.CHILDREN not in session.debugger.abilities:
         return None
     if any(breakpoint.enabled for breakpoint in session.breakpoints):
         return "all"
@@ -218,7 +217,7 @@ async def _script(session: Session, asked: str, cwd: str) -> str:
             similar=similar,
             suggestion=f"Did you mean {similar[0]}?" if similar else None,
         )
-    if _is_source_file(path) and Ability.CHECKS_SOURCE in session.adapter.can:
+    if _is_source_file(path) and Ability.CHECKS_SOURCE in session.debugger.abilities:
         await _check_syntax(session, path)
     return path
 
@@ -257,10 +256,10 @@ async def _check_syntax(session: Session, path: str) -> None:
 
 
 def _other_language(session: Session, path: str) -> str | None:
-    adapter = adapter_for(path, session.settings.known_adapters)
-    if adapter.name == session.adapter.name:
+    name = session.debuggers.for_program(path).name
+    if name == session.debugger.name:
         return None
-    return f'Its name is one for the {adapter.name} adapter: give "adapter": "{adapter.name}"'
+    return f'Its name is one for the {name} adapter: give "adapter": "{name}"'
 
 
 def exception_filters(body: LaunchRequest) -> tuple[str, ...]:
@@ -282,7 +281,7 @@ async def attach(session: Session, *, body: AttachRequest) -> AttachResult:
     By the host and port on which its debugger listens, or by process id.
     """
     session.require("attach", Phase.CREATED)
-    session.adapter.require(Ability.ATTACH, "attach to a program that runs: launch it")
+    session.debugger.require(Ability.ATTACH, "attach to a program that runs: launch it")
     target = Target(
         pid=body.pid,
         host=body.host,

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from relay.dap.lifecycle import Phase
-from relay.debuggers.known import DEFAULT, adapter_for
 from relay.environments import environment_python
 from relay.errors import InvalidRequest
 from relay.hub import Hub
@@ -31,8 +30,8 @@ from relay.models.sessions import (
 )
 from relay.models.sessions import SessionConfig as SessionConfigView
 from relay.models.variables import RevealQuery
+from relay.redaction.redaction import REVEALING, Redaction
 from relay.session.debuggee.start import Launched
-from relay.session.redaction import REVEALING, Redaction
 from relay.session.session import Session, SessionConfig
 from relay.session.state.stop import Stop
 
@@ -61,13 +60,14 @@ def python_given(hub: Hub, asked: str | None) -> bool:
 
 def adapter_of(hub: Hub, program: str | None) -> str:
     """The name of the adapter for a program, by how its own name ends."""
-    return (DEFAULT if program is None else adapter_for(program, hub.settings.known_adapters)).name
+    known = hub.debuggers
+    return (known.default if program is None else known.for_program(program)).name
 
 
 def _adapter(hub: Hub, asked: str) -> str:
-    known = hub.settings.known_adapters
+    known = hub.debuggers
     if asked not in known:
-        raise _bad_field("adapter", f"must be one of {', '.join(known)}", asked)
+        raise _bad_field("adapter", f"must be one of {', '.join(known.names)}", asked)
     return asked
 
 
@@ -216,7 +216,7 @@ def view(session: Session, *, reveal: bool = False) -> SessionView:
 
 
 def debugger_view(session: Session) -> DebuggerView | None:
-    found = session.debugger
+    found = session.debugger_report
     if found is None:
         return None
     return DebuggerView(name=found.name, version=found.version, limitations=list(found.limitations))

@@ -10,18 +10,18 @@ import ast
 import json
 import re
 
-from relay.debuggers import Adapter
+from relay.session.debugger import Debugger
 
 INT = re.compile(r"-?(0|[1-9][0-9]*)")
 FLOAT = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?|-?Inf|NaN")
 
 
-def spoken(adapter: Adapter, value: str, type_name: str) -> tuple[str, str]:
+def spoken(debugger: Debugger, value: str, type_name: str) -> tuple[str, str]:
     """(value, type) for a value as its debugger shows it. Texts are put in double quotes."""
-    if type_name in adapter.scalars:
+    if type_name in debugger.scalars:
         return _scalar(value)
     name = type_name.rpartition(".")[2]
-    kind = adapter.types.get(name, name)
+    kind = debugger.types.get(name, name)
     return (_as_json(value) if kind == "string" else value), kind
 
 

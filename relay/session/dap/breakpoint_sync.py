@@ -16,7 +16,7 @@ from relay.debuggers.debugpy.breakpoint_text import (
     translate_log_message,
 )
 from relay.debuggers.debugpy.own_code import own_roots
-from relay.debuggers.standard.adapter import StandardAdapter
+from relay.debuggers.standard.debugger import StandardDebugger
 from relay.session.dap.breakpoint_events import name_of, start_anew, take_answer, take_places
 from relay.session.dap.capture_sync import send_captures
 from relay.session.state.breakpoints import Breakpoint
@@ -112,7 +112,7 @@ async def send_function_breakpoints(debuggee: Debuggee) -> None:
     if not active and not inspector.functions:
         return
     told, inspector.functions = inspector.functions, frozenset(b.id for b in active)
-    if isinstance(session.adapter, StandardAdapter):
+    if isinstance(session.debugger, StandardDebugger):
         await _send_named(debuggee, active, told)
     else:
         sent = [_function_breakpoint(session, b) for b in active]
@@ -144,7 +144,7 @@ def _in_order_of(
 
 
 def _source_breakpoint(session: Session, breakpoint: Breakpoint) -> dict[str, Any]:
-    if isinstance(session.adapter, StandardAdapter):
+    if isinstance(session.debugger, StandardDebugger):
         return _as_asked(breakpoint)
     source: dict[str, Any] = {"line": breakpoint.line, **_texts(session, breakpoint)}
     if breakpoint.log_message is not None:
@@ -209,7 +209,7 @@ async def send_exception_filters(debuggee: Debuggee) -> None:
     `raised` stops there: it has user_unhandled in it.
     """
     setting, inspector = debuggee.session.exceptions, debuggee.inspector
-    if isinstance(adapter := debuggee.session.adapter, StandardAdapter):
+    if isinstance(adapter := debuggee.session.debugger, StandardDebugger):
         filters = adapter.exception_filters(setting.filters)
         if filters or inspector is None or inspector.has_exception_filters:
             await debuggee.request("setExceptionBreakpoints", {"filters": filters})

@@ -14,6 +14,7 @@ from typing import Any
 
 from relay.dap.conversation import Event
 from relay.errors import RelayError
+from relay.redaction.output_mask import OutputMask
 from relay.session.dap.breakpoint_events import found_function, named, take_answer, take_hits
 from relay.session.dap.breakpoint_sync import send_breakpoints
 from relay.session.dap.capture_sync import fetch_rest, take_captures
@@ -21,8 +22,6 @@ from relay.session.dap.exception_stop import examine, failure_stop
 from relay.session.dap.stack import told_frame, top_frame
 from relay.session.dap.stop_body import stopped_body
 from relay.session.debuggee.debuggee import Debuggee
-from relay.session.debugger import Debugger
-from relay.session.output_mask import OutputMask
 from relay.session.state.stop import Frame, Stop
 
 log = logging.getLogger("relay.session")
@@ -104,7 +103,7 @@ class EventHandler:
                 self._print("console", str(text))
 
     def _debugger_told(self, body: Mapping[str, Any]) -> None:
-        self._session.debugger = Debugger.from_event(body)
+        self._session.debugger_report = self._session.debugger.report(body)
 
     def _unfit_told(self, body: Mapping[str, Any]) -> None:
         self._debuggee.unfit = str(body["reason"])

@@ -1,4 +1,4 @@
-"""StandardAdapter: a debugger that speaks the Debug Adapter Protocol by itself, as a command.
+"""StandardDebugger: a debugger that speaks the Debug Adapter Protocol by itself, as a command.
 
 The relay is its client, as an editor would be. What of a launch it is told stands in a template.
 Source: DAP initialize, launch.
@@ -10,35 +10,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from relay.debuggers import Adapter
+from relay.models.adapters import LAUNCH, mentions
+from relay.session.debugger import Debugger
 
 RAISED = "raised"
 UNCAUGHT = "uncaught"
 
 
-LAUNCH = {
-    "program": "{program}",
-    "args": "{args}",
-    "cwd": "{cwd}",
-    "env": "{env}",
-    "stopOnEntry": "{stop_on_entry}",
-}
-"""What most debuggers take."""
-
-
-@dataclass(frozen=True, slots=True)
-class StandardAdapter(Adapter):
-    """`command` is an argv; `launch` a template of the arguments of DAP's `launch`."""
+@dataclass(frozen=True)
+class StandardDebugger(Debugger):
+    """`command` is an argv; it starts nothing without one."""
 
     command: tuple[str, ...] = ()
     over_tcp: bool = False
     """Whether it listens on a port of this machine, `{port}` in the command, or speaks on stdio."""
 
-    launch: Mapping[str, Any] = field(default_factory=lambda: LAUNCH)
-    """Where a text is `{program}`, `{args}`, `{cwd}`, `{env}`, `{env_list}` or `{stop_on_entry}`
+    launch_template: Mapping[str, Any] = field(default_factory=lambda: LAUNCH)
+    """Arguments of DAP's `launch`. Where a text is `{program}`, `{args}`, `{cwd}`, `{env}`, `{env_list}` or `{stop_on_entry}`
     and nothing else, the value itself stands, whatever its type; within a text, its spelling."""
 
-    attach: Mapping[str, Any] | None = None
+    attach_template: Mapping[str, Any] | None = None
     """The same for DAP's `attach`, with `{pid}`, or `{host}` and `{port}`, and where the program
     has its files: `{path_mappings}`, a list, or `{path_mapping}`, an object. What an attach does
     not say is left out. None if it cannot attach."""
@@ -72,22 +63,22 @@ class StandardAdapter(Adapter):
 
     def launch_arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of `launch`: the template with the values in their places."""
-        return {key: filled(item, values) for key, item in self.launch.items()}
+        return {key: filled(item, values) for key, item in self.launch_template.items()}
 
     def attach_arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of `attach`, without those of which the values are None.
 
         Raises NotSupported if it does not attach, or not by what the values say.
         """
-        if self.attach is None:
+        if self.attach_template is None:
             raise self.cannot("attach to a program that runs: launch it")
         for way, words in (("pid", "a process id"), ("port", "host and port")):
-            if values[way] is not None and not mentions(self.attach, way):
+            if values[way] is not None and not mentions(self.attach_template, way):
                 raise self.cannot(f"attach by {words}")
         unsaid = [name for name, value in values.items() if value is None]
         said = {
             key: item
-            for key, item in self.attach.items()
+            for key, item in self.attach_template.items()
             if not any(mentions(item, name) for name in unsaid)
         }
         return filled(said, values)  # type: ignore[no-any-return]
@@ -96,15 +87,6 @@ class StandardAdapter(Adapter):
         """The adapter's own filters for what the session stops at."""
         found = [name for word in wanted for name in self.filters.get(word, ())]
         return list(dict.fromkeys(found))
-
-
-def mentions(template: Any, name: str) -> bool:
-    """Whether a JSON value has the placeholder, however deep it stands."""
-    if isinstance(template, Mapping):
-        return any(mentions(item, name) for item in template.values())
-    if isinstance(template, list | tuple):
-        return any(mentions(item, name) for item in template)
-    return isinstance(template, str) and f"{{{name}}}" in template
 
 
 def filled(template: Any, values: Mapping[str, Any]) -> Any:

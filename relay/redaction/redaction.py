@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from relay.debuggers.debugpy.debuggee.probe.credentials import without_credentials
-from relay.debuggers.debugpy.debuggee.probe.secrets import MASK, scrub, scrub_words, secret_names
-from relay.session.output_mask import OutputMask
+from relay.redaction.output_mask import OutputMask
+from relay.redaction.rules import MASK, scrub, scrub_words, secret_names, without_credentials
 
 
 class Redaction:

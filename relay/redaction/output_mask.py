@@ -6,7 +6,7 @@ the beginning of one is waited for.
 
 from __future__ import annotations
 
-from relay.debuggers.debugpy.debuggee.probe.credentials import (
+from relay.redaction.rules import (
     CREDENTIAL_MASK,
     credential_spans,
     last_word_from,

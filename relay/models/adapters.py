@@ -1,0 +1,92 @@
+"""Adapters as settings and requests name them: the names, and the entries of config.json.
+
+An entry is any debugger that speaks DAP as a command; `relay/debuggers/configured.py` makes a
+debugger of it. Source: contract, section 7; DAP, "Launching and attaching".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+ADAPTER_NAME = r"^[a-z][a-z0-9_-]{0,31}$"
+
+OWN_ADAPTERS = ("python", "perl")
+"""The relay's own, the default one first: names that no entry of the settings may have."""
+
+DEFAULT_ADAPTER = OWN_ADAPTERS[0]
+
+LAUNCH: Mapping[str, Any] = {
+    "program": "{program}",
+    "args": "{args}",
+    "cwd": "{cwd}",
+    "env": "{env}",
+    "stopOnEntry": "{stop_on_entry}",
+}
+"""What most debuggers take of a launch."""
+
+TARGETS = ("pid", "port")
+"""One of them is in every attach."""
+
+Word = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00]*$")]
+Suffix = Annotated[str, StringConstraints(pattern=r"^\.[^./\x00]{1,31}$")]
+
+
+class ExceptionFilters(BaseModel):
+    """The adapter's own filters for what a session stops at."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    raised: tuple[Word, ...] = Field((), description="For every exception that is raised")
+    uncaught: tuple[Word, ...] = Field((), description="For those that nobody catches")
+
+
+class ConfiguredAdapter(BaseModel):
+    """One entry of `adapters` in config.json."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    command: tuple[Word, ...] = Field(
+        min_length=1,
+        description="What starts the adapter; over TCP, `{port}` stands for the port to listen on",
+    )
+    transport: Literal["stdio", "tcp"] = Field("stdio", description="How it speaks DAP")
+    launch: dict[str, Any] = Field(
+        default_factory=lambda: dict(LAUNCH),
+        description="Arguments of DAP's `launch`, with placeholders for what a launch is told",
+    )
+    attach: dict[str, Any] | None = Field(
+        None,
+        description="Arguments of DAP's `attach`, with placeholders for what an attach is told; "
+        "without it, the adapter only launches",
+    )
+    languages: tuple[Word, ...] = Field((), description="What its programs are written in")
+    suffixes: tuple[Suffix, ...] = Field(
+        (), description="How names of its programs end, the dot included"
+    )
+    exception_filters: ExceptionFilters = Field(
+        ExceptionFilters(), description="Its filters for exceptions"
+    )
+
+    @model_validator(mode="after")
+    def _says_its_port(self) -> Self:
+        if self.transport == "tcp" and not any("{port}" in word for word in self.command):
+            raise ValueError('over "tcp" the command needs {port}, where the adapter is to listen')
+        return self
+
+    @model_validator(mode="after")
+    def _says_its_target(self) -> Self:
+        if self.attach is not None and not any(mentions(self.attach, way) for way in TARGETS):
+            raise ValueError("attach needs {pid}, or {host} and {port}: what to attach to")
+        return self
+
+
+def mentions(template: Any, name: str) -> bool:
+    """Whether a JSON value has the placeholder `{name}`, however deep it stands."""
+    if isinstance(template, Mapping):
+        return any(mentions(item, name) for item in template.values())
+    if isinstance(template, list | tuple):
+        return any(mentions(item, name) for item in template)
+    return isinstance(template, str) and f"{{{name}}}" in template
