@@ -9,7 +9,7 @@ import pytest
 import trio
 import trio.testing
 
-from relay.faces.http.asgi import Message, Receive, Scope, Send
+from relay.faces.common.asgi import Message, Receive, Scope, Send
 from relay.faces.http.body_limit import BODY_BYTES, BODY_SECONDS, limit_body
 from tests.http.conftest import Served, read_response
 from tests.http.test_routing import error_of

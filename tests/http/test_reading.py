@@ -17,7 +17,7 @@ from relay.errors import (
     RelayError,
     UnsupportedMediaType,
 )
-from relay.faces.http.reading import read_body, read_query, refuse_query
+from relay.faces.common.reading import read_body, read_query, refuse_query
 from tests.http.fake import Body, Needed, Query
 
 JSON = "application/json"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relay.errors import Forbidden, Unauthorized
-from relay.faces.http.asgi import Scope
+from relay.faces.common.asgi import Scope
 from relay.faces.http.security import Guard
 from tests.http.conftest import Served, serving
 from tests.http.fake import settings

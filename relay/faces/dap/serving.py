@@ -10,9 +10,9 @@ from functools import partial
 import trio
 
 from relay.client import AsyncClient
+from relay.faces.common.own_streams import own_streams
 from relay.faces.dap.editor import Editor
 from relay.faces.dap.face import Face
-from relay.faces.own_streams import own_streams
 
 LOOPBACK = "127.0.0.1"
 

@@ -13,7 +13,7 @@ from quart import Response
 from quart.wrappers.response import ResponseBody
 
 from relay.errors import RelayError
-from relay.faces.http.asgi import JSON, REQUEST_ID, Scope, request_id_of
+from relay.faces.common.asgi import JSON, REQUEST_ID, Scope, request_id_of
 from relay.faces.http.streams import Stream
 from relay.models import envelope
 

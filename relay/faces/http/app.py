@@ -25,16 +25,25 @@ from relay.errors import (
     RelayError,
     RouteNotFound,
 )
+from relay.faces.common.asgi import (
+    App,
+    HubLike,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    refuse,
+    request_id_of,
+)
+from relay.faces.common.failures import as_relay_error
 from relay.faces.http import answers
-from relay.faces.http.asgi import App, Message, Receive, Scope, Send, refuse, request_id_of
 from relay.faces.http.body_limit import BODY_BYTES, limit_body
 from relay.faces.http.connection import Connection
 from relay.faces.http.disconnect_gate import gate_disconnect
-from relay.faces.http.failures import as_relay_error
 from relay.faces.http.metrics_page import measured
 from relay.faces.http.pages import page_views
 from relay.faces.http.security import SecuritySettings, guarded
-from relay.faces.http.table import API, HubLike, Route
+from relay.faces.http.table import API, Route
 from relay.faces.http.url_map import endpoint, url_map
 from relay.faces.http.views import current_scope, view
 from relay.faces.tool.calls import PREFIX as TOOL

@@ -10,7 +10,7 @@ from __future__ import annotations
 import trio
 
 from relay.errors import InvalidRequest, PayloadTooLarge, RelayError
-from relay.faces.http.asgi import App, Message, Receive, Scope, Send, has_body, header, refuse
+from relay.faces.common.asgi import App, Message, Receive, Scope, Send, has_body, header, refuse
 
 BODY_BYTES = 10 * 1024 * 1024
 """The largest body that is accepted."""

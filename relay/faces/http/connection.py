@@ -16,8 +16,7 @@ from quart.utils import encode_headers
 from quart.wrappers.response import DataBody
 from quart_trio.asgi import TrioASGIHTTPConnection
 
-from relay.faces.http.asgi import has_body
-from relay.faces.http.exchange import ON_HANG_UP
+from relay.faces.common.asgi import ON_HANG_UP, has_body
 
 
 class Connection(TrioASGIHTTPConnection):

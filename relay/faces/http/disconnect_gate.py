@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import trio
 
-from relay.faces.http.asgi import App, Message, Receive, Scope, Send
+from relay.faces.common.asgi import App, Message, Receive, Scope, Send
 
 
 def gate_disconnect(app: App) -> App:

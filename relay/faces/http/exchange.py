@@ -21,10 +21,7 @@ from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
 from hypercorn.trio.task_group import _handle
 from hypercorn.typing import HTTPScope
 
-from relay.faces.http.asgi import Message
-
-ON_HANG_UP = "relay.on_hang_up"
-"""In the scope: takes a function, to be called if the client leaves before its answer is there."""
+from relay.faces.common.asgi import ON_HANG_UP, Message
 
 ROOM = 16
 """Pieces of a body, of up to 64 KiB, that are taken from the socket before the app asks."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
-from relay.faces.http.asgi import ROUTE, App, Message, Receive, Scope, Send
+from relay.faces.common.asgi import ROUTE, App, Message, Receive, Scope, Send
 from relay.faces.http.streams import PlainText
 from relay.hub import Hub
 from relay.metrics import Histogram, Metrics

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from relay.errors import RelayError
-from relay.faces.http.asgi import REQUEST_ID
+from relay.faces.common.asgi import REQUEST_ID
 from relay.faces.http.streams import Stream
 from relay.faces.http.table import API, Route
 from relay.models.envelope import REQUEST_ID_LENGTH, ErrorEnvelope, Meta

@@ -25,7 +25,7 @@ from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
 from hypercorn.typing import H11SendableEvent
 
 from relay.errors import InternalError, InvalidRequest, NotSupported, PayloadTooLarge, RelayError
-from relay.faces.http.asgi import JSON, REQUEST_ID
+from relay.faces.common.asgi import JSON, REQUEST_ID
 from relay.faces.http.exchange import Exchange
 from relay.faces.http.idleness import Idleness
 from relay.models import envelope

@@ -16,7 +16,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from relay.errors import Forbidden, RelayError, Unauthorized
-from relay.faces.http.asgi import App, Headers, Receive, Scope, Send, header, refuse
+from relay.faces.common.asgi import App, Headers, Receive, Scope, Send, header, refuse
 
 ANY_HOST = "*"
 """In `allowed_hosts`: every name is accepted."""

@@ -22,8 +22,8 @@ from typing import Any, Protocol, cast
 import trio
 from hypercorn.trio import serve as hypercorn_serve
 
+from relay.faces.common.asgi import App, HubLike, Receive, Scope, Send
 from relay.faces.http.app import make_app
-from relay.faces.http.asgi import App, Receive, Scope, Send
 from relay.faces.http.listener import (
     CannotListenError,
     Place,
@@ -37,7 +37,7 @@ from relay.faces.http.listener import (
 from relay.faces.http.protocol import RelayConfig, install
 from relay.faces.http.routes import ROUTES
 from relay.faces.http.security import SecuritySettings
-from relay.faces.http.table import HubLike, Route
+from relay.faces.http.table import Route
 from relay.faces.mcp.http import mcp_mounts
 
 __all__ = ["CannotListenError", "ServerSettings", "serve"]

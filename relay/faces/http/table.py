@@ -18,12 +18,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, get_type_hints
+from typing import Any, get_type_hints
 
-import trio
 from pydantic import BaseModel
 
 from relay.errors import (
@@ -41,33 +39,11 @@ from relay.errors import (
     UnsupportedMediaType,
 )
 from relay.faces.http.streams import Stream
-from relay.metrics import Metrics
 
 API = "/api/v1"
 """Every route's path is relative to this."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
-
-
-class HubLike(Protocol):
-    """What this face needs of the hub."""
-
-    def check_open(self) -> None:
-        """Raise ShuttingDown once the relay has begun to end."""
-
-    @property
-    def metrics(self) -> Metrics:
-        """What this relay counts."""
-
-    @property
-    def shutdown_requested(self) -> trio.Event:
-        """Set when a client asked the relay to end."""
-
-    def drain(self) -> None:
-        """Refuse new work, answer every waiter, and let every session end."""
-
-    def use(self, session_id: str) -> AbstractContextManager[Any]:
-        """The live session, kept from expiring; raises SessionNotFound or SessionExpired."""
 
 
 class RouteError(TypeError):

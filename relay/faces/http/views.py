@@ -14,12 +14,12 @@ from pydantic import BaseModel
 from quart import Response
 from quart.globals import request_ctx
 
+from relay.faces.common.asgi import ROUTE, HubLike, Scope, request_id_of
+from relay.faces.common.failures import as_relay_error
+from relay.faces.common.reading import read_body, read_path, read_query, refuse_query
 from relay.faces.http import answers
-from relay.faces.http.asgi import ROUTE, Scope, request_id_of
-from relay.faces.http.failures import as_relay_error
-from relay.faces.http.reading import read_body, read_path, read_query, refuse_query
 from relay.faces.http.streams import Stream
-from relay.faces.http.table import HubLike, Route
+from relay.faces.http.table import Route
 
 if TYPE_CHECKING:
     from quart import Request

@@ -13,8 +13,7 @@ import trio
 
 from relay import __version__
 from relay.errors import NotSupported, RouteNotFound
-from relay.faces.http.asgi import ROUTE, App, Receive, Scope, Send
-from relay.faces.http.table import HubLike
+from relay.faces.common.asgi import ROUTE, App, HubLike, Receive, Scope, Send
 from relay.faces.mcp import extra
 from relay.faces.mcp.tables import table_of
 

@@ -18,8 +18,8 @@ from mcp.server.lowlevel import Server
 from pydantic import BaseModel, ValidationError
 
 from relay.errors import InvalidRequest, RelayError
-from relay.faces.http.complaints import complaints, summary, unknown
-from relay.faces.http.failures import as_relay_error
+from relay.faces.common.complaints import complaints, summary, unknown
+from relay.faces.common.failures import as_relay_error
 from relay.faces.mcp.arguments import MAX_CHARS
 from relay.faces.mcp.failures import error_text
 from relay.faces.mcp.tools import INSTRUCTIONS, Tool

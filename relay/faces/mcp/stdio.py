@@ -22,9 +22,9 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from relay.config import Settings
+from relay.faces.common.own_streams import own_streams
 from relay.faces.mcp.server import make_server
 from relay.faces.mcp.tools import Tool
-from relay.faces.own_streams import own_streams
 from relay.hub import open_relay
 
 LINE_BYTES = 10 * 1024 * 1024

@@ -98,7 +98,7 @@ def _serve(file: str | None) -> int:
     import trio
 
     from relay.config import ConfigurationError, load_settings
-    from relay.faces.own_streams import own_streams
+    from relay.faces.common.own_streams import own_streams
     from relay.faces.stdio.server import converse
     from relay.models.line_protocol import InitializeParams
 

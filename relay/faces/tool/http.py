@@ -13,8 +13,9 @@ from typing import Any
 import trio
 
 from relay.errors import MethodNotAllowed, RouteNotFound
-from relay.faces.http.asgi import (
+from relay.faces.common.asgi import (
     JSON,
+    ON_HANG_UP,
     REQUEST_ID,
     ROUTE,
     App,
@@ -27,9 +28,8 @@ from relay.faces.http.asgi import (
     header,
     request_id_of,
 )
-from relay.faces.http.exchange import ON_HANG_UP
-from relay.faces.http.failures import as_relay_error
-from relay.faces.http.reading import read_body, refuse_query
+from relay.faces.common.failures import as_relay_error
+from relay.faces.common.reading import read_body, refuse_query
 from relay.faces.tool.calls import CALLS, PREFIX, Call
 from relay.faces.tool.document import document
 from relay.models.envelope import dump_plain

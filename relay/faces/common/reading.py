@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 from pydantic import BaseModel, ValidationError
 
 from relay.errors import InvalidParameter, InvalidRequest, MissingParameter, UnsupportedMediaType
-from relay.faces.http.complaints import Complaint, bounded, complaints, summary
+from relay.faces.common.complaints import Complaint, bounded, complaints, summary
 
 Model = TypeVar("Model", bound=BaseModel)
 

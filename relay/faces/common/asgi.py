@@ -6,11 +6,13 @@ Knows ASGI messages and the envelope. Knows no route.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any, TypeAlias
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeAlias
 
 import trio
 
 from relay.errors import RelayError
+from relay.metrics import Metrics
 from relay.models import envelope
 from relay.models.tool import PREFIX as TOOL
 from relay.models.tool import refusal
@@ -28,8 +30,32 @@ REQUEST_ID = "X-Request-ID"
 ROUTE = "relay.route"
 """Where a view notes its template in the scope."""
 
+ON_HANG_UP = "relay.on_hang_up"
+"""In the scope: takes a function, to be called if the client leaves before its answer is there."""
+
 LINGER_SECONDS = 2.0
 """How long a refused upload may go on before the connection is cut."""
+
+
+class HubLike(Protocol):
+    """What this face needs of the hub."""
+
+    def check_open(self) -> None:
+        """Raise ShuttingDown once the relay has begun to end."""
+
+    @property
+    def metrics(self) -> Metrics:
+        """What this relay counts."""
+
+    @property
+    def shutdown_requested(self) -> trio.Event:
+        """Set when a client asked the relay to end."""
+
+    def drain(self) -> None:
+        """Refuse new work, answer every waiter, and let every session end."""
+
+    def use(self, session_id: str) -> AbstractContextManager[Any]:
+        """The live session, kept from expiring; raises SessionNotFound or SessionExpired."""
 
 
 def header(scope: Scope, name: bytes) -> bytes | None:

@@ -1,0 +1,8 @@
+"""What several faces share; no face imports another but HTTP, which mounts two.
+
+- `own_streams`: standard input and output of a process that speaks a protocol on them
+- `complaints`: what pydantic refuses, as {field, message, value}
+- `failures`: whatever a request raised, as an error of the catalog
+- `reading`: bytes of a request into typed arguments
+- `asgi`: ASGI's types, answers without a web framework, and the hub as faces over HTTP see it
+"""
