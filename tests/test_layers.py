@@ -35,6 +35,7 @@ LAYERS = (
         "relay.session",
         "relay.debuggers",
     },
+    {"relay.routes"},
     {"relay.hub", "relay.store"},
     {"relay", "relay.client"},
     {"relay.operations"},

@@ -1,7 +1,7 @@
 """The relay over HTTP from Python: `Client` for programs that wait, `AsyncClient` for trio.
 
 calls, following      one call, one stream, without IO
-verbs, routes         the table of routes as methods of both clients
+verbs                 how a line of `relay.routes` is carried out as a method of both clients
 place                 URL, Unix socket, token
 blocking, asynchronous   the same calls over httpx
 """
@@ -9,7 +9,7 @@ blocking, asynchronous   the same calls over httpx
 from typing import TYPE_CHECKING, Any
 
 from relay.client.blocking import Client, Session
-from relay.client.following import Told
+from relay.models.streams import Told
 
 if TYPE_CHECKING:
     from relay.client.asynchronous import AsyncClient, AsyncSession

@@ -1,6 +1,6 @@
 """AsyncClient: a relay over HTTP for trio programs.
 
-Carries calls to httpx and back; what they say is in `relay.client.routes`.
+Carries calls to httpx and back; what they say is in `relay.routes`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ import httpx
 import trio
 
 from relay.client.calls import Call, fill, raw_call, unreachable
-from relay.client.following import Following, Told
+from relay.client.following import Following
 from relay.client.place import SECONDS, Place
-from relay.client.routes import HubVerbs, SessionVerbs
 from relay.client.verbs import Asynchronous
 from relay.errors import SessionExpired, SessionNotFound
 from relay.models.creating import CreatedSession
+from relay.models.streams import Told
+from relay.routes.table import RelayVerbs, SessionVerbs
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -29,7 +30,7 @@ FAREWELL_SECONDS = 10.0
 """How long a cancelled block may take to delete its session."""
 
 
-class AsyncClient(HubVerbs, Asynchronous):
+class AsyncClient(RelayVerbs, Asynchronous["AsyncSession"]):
     """One relay. Use it in an `async with` block, or `aclose()` it.
 
     Takes and raises what `relay.Client` does. A call that is cancelled hangs up: the relay
@@ -113,7 +114,7 @@ class AsyncClient(HubVerbs, Asynchronous):
                     yield told
 
 
-class AsyncSession(SessionVerbs, Asynchronous):
+class AsyncSession(SessionVerbs, Asynchronous["AsyncSession"]):
     """One session of a relay. As a context manager it is deleted at the end of the block,
 
     also when the block is cancelled. `created` is what the relay told when it was created

@@ -1,6 +1,6 @@
 """Client: a relay over HTTP for programs that wait.
 
-Carries calls to httpx and back; what they say is in `relay.client.routes`.
+Carries calls to httpx and back; what they say is in `relay.routes`.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from typing import Any, Self, TypeVar
 import httpx
 
 from relay.client.calls import Call, fill, raw_call, unreachable
-from relay.client.following import Following, Told
+from relay.client.following import Following
 from relay.client.place import SECONDS, Place
-from relay.client.routes import HubVerbs, SessionVerbs
 from relay.client.verbs import Blocking
 from relay.errors import SessionExpired, SessionNotFound
 from relay.models.creating import CreatedSession
+from relay.models.streams import Told
+from relay.routes.table import RelayVerbs, SessionVerbs
 
 R = TypeVar("R")
 T = TypeVar("T")
 
 
-class Client(HubVerbs, Blocking):
+class Client(RelayVerbs, Blocking["Session"]):
     """One relay. Use it in a `with` block, or `close()` it.
 
     `url` is http://HOST:PORT or unix:PATH, by default RELAY_URL, else http://127.0.0.1:5679;
@@ -111,7 +112,7 @@ class Client(HubVerbs, Blocking):
                 yield from following.take(chunk)
 
 
-class Session(SessionVerbs, Blocking):
+class Session(SessionVerbs, Blocking["Session"]):
     """One session of a relay. As a context manager it is deleted at the end of the block.
 
     `created` is what the relay told when it was created through this client.

@@ -10,21 +10,19 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Generic, NoReturn, TypeVar
 from urllib.parse import quote
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from relay.errors import InvalidRequest, RelayError, RelayUnreachable, catalog
+from relay.routes.endpoint import IN_QUERY
 
 R = TypeVar("R")
 
-API = "/api/v1"
 DEFAULT_URL = "http://127.0.0.1:5679"
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
-
-ASKING = frozenset({"GET", "DELETE"})
-"""Methods whose fields travel in the query string."""
 
 _WAITING = ("wait", "timeout", "connect_timeout")
 """Fields by which a request says how many seconds it may take."""
@@ -63,7 +61,7 @@ def make_call(
 ) -> Call[R]:
     """The call for a request model: only what was set is sent."""
     fields = {} if request is None else request.model_dump(mode="json", exclude_unset=True)
-    asks = method in ASKING
+    asks = method in IN_QUERY
     return Call(
         method=method,
         path=path,
@@ -131,6 +129,7 @@ def refuse(error: ValidationError) -> NoReturn:
 # Answers ------------------------------------------------------------------------------
 
 
+@cache
 def reader(result: Any) -> Callable[[Any], Any]:
     """How the data of an answer becomes a `result`.
 

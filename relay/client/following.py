@@ -8,26 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from relay.client.calls import Call, broken_off, data_of
-from relay.models.streams import Dropped, StreamEnd
+from relay.models.streams import Dropped, StreamEnd, Told
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Told(Generic[T]):
-    """One thing of a stream.
-
-    `kind` is the event's type: `output`, `stopped`, …, or `dropped`, or at last `end`.
-    `cursor` continues after it, in a later stream too; None with `dropped`.
-    """
-
-    cursor: str | None
-    kind: str
-    data: T | Dropped | StreamEnd
 
 
 class Following(Generic[T]):

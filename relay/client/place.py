@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from relay.client.calls import API, DEFAULT_URL, Call, broken_off, unreachable
+from relay.client.calls import DEFAULT_URL, Call, broken_off, unreachable
+from relay.routes.endpoint import API
 
 SECONDS = 60.0
 """How long an answer may take, besides what the request itself says."""

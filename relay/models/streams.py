@@ -5,13 +5,16 @@ Source: contract, section 6; user story, section 5.5.
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
 
 from pydantic import Field
 
 from relay.models.fields import StrictModel, Text
 from relay.models.output import EventType
 from relay.models.resource import Resource
+
+T = TypeVar("T")
 
 CURSOR = "id of an entry, or next_cursor of a page; the header Last-Event-ID wins over it"
 
@@ -40,3 +43,16 @@ class StreamEnd(Resource):
     session_status: str
     reason: str | None = Field(description="Why the session or its program has ended")
     exit_code: int | None
+
+
+@dataclass(frozen=True)
+class Told(Generic[T]):
+    """One thing of a stream.
+
+    `kind` is the event's type: `output`, `stopped`, …, or `dropped`, or at last `end`.
+    `cursor` continues after it, in a later stream too; None with `dropped`.
+    """
+
+    cursor: str | None
+    kind: str
+    data: T | Dropped | StreamEnd

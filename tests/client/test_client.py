@@ -14,33 +14,16 @@ import trio
 
 import relay
 from relay import AsyncClient, Client, Settings, errors
-from relay.client.calls import error_of
+from relay.client import AsyncSession, Session
+from relay.client.calls import error_of, reader
 from relay.client.following import Following
-from relay.client.routes import HubVerbs, SessionVerbs
-from relay.client.verbs import Line, Tale
-from relay.faces.http.routes import ROUTES
-from relay.faces.http.streams import Stream
 from relay.models.breakpoints import BreakpointSpec
 from relay.models.launch import LaunchRequest
-from relay.models.output import EventView, OutputEntry
+from relay.models.output import OutputEntry
+from relay.routes.table import TABLE
 from tests.e2e.api import Api
 from tests.e2e.conftest import running_relay
 from tests.programs import Program
-
-LINES: dict[tuple[str, str], Line[Any]] = {
-    (line.method, line.path): line
-    for verbs in (HubVerbs, SessionVerbs)
-    for line in vars(verbs).values()
-    if isinstance(line, Line)
-}
-
-OTHER_NAMES = {
-    ("GET", "/sessions/{session_id}/ping"): ("POST", "/sessions/{session_id}/ping"),
-    ("POST", "/sessions/{session_id}/stdin"): ("POST", "/sessions/{session_id}/input"),
-}
-"""Routes that are another one under a second name: the clients have one verb for both."""
-
-STREAMED = {"streamOutput": OutputEntry, "streamEvents": EventView}
 
 
 def in_thread(work: Callable[[], Any]) -> Any:
@@ -54,20 +37,20 @@ def url_of(api: Api) -> str:
 # The table ------------------------------------------------------------------------------
 
 
-def test_every_route_is_a_verb_with_the_same_request_and_the_same_answer() -> None:
-    routes = {(r.method, r.path): r for r in ROUTES}
-    missing = routes.keys() - LINES.keys() - OTHER_NAMES.keys()
-    assert not missing, f"add a line to relay/client/routes.py for each of {sorted(missing)}"
-    assert LINES.keys() <= routes.keys()
-    assert OTHER_NAMES.keys() <= routes.keys()
-    for key, line in LINES.items():
-        signature = routes[key].signature
-        assert line.model is (signature.query or signature.body), key
-        if issubclass(signature.result, Stream):
-            expected = STREAMED.get(routes[key].name, str)
-            assert (line.result, isinstance(line, Tale)) == (expected, expected is not str)
-        else:
-            assert line.result is signature.result, key
+def test_both_clients_have_a_verb_for_every_route() -> None:
+    for line in TABLE:
+        blocking, asynchronous = (
+            (Session, AsyncSession) if "{session_id}" in line.path else (Client, AsyncClient)
+        )
+        assert getattr(blocking, line.name) is getattr(asynchronous, line.name) is line
+
+
+def test_a_verb_has_the_name_and_the_route_that_it_is() -> None:
+    with Client("http://127.0.0.1:1") as client:
+        method = client.session("sess_1").step_over
+        assert method.__name__ == "step_over"
+        assert method.__doc__ is not None
+        assert "POST /sessions/{session_id}/step-over" in method.__doc__
 
 
 @pytest.mark.parametrize(
@@ -76,8 +59,20 @@ def test_every_route_is_a_verb_with_the_same_request_and_the_same_answer() -> No
         ("import relay", {"httpx", "trio", "pydantic"}),
         ("import relay.__main__", {"httpx", "trio", "relay.models", "rich"}),
         ("from relay import Hub, Settings, open_relay", {"httpx", "quart"}),
-        ("from relay import Client", {"relay.hub", "relay.session", "relay.client.asynchronous"}),
-        ("from relay import AsyncClient", {"relay.hub", "relay.session"}),
+        (
+            "from relay import Client",
+            {
+                "relay.hub",
+                "relay.session",
+                "relay.client.asynchronous",
+                "relay.operations",
+                "relay.faces",
+            },
+        ),
+        (
+            "from relay import AsyncClient",
+            {"relay.hub", "relay.session", "relay.operations", "relay.faces"},
+        ),
     ],
 )
 def test_what_is_not_used_is_not_imported(code: str, spared: set[str]) -> None:
@@ -287,8 +282,7 @@ def test_an_error_of_a_newer_relay_keeps_its_code_and_its_way_out() -> None:
 
 
 def test_a_stream_that_breaks_goes_on_where_it_was_and_gives_up_when_nothing_comes() -> None:
-    line = SessionVerbs.__dict__["follow_output"]
-    following: Following[OutputEntry] = Following(None, line.read)  # type: ignore[arg-type]
+    following: Following[OutputEntry] = Following(None, reader(OutputEntry))  # type: ignore[arg-type]
     entry = (
         b'id: c1\nevent: output\ndata: {"category":"stdout","output":"a: b",'
         b'"timestamp":"2026-01-01T00:00:00.000Z","of_a_newer_relay":1}\n\n'

@@ -7,8 +7,13 @@ from typing import Any
 
 import pytest
 
+from relay.faces.http.routes import ROUTES, bind
 from relay.faces.http.streams import Stream
 from relay.faces.http.table import Route, RouteError
+from relay.models.inspection import StackQuery, StackTrace
+from relay.models.sessions import Ping
+from relay.routes.endpoint import Endpoint, Nothing
+from relay.routes.table import TABLE
 from tests.http import fake
 from tests.http.fake import Body, FakeHub, FakeSession, Query, Result
 
@@ -78,3 +83,39 @@ async def extra(session: FakeSession, *, other: int) -> Result:
 def test_tables_that_do_not_fit(path: str, operation: Callable[..., Any]) -> None:
     with pytest.raises(RouteError, match=rf"GET {path}".replace("{", r"\{")):
         Route("GET", path, operation, "x")
+
+
+# Lines of the table and their operations ---------------------------------------------------
+
+STACK = "/sessions/{session_id}/stacktrace"
+GET_STACK = "inspect.inspection.get_stack_trace"
+
+
+class Lines:
+    """Lines that do not fit their operations, by what is wrong."""
+
+    _tag = "x"
+
+    unknown: Endpoint[...] = Endpoint("GET", STACK, StackQuery, StackTrace, "inspect.no.such")
+    fields: Endpoint[...] = Endpoint("GET", STACK, Nothing, StackTrace, GET_STACK)
+    body: Endpoint[...] = Endpoint("POST", STACK, StackQuery, StackTrace, GET_STACK)
+    result: Endpoint[...] = Endpoint("GET", STACK, StackQuery, Ping, GET_STACK)
+    path: Endpoint[...] = Endpoint(
+        "GET",
+        "/sessions/{session_id}/breakpoint-profiles/{name}",
+        Nothing,
+        Ping,
+        "sessions.profiles.apply_profile",
+        kinds=(int,),
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in vars(Lines) if not name.startswith("_")])
+def test_a_line_that_is_not_its_operations_is_refused(name: str) -> None:
+    with pytest.raises(RouteError):
+        bind(getattr(Lines, name))
+
+
+def test_every_line_is_a_route_once() -> None:
+    assert [(r.method, r.path) for r in ROUTES] == [(e.method, e.path) for e in TABLE]
+    assert len({(e.method, e.path) for e in TABLE}) == len(TABLE)

@@ -11,6 +11,7 @@ A request, from the socket inwards:
 
 And what it is made from:
 
-- `table`: Route, and what an operation's signature says; `routes`: the list; `url_map`: compiled
+- `table`: Route, and what an operation's signature says; `url_map`: compiled
+- `routes`: the lines of `relay.routes` with their operations
 - `openapi`, `docs_page`, `pages`: what the face says about itself
 """

@@ -43,12 +43,13 @@ from relay.faces.http.disconnect_gate import gate_disconnect
 from relay.faces.http.metrics_page import measured
 from relay.faces.http.pages import page_views
 from relay.faces.http.security import SecuritySettings, guarded
-from relay.faces.http.table import API, Route
+from relay.faces.http.table import Route
 from relay.faces.http.url_map import endpoint, url_map
 from relay.faces.http.views import current_scope, view
 from relay.faces.tool.calls import PREFIX as TOOL
 from relay.faces.tool.http import tool_app
 from relay.models.envelope import dump_plain
+from relay.routes.endpoint import API
 
 
 def make_app(

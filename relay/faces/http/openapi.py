@@ -17,9 +17,10 @@ from pydantic.json_schema import models_json_schema
 from relay.errors import RelayError
 from relay.faces.common.asgi import REQUEST_ID
 from relay.faces.http.streams import Stream
-from relay.faces.http.table import API, Route
+from relay.faces.http.table import Route
 from relay.models.envelope import REQUEST_ID_LENGTH, ErrorEnvelope, Meta
 from relay.models.tool import PREFIX as TOOL
+from relay.routes.endpoint import API
 
 Document: TypeAlias = dict[str, Any]
 Schema: TypeAlias = dict[str, Any]

@@ -13,9 +13,10 @@ from quart import Response
 from relay.faces.http import answers
 from relay.faces.http.docs_page import render
 from relay.faces.http.openapi import Document, openapi
-from relay.faces.http.table import API, Route
+from relay.faces.http.table import Route
 from relay.faces.http.views import current_scope
 from relay.models.envelope import dump_plain
+from relay.routes.endpoint import API
 
 WELCOME = {
     "name": "Debug Relay",

@@ -39,9 +39,7 @@ from relay.errors import (
     UnsupportedMediaType,
 )
 from relay.faces.http.streams import Stream
-
-API = "/api/v1"
-"""Every route's path is relative to this."""
+from relay.routes.endpoint import API
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 

@@ -1,0 +1,146 @@
+"""The routes that resume a program, or stop it."""
+
+from __future__ import annotations
+
+from relay.errors import InvalidRequest, NotSupported, ThreadNotFound
+from relay.models.execution import (
+    ContinueRequest,
+    ContinueResult,
+    ExecutionResult,
+    PauseRequest,
+    PauseResult,
+    StepOutRequest,
+    StepRequest,
+)
+from relay.models.run_to import GotoRequest, RunToRequest, RunToResult
+from relay.models.threads import ThreadRequest, ThreadResult
+from relay.models.trace import TraceRequest, TraceResult, TraceView
+from relay.routes.endpoint import route, route_at
+from relay.routes.refusals import ASKS, PLACES
+
+_S = "/sessions/{session_id}"
+_THREAD = f"{_S}/threads/{{thread_id}}"
+
+
+class ExecutionRoutes:
+    """Resuming, stepping and pausing."""
+
+    _tag = "Execution"
+
+    continue_ = route(
+        "POST",
+        f"{_S}/continue",
+        ContinueRequest,
+        ContinueResult,
+        "execution.stepping.continue_execution",
+        errors=(ThreadNotFound, *ASKS),
+    )
+    pause = route(
+        "POST",
+        f"{_S}/pause",
+        PauseRequest,
+        PauseResult,
+        "execution.stepping.pause_execution",
+        errors=(ThreadNotFound, *ASKS),
+    )
+    step_over = route(
+        "POST",
+        f"{_S}/step-over",
+        StepRequest,
+        ExecutionResult,
+        "execution.stepping.step_over",
+        errors=(ThreadNotFound, *ASKS),
+    )
+    step_into = route(
+        "POST",
+        f"{_S}/step-into",
+        StepRequest,
+        ExecutionResult,
+        "execution.stepping.step_into",
+        errors=(ThreadNotFound, *ASKS),
+    )
+    step_out = route(
+        "POST",
+        f"{_S}/step-out",
+        StepOutRequest,
+        ExecutionResult,
+        "execution.stepping.step_out",
+        errors=(ThreadNotFound, *ASKS),
+    )
+    run_to = route(
+        "POST",
+        f"{_S}/run-to",
+        RunToRequest,
+        RunToResult,
+        "execution.run_to.run_to",
+        errors=(ThreadNotFound, *PLACES, *ASKS),
+    )
+    goto = route(
+        "POST",
+        f"{_S}/goto",
+        GotoRequest,
+        ExecutionResult,
+        "execution.run_to.goto",
+        errors=(InvalidRequest, ThreadNotFound, *ASKS),
+    )
+    trace = route(
+        "POST",
+        f"{_S}/trace",
+        TraceRequest,
+        TraceResult,
+        "execution.trace.trace",
+        errors=(InvalidRequest, NotSupported, *PLACES, *ASKS),
+    )
+    last_trace = route(
+        "GET",
+        f"{_S}/trace",
+        TraceView,
+        TraceResult,
+        "execution.trace.get_trace",
+        errors=(NotSupported, *ASKS),
+    )
+    continue_thread = route_at(
+        int,
+        "POST",
+        f"{_THREAD}/continue",
+        ThreadRequest,
+        ThreadResult,
+        "execution.threads.continue_thread",
+        errors=(ThreadNotFound, *ASKS),
+    )
+    pause_thread = route_at(
+        int,
+        "POST",
+        f"{_THREAD}/pause",
+        ThreadRequest,
+        ThreadResult,
+        "execution.threads.pause_thread",
+        errors=(ThreadNotFound, *ASKS),
+    )
+    step_thread_over = route_at(
+        int,
+        "POST",
+        f"{_THREAD}/step-over",
+        ThreadRequest,
+        ThreadResult,
+        "execution.threads.step_thread_over",
+        errors=(ThreadNotFound, *ASKS),
+    )
+    step_thread_into = route_at(
+        int,
+        "POST",
+        f"{_THREAD}/step-into",
+        ThreadRequest,
+        ThreadResult,
+        "execution.threads.step_thread_into",
+        errors=(ThreadNotFound, *ASKS),
+    )
+    step_thread_out = route_at(
+        int,
+        "POST",
+        f"{_THREAD}/step-out",
+        ThreadRequest,
+        ThreadResult,
+        "execution.threads.step_thread_out",
+        errors=(ThreadNotFound, *ASKS),
+    )
