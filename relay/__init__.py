@@ -9,6 +9,7 @@ The map of the house; imports go downwards only:
     models/               requests and resources of the contract
     session/              one debug session: nursery, processes, link, logs
     hub                   all sessions: `open_relay()`
+    routes/               the table of routes, for the HTTP face and the clients
     client/               Client and AsyncClient: the same over HTTP, imported when used
     operations/           every verb once, for every face
     faces/                HTTP and what else speaks to clients
