@@ -155,6 +155,134 @@ WSGIREF = """
     server.server_close()
 """
 
+QUART = """
+    import asyncio
+    import quart
+
+    app = quart.Quart(__name__)
+    app.logger.disabled = True
+
+    def price(item):
+        prices = {"bread": 3}
+        return prices[item]  # @price
+
+    @app.get("/price/<item>")
+    async def view(item):
+        return str(price(item))
+
+    @app.get("/handled")
+    async def handled():
+        try:
+            price("milk")
+        except KeyError:
+            quart.abort(404)
+
+    async def main():
+        client = app.test_client()
+        paths = "/price/bread", "/handled", "/price/milk"
+        print(*[(await client.get(path)).status_code for path in paths])
+
+    asyncio.run(main())
+"""
+
+TORNADO = """
+    import asyncio
+    import logging
+    import tornado.httpclient
+    import tornado.httpserver
+    import tornado.testing
+    import tornado.web
+
+    logging.disable()
+
+    def price(item):
+        prices = {"bread": 3}
+        return prices[item]  # @price
+
+    class View(tornado.web.RequestHandler):
+        async def get(self, item):
+            self.write(str(price(item)))
+
+    class Handled(tornado.web.RequestHandler):
+        def get(self):
+            try:
+                price("milk")
+            except KeyError:
+                raise tornado.web.HTTPError(404)
+
+    async def main():
+        app = tornado.web.Application([("/price/(.*)", View), ("/handled", Handled)])
+        server = tornado.httpserver.HTTPServer(app)
+        sock, port = tornado.testing.bind_unused_port()
+        server.add_socket(sock)
+        client = tornado.httpclient.AsyncHTTPClient()
+        base = f"http://127.0.0.1:{port}"
+        paths = "/price/bread", "/handled", "/price/milk"
+        print(*[(await client.fetch(base + path, raise_error=False)).code for path in paths])
+        server.stop()
+        await server.close_all_connections()
+
+    asyncio.run(main())
+"""
+
+BOTTLE = """
+    import bottle
+    from wsgiref.util import setup_testing_defaults
+
+    app = bottle.Bottle()
+
+    def price(item):
+        prices = {"bread": 3}
+        return prices[item]  # @price
+
+    @app.get("/price/<item>")
+    def view(item):
+        return str(price(item))
+
+    @app.get("/handled")
+    def handled():
+        try:
+            price("milk")
+        except KeyError:
+            bottle.abort(404)
+
+    def status(path):
+        environ, found = {"PATH_INFO": path}, []
+        setup_testing_defaults(environ)
+        list(app(environ, lambda line, *_: found.append(line.split()[0])))
+        return found[0]
+
+    print(*(status(path) for path in ("/price/bread", "/handled", "/price/milk")))
+"""
+
+FALCON = """
+    import falcon
+    import falcon.asgi
+    import falcon.testing
+
+    def price(item):
+        prices = {"bread": 3}
+        return prices[item]  # @price
+
+    class View:
+        async def on_get(self, request, response, item):
+            response.text = str(price(item))
+
+    class Handled:
+        async def on_get(self, request, response):
+            try:
+                price("milk")
+            except KeyError:
+                raise falcon.HTTPNotFound
+
+    app = falcon.asgi.App()
+    app.add_route("/price/{item}", View())
+    app.add_route("/handled", Handled())
+    client = falcon.testing.TestClient(app)
+    paths = "/price/bread", "/handled", "/price/milk"
+    print(*(client.simulate_get(path).status_code for path in paths))
+"""
+
 
 @pytest.mark.parametrize(
     "source",
@@ -163,6 +291,10 @@ WSGIREF = """
         pytest.param(DJANGO, id="django"),
         pytest.param(FASTAPI, id="fastapi"),
         pytest.param(AIOHTTP, id="aiohttp"),
+        pytest.param(QUART, id="quart"),
+        pytest.param(TORNADO, id="tornado"),
+        pytest.param(BOTTLE, id="bottle"),
+        pytest.param(FALCON, id="falcon"),
         pytest.param(WSGIREF, id="wsgiref"),
     ],
 )
@@ -448,3 +580,33 @@ async def test_commands(api: Api, program: Write) -> None:
     assert stop.line == suite.line("assert")
     (earlier,) = stop.exception["chain"]
     assert (earlier["ends"], earlier["location"]["line"]) == ("command", shop.line("price"))
+
+
+async def test_a_loop_that_is_written_in_c(api: Api, program: Write) -> None:
+    app = program(
+        """
+        import asyncio
+        import gc
+        import uvloop
+
+        async def forgotten():
+            raise KeyError("forgotten")  # @task
+
+        def call():
+            raise ValueError("call")  # @call
+
+        async def main():
+            asyncio.get_running_loop().call_soon(call)
+            asyncio.create_task(forgotten())
+            await asyncio.sleep(0.01)
+            gc.collect()
+
+        uvloop.run(main())
+        """
+    )
+    found = await run(api, script=app.text)
+    assert sorted(stop.what for stop in found.stops) == [
+        ("task", "KeyError", app.line("task")),
+        ("task", "ValueError", app.line("call")),
+    ]
+    assert found.exit_code == 0

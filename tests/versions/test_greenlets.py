@@ -104,3 +104,43 @@ async def test_a_hang_report_knows_the_debuggers_threads_from_the_programs(
     report = await hang(session, lambda told: told["blocked"])
     (thread,) = report["threads"]
     assert (thread["name"], thread["waits_for"]["kind"]) == ("MainThread", "io")
+
+
+PATCHES_NOTHING = """
+    import threading
+
+    def work(number):
+        doubled = number * 2  # @double
+        return doubled  # @work
+
+    def fail(number):
+        raise KeyError(number)  # @fail
+
+    for act in (work, fail):
+        thread = threading.Thread(target=act, args=[21], name=act.__name__)
+        thread.start()
+        thread.join()
+"""
+
+
+async def test_threads_of_a_program_that_patches_nothing_beside_an_installed_gevent(
+    api: Api, program: Callable[..., Program], python_with: Callable[[str], str]
+) -> None:
+    code = program(PATCHES_NOTHING)
+    session = await api.session(python_path=python_with(GEVENT))
+    await session.breakpoint(code.text, code.line("double"))
+    at = await session.launch(code.text, stop_on_exception="uncaught")
+    assert at["current_location"]["line"] == code.line("double")
+    threads = (await session.get("/threads"))["threads"]
+    assert {thread["name"] for thread in threads} == {"MainThread", "work"}
+    at = await session.post("/step-over")
+    assert at["current_location"]["line"] == code.line("work")
+    assert (await session.evaluate("doubled"))["result"] == "42"
+    at = await session.resume()
+    assert at["current_location"]["line"] == code.line("fail")
+    assert (at["post_mortem"], at["ends"], at["ends_name"]) == (True, "thread", "fail")
+    assert {name: one["value"] for name, one in (await session.locals()).items()} == {
+        "number": "21"
+    }
+    ended = await session.resume()
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 0)

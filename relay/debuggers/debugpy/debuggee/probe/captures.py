@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.breakpoints import _is_mended
     from relay.debuggers.debugpy.debuggee.probe.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.expressions import mangled
-    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, pull_locals
+    from relay.debuggers.debugpy.debuggee.probe.frames import (
+        debugger,
+        debugger_threading,
+        pull_locals,
+    )
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.secrets import (
         MASK,
@@ -189,7 +193,7 @@ def _own_thread_id() -> int:
     if number is None:
         pydevd = sys.modules["pydevd"]
         schema = sys.modules["_pydevd_bundle._debug_adapter.pydevd_base_schema"].BaseSchema
-        thread = pydevd.get_current_thread_id(threading.current_thread())
+        thread = pydevd.get_current_thread_id(debugger_threading().current_thread())
         number = _capturing.thread_id = schema._translate_id_to_dap(thread)
     return int(number)
 

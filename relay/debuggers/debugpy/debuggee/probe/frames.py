@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,16 @@ def find_live_frame(frame_id: int) -> Any:
     if known is not None:
         return known
     return next((f for f in _live_frames() if id(f) == _object_id(frame_id)), None)
+
+
+def debugger_threading() -> Any:
+    """The `threading` by whose objects pydevd knows threads.
+
+    A copy of its own where the program may patch the one that it imports, as gevent does: each has
+    another object for the same thread, and what pydevd notes about one is on the copy's.
+    """
+    saved = sys.modules.get("_pydev_bundle._pydev_saved_modules")
+    return threading if saved is None else saved.threading
 
 
 def _live_frames() -> Iterator[Any]:

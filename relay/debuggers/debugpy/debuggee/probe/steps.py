@@ -18,11 +18,14 @@ Knows pydevd's names for steps, and where it takes its events.
 from __future__ import annotations
 
 import sys
-import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames import (
+        debugger,
+        debugger_threading,
+        is_debugger_file,
+    )
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
@@ -89,7 +92,8 @@ def _update_monitor_events(update: Any, *arguments: Any, **named: Any) -> None:
 
 def _current_thread() -> Any:
     """The running thread as pydevd knows it; never makes one."""
-    return threading._active.get(threading.get_ident())  # type: ignore[attr-defined]
+    known = debugger_threading()
+    return known._active.get(known.get_ident())
 
 
 def _on_resume(code: Any, offset: int) -> Any:

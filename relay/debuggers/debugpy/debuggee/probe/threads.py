@@ -16,7 +16,12 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, find_frame, is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames import (
+        debugger,
+        debugger_threading,
+        find_frame,
+        is_debugger_file,
+    )
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.pydevd_names import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.stops import _client_path
@@ -32,7 +37,9 @@ def _pydevd_threads() -> list[tuple[int, Any]]:
     """(id that clients know, thread), without the debugger's own."""
     constants: Any = sys.modules["_pydevd_bundle.pydevd_constants"]
     schema: Any = sys.modules["_pydevd_bundle._debug_adapter.pydevd_base_schema"].BaseSchema
-    found = [t for t in threading.enumerate() if not getattr(t, "is_pydev_daemon_thread", False)]
+    known = {t.ident: t for t in debugger_threading().enumerate()}
+    threads = [known.get(t.ident, t) for t in threading.enumerate()]
+    found = [t for t in threads if not getattr(t, "is_pydev_daemon_thread", False)]
     return [(schema._translate_id_to_dap(constants.get_thread_id(t)), t) for t in found]
 
 

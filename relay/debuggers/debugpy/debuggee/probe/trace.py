@@ -17,7 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.events import send_event
-    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames import (
+        debugger,
+        debugger_threading,
+        is_debugger_file,
+    )
     from relay.debuggers.debugpy.debuggee.probe.functions import (
         _Function,
         _is_meant,
@@ -207,7 +211,7 @@ def end_of_call(trace: FrameTrace, frame: Any) -> None:
 
 
 def _stop_in(frame: Any) -> None:
-    py_db, thread = debugger(), threading.current_thread()
+    py_db, thread = debugger(), debugger_threading().current_thread()
     if py_db is None or py_db.pydb_disposed:
         return
     info = getattr(thread, "additional_info", None)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import dis
 import sys
-import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames import debugger_threading
     from relay.debuggers.debugpy.debuggee.probe.trace import end_of_call, fits_call, guarded_event
     from relay.debuggers.debugpy.debuggee.probe.trace_record import FrameTrace, starts_here
     from relay.debuggers.debugpy.debuggee.probe.tracing import hold_tracing, wanted_trace_function
@@ -113,7 +113,7 @@ class _LocalEars:
 
 
 def _is_programs(ident: int) -> bool:
-    thread = threading._active.get(ident)  # type: ignore[attr-defined]
+    thread = debugger_threading()._active.get(ident)
     return not any(
         getattr(thread, mark, False) for mark in ("pydev_do_not_trace", "is_pydev_daemon_thread")
     )

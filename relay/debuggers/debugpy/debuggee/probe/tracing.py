@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from relay.debuggers.debugpy.debuggee.probe.frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, debugger_threading
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
@@ -138,7 +138,7 @@ def _needs_every_file(py_db: Any) -> bool:
 
 
 def _someone_steps_or_stops() -> bool:
-    for thread in list(threading._active.values()):  # type: ignore[attr-defined]
+    for thread in list(debugger_threading()._active.values()):
         info = getattr(thread, "additional_info", None)
         if info is not None and (info.pydev_step_cmd != -1 or info.pydev_state == _SUSPENDED):
             return True
@@ -235,7 +235,7 @@ def _trace_all_threads(py_db: Any) -> None:
 
 
 def _is_of_program(py_db: Any, ident: int) -> bool:
-    thread = threading._active.get(ident)  # type: ignore[attr-defined]
+    thread = debugger_threading()._active.get(ident)
     if any(getattr(thread, mark, False) for mark in _MARKS):
         return False
     return ident not in [own.ident for own in list(py_db.created_pydb_daemon_threads)]

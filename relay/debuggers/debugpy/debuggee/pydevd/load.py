@@ -15,6 +15,7 @@ import importlib.util
 import os
 import re
 import sys
+import threading
 import types
 import warnings
 from typing import Any
@@ -99,8 +100,48 @@ def _keep_from_patches() -> bool:
     vendored: Any = importlib.import_module("debugpy._vendored")
     with vendored.vendored("pydevd"):
         constants: Any = importlib.import_module("_pydevd_bundle.pydevd_constants")
+        saved: Any = importlib.import_module("_pydev_bundle._pydev_saved_modules")
     constants.SUPPORT_GEVENT = False  # else pydevd imports gevent
+    _share_threads(saved.threading)
     return True
+
+
+def _share_threads(copied: Any) -> None:
+    """Have pydevd's copy of `threading` know the program's threads as what they are.
+
+    Most programs beside an installed gevent patch nothing: their threads are threads, by the same
+    identifiers. In one that does, the program's are greenlets, by identifiers of their own.
+    """
+    copied._active = _ActiveThreads(copied._active)
+    made_before = copied.Thread
+
+    class AnyThread(type):
+        def __instancecheck__(cls, thread: Any) -> bool:
+            if cls is not copied.Thread:
+                return type.__instancecheck__(cls, thread)
+            return isinstance(thread, made_before) or (
+                isinstance(thread, threading.Thread) and thread.ident == copied.get_ident()
+            )
+
+    copied.Thread = AnyThread("Thread", (made_before,), {"__module__": "threading"})
+
+
+class _ActiveThreads(dict):  # type: ignore[type-arg]
+    """Threads by identifier: those of the copy, and those that only the program's module knows."""
+
+    def get(self, ident: Any, default: Any = None) -> Any:
+        return dict.get(self, ident) or threading._active.get(ident, default)  # type: ignore[attr-defined]
+
+    def __missing__(self, ident: Any) -> Any:
+        return threading._active[ident]  # type: ignore[attr-defined]
+
+    def values(self) -> Any:
+        running = sys._current_frames()
+        known: Any = threading._active  # type: ignore[attr-defined]
+        own = list(dict.values(self))
+        return own + [
+            known[i] for i in list(known) if i in running and not dict.__contains__(self, i)
+        ]
 
 
 def _can_import(name: str) -> bool:

@@ -25,6 +25,10 @@ def listen_to_requests() -> None:
         ("starlette.middleware.errors", lambda m: listen(m, "Request", before=_at_starlette)),
         ("aiohttp.web_protocol", _listen_to_aiohttp),
         ("tornado.web", lambda m: listen(m.RequestHandler, "log_exception", before=_at_tornado)),
+        ("bottle", lambda m: listen(m.HTTPError, "__init__", before=_at_bottle)),
+        ("falcon.app", lambda m: listen(m.App, "_handle_exception", before=_at_falcon)),
+        ("falcon.asgi.app", lambda m: listen(m.App, "_handle_exception", before=_at_falcon)),
+        ("sanic.handlers.error", lambda m: listen(m.ErrorHandler, "default", before=_at_sanic)),
         ("wsgiref.handlers", _listen_to_wsgiref),
         ("socketserver", lambda m: listen(m.BaseServer, "handle_error", before=_at_socketserver)),
     ):
@@ -88,6 +92,30 @@ def _at_tornado(handler: Any, kind: Any, error: Any, tb: Any) -> None:
     if getattr(error, "status_code", 500) >= 500:
         name = attempt(lambda: _request_name(handler.request.method, handler.request.path))
         _request_failed(error, name, tb)
+
+
+def _at_bottle(
+    answer: Any, status: Any = None, body: Any = None, exception: Any = None, *_: Any, **__: Any
+) -> None:
+    """It makes a 500 of an exception that no handler wanted; a program's own have none."""
+    if status == 500 and exception is not None:
+        request = sys.modules["bottle"].__dict__["request"]
+        name = attempt(lambda: _request_name(request.method, request.path))
+        _request_failed(exception, name)
+
+
+def _at_falcon(app: Any, request: Any, response: Any, error: Any, *_: Any, **__: Any) -> None:
+    """Its handler of last resort is one among those of the program."""
+    handler = app._find_error_handler(error)
+    if getattr(handler, "__name__", None) == "_python_error_handler":
+        name = attempt(lambda: _request_name(request.method, request.path))
+        _request_failed(error, name)
+
+
+def _at_sanic(handler: Any, request: Any, error: Any) -> None:
+    if getattr(error, "status_code", 500) >= 500:
+        name = attempt(lambda: _request_name(request.method, request.path))
+        _request_failed(error, name)
 
 
 def _listen_to_wsgiref(module: Any) -> None:

@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.post_mortem import PostMortem, suspend
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import remote_entries
-    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames import (
+        debugger,
+        debugger_threading,
+        is_debugger_file,
+    )
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.raises import is_wanted_exception
     from relay.debuggers.debugpy.debuggee.probe.types import exact, mro_of
@@ -106,7 +110,7 @@ def failed(
         if len(_kept) < _MOST_KEPT:
             _kept.append((ends, error, tb))
         return
-    if threading.get_ident() in _threads_of_debugger():
+    if debugger_threading().get_ident() in _threads_of_debugger():
         return
     words = {"ends": ends, "ends_name": name, "test": test, "explanation": explanation}
     for leaf, leaf_tb, group in _leaves(error, tb):

@@ -8,7 +8,6 @@ libraries below it (`inner`). A step from there goes on where the thread really 
 from __future__ import annotations
 
 import sys
-import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,7 +19,11 @@ if TYPE_CHECKING:
         traceback_here,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.rewritten import original_traceback
-    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames import (
+        debugger,
+        debugger_threading,
+        is_debugger_file,
+    )
     from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt
     from relay.debuggers.debugpy.debuggee.probe.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.stops import _client_path
@@ -117,7 +120,7 @@ def require_locals(frame: Any) -> None:
 
 def suspend(shown: PostMortem, words: dict[str, Any]) -> None:
     """Let this thread wait at the failure until the client resumes it."""
-    py_db, thread = debugger(), threading.current_thread()
+    py_db, thread = debugger(), debugger_threading().current_thread()
     _prepare()
     info = sys.modules["_pydevd_bundle.pydevd_additional_thread_info"]
     about = info.set_additional_thread_info(thread)
@@ -159,7 +162,7 @@ def _is_alive(original: Any, thread: Any) -> Any:
 def _list_frames(
     original: Any, trace: Any, frame: Any, kind: Any, error: Any, *more: Any, **named: Any
 ) -> Any:
-    shown = _shown.get(threading.get_ident())
+    shown = _shown.get(debugger_threading().get_ident())
     if shown is not None and shown.error is error and shown.tb is trace:
         return shown.frames_list()
     return original(trace, frame, kind, error, *more, **named)
