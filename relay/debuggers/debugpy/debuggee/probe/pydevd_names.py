@@ -57,6 +57,7 @@ NEEDS = (
             _FRAMES: "get_thread_id_for_variable_reference get_frames_list",
             "_pydevd_bundle.pydevd_frame_utils:FramesList": "exc_desc trace_obj frame_id_to_lineno",
             _SCHEMA: "_dap_id_to_obj_id _obj_id_to_dap_id _translate_id_to_dap",
+            "_pydev_bundle._pydev_saved_modules": "threading",
             "pydevd_file_utils": "map_file_to_client get_abs_path_real_path_and_base_from_file"
             " get_abs_path_real_path_and_base_from_frame",
         },
