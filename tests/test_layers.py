@@ -19,12 +19,11 @@ ROOT = Path(relay.__file__).parent
 STANDARD = sys.stdlib_module_names
 
 LAYERS = (
-    {"relay.errors", "relay.staying_imports"},
+    {"relay.actions", "relay.errors", "relay.staying_imports"},
     {"relay.dap", "relay.debuggers.debugpy.debuggee"},
     {"relay.perl"},
     {
         "relay.environments",
-        "relay.suggestions",
         "relay.metrics",
         "relay.models",
         "relay.profiles",
@@ -143,9 +142,9 @@ def test_every_module_says_what_it_is(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text())), f"{name_of(path)} has no docstring"
 
 
-@pytest.mark.parametrize("path", files("dap/*.py", "errors.py"), ids=name_of)
+@pytest.mark.parametrize("path", files("dap/*.py", "errors.py", "actions.py"), ids=name_of)
 def test_protocol_and_errors_need_the_standard_library_only(path: Path) -> None:
-    ours = {"relay.dap", "relay.errors"}
+    ours = {"relay.dap", "relay.errors", "relay.actions"}
     foreign = [
         f"line {one.line}: {one.module}"
         for one in imports(path)
@@ -169,8 +168,11 @@ def test_the_perl_adapter_needs_the_protocol_only(path: Path) -> None:
     assert foreign == []
 
 
-def test_errors_import_nothing_of_the_relay() -> None:
-    assert [one for one in imports(ROOT / "errors.py") if is_ours(one.module)] == []
+def test_errors_import_nothing_of_the_relay_but_the_actions() -> None:
+    ours = {one.module for name in ("errors.py", "actions.py") for one in imports(ROOT / name)}
+    assert {name for name in ours if is_ours(name)} <= {
+        f"relay.actions.{name}" for name in ("Action", "Advice", "Suggestion", "advice_of")
+    }
 
 
 @pytest.mark.parametrize("path", files("debuggers/debugpy/debuggee/**/*.py"), ids=name_of)

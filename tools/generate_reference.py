@@ -22,9 +22,11 @@ import click
 from pydantic_core import PydanticUndefined
 
 from relay.__main__ import CONTEXT, cli
+from relay.actions import in_words
 from relay.config import Settings
 from relay.dap import lifecycle
 from relay.errors import RelayError, catalog
+from relay.faces.common.actions import ROUTE_WORDS
 from relay.faces.http.openapi import Document, Schema, openapi
 from relay.faces.http.routes import ROUTES
 from relay.models.output import EventType
@@ -232,7 +234,7 @@ def errors() -> str:
 def _error(code: str, cls: type[RelayError]) -> str:
     return (
         f"### {code}\n\nStatus {cls.status}. {_first_line(cls)}\n\n"
-        f"Way out: {cls.suggestion}.\n\n{_raised_by(cls)}\n"
+        f"Way out: {in_words(cls.way_out, {}, ROUTE_WORDS)}.\n\n{_raised_by(cls)}\n"
     )
 
 

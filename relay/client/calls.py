@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from relay.actions import Advice, from_wire
 from relay.errors import InvalidRequest, RelayError, RelayUnreachable, catalog
 from relay.routes.endpoint import IN_QUERY
 
@@ -160,14 +161,17 @@ def data_of(content: bytes, *, bare: bool = False) -> Any:
         code, message, details = error["code"], error["message"], dict(error["details"])
     except (ValueError, KeyError, TypeError):
         raise _no_relay("its answer has no envelope") from None
-    raise error_of(code, message, details)
+    raise error_of(code, message, details, from_wire(details.pop("action", None)))
 
 
-def error_of(code: str, message: str, details: dict[str, Any]) -> RelayError:
-    """The error of the catalog that an answer tells of, as it is raised in the relay itself."""
+def error_of(
+    code: str, message: str, details: dict[str, Any], advice: Advice | None = None
+) -> RelayError:
+    """The error of the catalog that an answer holds, as it is raised in the relay itself."""
     kind = catalog().get(code, RelayError)
     error = kind(message)
     error.details = details
+    error.suggestion = advice or str(details.get("suggestion", ""))
     if kind is RelayError:  # of a newer relay: the code is told all the same
         vars(error)["code"] = code
     return error

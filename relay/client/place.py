@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from relay.actions import PREFERENCE
 from relay.client.calls import DEFAULT_URL, Call, broken_off, unreachable
 from relay.routes.endpoint import API
 
@@ -63,7 +64,11 @@ class Place:
         authorization = {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
         return {
             "base_url": self.url + API,
-            "headers": {"User-Agent": "debug-relay-client", **authorization},
+            "headers": {
+                "User-Agent": "debug-relay-client",
+                "Prefer": PREFERENCE,
+                **authorization,
+            },
             "trust_env": False,  # no proxy between us and loopback
         }
 

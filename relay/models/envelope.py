@@ -74,9 +74,10 @@ def success_json(data: bytes, request_id: str) -> bytes:
     return b'{"success":true,"data":%b,"error":null,%b}' % (data, _meta(request_id))
 
 
-def failure(error: RelayError, request_id: str) -> bytes:
-    """The envelope around an error."""
-    body = {"code": error.code, "message": error.message, "details": error.details}
+def failure(error: RelayError, request_id: str, **shown: Any) -> bytes:
+    """The envelope around an error; `shown` are details that the face adds or says otherwise."""
+    details = {**error.details, **shown}
+    body = {"code": error.code, "message": error.message, "details": details}
     return b'{"success":false,"data":null,"error":%b,%b}' % (dump_plain(body), _meta(request_id))
 
 

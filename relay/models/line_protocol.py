@@ -142,6 +142,7 @@ class Error(LineEvent):
 
     event = "error"
     message: str
+    suggestion: str | None = left_out("What to do next, if a command was refused")
     location: Place | None = left_out("Of an error of the program")
     command: str | None = left_out("The command that was refused, if it is known")
 

@@ -153,14 +153,11 @@ class ToolError(ToolResult):
     error: ToolRefusal
 
 
-def refusal(error: RelayError) -> ToolError:
+def refusal(error: RelayError, way_out: str | None) -> ToolError:
     """An error of the catalog in this API's shape; the way out becomes part of the message."""
     listed = error.details.get("errors") or []
     texts = [f"{item['field']}: {item['message']}" for item in listed]
     message = "; ".join(texts) if len(texts) > 1 else error.message
-    way_out = str(error.details["suggestion"])
-    if listed and "details." in way_out:  # there are none here
-        way_out = "Mend these fields; GET /tool/v0/openapi.json has them all"
-    return ToolError(
-        error=ToolRefusal(type=type(error).__name__, message=f"{message.rstrip('.')}. {way_out}")
-    )
+    if way_out is not None:
+        message = f"{message.rstrip('.')}. {way_out}"
+    return ToolError(error=ToolRefusal(type=type(error).__name__, message=message))

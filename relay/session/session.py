@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 import trio
 
+from relay.actions import Action
 from relay.config import Settings
 from relay.dap.lifecycle import Happening, Lifecycle, Phase
 from relay.errors import InvalidSessionState, RelayError, SessionCrashed
@@ -295,7 +296,7 @@ class Session:
             f"The program ended during {verb}",
             current_state=self.phase.value,
             exit_code=self.exit_code,
-            suggestion="Read GET /sessions/{id}/output for its last words",
+            suggestion=Action.READ_LAST_OUTPUT,
         )
 
     # The debuggee ----------------------------------------------------------------
@@ -399,15 +400,15 @@ class Session:
         )
 
 
-def _way_out(phase: Phase, wanted: Sequence[Phase]) -> str:
+def _way_out(phase: Phase, wanted: Sequence[Phase]) -> Action:
     if phase is Phase.CREATED:
-        return "Start a program first: POST /sessions/{id}/launch or /attach"
+        return Action.START_PROGRAM
     if phase in OVER:
-        return "The program has ended: create a new session with POST /api/v1/sessions"
+        return Action.RUN_AGAIN
     if phase is Phase.LAUNCHING:
-        return "Wait for the start to end: GET /sessions/{id}/events?timeout=30"
+        return Action.WAIT_FOR_START
     if Phase.PAUSED in wanted:
-        return "Call POST /sessions/{id}/pause first or wait for a breakpoint"
+        return Action.PAUSE
     if phase is Phase.PAUSED:
-        return "Resume the program first: POST /sessions/{id}/continue"
-    return "Create a new session with POST /api/v1/sessions"
+        return Action.CONTINUE
+    return Action.CREATE_SESSION

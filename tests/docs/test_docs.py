@@ -16,9 +16,11 @@ import pytest
 import trio
 
 from relay.__main__ import COMMANDS
+from relay.actions import in_words
 from relay.config import Settings
 from relay.dap.lifecycle import Happening, Phase
 from relay.errors import catalog
+from relay.faces.common.actions import ROUTE_WORDS
 from relay.faces.http.routes import ROUTES
 from relay.models.output import EventType
 from relay.models.sessions import STOP_REASONS
@@ -94,7 +96,7 @@ def test_every_error_code_has_a_section_with_meaning_and_way_out() -> None:
     for code, error in catalog().items():
         section = text.partition(f"\n### {code}\n")[2].partition("\n### ")[0]
         assert f"Status {error.status}. {error.__doc__}" in section
-        assert error.suggestion in section
+        assert str(in_words(error.way_out, {}, ROUTE_WORDS)) in section
 
 
 def test_every_setting_is_documented_under_all_its_names() -> None:

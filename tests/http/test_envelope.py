@@ -58,7 +58,7 @@ def test_failure() -> None:
     assert parsed["error"]["code"] == "SESSION_NOT_FOUND"
     assert parsed["error"]["details"]["session_id"] == "s"
     assert parsed["error"]["details"]["nan"] is None
-    assert parsed["error"]["details"]["suggestion"] == SessionNotFound.suggestion
+    assert parsed["error"]["details"]["suggestion"] == error.details["suggestion"]
 
 
 @given(st.recursive(st.text() | st.floats() | st.integers() | st.binary(), st.lists, max_leaves=5))

@@ -12,6 +12,7 @@ from typing import Any
 
 import trio
 
+from relay.actions import Action, Suggestion
 from relay.debuggers.debugpy import rungs as launch
 from relay.debuggers.debugpy.injection import inject
 from relay.debuggers.debugpy.processes import obstacle_to_attach
@@ -128,15 +129,18 @@ async def _shake_hands(debuggee: Debuggee, mappings: Mappings) -> None:
     except (RelayError, ExceptionGroup) as error:
         known = [leaf for leaf in leaves(error) if isinstance(leaf, RelayError)]
         text = known[0].message if known else str(error)
-        suggestion = "Check that debugpy listens there, and that no other client is attached"
+        suggestion: Suggestion = (
+            "Check that debugpy listens there, and that no other client is attached"
+        )
         if debuggee.link is not None and debuggee.link.violation is not None:
             text = "what answers there does not speak the Debug Adapter Protocol"
             suggestion = "Give the port of `debugpy --listen`, not one of the program itself"
         elif TAKEN in text:
-            suggestion = "Another debug client is attached: end it, or DELETE its session, first"
-        details: dict[str, Any] = {"suggestion": suggestion}
+            suggestion = Action.END_OTHER_CLIENT
+        details: dict[str, Any] = {}
         if known and isinstance(known[0], DebuggerUnfit):
-            details = known[0].details
+            details, suggestion = known[0].details, known[0].suggestion
+        details = {**details, "suggestion": suggestion}
         raise AttachFailed(f"cannot attach: {text}", **details) from None
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 import debugpy
 import trio
 
+from relay.actions import Action
 from relay.debuggers.debugpy.debuggee.pydevd.load import SUPPORTED
 from relay.debuggers.debugpy.processes import LISTEN
 from relay.errors import AttachFailed
@@ -183,7 +184,7 @@ def _refused(pid: int, said: str) -> AttachFailed:
         injector=said[-1000:],
         suggestion=f"The system does not let us trace that process: {LISTEN}"
         if denied
-        else f"Read details.injector; or {LISTEN}",
+        else Action.READ_INJECTOR.of(otherwise=LISTEN),
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from relay.actions import Action
 from relay.errors import LaunchFailed
 
 MARK = "debug-relay-interpreter:"
@@ -101,7 +102,9 @@ def parse(stdout: str | bytes, python_path: str = "") -> Interpreter:
     except (ValueError, KeyError, IndexError, TypeError):
         raise LaunchFailed(
             f"{python_path or 'python_path'} does not behave like a Python interpreter",
-            suggestion="Give python_path an interpreter that runs `-c 'print(1)'`",
+            suggestion=Action.GIVE_INTERPRETER.of(
+                interpreter="an interpreter that runs `-c 'print(1)'`"
+            ),
             python_path=python_path,
             answer="" if QUERY.strip() in text else text[-400:],  # an echo of our own code
         ) from None

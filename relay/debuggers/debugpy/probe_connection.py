@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from relay.actions import Action
 from relay.dap.lifecycle import Phase
 from relay.debuggers.debugpy import probe_calls
 from relay.debuggers.debugpy.about import DEBUGGER, SUPPORTED_DEBUGGER
@@ -28,10 +29,7 @@ if TYPE_CHECKING:
     from relay.session.debuggee.debuggee import Debuggee
 
 
-OTHER_DEBUGGER = (
-    f"GET /sessions/{{id}} lists what its debugger lacks; install {DEBUGGER} {SUPPORTED_DEBUGGER} "
-    "in the program's environment, or leave it to the relay's"
-)
+OTHER_DEBUGGER = Action.SEE_LIMITATIONS.of(debugger=f"{DEBUGGER} {SUPPORTED_DEBUGGER}")
 
 
 class ProbeLink:
@@ -94,7 +92,7 @@ class ProbeLink:
         hint = (
             "It was interrupted; the session is usable. Ask for something cheaper"
             if done
-            else "It could not be interrupted: resume the program, or DELETE the session"
+            else Action.RESUME_OR_END
         )
         limit = timeout.details.get("timeout_seconds")
         return DebuggerTimeout(
@@ -124,7 +122,7 @@ class ProbeLink:
                 str(error["message"]),
                 variables_reference=arguments.get("ref"),
                 name=arguments.get("name"),
-                suggestion="GET /sessions/{id}/variables lists the names below a reference",
+                suggestion=Action.LIST_VARIABLES,
             )
         if error.get("kind") == "syntax":
             raise EvaluateError(

@@ -18,6 +18,7 @@ from typing import Any
 
 import psutil
 
+from relay.actions import Action, Suggestion
 from relay.session.debuggee.debuggee import LIVE, Debuggee
 
 PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
@@ -33,7 +34,7 @@ class Obstacle:
     """Why a process cannot be attached to, and what would help."""
 
     reason: str
-    suggestion: str
+    suggestion: Suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def obstacle_to_injection(pid: int) -> Obstacle | None:
         process = psutil.Process(pid)
         return _of_identity(process) or _of_state(process) or obstacle_to_tracing()
     except psutil.NoSuchProcess:
-        return Obstacle(f"there is no process {pid}", "Check the process id: GET /processes")
+        return Obstacle(f"there is no process {pid}", Action.CHECK_PROCESS_ID)
     except psutil.AccessDenied:
         return _foreign(pid)
 
@@ -88,23 +89,19 @@ def _foreign(pid: int) -> Obstacle:
 def _of_identity(process: psutil.Process) -> Obstacle | None:
     pid = process.pid
     if pid == os.getpid():
-        return Obstacle("it is this relay", "Choose another process: GET /processes")
+        return Obstacle("it is this relay", Action.CHOOSE_PROCESS)
     ours = debuggee_of(pid)
     if ours is not None:
         return Obstacle(
             f"process {pid} is debugged by session {ours.session.id} already",
-            f"Use that session, or detach it first: POST /sessions/{ours.session.id}/detach",
+            Action.USE_OR_DETACH.of(session_id=ours.session.id),
         )
     if os.geteuid() not in (0, process.uids().effective):
         return _foreign(pid)
     if process.status() == psutil.STATUS_ZOMBIE:
-        return Obstacle(f"process {pid} has ended", "Check the process id: GET /processes")
+        return Obstacle(f"process {pid} has ended", Action.CHECK_PROCESS_ID)
     if runs_python(process) is False:
-        return Obstacle(
-            f"process {pid} does not run Python",
-            "Give the pid of the Python process itself, not of a shell that started it: "
-            "GET /processes",
-        )
+        return Obstacle(f"process {pid} does not run Python", Action.CHOOSE_PYTHON_PROCESS)
     if _is_helper(process.cmdline()):
         return Obstacle("it is a part of a debugger", "Choose the process of the program itself")
     return None

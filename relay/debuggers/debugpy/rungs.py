@@ -17,6 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
+from relay.actions import Action
 from relay.debuggers.debugpy.about import (
     DEBUGGER,
     SUPPORTED_DEBUGGER,
@@ -160,7 +161,7 @@ def _letters_of(argument: str, rest: Any) -> set[str]:
 def _refusal(argument: str, reason: str) -> InvalidRequest:
     return InvalidRequest(
         f"python_args cannot hold {argument!r}: {reason}",
-        suggestion="Use script or module with args; python_args is for options such as -O or -X dev",
+        suggestion=Action.GIVE_SCRIPT,
         errors=[{"field": "python_args", "message": reason, "value": argument}],
     )
 

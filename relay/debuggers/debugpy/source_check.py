@@ -19,6 +19,7 @@ from typing import Any
 
 import trio
 
+from relay.actions import Action
 from relay.debuggers.debugpy.debuggee import source_lines
 from relay.debuggers.debugpy.debuggee.source_lines import Analysis, ExpressionFault
 from relay.debuggers.debugpy.interpreter import OLDEST, Interpreter, parse, query_argv
@@ -57,7 +58,9 @@ async def _ask_interpreter(python_path: str) -> Interpreter:
         version = ".".join(map(str, interpreter.version))
         raise LaunchFailed(
             f"{python_path} is Python {version}, which is too old to be debugged",
-            suggestion="Give python_path an interpreter of Python {}.{} or newer".format(*OLDEST),
+            suggestion=Action.GIVE_INTERPRETER.of(
+                interpreter="an interpreter of Python {}.{} or newer".format(*OLDEST)
+            ),
             python_path=python_path,
             version=version,
         )
@@ -126,7 +129,9 @@ async def _run(argv: list[str], stdin: bytes, python_path: str) -> bytes:
     except (OSError, subprocess.CalledProcessError, trio.TooSlowError) as error:
         raise LaunchFailed(
             f"{python_path} does not answer as a Python interpreter: {_why(error)}",
-            suggestion="Give python_path a Python interpreter; it is asked by running -c CODE",
+            suggestion=Action.GIVE_INTERPRETER.of(
+                interpreter="a Python interpreter; it is asked by running -c CODE"
+            ),
             python_path=python_path,
             stderr=_tail(getattr(error, "stderr", None)),
         ) from None

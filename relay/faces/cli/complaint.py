@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
+from relay.actions import Words, in_words
 from relay.errors import BreakpointInvalidCondition, LaunchSyntaxError, RelayError
-from relay.suggestions import Face, in_words
+from relay.faces.cli.actions import COMMAND_WORDS, OPTION_WORDS
+
+Face = Literal["shell", "run"]
+"""The session commands, or `relay run`."""
+
+_WORDS: Mapping[Face, Words] = {"shell": COMMAND_WORDS, "run": OPTION_WORDS}
+
+_IN_GENERAL: Mapping[Face, str] = {
+    "shell": "Read the message; nothing was changed",
+    "run": "Mend what is named; nothing was run",
+}
+"""In the place of ways out that only other faces have."""
 
 _OPTIONS = re.compile(r"^(python|adapter|name)(?:_path)?(?=:)")
 """Fields of a request that are options here."""
@@ -20,7 +32,7 @@ def complaint(error: RelayError, face: Face) -> tuple[str, str]:
 
 def way_out(error: RelayError, face: Face) -> str:
     """The suggestion."""
-    return in_words(str(error.details.get("suggestion", error.suggestion)), error.details, face)
+    return in_words(error.suggestion, error.details, _WORDS[face]) or _IN_GENERAL[face]
 
 
 def _message(error: RelayError) -> str:

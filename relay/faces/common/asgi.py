@@ -11,7 +11,10 @@ from typing import Any, Protocol, TypeAlias
 
 import trio
 
+from relay.actions import in_words
 from relay.errors import RelayError
+from relay.faces.common.actions import shown_details
+from relay.faces.common.tool_actions import ROUTE_WORDS
 from relay.metrics import Metrics
 from relay.models import envelope
 from relay.models.tool import PREFIX as TOOL
@@ -77,8 +80,15 @@ def failure_body(scope: Scope, error: RelayError) -> bytes:
     """The error as the API shows it that the request is for: one has no envelope."""
     path = scope.get("path", "")
     if path == TOOL or path.startswith(TOOL + "/"):
-        return refusal(error).model_dump_json().encode()
-    return envelope.failure(error, request_id_of(scope))
+        way_out = in_words(error.suggestion, error.details, ROUTE_WORDS)
+        return refusal(error, way_out).model_dump_json().encode()
+    return failure_envelope(scope, error)
+
+
+def failure_envelope(scope: Scope, error: RelayError) -> bytes:
+    """The envelope around an error, with the way out in routes."""
+    shown = shown_details(error, header(scope, b"prefer"))
+    return envelope.failure(error, request_id_of(scope), **shown)
 
 
 def has_body(scope: Scope) -> bool:

@@ -72,6 +72,6 @@ def dap(session_id: str | None, read_only: bool, listen: int | None, url: str | 
     except ConfigurationError as error:
         raise click.ClickException(str(error)) from None
     except RelayError as error:
-        raise click.ClickException(f"{error.message}\n  {error.suggestion}") from None
+        raise click.ClickException(f"{error.message}\n  {error.details['suggestion']}") from None
     except ValueError as error:  # no address of a relay
         raise click.UsageError(str(error)) from None

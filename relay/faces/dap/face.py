@@ -6,16 +6,17 @@ the agent. Source: DAP requests; contract, section 3.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import trio
 
+from relay.actions import in_words
 from relay.client import AsyncClient, AsyncSession
 from relay.dap.conversation import IncomingRequest
 from relay.errors import RelayError, SessionNotFound
 from relay.faces.dap import views
+from relay.faces.dap.actions import EDITOR_WORDS
 from relay.faces.dap.editor import Editor
 from relay.faces.dap.placing import FUNCTIONS, Placing
 from relay.faces.dap.telling import Telling
@@ -372,13 +373,9 @@ def _too_early() -> _Refusal:
 def _words(error: RelayError | _Refusal) -> str:
     if isinstance(error, _Refusal):
         return str(error)
-    suggestion = error.details.get("suggestion", error.suggestion)
-    if _OF_THE_API.search(suggestion):
-        return error.message  # the way out is one that editors do not have
-    return f"{error.message}. {suggestion}"
-
-
-_OF_THE_API = re.compile(r"\b(GET|POST|PUT|DELETE) /|\bdetails\b")
+    suggestion = in_words(error.suggestion, error.details, EDITOR_WORDS)
+    # None: the way out is one that editors do not have.
+    return error.message if suggestion is None else f"{error.message}. {suggestion}"
 
 
 _Do = Callable[[Face, Arguments], Awaitable[Body]]

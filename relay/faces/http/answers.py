@@ -13,7 +13,7 @@ from quart import Response
 from quart.wrappers.response import ResponseBody
 
 from relay.errors import RelayError
-from relay.faces.common.asgi import JSON, REQUEST_ID, Scope, request_id_of
+from relay.faces.common.asgi import JSON, REQUEST_ID, Scope, failure_envelope, request_id_of
 from relay.faces.http.streams import Stream
 from relay.models import envelope
 
@@ -33,7 +33,7 @@ def success_json(scope: Scope, data: bytes, headers: Mapping[str, str] | None = 
 
 def failure(scope: Scope, error: RelayError, headers: Mapping[str, str] | None = None) -> Response:
     """The envelope around an error, with the error's status."""
-    return _json(scope, envelope.failure(error, request_id_of(scope)), error.status, headers)
+    return _json(scope, failure_envelope(scope, error), error.status, headers)
 
 
 class StreamBody(ResponseBody):

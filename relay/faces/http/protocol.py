@@ -25,6 +25,7 @@ from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
 from hypercorn.typing import H11SendableEvent
 
 from relay.errors import InternalError, InvalidRequest, NotSupported, PayloadTooLarge, RelayError
+from relay.faces.common.actions import shown_details
 from relay.faces.common.asgi import JSON, REQUEST_ID
 from relay.faces.http.exchange import Exchange
 from relay.faces.http.idleness import Idleness
@@ -88,7 +89,7 @@ class EnvelopedH11(H11Protocol):
             await super()._send_error_response(status_code)
             return
         error, request_id = self._error(status_code), envelope.choose_request_id(None)
-        body = envelope.failure(error, request_id)
+        body = envelope.failure(error, request_id, **shown_details(error))
         headers = [
             (b"content-type", JSON.encode()),
             (b"content-length", str(len(body)).encode()),

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ValidationError
 from relay.errors import InvalidRequest, RelayError
 from relay.faces.common.complaints import complaints, summary, unknown
 from relay.faces.common.failures import as_relay_error
+from relay.faces.mcp.actions import TOOL_WORDS
 from relay.faces.mcp.arguments import MAX_CHARS
 from relay.faces.mcp.failures import error_text
 from relay.faces.mcp.tools import INSTRUCTIONS, Tool
@@ -86,7 +87,8 @@ class _Call:
             return _text(await self._made(tool, asked))
         except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001  the agent gets an answer, the log the rest
             shown = as_relay_error(error, uuid.uuid4().hex, f"the tool {name[:100]}")
-            return _text(error_text(shown, _bound(given)), is_error=True)
+            words = self._tools[name].words if name in self._tools else TOOL_WORDS
+            return _text(error_text(shown, _bound(given), words), is_error=True)
 
     async def _made(self, tool: Tool, asked: BaseModel) -> str:
         try:

@@ -6,12 +6,14 @@ Knows names, descriptions and models. The SDK is not needed to read it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel
 
+from relay.actions import Words
 from relay.faces.mcp import arguments, breakpoint_calls, calls, inspecting, tracing
+from relay.faces.mcp.actions import TOOL_WORDS
 
 INSTRUCTIONS = """\
 Debug Python with facts instead of guesses: debug_run a program, module or test with breakpoints, \
@@ -32,6 +34,9 @@ class Tool:
     call: Callable[..., Awaitable[str]]
     hints: str = "hint"
     """Which key of a field's schema `tools/list` shows as its description."""
+
+    words: Words = field(default_factory=lambda: TOOL_WORDS, repr=False)
+    """The way out of its errors, in calls of the tools of its table."""
 
     @property
     def schema(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from relay.faces.common.tool_actions import TOOL_WORDS
 from relay.faces.mcp.tools import Tool
 from relay.faces.tool.calls import CALLS, Call
 from relay.hub import Hub
@@ -15,7 +16,7 @@ def _tool(name: str, call: Call) -> Tool:
         return (await call.operation(hub, asked)).model_dump_json()
 
     description = (inspect.getdoc(call.operation) or name).partition("\n")[0]
-    return Tool(name, description, call.model, made, hints="description")
+    return Tool(name, description, call.model, made, hints="description", words=TOOL_WORDS)
 
 
 TOOLS_V0: tuple[Tool, ...] = tuple(_tool(name, call) for name, call in CALLS.items())

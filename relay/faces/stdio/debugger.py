@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import trio
 
+from relay.actions import in_words
 from relay.errors import RelayError
+from relay.faces.stdio.actions import COMMAND_WORDS
 from relay.faces.stdio.lines import Command, cut
 from relay.faces.stdio.program import VERBS, Program, RefusedError, Say
 from relay.hub import Hub
@@ -39,15 +41,21 @@ class Debugger:
             except RefusedError as refused:
                 await self.refuse(command.name, str(refused), refused.place)
             except RelayError as error:
-                await self.refuse(command.name, error.message)
+                suggestion = in_words(error.suggestion, error.details, COMMAND_WORDS)
+                await self.refuse(command.name, error.message, suggestion=suggestion)
 
     async def refuse(
-        self, name: str | None, message: str, place: protocol.Place | None = None
+        self,
+        name: str | None,
+        message: str,
+        place: protocol.Place | None = None,
+        *,
+        suggestion: str | None = None,
     ) -> None:
         """Say why a command, or a line that is none, was not carried out."""
 
         def make(text: str) -> protocol.LineEvent:
-            return protocol.Error(message=text, location=place, command=name)
+            return protocol.Error(message=text, suggestion=suggestion, location=place, command=name)
 
         await self._tell(cut(message, make))
 

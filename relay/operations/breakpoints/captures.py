@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from relay.actions import Action
 from relay.errors import InvalidRequest
 from relay.models.captures import (
     DEFAULT_CHARS,
@@ -80,8 +81,7 @@ def _require_captures(session: Session, breakpoint_id: str) -> None:
         raise InvalidRequest(
             f"Breakpoint '{breakpoint_id}' captures nothing",
             breakpoint_id=breakpoint_id,
-            suggestion="Give it expressions: PATCH "
-            f'/sessions/{{id}}/breakpoints/{breakpoint_id} {{"capture": ["expression"]}}',
+            suggestion=Action.SET_CAPTURES.of(breakpoint_id=breakpoint_id),
         )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import trio
 
+from relay.actions import Action
 from relay.dap.lifecycle import Phase
 from relay.debuggers.debugpy.probe_inspector import Inspector
 from relay.errors import DebuggerTimeout, InvalidSessionState, ThreadNotFound
@@ -75,7 +76,7 @@ async def pause_thread(session: Session, *, thread_id: int, body: ThreadRequest)
                 f"Thread {thread_id} is paused already",
                 current_state=session.phase.value,
                 thread_id=thread_id,
-                suggestion="Read GET /sessions/{id}/threads for the status of each thread",
+                suggestion=Action.SEE_THREADS,
             )
     asked = PauseRequest(wait=body.wait, thread_id=thread_id, max_chars=body.max_chars)
     paused = await pause_execution(session, body=asked)
@@ -127,7 +128,7 @@ def _moved(session: Session, verb: str) -> InvalidSessionState:
     return InvalidSessionState(
         f"Cannot {verb}: the program has moved since",
         current_state=session.phase.value,
-        suggestion="Read GET /sessions/{id} for the present status",
+        suggestion=Action.SEE_STATUS,
     )
 
 
@@ -161,7 +162,7 @@ def _require_stopped(
             current_state=session.phase.value,
             thread_id=thread_id,
             location=known[thread_id]["frame"],
-            suggestion=f"Let it run: POST /sessions/{{id}}/threads/{thread_id}/continue",
+            suggestion=Action.CONTINUE_THREAD.of(thread_id=thread_id),
         )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
+from relay.actions import Action
 from relay.dap.lifecycle import Phase
 from relay.errors import FrameNotFound, NotSupported, ThreadNotFound
 from relay.models.inspection import FrameView, StackTrace, VariableView
@@ -105,6 +106,6 @@ async def _thread(
         raise ThreadNotFound(
             f"thread {thread_id} does not exist",
             thread_id=thread_id,
-            suggestion="GET /sessions/{id}/threads lists those that there are",
+            suggestion=Action.LIST_PRESENT_THREADS,
         )
     return threads[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import trio
 
+from relay.actions import Action
 from relay.errors import InvalidParameter, InvalidRequest, PayloadTooLarge, StdinClosed
 from relay.models.output import (
     ClearedOutput,
@@ -108,7 +109,7 @@ async def send_input(session: Session, *, body: InputRequest) -> InputResult:
         raise PayloadTooLarge(
             f"the program has not read {full.waiting} bytes of earlier input; "
             f"at most {QUEUE_BYTES} can wait for it",
-            suggestion="Send more when it asks: GET /sessions/{id}/events?types=input_requested",
+            suggestion=Action.WAIT_FOR_INPUT_REQUEST,
             waiting_bytes=full.waiting,
             max_bytes=QUEUE_BYTES,
         ) from None

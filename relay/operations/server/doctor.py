@@ -176,7 +176,7 @@ def _attach() -> Check:
         name="attach by process id",
         status="warning",
         message=obstacle.reason,
-        remedy=obstacle.suggestion,
+        remedy=str(obstacle.suggestion),
     )
 
 
@@ -188,7 +188,7 @@ async def _session(settings: Settings) -> Check:
         with trio.fail_after(SESSION_SECONDS):
             message, limitations = await _debug_something(settings)
     except (RelayError, OSError, trio.TooSlowError) as error:
-        detail = getattr(error, "details", {}).get("suggestion", remedy)
+        detail = getattr(error, "suggestion", remedy)
         return _broken(name, f"it does not work: {str(error) or type(error).__name__}", str(detail))
     if not limitations:
         return _ok(name, message)

@@ -11,6 +11,7 @@ from typing import Literal
 
 import trio
 
+from relay.actions import Action, Advice
 from relay.dap.lifecycle import Phase
 from relay.debuggers.debugpy.attach import attach_starter
 from relay.debuggers.debugpy.launching import Request, launch_starters
@@ -255,11 +256,11 @@ async def _check_syntax(session: Session, path: str) -> None:
         )
 
 
-def _other_language(session: Session, path: str) -> str | None:
+def _other_language(session: Session, path: str) -> Advice | None:
     name = session.debuggers.for_program(path).name
     if name == session.debugger.name:
         return None
-    return f'Its name is one for the {name} adapter: give "adapter": "{name}"'
+    return Action.GIVE_ADAPTER.of(adapter=name)
 
 
 def exception_filters(body: LaunchRequest) -> tuple[str, ...]:

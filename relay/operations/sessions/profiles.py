@@ -9,6 +9,7 @@ import trio
 from pydantic import TypeAdapter, ValidationError
 
 from relay import profiles as store
+from relay.actions import Action
 from relay.errors import InternalError, InvalidParameter, InvalidRequest, ProfileNotFound
 from relay.hub import Hub
 from relay.models.breakpoints import BreakpointBatch, BreakpointSpec, SetBreakpoints
@@ -43,7 +44,7 @@ async def create_profile(hub: Hub, *, body: CreateProfile) -> Profile:
     if not await _put(hub, body.name, body.breakpoints, only_new=True):
         raise InvalidRequest(
             f"name: there is a profile {body.name!r} already",
-            suggestion=f"PUT /api/v1/breakpoint-profiles/{body.name} replaces it",
+            suggestion=Action.REPLACE_TAKEN_PROFILE.of(profile=body.name),
             errors=[{"field": "name", "message": "is taken", "value": body.name}],
         )
     return Profile(name=body.name, breakpoints=body.breakpoints)
@@ -95,7 +96,7 @@ async def _load(state_dir: Any, name: str) -> list[BreakpointSpec]:
     except ValidationError as error:
         raise ProfileNotFound(
             f"The profile {name!r} in {store.FILE} holds what is no breakpoint",
-            suggestion=f"Replace it with PUT /api/v1/breakpoint-profiles/{name}",
+            suggestion=Action.REPLACE_PROFILE.of(profile=name),
             faults=error.error_count(),
         ) from None
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 import psutil
 import trio
 
+from relay.actions import Action
 from relay.dap.lifecycle import Phase
 from relay.errors import (
     BreakpointInvalidLine,
@@ -120,7 +121,7 @@ async def continue_to_next(hub: Hub, body: ToolPlaceCall) -> ToolRun:
             raise InvalidSessionState(
                 "Cannot continue: the program has not been started",
                 current_state=session.phase.value,
-                suggestion="Run it to a first breakpoint: POST /tool/v0/sessions/{id}/breakpoint",
+                suggestion=Action.RUN_TO_BREAKPOINT,
             )
         if session.is_over:
             inside("file", body.file, _root(hub))
@@ -225,7 +226,7 @@ async def _result(session: Session, spot: Breakpoint, stop: Stop | None) -> Tool
         raise InvalidSessionState(
             "The session was ended while its program ran",
             current_state=session.phase.value,
-            suggestion="Create a new session: POST /tool/v0/sessions",
+            suggestion=Action.CREATE_TOOL_SESSION,
         )
     if stop is None:
         return _ended(session) if session.is_over else _still_runs(spot)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
+from relay.actions import Action
 from relay.dap.conversation import Event
 from relay.debuggers.debugpy import rungs as launch
 from relay.debuggers.debugpy.rungs import Rung
@@ -95,7 +96,7 @@ class Child(Debuggee):
             f"Process {self.pid} ended during {command}",
             current_state=self.session.phase.value,
             pid=self.pid,
-            suggestion="Read GET /sessions/{id}/threads for the processes that are left",
+            suggestion=Action.LIST_PROCESSES_LEFT,
         )
 
     def drain_output(self) -> None:

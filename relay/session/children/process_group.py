@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import trio
 
+from relay.actions import Action
 from relay.debuggers.debugpy import rungs as launch
 from relay.debuggers.debugpy.probe_inspector import Inspector
 from relay.errors import NotSupported, RelayError
@@ -103,7 +104,7 @@ class ProcessGroup:
         else:
             raise NotSupported(
                 f"this debugger cannot follow children: {answer['reason']}",
-                suggestion="Use a python_path that has the debugpy of the relay, or none",
+                suggestion=Action.GIVE_PYTHON_WITH_DEBUGGER.of(debugger="debugpy"),
             )
 
     def _come_in(self, peer: trio.socket.SocketType, pid: int) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from relay.actions import Action
 from relay.dap.lifecycle import Happening, Phase
 from relay.errors import InvalidSessionState, RelayError
 from relay.session.debuggee.debuggee import Debuggee
@@ -62,7 +63,7 @@ class Start:
         return InvalidSessionState(
             "The session ended while its program was being started",
             current_state=Phase.TERMINATED.value,
-            suggestion="Create a new session with POST /api/v1/sessions",
+            suggestion=Action.CREATE_SESSION,
         )
 
     async def run(self) -> None:

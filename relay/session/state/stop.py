@@ -8,6 +8,7 @@ from typing import Any
 
 import trio
 
+from relay.actions import Action
 from relay.errors import InvalidSessionState
 
 
@@ -102,5 +103,5 @@ class Stop:
                 f"Cannot {verb}: thread {thread_id} is running",
                 current_state="paused",
                 thread_id=thread_id,
-                suggestion=f"Pause it first: POST /sessions/{{id}}/threads/{thread_id}/pause",
+                suggestion=Action.PAUSE_THREAD.of(thread_id=thread_id),
             )

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from relay.actions import Action
 from relay.errors import InvalidRequest, WatchNotFound
 
 MOST_WATCHES = 1000
@@ -50,7 +51,7 @@ class WatchTable:
             message = f"a session has at most {MOST_WATCHES} watches"
             raise InvalidRequest(
                 message,
-                suggestion="DELETE a watch first: GET /sessions/{id}/watch lists them",
+                suggestion=Action.DELETE_WATCH,
                 errors=[{"field": "expression", "message": message, "value": expression[:200]}],
             )
         watch = Watch(f"watch_{next(self._numbers)}", expression)
