@@ -10,8 +10,12 @@ import trio
 import trio.testing
 
 from relay.faces.common.asgi import Message, Receive, Scope, Send
-from relay.faces.http.body_limit import BODY_BYTES, BODY_SECONDS, limit_body
+from relay.faces.http.body_limit import BODY_BYTES, BODY_SECONDS
+from relay.faces.http.gateway import Gateway
+from relay.faces.http.security import Guard
+from relay.metrics import Metrics
 from tests.http.conftest import Served, read_response
+from tests.http.fake import settings
 from tests.http.test_routing import error_of
 
 JSON = {"Content-Type": "application/json"}
@@ -154,9 +158,9 @@ async def test_slow_body(autojump_clock: trio.testing.MockClock) -> None:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    scope: Scope = {"type": "http", "headers": [(b"content-length", b"100")]}
+    scope: Scope = {"type": "http", "method": "POST", "headers": [(b"content-length", b"100")]}
     start = trio.current_time()
-    await limit_body(app)(scope, receive, send)
+    await Gateway(app, Guard(settings()), Metrics())(scope, receive, send)
     assert trio.current_time() - start < BODY_SECONDS + 5
     assert sent[0]["status"] == 400
     assert (b"connection", b"close") in sent[0]["headers"]

@@ -131,6 +131,10 @@ def test_bodies_that_are_no_json_object(raw: bytes, says: str) -> None:
     [
         (b'{"name": "x", "name": "x"}', {"name": "is given more than once"}),
         (b'{"env": {"A": "x", "A": "y"}}', {"A": "is given more than once"}),
+        (b'{"env": {"A" : "x", "A"\n: "y"}}', {"A": "is given more than once"}),
+        (b'{"env": {"A": "x", "\\u0041": "y"}}', {"A": "is given more than once"}),
+        (b'{"env": {"": "x", "": "y"}}', {"": "is given more than once"}),
+        (b'{"env": {"A": ", ", "B": ":", "A": "B"}}', {"A": "is given more than once"}),
         (
             b'{"anything": {"a": 1, "b": 2, "a": 3, "b": 4, "c": 5}}',
             {"a": "is given more than once", "b": "is given more than once"},
@@ -139,6 +143,20 @@ def test_bodies_that_are_no_json_object(raw: bytes, says: str) -> None:
 )
 def test_names_given_twice(raw: bytes, expected: dict[str, str]) -> None:
     assert refused_body(raw) == expected
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"name": "env", "env": {"env": "name"}}',
+        b'{"breakpoints": [{"path": "/a", "line": 1}, {"path": "/b", "line": 2}]}',
+        b'{"env": {"A": "NaN", "B": "\\"C\\": 1", "C": "A", "D": "A"}}',
+    ],
+)
+def test_a_name_that_comes_again_elsewhere_is_not_given_twice(raw: bytes) -> None:
+    assert read_body(Body, raw, "application/json").model_dump(exclude_unset=True) == json.loads(
+        raw
+    )
 
 
 def test_constants_inside_texts_are_texts() -> None:

@@ -5,7 +5,7 @@ Knows ASGI messages and the envelope. Knows no route.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeAlias
 
@@ -32,6 +32,12 @@ REQUEST_ID = "X-Request-ID"
 
 ROUTE = "relay.route"
 """Where a view notes its template in the scope."""
+
+BODY = "relay.body"
+"""In the scope: the whole body, where there is one."""
+
+_HEADERS = "relay.headers"
+"""In the scope: the first header of each name."""
 
 ON_HANG_UP = "relay.on_hang_up"
 """In the scope: takes a function, to be called if the client leaves before its answer is there."""
@@ -63,8 +69,16 @@ class HubLike(Protocol):
 
 def header(scope: Scope, name: bytes) -> bytes | None:
     """The first header of that name, lower-case as ASGI has them."""
-    headers: Iterable[tuple[bytes, bytes]] = scope["headers"]
-    return next((value for key, value in headers if key == name), None)
+    found: dict[bytes, bytes] | None = scope.get(_HEADERS)
+    if found is None:
+        found = scope[_HEADERS] = dict(reversed(list(scope["headers"])))
+    return found.get(name)
+
+
+def text_header(scope: Scope, name: bytes) -> str | None:
+    """The same as text."""
+    found = header(scope, name)
+    return None if found is None else found.decode("latin-1")
 
 
 def request_id_of(scope: Scope) -> str:

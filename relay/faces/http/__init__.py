@@ -4,10 +4,12 @@ A request, from the socket inwards:
 
 - `server`: serve(), the end that is sure; `listener`: the socket
 - `protocol`: Hypercorn's HTTP/1.1, with the envelope also where it answers by itself
-- `security`, `body_limit`, `disconnect_gate`: ASGI wrappers; `asgi`: what they share
-- `app`: make_app(), all of it as one ASGI app; `connection`: a request in Quart
-- `views`: one Quart view a route; `reading` and `complaints`: request to typed arguments
-- `answers`, `streams`, `failures`: results, streams and exceptions to responses
+- `gateway`: the one ASGI app: `security` and `body_limit`, then a mounted app or Quart
+- `app`: make_app(), all of it put together; `connection`: a request in Quart
+- `views`: one Quart view a route, and its arguments
+- `answers`, `streams`, `sse`: results and streams to responses
+
+`faces/common/` has what requests are read, refused and failed with.
 
 And what it is made from:
 

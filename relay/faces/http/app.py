@@ -1,8 +1,6 @@
 """make_app(): hub, settings and a table of routes become one ASGI app.
 
-Knows how the parts stand in front of each other:
-
-    guard (Host, Origin, token) → body limit → disconnect gate → mounts, or Quart
+Knows what stands behind the gateway: mounted apps, or Quart with a view for each route.
 
 A pure factory: the app has no state and no hooks, and no session lives in it.
 """
@@ -11,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from urllib.parse import urlsplit
 
 from quart import Response
 from quart_trio import QuartTrio
@@ -28,21 +25,16 @@ from relay.errors import (
 from relay.faces.common.asgi import (
     App,
     HubLike,
-    Message,
-    Receive,
     Scope,
-    Send,
-    refuse,
     request_id_of,
 )
 from relay.faces.common.failures import as_relay_error
 from relay.faces.http import answers
-from relay.faces.http.body_limit import BODY_BYTES, limit_body
+from relay.faces.http.body_limit import BODY_BYTES
 from relay.faces.http.connection import Connection
-from relay.faces.http.disconnect_gate import gate_disconnect
-from relay.faces.http.metrics_page import measured
+from relay.faces.http.gateway import Gateway
 from relay.faces.http.pages import page_views
-from relay.faces.http.security import SecuritySettings, guarded
+from relay.faces.http.security import Guard, SecuritySettings
 from relay.faces.http.table import Route
 from relay.faces.http.url_map import endpoint, url_map
 from relay.faces.http.views import current_scope, view
@@ -58,16 +50,14 @@ def make_app(
     routes: Sequence[Route],
     *,
     mounts: Mapping[str, App] | None = None,
-) -> App:
+) -> Gateway:
     """The whole HTTP face as one ASGI app.
 
     `mounts` maps path prefixes (`/mcp`) to other ASGI apps behind the same guard and
     body limit; they see the path as the client sent it.
     """
-    quart = make_quart(hub, routes)
-    dispatch = _dispatch(quart, {TOOL: tool_app(hub), **(mounts or {})})  # type: ignore[arg-type]  # hypercorn's TypedDicts
-    app = guarded(limit_body(gate_disconnect(_last_resort(dispatch))), settings)
-    return measured(app, hub.metrics)
+    quart: App = make_quart(hub, routes)  # type: ignore[assignment]  # hypercorn's TypedDicts
+    return Gateway(quart, Guard(settings), hub.metrics, {TOOL: tool_app(hub), **(mounts or {})})
 
 
 def make_quart(hub: HubLike, routes: Sequence[Route]) -> QuartTrio:
@@ -133,55 +123,3 @@ def _other_method(scope: Scope, allowed: list[str]) -> Response:
         f"{method} is not allowed here", method=method, allowed=[*allowed, "OPTIONS"]
     )
     return answers.failure(scope, error, headers)
-
-
-def _dispatch(quart: App, mounts: Mapping[str, App]) -> App:
-    async def dispatch(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await quart(scope, receive, send)
-            return
-        scope["path"] = _path(scope["path"])
-        await _mounted(scope["path"], mounts, quart)(scope, receive, send)
-
-    return dispatch
-
-
-def _path(target: str) -> str:
-    """The path of the request's target, which may be a whole URL; raises InvalidRequest."""
-    try:
-        path = target if target.startswith("/") else urlsplit(target).path
-    except ValueError:
-        path = ""
-    if not path.startswith("/"):
-        raise InvalidRequest(f"the request target {target[:200]!r} is no path")
-    return path
-
-
-def _mounted(path: str, mounts: Mapping[str, App], quart: App) -> App:
-    for prefix, app in mounts.items():
-        if path == prefix or path.startswith(prefix + "/"):
-            return app
-    return quart
-
-
-def _last_resort(app: App) -> App:
-    """`app`, whose failures are answered if nothing was sent yet."""
-
-    async def safe(scope: Scope, receive: Receive, send: Send) -> None:
-        started = False
-
-        async def send_and_note(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
-        try:
-            await app(scope, receive, send_and_note)
-        except (Exception, BaseExceptionGroup) as error:
-            if started or scope["type"] != "http":
-                raise
-            what = f"{scope['method']} {scope['path'][:200]}"
-            shown = as_relay_error(error, request_id_of(scope), what)
-            await refuse(scope, receive, send, shown)
-
-    return safe

@@ -3,39 +3,32 @@
 Knows quart-trio's connection class, of which it keeps everything but the number of tasks
 and messages: none that listens for the client's hanging up instead of two, and a finished
 body in one message instead of two. Half of a small request's time is spent in such steps.
-Needs the scope of `exchange`, and `body_limit` in front.
+Needs the scope of `exchange`, and `gateway` in front.
 """
 
 from __future__ import annotations
 
 import trio
 from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable
-from quart import Request, Response
+from quart import Response
 from quart.typing import ResponseTypes
 from quart.utils import encode_headers
 from quart.wrappers.response import DataBody
 from quart_trio.asgi import TrioASGIHTTPConnection
 
-from relay.faces.common.asgi import ON_HANG_UP, has_body
+from relay.faces.common.asgi import ON_HANG_UP
 
 
 class Connection(TrioASGIHTTPConnection):
     """A request; a client that hangs up cancels its handler at once."""
 
     async def __call__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        # The body is in the scope, whole: see `gateway`.
         request = self._create_request_from_scope(send)
         with trio.CancelScope() as handling:
             self.scope[ON_HANG_UP](handling.cancel)  # type: ignore[literal-required]
-            await self._read_body(request, receive)
             response = await self.app.handle_request(request)
             await self._send_response(send, response)
-
-    async def _read_body(self, request: Request, receive: ASGIReceiveCallable) -> None:
-        """The body is there already, in one message: see `body_limit`."""
-        if has_body(self.scope):  # type: ignore[arg-type]
-            message = await receive()
-            request.body.append(message.get("body", b""))  # type: ignore[arg-type]
-        request.body.set_complete()
 
     async def _send_response(self, send: ASGISendCallable, response: ResponseTypes) -> None:
         if not isinstance(response, Response) or not isinstance(response.response, DataBody):

@@ -12,16 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
-from relay.faces.common.asgi import ROUTE, App, Message, Receive, Scope, Send
 from relay.faces.http.streams import PlainText
 from relay.hub import Hub
 from relay.metrics import Histogram, Metrics
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
-
-UNMATCHED = "(none)"
-"""The route of requests that no route serves."""
 
 
 async def get_metrics(hub: Hub) -> PlainText:
@@ -138,29 +134,3 @@ def _histogram(name: str, what: str, labels: list[str], found: Mapping[Any, Hist
     for values, histogram in sorted(found.items()):
         family.add_metric(list(values), histogram.cumulative(), histogram.sum)
     return family
-
-
-def measured(app: App, metrics: Metrics) -> App:
-    """`app`, whose every answer is counted with its route and the time that it took."""
-
-    async def counted(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await app(scope, receive, send)
-            return
-        started, status = trio.current_time(), 0
-
-        async def send_and_note(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            await app(scope, receive, send_and_note)
-        finally:
-            if status:  # a client that hung up got no answer
-                route: Any = scope.get(ROUTE, UNMATCHED)
-                seconds = trio.current_time() - started
-                metrics.note_request(scope["method"], route, status, seconds)
-
-    return counted

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from relay.errors import Forbidden, RelayError, Unauthorized
-from relay.faces.common.asgi import App, Headers, Receive, Scope, Send, header, refuse
+from relay.errors import Forbidden, Unauthorized
+from relay.faces.common.asgi import Headers, Scope, header
 
 ANY_HOST = "*"
 """In `allowed_hosts`: every name is accepted."""
@@ -143,20 +143,3 @@ def is_loopback(name: str) -> bool:
 def _server_port(scope: Scope) -> int | None:
     server = scope.get("server")
     return server[1] if server else None
-
-
-def guarded(app: App, settings: SecuritySettings) -> App:
-    """`app` behind the guard; what it refuses gets 401 or 403 with the envelope."""
-    guard = Guard(settings)
-
-    async def checked(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            try:
-                guard.check(scope)
-            except RelayError as error:
-                challenge = CHALLENGE if isinstance(error, Unauthorized) else None
-                await refuse(scope, receive, send, error, challenge)
-                return
-        await app(scope, receive, send)
-
-    return checked

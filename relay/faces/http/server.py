@@ -22,8 +22,9 @@ from typing import Any, Protocol, cast
 import trio
 from hypercorn.trio import serve as hypercorn_serve
 
-from relay.faces.common.asgi import App, HubLike, Receive, Scope, Send
+from relay.faces.common.asgi import App, HubLike
 from relay.faces.http.app import make_app
+from relay.faces.http.gateway import Gateway
 from relay.faces.http.listener import (
     CannotListenError,
     Place,
@@ -82,9 +83,9 @@ async def serve(
             nursery.start_soon(_sever_late, ending, served, place_of(listener))
             nursery.start_soon(_end_on_request, hub, ending)
             beside = {**mcp_mounts(hub, nursery, ending), **(mounts or {})}
-            traffic = _Traffic(make_app(hub, settings, routes, mounts=beside))
+            gateway = make_app(hub, settings, routes, mounts=beside)
             try:
-                await _run(traffic, ending, listener, started)
+                await _run(gateway, ending, listener, started)
             finally:
                 served.set()
                 nursery.cancel_scope.cancel()
@@ -104,13 +105,13 @@ async def _end_on_request(hub: HubLike, ending: trio.Event) -> None:
 
 
 async def _run(
-    traffic: _Traffic, ending: trio.Event, listener: socket.socket, started: _Started
+    gateway: Gateway, ending: trio.Event, listener: socket.socket, started: _Started
 ) -> None:
     install()
     await hypercorn_serve(
-        cast(Any, traffic),
+        cast(Any, gateway),
         _config(listener),
-        shutdown_trigger=partial(_drained, ending, traffic),
+        shutdown_trigger=partial(_drained, ending, gateway),
         task_status=cast(Any, started),
         mode="asgi",
     )
@@ -147,45 +148,10 @@ class _Started:
         self._task_status.started(self._url)
 
 
-class _Traffic:
-    """`app`, and the count of requests that it has not answered yet."""
-
-    def __init__(self, app: App) -> None:
-        self._app = app
-        self._open = 0
-        self._quiet = trio.Event()
-        self._quiet.set()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        self._enter()
-        try:
-            await self._app(scope, receive, send)
-        finally:
-            self._leave()
-
-    def _enter(self) -> None:
-        self._open += 1
-        if self._quiet.is_set():
-            self._quiet = trio.Event()
-
-    def _leave(self) -> None:
-        self._open -= 1
-        if self._open == 0:
-            self._quiet.set()
-
-    async def quiet(self) -> None:
-        """Wait until no request is open."""
-        while self._open:
-            await self._quiet.wait()
-
-
-async def _drained(ending: trio.Event, traffic: _Traffic) -> None:
+async def _drained(ending: trio.Event, gateway: Gateway) -> None:
     await ending.wait()
     with trio.move_on_after(DRAIN_SECONDS):
-        await traffic.quiet()
+        await gateway.quiet()
 
 
 async def _sever_late(ending: trio.Event, served: trio.Event, place: Place) -> None:

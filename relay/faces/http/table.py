@@ -88,7 +88,7 @@ class Route:
         """The parameters' names in the order of the path."""
         return _PLACEHOLDER.findall(self.path)
 
-    @property
+    @cached_property
     def full_path(self) -> str:
         """The path with the API's prefix."""
         return API + self.path

@@ -14,6 +14,7 @@ import trio
 
 from relay.errors import MethodNotAllowed, RouteNotFound
 from relay.faces.common.asgi import (
+    BODY,
     JSON,
     ON_HANG_UP,
     REQUEST_ID,
@@ -24,9 +25,8 @@ from relay.faces.common.asgi import (
     Scope,
     Send,
     failure_body,
-    has_body,
-    header,
     request_id_of,
+    text_header,
 )
 from relay.faces.common.failures import as_relay_error
 from relay.faces.common.reading import read_body, refuse_query
@@ -44,17 +44,17 @@ def tool_app(hub: Any) -> App:
         with trio.CancelScope() as handling:
             if (on_hang_up := scope.get(ON_HANG_UP)) is not None:
                 on_hang_up(handling.cancel)
-            status, body, more = await _answer(hub, scope, receive)
+            status, body, more = await _answer(hub, scope)
             await _send(scope, send, status, body, more)
 
     return app
 
 
-async def _answer(hub: Any, scope: Scope, receive: Receive) -> tuple[int, bytes, Headers]:
+async def _answer(hub: Any, scope: Scope) -> tuple[int, bytes, Headers]:
     path = scope["path"].removeprefix(PREFIX)
     try:
         hub.check_open()
-        return 200, await _serve(hub, scope, receive, path), []
+        return 200, await _serve(hub, scope, path), []
     except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001  whatever it is, the client gets an answer and the log the rest
         what = f"{scope['method'][:20]} {scope['path'][:200]}"
         shown = as_relay_error(error, request_id_of(scope), what)
@@ -63,7 +63,7 @@ async def _answer(hub: Any, scope: Scope, receive: Receive) -> tuple[int, bytes,
         return shown.status, failure_body(scope, shown), more
 
 
-async def _serve(hub: Any, scope: Scope, receive: Receive, path: str) -> bytes:
+async def _serve(hub: Any, scope: Scope, path: str) -> bytes:
     if path == DOCUMENT_PATH and scope["method"] == "GET":
         scope[ROUTE] = PREFIX + path
         return dump_plain(document())
@@ -71,8 +71,8 @@ async def _serve(hub: Any, scope: Scope, receive: Receive, path: str) -> bytes:
     scope[ROUTE] = PREFIX + call.path
     refuse_query(scope["query_string"])
     if call.body is not None:
-        raw = (await receive()).get("body", b"") if has_body(scope) else b""
-        body = read_body(call.body, raw, _content_type(scope))
+        media_type = text_header(scope, b"content-type")
+        body = read_body(call.body, scope.get(BODY, b""), media_type)
         given |= body.model_dump(by_alias=True, exclude_unset=True)
     result = await call.operation(hub, call.model.model_validate(given))
     return result.model_dump_json().encode()
@@ -101,11 +101,6 @@ def _find(method: str, path: str) -> tuple[Call, dict[str, Any]]:
 @cache
 def _pattern(call: Call) -> re.Pattern[str]:
     return re.compile(call.path.replace("{sessionId}", r"(?P<sessionId>[^/]{1,255})") + "/?")
-
-
-def _content_type(scope: Scope) -> str | None:
-    found = header(scope, b"content-type")
-    return None if found is None else found.decode("latin-1")
 
 
 async def _send(scope: Scope, send: Send, status: int, body: bytes, more: Headers) -> None:

@@ -1,0 +1,154 @@
+"""Gateway: the one ASGI app, through which every request passes once.
+
+Knows the order: guard (Host, Origin, token), the whole body, then a mounted app or Quart; what
+they fail to answer is answered here, and each answer is counted with its route and its time.
+Knows no route, and nothing of what is in a body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+import trio
+
+from relay.errors import InvalidRequest, RelayError, Unauthorized
+from relay.faces.common.asgi import (
+    BODY,
+    ROUTE,
+    App,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    has_body,
+    refuse,
+    request_id_of,
+)
+from relay.faces.common.failures import as_relay_error
+from relay.faces.http.body_limit import ClientLeftError, read_body
+from relay.faces.http.security import CHALLENGE, Guard
+from relay.metrics import Metrics
+
+UNMATCHED = "(none)"
+"""The route of requests that no route serves."""
+
+
+class Gateway:
+    """Hands each request to the app of `mounts` whose prefix its path has, or else to `app`."""
+
+    def __init__(
+        self, app: App, guard: Guard, metrics: Metrics, mounts: Mapping[str, App] | None = None
+    ) -> None:
+        self._app = app
+        self._guard = guard
+        self._metrics = metrics
+        self._mounts = tuple((mounts or {}).items())
+        self._open = 0
+        self._quiet = trio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request; what is no HTTP (the server's lifespan) goes to the app as it is."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        passage = _Passage(receive, send)
+        started = trio.current_time()
+        self._open += 1
+        try:
+            if await self._admit(scope, passage):
+                await self._serve(scope, passage)
+        finally:
+            self._open -= 1
+            if self._open == 0:
+                self._quiet.set()
+            if passage.status:  # a client that hung up got no answer
+                route: str = scope.get(ROUTE, UNMATCHED)
+                seconds = trio.current_time() - started
+                self._metrics.note_request(scope["method"], route, passage.status, seconds)
+
+    async def quiet(self) -> None:
+        """Wait until no request is open."""
+        while self._open:
+            self._quiet = trio.Event()
+            await self._quiet.wait()
+
+    async def _admit(self, scope: Scope, passage: _Passage) -> bool:
+        """Whether the caller may call and its body is here; if not, it is answered."""
+        try:
+            self._guard.check(scope)
+            if has_body(scope):
+                scope[BODY] = passage.body = await read_body(scope, passage.from_client)
+        except ClientLeftError:
+            return False
+        except RelayError as error:
+            challenge = CHALLENGE if isinstance(error, Unauthorized) else None
+            await refuse(scope, passage.from_client, passage.send, error, challenge)
+            return False
+        return True
+
+    async def _serve(self, scope: Scope, passage: _Passage) -> None:
+        try:
+            await self._app_at(scope)(scope, passage.receive, passage.send)
+        except (Exception, BaseExceptionGroup) as error:
+            if passage.status:
+                raise
+            what = f"{scope['method']} {scope['path'][:200]}"
+            shown = as_relay_error(error, request_id_of(scope), what)
+            await refuse(scope, passage.receive, passage.send, shown)
+
+    def _app_at(self, scope: Scope) -> App:
+        """The app for the path, which is noted; raises InvalidRequest if the target has none."""
+        path: str = scope["path"]
+        if not path.startswith("/"):
+            path = scope["path"] = _path_of_url(path)
+        for prefix, app in self._mounts:
+            if path.startswith(prefix) and path[len(prefix) : len(prefix) + 1] in {"", "/"}:
+                return app
+        return self._app
+
+
+class _Passage:
+    """What one request receives and sends, with what is to be known of it.
+
+    quart-trio cancels a request when it hears of a disconnect, and Hypercorn sends one after
+    each finished answer. Heard then, it cancels the task in which Hypercorn recycles the
+    connection: `Connection: close` never closes, keep-alive never expires and the shutdown
+    waits out its whole grace. So it is withheld; a client that leaves earlier is heard of.
+    """
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self.from_client = receive
+        self._to_client = send
+        self._answered = False
+        self.body: bytes | None = None
+        self.status = 0
+
+    async def receive(self) -> Message:
+        """The whole body in one message, if there is one; then what comes from the client."""
+        if self.body is not None:
+            body, self.body = self.body, None
+            return {"type": "http.request", "body": body, "more_body": False}
+        message = await self.from_client()
+        if self._answered and message["type"] == "http.disconnect":
+            await trio.sleep_forever()
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Pass a part of the answer on."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+        elif message["type"] == "http.response.body" and not message.get("more_body", False):
+            self._answered = True
+        await self._to_client(message)
+
+
+def _path_of_url(target: str) -> str:
+    """The path of a request's target that is a whole URL; raises InvalidRequest."""
+    try:
+        path = urlsplit(target).path
+    except ValueError:
+        path = ""
+    if not path.startswith("/"):
+        raise InvalidRequest(f"the request target {target[:200]!r} is no path")
+    return path
