@@ -22,6 +22,7 @@ from relay.dap.lifecycle import Phase
 from relay.debuggers.known import known_debuggers
 from relay.errors import SessionExpired, SessionLimitReached, SessionNotFound, ShuttingDown
 from relay.metrics import Metrics
+from relay.session.debugger import KnownDebuggers
 from relay.session.definition import adopt, config_of
 from relay.session.session import Session, SessionConfig
 from relay.store import Kept, Store, open_store
@@ -32,6 +33,11 @@ TOMBSTONE_SECONDS = 24 * 60 * 60
 TOMBSTONES = 1000
 
 
+def debuggers_of(settings: Settings) -> KnownDebuggers:
+    """The debuggers that a relay with these settings has."""
+    return known_debuggers(settings.adapters)
+
+
 class Hub:
     """The live sessions, in the order in which they were created."""
 
@@ -39,7 +45,7 @@ class Hub:
         self, settings: Settings, nursery: trio.Nursery, store: Store | None = None
     ) -> None:
         self.settings = settings
-        self.debuggers = known_debuggers(settings.adapters)
+        self.debuggers = debuggers_of(settings)
         self._store = store
         self.started_at = self.last_used = trio.current_time()
         self.metrics = Metrics()

@@ -19,6 +19,16 @@ class Check(Resource):
     message: str
     remedy: str | None = Field(None, description="How to mend it; null if there is nothing to mend")
 
+    @classmethod
+    def found(cls, name: str, message: str) -> Check:
+        """It is there and works."""
+        return cls(name=name, status="ok", message=message)
+
+    @classmethod
+    def broken(cls, name: str, message: str, remedy: str) -> Check:
+        """Nothing works without it."""
+        return cls(name=name, status="broken", message=message, remedy=remedy)
+
 
 class Diagnosis(Resource):
     """Everything that was looked at, and whether the relay can work."""

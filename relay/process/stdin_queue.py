@@ -12,8 +12,7 @@ from collections.abc import Callable
 
 import trio
 
-from relay.process.adapter_input import AdapterInput
-from relay.process.streams import InputPipe
+from relay.process.streams import ProgramInput
 
 QUEUE_BYTES = 16 * 1024 * 1024
 """Bytes that may wait for a program that does not read: any one request fits."""
@@ -44,7 +43,7 @@ class StdinQueue:
 
     def __init__(
         self,
-        pipe: InputPipe | AdapterInput,
+        pipe: ProgramInput,
         on_written: Callable[[bytes], None],
         on_end: Callable[[], None],
         on_lost: Callable[[int], None],

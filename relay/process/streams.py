@@ -11,7 +11,7 @@ import os
 import select
 import struct
 import termios
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import trio
 
@@ -21,6 +21,33 @@ TERMINAL_SIZE = (24, 80)
 """Rows and columns: a size of nothing confuses programs."""
 
 END_OF_FILE = b"\x04"
+
+
+class ProgramInput(Protocol):
+    """Where the standard input of a program is written, whoever holds the other end."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed from this side."""
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the program has a terminal: it reads whole lines."""
+
+    def is_read_through(self, status: os.stat_result) -> bool:
+        """Whether an open file of some process, by its status, is the program's input."""
+
+    def send_now(self, data: memoryview) -> int:
+        """Write what fits without waiting, perhaps nothing; returns how much."""
+
+    async def send_all(self, data: bytes) -> None:
+        """Write all of it. Raises trio.BrokenResourceError when nobody will read it."""
+
+    def close(self) -> None:
+        """End of file for the program. Idempotent."""
+
+    def abandon(self) -> None:
+        """Close it, whatever is under way."""
 
 
 class InputPipe:

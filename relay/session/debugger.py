@@ -6,15 +6,27 @@ and verbs ask it for its abilities and call its methods, never for its name. Ref
 
 from __future__ import annotations
 
-from abc import ABC
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relay.errors import NotSupported
+from relay.session.source_analysis import SourceAnalysis, TextFault
 from relay.session.state.debugger_report import DebuggerReport
+
+if TYPE_CHECKING:
+    from relay.config import Settings
+    from relay.models.doctor import Check
+    from relay.session.debuggee.attach_target import Target
+    from relay.session.debuggee.attachable_process import AttachableProcess
+    from relay.session.debuggee.debuggee import Debuggee
+    from relay.session.debuggee.launch_plan import LaunchPlan
+    from relay.session.debuggee.start import Launched, Starter
+    from relay.session.session import Session
+    from relay.session.state.breakpoints import Breakpoint
 
 
 class Ability(StrEnum):
@@ -65,6 +77,98 @@ class Debugger(ABC):
 
     takes_python_path: bool = False
     """Whether its programs run in the interpreter that `python_path` names."""
+
+    # Programs -------------------------------------------------------------------------
+
+    @abstractmethod
+    async def launch(self, session: Session, plan: LaunchPlan) -> list[tuple[Launched, Starter]]:
+        """The ways to start the program, best first. Starts nothing.
+
+        Raises LaunchFailed for what cannot be run, InvalidRequest or NotSupported for what the
+        debugger cannot honour. A starter raises RungUnfit where the next way may do.
+        """
+
+    @abstractmethod
+    def attach(self, session: Session, target: Target) -> tuple[Launched, Starter]:
+        """The way to attach. Attaches to nothing yet.
+
+        Raises NotSupported if it does not attach by that, LaunchFailed if it is not there. The
+        starter raises AttachRefused, AttachTimeout or AttachFailed.
+        """
+
+    def processes(self) -> Sequence[AttachableProcess]:
+        """What runs on this machine and could be attached to. Blocks."""
+        return ()
+
+    async def join(self, debuggee: Debuggee) -> None:
+        """Shake hands with a child of the program, which has connected. For those with CHILDREN."""
+        raise self.cannot("debug subprocesses")
+
+    def is_launcher_frame(self, path: str | None, name: str) -> bool:
+        """Whether a frame at the bottom of a stack only started the program."""
+        return False
+
+    # Breakpoints ------------------------------------------------------------------------
+
+    @abstractmethod
+    def source_breakpoint(self, breakpoint: Breakpoint, name: str) -> dict[str, Any]:
+        """DAP's SourceBreakpoint for a breakpoint on a line; `name` is its one in the debuggee."""
+
+    @abstractmethod
+    def exception_filters(self, wanted: Sequence[str]) -> list[str]:
+        """The debugger's own filters for `raised`, `uncaught` and `userUnhandled`."""
+
+    def frame_expression(self, text: str) -> str:
+        """An expression as the debugger is to evaluate it in a frame, for the text of a client."""
+        return text
+
+    # Source -----------------------------------------------------------------------------
+
+    async def check_source(self, path: str, python_path: str) -> SourceAnalysis:
+        """Lines, code and syntax error of a file. Raises OSError if it cannot be read.
+
+        For those with CHECKS_SOURCE, as the next three.
+        """
+        raise self.cannot("check source")
+
+    async def check_expressions(
+        self, texts: Sequence[str], python_path: str
+    ) -> Sequence[TextFault | None]:
+        """For each text why it is no expression of the program's language, or None."""
+        raise self.cannot("check expressions")
+
+    def check_log_message(self, text: str) -> TextFault | None:
+        """What is wrong with a log message, or None."""
+        raise self.cannot("check log messages")
+
+    def name_at(self, lines: Sequence[str], line: int, column: int) -> str | None:
+        """The name at a place of a source, both counted from 1; None if there is none."""
+        raise self.cannot("tell the name at a place")
+
+    async def check_expression(self, text: str, python_path: str) -> TextFault | None:
+        """Why a text is no expression of the program's language, or None."""
+        return (await self.check_expressions([text], python_path))[0]
+
+    # Itself ------------------------------------------------------------------------------
+
+    install_command = ""
+    """What installs it beside the relay, for messages."""
+
+    def health(self) -> Mapping[str, Any]:
+        """Its part of `/health`."""
+        return {}
+
+    def information(self) -> Mapping[str, Any]:
+        """Its part of `/info`."""
+        return {}
+
+    async def check_installation(self, settings: Settings) -> Sequence[Check]:
+        """For `relay doctor`: whether what it needs is there. Looks at the real things."""
+        return ()
+
+    def check_attach(self) -> Check | None:
+        """For `relay doctor`: whether programs that run can be attached to, if it attaches."""
+        return None
 
     def report(self, body: Mapping[str, Any]) -> DebuggerReport:
         """What the debugger inside a program says of itself: `name`, `version`, `limitations`."""

@@ -13,8 +13,10 @@ import tokenize
 
 import trio
 
-from relay.debuggers.debugpy.source_check import LARGEST_SOURCE
 from relay.errors import SourceNotFound
+
+LARGEST_SOURCE = 16 * 1024 * 1024
+"""Bytes; what is larger is hardly a source that anyone wants to stop in."""
 
 NO_DISK = ("/proc/", "/sys/")
 """Files there claim to be regular, and tell of processes instead: environments, memory."""

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from relay.debuggers.debugpy import processes as targets
+from relay.session.debuggee.attachable_process import Obstacle
 from tests.cli.conftest import Shell
 
 
@@ -52,8 +52,10 @@ def test_it_says_what_is_broken_and_how_to_mend_it(shell: Shell, tmp_path: Path)
 
 
 def test_a_missing_right_to_attach_is_a_warning_only(shell: Shell, monkeypatch: Any) -> None:
-    obstacle = targets.Obstacle("the kernel forbids it", "Run `sysctl kernel.yama.ptrace_scope=0`")
-    monkeypatch.setattr("relay.operations.server.doctor.obstacle_to_tracing", lambda: obstacle)
+    obstacle = Obstacle("the kernel forbids it", "Run `sysctl kernel.yama.ptrace_scope=0`")
+    monkeypatch.setattr(
+        "relay.debuggers.debugpy.installation.obstacle_to_tracing", lambda: obstacle
+    )
     told = shell.json("doctor")
     assert told["ok"] is True
     check = checks_of(told)["attach by process id"]

@@ -14,14 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relay.debuggers.debugpy.breakpoint_text import (
-    HIT_CONDITION_FORMS,
     MAX_LOG_MESSAGE,
-    canonical_hit_condition,
-    check_hit_condition,
     check_log_message,
     translate_both,
     translate_condition,
     translate_log_message,
+)
+from relay.session.state.hit_condition import (
+    HIT_CONDITION_FORMS,
+    canonical_hit_condition,
+    check_hit_condition,
 )
 from tests.debuggers.live_peer import live_peer
 from tests.programs import Program

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from relay import Settings
-from relay.debuggers.debugpy.source_check import LARGEST_SOURCE
 from relay.errors import SourceNotFound
-from relay.session.source_text import source_lines
+from relay.session.source_text import LARGEST_SOURCE, source_lines
 from tests.e2e.api import Api, Session
 from tests.e2e.conftest import running_relay
 from tests.e2e.refusals import refused

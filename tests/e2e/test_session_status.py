@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import trio
 
-from relay.debuggers.debugpy.probe_inspector import Inspector
+from relay.debuggers.debugpy.probe_inspector import ProbeInspector
 from tests.e2e.api import Api, Session
 from tests.programs import Program
 
@@ -131,14 +131,16 @@ async def test_polls_ask_the_debuggee_once_in_each_stop(
     api: Api, program: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = 0
-    ask = Inspector.thread_states
+    ask = ProbeInspector.thread_states
 
-    async def counted(self: Inspector, *, timeout: float | None = None) -> list[dict[str, object]]:
+    async def counted(
+        self: ProbeInspector, *, timeout: float | None = None
+    ) -> list[dict[str, object]]:
         nonlocal asked
         asked += 1
         return await ask(self, timeout=timeout)
 
-    monkeypatch.setattr(Inspector, "thread_states", counted)
+    monkeypatch.setattr(ProbeInspector, "thread_states", counted)
     script = program("a = 1  # @a\nb = 2\n")
     session = await api.session()
     await session.breakpoint(script.text, script.line("a"))

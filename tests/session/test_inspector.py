@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from relay.dap.lifecycle import Phase
-from relay.debuggers.debugpy.probe_inspector import Inspector
+from relay.debuggers.debugpy.probe_inspector import ProbeInspector
 from relay.errors import DebuggerError, InvalidSessionState
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.state.stop import Frame, Stop
@@ -29,7 +29,7 @@ async def test_a_look_that_another_client_overtakes_is_no_fault_of_the_debugger(
             session.stop, session.phase = None, Phase.RUNNING
         raise DebuggerError("Unable to find thread for evaluation.")
 
-    inspector = Inspector(cast(Debuggee, SimpleNamespace(session=session, request=request)))
+    inspector = ProbeInspector(cast(Debuggee, SimpleNamespace(session=session, request=request)))
     with pytest.raises(InvalidSessionState, match="went on during modules") as refused:
         await inspector.modules([FRAME], FRAME)
     assert refused.value.details["current_state"] == "running"

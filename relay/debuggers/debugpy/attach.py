@@ -14,11 +14,12 @@ import trio
 
 from relay.actions import Action, Suggestion
 from relay.debuggers.debugpy import rungs as launch
+from relay.debuggers.debugpy.handshake import shake_hands
 from relay.debuggers.debugpy.injection import inject
+from relay.debuggers.debugpy.join_listener import JoinListener
 from relay.debuggers.debugpy.processes import obstacle_to_attach
 from relay.debuggers.debugpy.rungs import Rung
-from relay.debuggers.standard.attach import attach_through_adapter
-from relay.debuggers.standard.debugger import StandardDebugger
+from relay.debuggers.debugpy.unfit import DebuggerUnfit
 from relay.errors import (
     AttachFailed,
     AttachRefused,
@@ -26,10 +27,8 @@ from relay.errors import (
     DebuggerTimeout,
     RelayError,
 )
-from relay.session.children.join_listener import JoinListener
 from relay.session.dap.connection import SocketByteStream
 from relay.session.dap.event_handler import EventHandler
-from relay.session.dap.handshake import shake_hands
 from relay.session.debuggee.attach_target import (
     Mappings,
     Target,
@@ -39,7 +38,7 @@ from relay.session.debuggee.attach_target import (
 )
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.start import Launched, Starter
-from relay.session.debuggee.start_failures import DebuggerUnfit, leaves
+from relay.session.debuggee.start_failures import leaves
 from relay.session.session import Session
 
 TAKEN = "already being debugged"
@@ -56,13 +55,7 @@ SILENT_PORT = (
 
 
 def attach_starter(session: Session, target: Target) -> tuple[Launched, Starter]:
-    """The way to attach to it, with the debugger of the session.
-
-    Raises NotSupported if the debugger does not attach by that, LaunchFailed if it is not
-    there. The start raises AttachRefused, -Timeout or -Failed.
-    """
-    if isinstance(adapter := session.debugger, StandardDebugger):
-        return nothing_launched(session), attach_through_adapter(session, adapter, target)
+    """The way to attach to it. The start raises AttachRefused, -Timeout or -Failed."""
     start = _by_port(target) if target.pid is None else _by_pid(target.pid, target)
     return nothing_launched(session), start
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import io
-import re
 import symtable
 import tokenize
 from collections.abc import Iterator
@@ -21,34 +20,12 @@ from relay.debuggers.debugpy.debuggee.source_lines import (
     muted_warnings,
 )
 from relay.debuggers.debugpy.log_template import Field, Literal, TemplateError, parse
+from relay.session.state.hit_condition import canonical_hit_condition
 
-HIT_CONDITION_FORMS = "N, == N, > N, >= N, < N, <= N, % N, where N is a positive whole number"
 MAX_LOG_MESSAGE = 10_000
 """Longest log message taken, in characters."""
 
-_HIT_CONDITION = re.compile(r"\s*(==|>=|<=|>|<|%|)\s*([0-9]{1,18})\s*")
 _SCOPES = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
-
-
-def check_hit_condition(text: str) -> str | None:
-    """What is wrong with a hit condition, or None."""
-    try:
-        canonical_hit_condition(text)
-    except ValueError as error:
-        return str(error)
-    return None
-
-
-def canonical_hit_condition(text: str) -> str:
-    """A hit condition as pydevd reads it: operator, then number, nothing between.
-
-    Raises ValueError, with a message that lists the forms, for anything else.
-    """
-    match = _HIT_CONDITION.fullmatch(text)
-    if match is None or int(match[2]) == 0:
-        raise ValueError(f"{text[:80]!r} is no hit condition; the forms are {HIT_CONDITION_FORMS}")
-    # Through int: "05" is no number in Python, and pydevd would evaluate it.
-    return f"{match[1] or '=='}{int(match[2])}"
 
 
 def translate_condition(text: str) -> str:

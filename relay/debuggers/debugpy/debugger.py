@@ -2,18 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from relay.config import Settings
+from relay.debuggers.debugpy import about, installation, rungs
 from relay.debuggers.debugpy.about import SUPPORTED_DEBUGGER, is_supported_debugger
+from relay.debuggers.debugpy.attach import attach_starter
+from relay.debuggers.debugpy.breakpoint_text import check_log_message, translate_condition
+from relay.debuggers.debugpy.breakpoints import exception_filters, source_breakpoint
+from relay.debuggers.debugpy.handshake import shake_hands
+from relay.debuggers.debugpy.launching import launch_starters
+from relay.debuggers.debugpy.processes import python_processes
+from relay.debuggers.debugpy.rungs import Rung, is_launcher_frame
+from relay.debuggers.debugpy.source_check import analyse, check_expressions
+from relay.debuggers.debugpy.source_names import name_at
+from relay.models.doctor import Check
+from relay.session.debuggee.attach_target import Target
+from relay.session.debuggee.attachable_process import AttachableProcess
+from relay.session.debuggee.debuggee import Debuggee
+from relay.session.debuggee.launch_plan import LaunchPlan
+from relay.session.debuggee.start import Launched, Starter
 from relay.session.debugger import Ability, Debugger
+from relay.session.session import Session
+from relay.session.source_analysis import SourceAnalysis, TextFault
+from relay.session.state.breakpoints import Breakpoint
 from relay.session.state.debugger_report import DebuggerReport
 
 
 @dataclass(frozen=True)
 class PythonDebugger(Debugger):
     """debugpy, on the best rung that fits the program's interpreter."""
+
+    install_command = installation.COMMAND
+
+    async def launch(self, session: Session, plan: LaunchPlan) -> list[tuple[Launched, Starter]]:
+        return await launch_starters(session, plan)
+
+    def attach(self, session: Session, target: Target) -> tuple[Launched, Starter]:
+        return attach_starter(session, target)
+
+    def processes(self) -> Sequence[AttachableProcess]:
+        return python_processes()
+
+    async def join(self, debuggee: Debuggee) -> None:
+        opening = ("attach", rungs.debug_arguments())
+        await shake_hands(debuggee, rungs.initialize_arguments(Rung.FAST), opening, has_probe=True)
+
+    def is_launcher_frame(self, path: str | None, name: str) -> bool:
+        return is_launcher_frame(path, name)
+
+    def source_breakpoint(self, breakpoint: Breakpoint, name: str) -> dict[str, Any]:
+        return source_breakpoint(breakpoint, name)
+
+    def exception_filters(self, wanted: Sequence[str]) -> list[str]:
+        return exception_filters(wanted, has_probe=False)
+
+    def frame_expression(self, text: str) -> str:
+        return translate_condition(text)
+
+    async def check_source(self, path: str, python_path: str) -> SourceAnalysis:
+        return await analyse(path, python_path)
+
+    async def check_expressions(
+        self, texts: Sequence[str], python_path: str
+    ) -> Sequence[TextFault | None]:
+        return await check_expressions(texts, python_path)
+
+    def check_log_message(self, text: str) -> TextFault | None:
+        return check_log_message(text)
+
+    def name_at(self, lines: Sequence[str], line: int, column: int) -> str | None:
+        return name_at(lines, line, column)
+
+    def health(self) -> Mapping[str, Any]:
+        return about.health()
+
+    def information(self) -> Mapping[str, Any]:
+        return about.information()
+
+    async def check_installation(self, settings: Settings) -> Sequence[Check]:
+        return [installation.check_debugger(), await installation.check_interpreter(settings)]
+
+    def check_attach(self) -> Check | None:
+        return installation.check_tracing()
 
     def report(self, body: Mapping[str, Any]) -> DebuggerReport:
         found = super().report(body)

@@ -1,4 +1,4 @@
-"""Starting a Python program on a rung, and attaching to one. The IO behind `adapters.python`.
+"""Starting a Python program on a rung.
 
 fast     DAP on an inherited socket pair; no port, so nobody else can connect
 plain    the debuggee connects to our listener and proves itself by a token
@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import socket
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -18,26 +17,26 @@ import trio
 
 from relay.dap.conversation import IncomingRequest
 from relay.debuggers.debugpy import rungs as launch
+from relay.debuggers.debugpy.handshake import shake_hands
 from relay.debuggers.debugpy.interpreter import Interpreter
+from relay.debuggers.debugpy.join_listener import JoinListener
 from relay.debuggers.debugpy.rungs import Program, Rung, Spawn
 from relay.debuggers.debugpy.source_check import interpreter_of
-from relay.debuggers.standard.debugger import StandardDebugger
-from relay.debuggers.standard.launch import Command, standard_starter
+from relay.debuggers.debugpy.unfit import DebuggerUnfit
 from relay.errors import LaunchFailed, NotSupported, RelayError
 from relay.process.guarded_process import GuardedProcess
 from relay.process.spawn_error import SpawnError
 from relay.process.spawning import spawn
-from relay.session.children.join_listener import JoinListener
 from relay.session.children.process_group import ProcessGroup
 from relay.session.dap.connection import (
     SocketByteStream,
     StdioByteStream,
 )
 from relay.session.dap.event_handler import EventHandler
-from relay.session.dap.handshake import shake_hands
 from relay.session.debuggee.debuggee import Debuggee
+from relay.session.debuggee.launch_plan import LaunchPlan
 from relay.session.debuggee.start import Launched, Starter
-from relay.session.debuggee.start_failures import DebuggerUnfit, RungUnfit, leaves
+from relay.session.debuggee.start_failures import RungUnfit, leaves
 from relay.session.session import Session
 
 log = logging.getLogger("relay.session")
@@ -46,64 +45,29 @@ LAST_WORDS = 2000
 """Characters of the program's standard error that a failed launch shows."""
 
 
-@dataclass(frozen=True)
-class Request:
-    """A launch, resolved: absolute paths, complete environment."""
-
-    script: str | None
-    module: str | None
-    cwd: str
-    env: Mapping[str, str]
-    args: tuple[str, ...] = ()
-    extra_env: Mapping[str, str] = field(default_factory=dict)
-    python_args: tuple[str, ...] = ()
-    stop_on_entry: bool = False
-    terminal: bool = False
-    mode: str | None = None
-    stdin: bytes = b""
-    debug_subprocesses: bool = False
-    children_optional: bool = False
-    workers_only: bool = False
-    """Where they cannot be debugged, they run free; else the launch fails."""
-
-    def program(self) -> Program:
-        return Program(
-            kind="script" if self.script is not None else "module",
-            target=self.script if self.script is not None else self.module or "",
-            cwd=self.cwd,
-            env=self.env,
-            args=self.args,
-            python_args=self.python_args,
-        )
-
-
-async def launch_starters(session: Session, request: Request) -> list[tuple[Launched, Starter]]:
+async def launch_starters(session: Session, plan: LaunchPlan) -> list[tuple[Launched, Starter]]:
     """The ways to try, best first; one only if the client forces it.
 
     Raises LaunchFailed for an interpreter that is none, InvalidRequest for
     python_args that cannot be honoured, NotSupported for children that cannot be debugged.
     """
-    if isinstance(adapter := session.debugger, StandardDebugger):
-        starter = standard_starter(adapter, _command(request))
-        return [(_launched(request, Rung.ADAPTER), starter)]
     interpreter = await interpreter_of(session.config.python_path)
-    chosen = launch.choose(interpreter, request.program())
-    rungs = [Rung(request.mode)] if request.mode else [chosen, *launch.rungs_after(chosen)]
-    if request.debug_subprocesses and not request.children_optional:
+    chosen = launch.choose(interpreter, _program(plan))
+    rungs = [Rung(plan.mode)] if plan.mode else [chosen, *launch.rungs_after(chosen)]
+    if plan.debug_subprocesses and not plan.children_optional:
         rungs = _with_children(rungs)
-    return [(_launched(request, rung), _starter(request, interpreter, rung)) for rung in rungs]
+    return [(plan.launched(rung), _starter(plan, interpreter, rung)) for rung in rungs]
 
 
-def _command(request: Request) -> Command:
-    values = {
-        "program": request.script,
-        "args": list(request.args),
-        "cwd": request.cwd,
-        "env": dict(request.extra_env),
-        "env_list": [f"{name}={text}" for name, text in request.extra_env.items()],
-        "stop_on_entry": request.stop_on_entry,
-    }
-    return Command(request.cwd, request.env, values, request.stdin)
+def _program(plan: LaunchPlan) -> Program:
+    return Program(
+        kind="script" if plan.script is not None else "module",
+        target=plan.script if plan.script is not None else plan.module or "",
+        cwd=plan.cwd,
+        env=plan.env,
+        args=plan.args,
+        python_args=plan.python_args,
+    )
 
 
 def _with_children(rungs: list[Rung]) -> list[Rung]:
@@ -117,28 +81,17 @@ def _with_children(rungs: list[Rung]) -> list[Rung]:
     return found
 
 
-def _launched(request: Request, rung: Rung) -> Launched:
-    return Launched(
-        script=request.script,
-        module=request.module,
-        args=request.args,
-        cwd=request.cwd,
-        env=request.extra_env,
-        rung=rung.value,
-    )
-
-
-def _starter(request: Request, interpreter: Interpreter, rung: Rung) -> Starter:
-    start = _Start(request, interpreter, rung)
+def _starter(plan: LaunchPlan, interpreter: Interpreter, rung: Rung) -> Starter:
+    start = _Start(plan, interpreter, rung)
     return {Rung.FAST: start.fast, Rung.PLAIN: start.plain, Rung.ADAPTER: start.adapter}[rung]
 
 
 class _Start:
     """One start of one program on one rung."""
 
-    def __init__(self, request: Request, interpreter: Interpreter, rung: Rung) -> None:
-        self._request = request
-        self._program = request.program()
+    def __init__(self, plan: LaunchPlan, interpreter: Interpreter, rung: Rung) -> None:
+        self._plan = plan
+        self._program = _program(plan)
         self._interpreter = interpreter
         self._rung = rung
 
@@ -153,7 +106,7 @@ class _Start:
         except BaseException:
             ours.close()
             raise
-        debuggee.adopt(process, self._request.stdin)
+        debuggee.adopt(process, self._plan.stdin)
         debuggee.connect(stream, EventHandler(debuggee))
         await self._shake_hands(debuggee, has_probe=True)
 
@@ -163,7 +116,7 @@ class _Start:
             plan = launch.plain_spawn(
                 self._interpreter, self._program, port=listener.port, token=listener.token
             )
-            debuggee.adopt(await self._spawn(plan), self._request.stdin)
+            debuggee.adopt(await self._spawn(plan), self._plan.stdin)
             await self._admit(debuggee, listener)
         assert debuggee.link is not None
         await debuggee.request("evaluate", {"expression": launch.PLAIN_PREPARATION})
@@ -200,19 +153,18 @@ class _Start:
             raise ValueError(f"{request.command} is not supported")
         plan = launch.terminal_spawn(request.arguments, self._program)
         process = await self._spawn(plan)
-        debuggee.adopt(process, self._request.stdin)
+        debuggee.adopt(process, self._plan.stdin)
         debuggee.exit_code_of = launch.exit_code_of_launcher
         return {"processId": process.pid}
 
     async def _spawn(self, plan: Spawn, *fds: int, terminal: bool | None = None) -> GuardedProcess:
-        request = self._request
         try:
             return await spawn(
                 plan.argv,
-                cwd=request.cwd,
+                cwd=self._plan.cwd,
                 env=plan.env,
                 pass_fds=fds,
-                terminal=request.terminal if terminal is None else terminal,
+                terminal=self._plan.terminal if terminal is None else terminal,
             )
         except SpawnError as error:
             raise LaunchFailed(
@@ -222,11 +174,11 @@ class _Start:
             ) from None
 
     async def _shake_hands(self, debuggee: Debuggee, *, has_probe: bool) -> None:
-        if self._request.debug_subprocesses and self._rung is not Rung.ADAPTER:
+        if self._plan.debug_subprocesses and self._rung is not Rung.ADAPTER:
             debuggee.group = ProcessGroup(
                 debuggee,
-                optional=self._request.children_optional,
-                workers_only=self._request.workers_only,
+                optional=self._plan.children_optional,
+                workers_only=self._plan.workers_only,
             )
             await debuggee.group.open()
         try:
@@ -237,7 +189,7 @@ class _Start:
                     self._rung,
                     self._interpreter,
                     self._program,
-                    stop_on_entry=self._request.stop_on_entry,
+                    stop_on_entry=self._plan.stop_on_entry,
                 ),
                 has_probe=has_probe,
             )

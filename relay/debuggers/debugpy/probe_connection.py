@@ -14,6 +14,7 @@ from relay.actions import Action
 from relay.dap.lifecycle import Phase
 from relay.debuggers.debugpy import probe_calls
 from relay.debuggers.debugpy.about import DEBUGGER, SUPPORTED_DEBUGGER
+from relay.debuggers.debugpy.unfit import DebuggerUnfit
 from relay.errors import (
     DebuggerError,
     DebuggerTimeout,
@@ -22,7 +23,6 @@ from relay.errors import (
     NotSupported,
     VariableNotFound,
 )
-from relay.session.debuggee.start_failures import DebuggerUnfit
 from relay.session.state.stop import Frame
 
 if TYPE_CHECKING:

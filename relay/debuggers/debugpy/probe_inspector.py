@@ -1,59 +1,45 @@
-"""Inspector: values of a stopped program, asked of the probe that lives in it.
+"""ProbeInspector: values of a stopped program, asked of the probe that lives in it.
 
 Knows what the probe can be asked, and the shapes of its answers; the handles behind references
-live in the debuggee and die with the stop. Refuses to know how it is asked (see `probe_link.py`).
+live in the debuggee and die with the stop. Refuses to know how it is asked (see `probe_connection.py`).
 Source: contract, section 5.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from relay.actions import Action
 from relay.debuggers.debugpy import probe_calls
+from relay.debuggers.debugpy.about import DEBUGGER
+from relay.debuggers.debugpy.breakpoints import exception_filters, function_breakpoint
 from relay.debuggers.debugpy.probe_connection import ProbeLink
-from relay.session.debuggee.start_failures import DebuggerUnfit
+from relay.debuggers.debugpy.rungs import children_spec
+from relay.debuggers.debugpy.unfit import DebuggerUnfit
+from relay.errors import NotSupported
+from relay.session.dap.breakpoint_events import name_of, take_places
+from relay.session.inspector import MAX_VALUE, Inspector, Page
+from relay.session.own_code import own_roots
 from relay.session.state.breakpoints import Breakpoint
+from relay.session.state.exception_breakpoints import ExceptionBreakpoints
 from relay.session.state.stop import Frame, RaisedException
 
 if TYPE_CHECKING:
     from relay.redaction.redaction import Redaction
     from relay.session.debuggee.debuggee import Debuggee
 
-MAX_VALUE = 1000
-"""Characters of one value before it is cut."""
 
-BREAK_MODES = {"raised": "always", "uncaught": "unhandled", "userUnhandled": "userUnhandled"}
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Some children of a value, and how many there are in all."""
-
-    variables: Sequence[dict[str, Any]]
-    total: int
-    cut: bool = False
-    indexed: int = 0
-    """How many of the children, the first ones, are items of a sequence."""
-
-
-class Inspector:
+class ProbeInspector(Inspector):
     """The way to the probe of one debuggee."""
 
     def __init__(self, debuggee: Debuggee) -> None:
+        super().__init__()
         self._debuggee = debuggee
         self._probe = ProbeLink(debuggee)
-        self.functions: frozenset[str] = frozenset()
-        """Ids of the function breakpoints that the debugger was told last."""
-        self.captures: list[dict[str, Any]] = []  # as the debuggee was told them last
         self._knows_captures = False
 
-    has_exception_filters = True
-    """Whether it can be told at which exceptions to stop; DAP forbids to ask others."""
-
     def refusal(self, breakpoint: Breakpoint) -> str | None:
-        """Why the debugger would take it for a plain one, and stop where it must not."""
         return None
 
     def new_stop(self) -> None:
@@ -286,23 +272,41 @@ class Inspector:
         """How often each breakpoint was hit, by the names that the debuggee has for them."""
         return dict((await self._probe.ask_any_time("hits", timeout))["hits"])
 
-    async def set_function_breakpoints(
-        self, breakpoints: Sequence[Mapping[str, Any]]
-    ) -> dict[str, dict[str, Any]]:
-        """Replace the function breakpoints; where those lie that are known, by their names."""
-        answer = await self._ask("set_function_breakpoints", None, breakpoints=list(breakpoints))
-        return dict(answer["places"])
+    async def set_function_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
+        """Replace the function breakpoints; the places of those that are known are noted."""
+        session = self._debuggee.session
+        self.functions = frozenset(b.id for b in breakpoints)
+        sent = [function_breakpoint(b, name_of(session, b)) for b in breakpoints]
+        answer = await self._ask("set_function_breakpoints", None, breakpoints=sent)
+        take_places(session, answer["places"])
+
+    async def set_exception_breakpoints(self, setting: ExceptionBreakpoints) -> None:
+        """The filters of pydevd; `raised` is narrowed to user code and to the first raise."""
+        wanted = setting.filters
+        await self.limit_exceptions(setting.types)
+        roots = own_roots(self._debuggee.session)
+        await self._ask("watch_failures", None, on="uncaught" in wanted, roots=roots)
+        filters = exception_filters(wanted, has_probe=True)
+        await self._debuggee.request("setExceptionBreakpoints", {"filters": filters})
+        if "raised" in wanted:
+            await self._ask("refine_exceptions", None, user_code_only=True, first_raise_only=True)
 
     async def function_places(self, *, timeout: float) -> dict[str, dict[str, Any]]:
         """Where the functions of function breakpoints lie, by the breakpoints' names."""
         return dict((await self._probe.ask_any_time("function_places", timeout))["places"])
 
-    async def set_captures(self, captures: list[dict[str, Any]]) -> bool:
-        """Replace what breakpoints capture; False if this debuggee cannot."""
+    async def set_captures(self, captures: list[dict[str, Any]]) -> None:
+        """Replace what breakpoints capture. Raises NotSupported where pydevd cannot."""
         anew = not self._knows_captures  # what an earlier session left behind does not count
         answer = await self._ask("set_captures", None, captures=captures, anew=anew)
         self.captures, self._knows_captures = captures, True
-        return bool(answer["can"])
+        if captures and not answer["can"]:
+            raise NotSupported(
+                "the debugpy of this program does not let its breakpoints be evaluated by the "
+                "relay, so it cannot capture",
+                suggestion="Launch with the relay's own debugpy (launch_mode fast), or use "
+                "log_message",
+            )
 
     async def tell_captures(self, *, timeout: float) -> int:
         """Have the rows that wait in the debuggee told, as events before this returns."""
@@ -326,10 +330,6 @@ class Inspector:
         """Stop at these types of exceptions only, if there are any; the names not known yet."""
         return list((await self._ask("limit_exceptions", None, types=list(types)))["unknown"])
 
-    async def watch_failures(self, on: bool, roots: Sequence[str]) -> None:
-        """Stop at exceptions that end something, or do not; `roots` hold the program's own code."""
-        await self._ask("watch_failures", None, on=on, roots=list(roots))
-
     async def exception_holds(self, frame: Frame, condition: str) -> tuple[bool, str | None]:
         """Whether the condition holds of the stop's exception, and what it raised itself."""
         answer = await self._ask(
@@ -350,17 +350,15 @@ class Inspector:
             raise DebuggerUnfit from None
         await self._ask("install", None)
 
-    async def debug_children(self, spec: Mapping[str, str]) -> dict[str, Any]:
+    async def debug_children(self, socket_path: str, *, workers_only: bool) -> dict[str, Any]:
         """Have the processes that this one makes join the session; before it begins only."""
-        return await self._ask("debug_children", None, **spec)
+        spec = children_spec(socket_path, workers_only=workers_only)
+        answer = await self._ask("debug_children", None, **spec)
+        return {**answer, "suggestion": Action.GIVE_PYTHON_WITH_DEBUGGER.of(debugger=DEBUGGER)}
 
     async def watch_stdin(self) -> None:
         """Have the program's reads of its standard input announced; before it begins only."""
         await self._ask("watch_input", None)
-
-    async def refine_exceptions(self) -> None:
-        """Stop once for each raised exception, in the program's own code."""
-        await self._ask("refine_exceptions", None, user_code_only=True, first_raise_only=True)
 
     async def release(self) -> None:
         """Let go of every value that was shown, so that objects die as without us."""

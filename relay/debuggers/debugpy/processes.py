@@ -12,13 +12,13 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from relay.actions import Action, Suggestion
+from relay.actions import Action
+from relay.session.debuggee.attachable_process import AttachableProcess, Listener, Obstacle
 from relay.session.debuggee.debuggee import LIVE, Debuggee
 
 PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
@@ -27,37 +27,6 @@ CAP_SYS_PTRACE = 19
 LISTEN = "start the target with `python -m debugpy --listen PORT` and attach by port"
 _PYTHON = re.compile(r"^(python|pypy)[0-9.]*[a-z]?(\.exe)?$", re.IGNORECASE)
 _HELPERS = ("relay/process/guardian.py", "debugpy/adapter", "debugpy/launcher", "debugpy.adapter")
-
-
-@dataclass(frozen=True, slots=True)
-class Obstacle:
-    """Why a process cannot be attached to, and what would help."""
-
-    reason: str
-    suggestion: Suggestion
-
-
-@dataclass(frozen=True, slots=True)
-class Listener:
-    """Where a debug server waits for a client, and whether it has one."""
-
-    host: str
-    port: int
-    is_taken: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A process that runs Python."""
-
-    pid: int
-    name: str
-    command: Sequence[str]
-    cwd: str | None
-    python: str | None
-    session_id: str | None
-    listener: Listener | None
-    obstacle: Obstacle | None
 
 
 def debuggee_of(pid: int) -> Debuggee | None:
@@ -178,12 +147,12 @@ def _is_helper(command: Sequence[str]) -> bool:
     return any(part in word for word in command[:5] for part in _HELPERS)
 
 
-def python_processes() -> list[Target]:
+def python_processes() -> list[AttachableProcess]:
     """Every Python process of our user, oldest first. Blocks for some milliseconds each."""
     found = [p for p in psutil.process_iter() if _is_ours(p) and _is_python(p)]
     listeners = _listeners(found)
     described = [_describe(process, listeners) for process in found]
-    return [target for target in described if target is not None]
+    return [process for process in described if process is not None]
 
 
 def _is_ours(process: psutil.Process) -> bool:
@@ -198,11 +167,11 @@ def _is_python(process: psutil.Process) -> bool:
     return False
 
 
-def _describe(process: psutil.Process, listeners: dict[int, Listener]) -> Target | None:
+def _describe(process: psutil.Process, listeners: dict[int, Listener]) -> AttachableProcess | None:
     ours = debuggee_of(process.pid)
     try:
         with process.oneshot():
-            return Target(
+            return AttachableProcess(
                 pid=process.pid,
                 name=process.name(),
                 command=process.cmdline(),

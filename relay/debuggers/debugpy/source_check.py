@@ -25,12 +25,11 @@ from relay.debuggers.debugpy.debuggee.source_lines import Analysis, ExpressionFa
 from relay.debuggers.debugpy.interpreter import OLDEST, Interpreter, parse, query_argv
 from relay.errors import LaunchFailed
 from relay.session.debuggee.exit_text import describe_exit
+from relay.session.source_text import LARGEST_SOURCE
 
 ANSWER_SECONDS = 20.0
 REMEMBERED = 256
 REMEMBERED_EXPRESSIONS = 4096
-LARGEST_SOURCE = 16 * 1024 * 1024
-"""Bytes; what is larger is hardly a source that anyone wants to stop in."""
 IN_THREAD_BYTES = 64 * 1024
 """Sources above this are compiled off the event loop."""
 

@@ -7,9 +7,8 @@ Source: API section 3.3, DAP attach.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from relay.debuggers.standard.debugger import StandardDebugger
 from relay.debuggers.standard.start import AdapterStart
 from relay.errors import AttachFailed, RelayError
 from relay.session.debuggee.attach_target import Target, take_up, time_limit
@@ -17,6 +16,9 @@ from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.start import Starter
 from relay.session.debuggee.start_failures import leaves
 from relay.session.session import Session
+
+if TYPE_CHECKING:
+    from relay.debuggers.standard.debugger import StandardDebugger
 
 SILENT = (
     "The debugger is there and has not attached: check what is to be attached to, "

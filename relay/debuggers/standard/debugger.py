@@ -6,12 +6,20 @@ Source: DAP initialize, launch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from relay.debuggers.debugpy.rungs import is_launcher_frame
+from relay.debuggers.standard.attach import attach_through_adapter
+from relay.debuggers.standard.launch import launch_through_adapter
 from relay.models.adapters import LAUNCH, mentions
+from relay.session.debuggee.attach_target import Target, nothing_launched
+from relay.session.debuggee.launch_plan import LaunchPlan
+from relay.session.debuggee.start import Launched, Starter
 from relay.session.debugger import Debugger
+from relay.session.session import Session
+from relay.session.state.breakpoints import Breakpoint
 
 RAISED = "raised"
 UNCAUGHT = "uncaught"
@@ -39,6 +47,12 @@ class StandardDebugger(Debugger):
 
     stdin_request: str | None = None
     """A request, not of DAP, that takes `input` and `eof` for the program's standard input."""
+
+    async def launch(self, session: Session, plan: LaunchPlan) -> list[tuple[Launched, Starter]]:
+        return [(plan.launched("adapter"), launch_through_adapter(self, plan))]
+
+    def attach(self, session: Session, target: Target) -> tuple[Launched, Starter]:
+        return nothing_launched(session), attach_through_adapter(session, self, target)
 
     def initialize_arguments(self) -> dict[str, Any]:
         """Arguments of `initialize`."""
@@ -83,7 +97,21 @@ class StandardDebugger(Debugger):
         }
         return filled(said, values)  # type: ignore[no-any-return]
 
-    def exception_filters(self, wanted: tuple[str, ...]) -> list[str]:
+    def is_launcher_frame(self, path: str | None, name: str) -> bool:
+        # An adapter of the user's may be one for Python.
+        return is_launcher_frame(path, name)
+
+    def source_breakpoint(self, breakpoint: Breakpoint, name: str) -> dict[str, Any]:
+        """The texts as they are: in the debugger's own language, and it counts by itself."""
+        found = {
+            "line": breakpoint.line,
+            "condition": breakpoint.condition,
+            "hitCondition": breakpoint.hit_condition,
+            "logMessage": breakpoint.log_message,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+    def exception_filters(self, wanted: Sequence[str]) -> list[str]:
         """The adapter's own filters for what the session stops at."""
         found = [name for word in wanted for name in self.filters.get(word, ())]
         return list(dict.fromkeys(found))

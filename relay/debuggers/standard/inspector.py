@@ -10,14 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Never
 
-from relay.debuggers.debugpy.probe_inspector import MAX_VALUE, Inspector, Page
 from relay.errors import DebuggerError, VariableNotFound
+from relay.session.dap.breakpoint_sync import id_of, take_answers
+from relay.session.inspector import MAX_VALUE, Inspector, Page
 from relay.session.state.breakpoints import Breakpoint
+from relay.session.state.exception_breakpoints import ExceptionBreakpoints
 from relay.session.state.stop import Frame, RaisedException
 
 if TYPE_CHECKING:
-    from relay.redaction.redaction import Redaction
+    from relay.debuggers.standard.debugger import StandardDebugger
     from relay.session.debuggee.debuggee import Debuggee
+    from relay.session.session import Session
 
 HINTS = ("locals", "globals", "registers")
 
@@ -37,16 +40,19 @@ class StandardInspector(Inspector):
 
     # Invariant: _known has the references that were shown at this stop, with their sizes.
 
-    def __init__(self, debuggee: Debuggee, can: Mapping[str, Any]) -> None:
-        super().__init__(debuggee)
+    def __init__(
+        self, debuggee: Debuggee, debugger: StandardDebugger, can: Mapping[str, Any]
+    ) -> None:
+        super().__init__()
+        self._debuggee = debuggee
+        self._debugger = debugger
         self._can = can
         self._known: dict[int, dict[str, Any]] = {}
         self._threads: list[dict[str, Any]] = []  # as last told
-        self.has_exception_filters = bool(can.get("exceptionBreakpointFilters"))
 
     def refusal(self, breakpoint: Breakpoint) -> str | None:
         """What of it the adapter has not said that it can, or cannot be told."""
-        name = self._debuggee.session.debugger.name
+        name = self._debugger.name
         if breakpoint.function is not None:
             if not self._can.get("supportsFunctionBreakpoints"):
                 return f"The {name} adapter cannot stop in a function by its name"
@@ -255,9 +261,6 @@ class StandardInspector(Inspector):
 
     # What DAP does not tell: answers are poorer without it --------------------------
 
-    async def configure(self, redaction: Redaction) -> None:
-        """Nothing: values are masked by a probe only."""
-
     async def source(self, frame: Frame) -> dict[str, Any]:
         """Nothing beyond the file that the frame names."""
         return {}
@@ -281,7 +284,9 @@ class StandardInspector(Inspector):
     async def threads(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
         """As told now, or at the last stop: some debuggers cannot tell while the program runs."""
         try:
-            self._threads = await super().threads(timeout=timeout)
+            body = await self._debuggee.request("threads", timeout=timeout)
+            threads = body.get("threads") or []
+            self._threads = [one for one in threads if isinstance(one.get("id"), int)]
         except DebuggerError:
             if self._debuggee.session.stop is not None:
                 raise
@@ -309,42 +314,112 @@ class StandardInspector(Inspector):
     async def release(self) -> None:
         """Nothing: the adapter lets go of values by itself."""
 
+    # Breakpoints --------------------------------------------------------------------
+
+    async def set_function_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
+        """One more with each request: some debuggers answer in an order of their own, without names.
+
+        Those that were sent before stay in each request.
+        """
+        before, self.functions = self.functions, frozenset(b.id for b in breakpoints)
+        session = self._debuggee.session
+        sent = [b for b in breakpoints if b.id in before]
+        added = [[b] for b in breakpoints if b.id not in before]
+        for one in added or [[]]:
+            sent += one
+            body = await self._debuggee.request(
+                "setFunctionBreakpoints", {"breakpoints": [_named(b) for b in sent]}
+            )
+            answers = body.get("breakpoints") or []
+            take_answers(session, _in_order_of(answers, session, sent), answers)
+
+    async def set_exception_breakpoints(self, setting: ExceptionBreakpoints) -> None:
+        """The adapter's own filters; DAP forbids to ask one that has none."""
+        filters = self._debugger.exception_filters(setting.filters)
+        if filters or self._can.get("exceptionBreakpointFilters"):
+            await self._debuggee.request("setExceptionBreakpoints", {"filters": filters})
+
+    async def function_places(self, *, timeout: float) -> dict[str, dict[str, Any]]:
+        """None: answers to the breakpoints have said them."""
+        return {}
+
     async def limit_exceptions(self, types: Sequence[str]) -> list[str]:
         """Nothing to limit; raises NotSupported for types of exceptions."""
         if types:
             self._cannot("stop at named types of exceptions")
         return []
 
-    async def set_captures(self, captures: list[dict[str, Any]]) -> bool:
-        """False if there is anything to capture."""
-        return not captures
+    async def set_captures(self, captures: list[dict[str, Any]]) -> None:
+        """Raises NotSupported if there is anything to capture."""
+        if captures:
+            self._cannot("capture values at a breakpoint")
 
     async def tell_captures(self, *, timeout: float) -> int:
         """None are recorded."""
         return 0
 
-    async def _ask(
-        self, do: str, at: Frame | None, timeout: float | None = None, /, **arguments: Any
+    # What DAP has no request for ----------------------------------------------------
+
+    async def loaded_modules(self) -> list[dict[str, Any]]:
+        self._cannot("list modules")
+
+    async def hang_report(
+        self, *, timeout: float | None = None, reveal: bool = False, **wanted: Any
     ) -> dict[str, Any]:
-        """What only a probe answers."""
-        self._cannot(WORDS.get(do, do.replace("_", " ")))
+        self._cannot("tell what threads wait for")
+
+    async def resume_thread(self, thread_id: int, step: str | None) -> str:
+        self._cannot("resume one thread alone")
+
+    async def resume_all(self) -> None:
+        self._cannot("resume one thread alone")
+
+    async def jump_lines(self, frame: Frame) -> tuple[str, list[int]]:
+        self._cannot("set the next line")
+
+    async def tasks(
+        self, at: Frame | None, *, offset: int, limit: int, frames: int
+    ) -> dict[str, Any]:
+        self._cannot("list tasks")
+
+    async def trace_start(self, **wanted: Any) -> bool:
+        self._cannot("trace a call")
+
+    async def trace_read(self, *, stopped: bool) -> dict[str, Any] | None:
+        self._cannot("trace a call")
+
+    async def trace_functions(self, function: str) -> tuple[bool, list[str]]:
+        self._cannot("trace a call")
+
+    async def exception_holds(self, frame: Frame, condition: str) -> tuple[bool, str | None]:
+        self._cannot("stop at exceptions by a condition")
+
+    async def debug_children(self, socket_path: str, *, workers_only: bool) -> dict[str, Any]:
+        self._cannot("debug subprocesses")
 
     def _cannot(self, what: str) -> Never:
-        raise self._debuggee.session.debugger.cannot(what)
+        raise self._debugger.cannot(what)
 
 
-WORDS = {
-    "loaded_modules": "list modules",
-    "resume_thread": "resume one thread alone",
-    "resume_all": "resume one thread alone",
-    "jump_lines": "set the next line",
-    "tasks": "list tasks",
-    "trace_start": "trace a call",
-    "trace_read": "trace a call",
-    "trace_functions": "trace a call",
-    "exception_condition": "stop at exceptions by a condition",
-}
-"""The probe's calls, in words of what a client wants."""
+def _named(breakpoint: Breakpoint) -> dict[str, Any]:
+    """DAP's FunctionBreakpoint, which knows no log message."""
+    found = {
+        "name": breakpoint.function,
+        "condition": breakpoint.condition,
+        "hitCondition": breakpoint.hit_condition,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _in_order_of(
+    answers: list[Mapping[str, Any]], session: Session, sent: list[Breakpoint]
+) -> list[Breakpoint]:
+    """What was sent, in the order of the answers: by their ids those that were known before."""
+    known = [session.dap_breakpoint_ids.get(id_of(answer)) for answer in answers]
+    by_id = {b.id: b for b in sent if b.id in known}
+    others = iter([b for b in sent if b.id not in by_id])
+    found = [by_id.get(number or "") or next(others, None) for number in known]
+    return [breakpoint for breakpoint in found if breakpoint is not None]
 
 
 def _cut(shown: dict[str, Any], most: int) -> dict[str, Any]:

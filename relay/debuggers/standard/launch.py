@@ -6,39 +6,31 @@ Source: DAP launch; contract, section 3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import trio
 
-from relay.debuggers.standard.debugger import StandardDebugger
+from relay.debuggers.standard.adapter_input import AdapterInput
 from relay.debuggers.standard.start import AdapterStart
 from relay.errors import LaunchFailed, RelayError
-from relay.process.adapter_input import AdapterInput
 from relay.session.debuggee.debuggee import Debuggee
+from relay.session.debuggee.launch_plan import LaunchPlan
 from relay.session.debuggee.start import Starter
 from relay.session.debuggee.start_failures import leaves
+
+if TYPE_CHECKING:
+    from relay.debuggers.standard.debugger import StandardDebugger
 
 SHARE = 0.95
 """Of the time limit of a start: what is left is for telling what was waited for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """What is to be started, resolved: `values` fill the adapter's template."""
-
-    cwd: str
-    env: Mapping[str, str]
-    values: Mapping[str, Any] = field(default_factory=dict)
-    stdin: bytes = b""
-
-
-def standard_starter(adapter: StandardDebugger, command: Command) -> Starter:
+def launch_through_adapter(adapter: StandardDebugger, plan: LaunchPlan) -> Starter:
     """The way to start it. Raises LaunchFailed if there is no such adapter here."""
-    adapter_start = AdapterStart(adapter, command.cwd, command.env)
+    adapter_start = AdapterStart(adapter, plan.cwd, plan.env)
 
     async def start(debuggee: Debuggee) -> None:
-        opening = "launch", adapter.launch_arguments(command.values)
+        opening = "launch", adapter.launch_arguments(_values(plan))
         limit = debuggee.session.settings.launch_timeout_seconds
         try:
             await adapter_start.connect(debuggee)
@@ -49,9 +41,21 @@ def standard_starter(adapter: StandardDebugger, command: Command) -> Starter:
             raise LaunchFailed(words, timeout_seconds=limit, **adapter_start.details) from None
         except (RelayError, ExceptionGroup) as error:
             raise _why(error, adapter_start.details) from None
-        _open_stdin(debuggee, adapter, command.stdin)
+        _open_stdin(debuggee, adapter, plan.stdin)
 
     return start
+
+
+def _values(plan: LaunchPlan) -> dict[str, Any]:
+    """For the placeholders of the template."""
+    return {
+        "program": plan.script,
+        "args": list(plan.args),
+        "cwd": plan.cwd,
+        "env": dict(plan.extra_env),
+        "env_list": [f"{name}={text}" for name, text in plan.extra_env.items()],
+        "stop_on_entry": plan.stop_on_entry,
+    }
 
 
 def _open_stdin(debuggee: Debuggee, adapter: StandardDebugger, first: bytes) -> None:

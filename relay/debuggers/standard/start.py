@@ -2,7 +2,7 @@
 
 The adapter is a process of the relay's, guarded as a program is: whatever it starts ends with it.
 Knows how it is connected to and shaken hands with. Refuses to know what it is asked to debug: a
-program to launch (standard_launch.py) or one that runs (standard_attach.py).
+program to launch (launch.py) or one that runs (attach.py).
 Source: DAP, "Launching and attaching"; contract, section 3.
 """
 
@@ -12,11 +12,10 @@ import shutil
 import socket
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import trio
 
-from relay.debuggers.standard.debugger import StandardDebugger
 from relay.debuggers.standard.inspector import StandardInspector
 from relay.errors import LaunchFailed
 from relay.process.guarded_process import GuardedProcess
@@ -26,6 +25,9 @@ from relay.session.dap.breakpoint_sync import send_all
 from relay.session.dap.connection import ByteStream, SocketByteStream, StdioByteStream
 from relay.session.dap.event_handler import EventHandler
 from relay.session.debuggee.debuggee import Debuggee
+
+if TYPE_CHECKING:
+    from relay.debuggers.standard.debugger import StandardDebugger
 
 LOOPBACK = "127.0.0.1"
 KNOCKING_SECONDS = 0.02
@@ -111,7 +113,7 @@ class AdapterStart:
         can = await debuggee.request(
             "initialize", self._adapter.initialize_arguments(), timeout=limit
         )
-        debuggee.inspector = StandardInspector(debuggee, can)
+        debuggee.inspector = StandardInspector(debuggee, self._adapter, can)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_open, debuggee, opening, limit)
             self.awaited = "its initialized event"

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from relay.debuggers.debugpy.source_check import check_expressions
 from relay.errors import BreakpointNotFound, InvalidRequest, RelayError
 from relay.models.breakpoints import (
     BreakpointBatch,
@@ -45,7 +44,7 @@ async def set_breakpoints(session: Session, *, body: SetBreakpoints) -> Breakpoi
     conditions = [spec.condition for spec in body.specs if spec.condition is not None]
     conditions += [text for spec in body.specs for text in spec.capture or []]
     if Ability.CHECKS_SOURCE in session.debugger.abilities:
-        await check_expressions(conditions, session.config.python_path)
+        await session.debugger.check_expressions(conditions, session.config.python_path)
     checked = [await place(session, spec) for spec in body.specs]
     before = session.breakpoints.copy()
     stored = [session.breakpoints.put(breakpoint) for breakpoint in checked]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from relay.debuggers.debugpy.source_check import check_expression
 from relay.errors import BreakpointInvalidCondition, RelayError
 from relay.models.exceptions import (
     ExceptionBreakpointsView,
@@ -53,7 +52,7 @@ async def _check_condition(session: Session, condition: str | None) -> None:
     if condition is None:
         return
     session.debugger.require(Ability.EXCEPTION_DETAILS, "stop at exceptions by a condition")
-    fault = await check_expression(condition, session.config.python_path)
+    fault = await session.debugger.check_expression(condition, session.config.python_path)
     if fault is not None:
         raise BreakpointInvalidCondition(
             f"The condition of the exception breakpoint is not valid: {fault.message}",

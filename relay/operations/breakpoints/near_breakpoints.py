@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from relay.debuggers.debugpy.debuggee.source_lines import nearest
-from relay.debuggers.debugpy.source_check import analyse
 from relay.errors import BreakpointInvalidLine, BreakpointNotFound
 from relay.models.breakpoints import BreakpointSpec, SetBreakpoints
 from relay.operations.breakpoints.breakpoints import remove_breakpoint, set_breakpoints
@@ -30,7 +28,8 @@ async def set_near(session: Session, file: str, line: int) -> Placed:
     spot = await place(session, BreakpointSpec(file=file, line=line))
     actual = spot.line
     if not spot.verified and not spot.judged_by_adapter:
-        found = nearest(await analyse(spot.path, session.config.python_path), line)
+        analysis = await session.debugger.check_source(spot.path, session.config.python_path)
+        found = analysis.nearest(line)
         if found is None:
             message = f"Cannot set a breakpoint at line {line} of {spot.path}: {spot.message}"
             raise BreakpointInvalidLine(message, file=spot.path, line=line)

@@ -6,10 +6,6 @@ import os
 import time
 from dataclasses import replace
 
-from relay.debuggers.debugpy import breakpoint_text
-from relay.debuggers.debugpy.debuggee import source_lines
-from relay.debuggers.debugpy.debuggee.source_lines import Analysis
-from relay.debuggers.debugpy.source_check import analyse, check_expression
 from relay.errors import (
     BreakpointFileNotFound,
     BreakpointInvalidCondition,
@@ -21,8 +17,10 @@ from relay.operations.paths import resolve, similar_files
 from relay.session.dap.breakpoint_events import LEFT_TO_DEBUGGER, UNKNOWN_FUNCTION
 from relay.session.debugger import Ability
 from relay.session.session import Session
-from relay.session.source_text import source_lines as source_lines_of
+from relay.session.source_analysis import SourceAnalysis
+from relay.session.source_text import source_lines
 from relay.session.state.breakpoints import Breakpoint
+from relay.session.state.hit_condition import check_hit_condition
 
 PENDING = "Source file not found. Breakpoint pending."
 
@@ -66,7 +64,7 @@ async def _left_to_debugger(session: Session, wanted: Breakpoint) -> Breakpoint:
     else:
         await _require_line(wanted)
     if wanted.hit_condition is not None:
-        message = breakpoint_text.check_hit_condition(wanted.hit_condition)
+        message = check_hit_condition(wanted.hit_condition)
         if message is not None:
             raise _bad_text(wanted, "hit_condition", wanted.hit_condition, message)
     return replace(wanted, judged_by_adapter=True, message=LEFT_TO_DEBUGGER)
@@ -74,7 +72,7 @@ async def _left_to_debugger(session: Session, wanted: Breakpoint) -> Breakpoint:
 
 async def _require_line(wanted: Breakpoint) -> None:
     _require_file(wanted.path)
-    lines = len(await source_lines_of(wanted.path))
+    lines = len(await source_lines(wanted.path))
     if wanted.line > max(1, lines):
         raise BreakpointInvalidLine(
             f"Cannot set breakpoint at line {wanted.line}: {wanted.path} has {lines} lines",
@@ -109,7 +107,7 @@ async def _placed(session: Session, wanted: Breakpoint) -> Breakpoint:
     if earlier is not None and earlier.verified and change_warning(session, earlier):
         # The program runs the old text, in which this line has code.
         return replace(wanted, verified=True)
-    analysis = await _analyse(wanted.path, session.config.python_path)
+    analysis = await _analyse(session, wanted.path)
     if wanted.line > max(1, analysis.total_lines):
         raise BreakpointInvalidLine(
             _past_the_end(analysis, wanted),
@@ -126,7 +124,7 @@ async def placed_again(session: Session, breakpoint: Breakpoint) -> Breakpoint:
     if breakpoint.function is not None or breakpoint.judged_by_adapter:
         return breakpoint
     try:
-        analysis = await _analyse(breakpoint.path, session.config.python_path)
+        analysis = await _analyse(session, breakpoint.path)
     except BreakpointFileNotFound as error:
         message = PENDING if breakpoint.pending else error.message
         return replace(breakpoint, verified=False, message=message, suggestion=None)
@@ -137,7 +135,7 @@ async def placed_again(session: Session, breakpoint: Breakpoint) -> Breakpoint:
     return _judged(analysis, breakpoint)
 
 
-def _judged(analysis: Analysis, wanted: Breakpoint) -> Breakpoint:
+def _judged(analysis: SourceAnalysis, wanted: Breakpoint) -> Breakpoint:
     verified = wanted.line in analysis.executable
     return replace(
         wanted,
@@ -165,10 +163,10 @@ def change_warning(session: Session, breakpoint: Breakpoint) -> str | None:
     )
 
 
-async def _analyse(path: str, python_path: str) -> Analysis:
+async def _analyse(session: Session, path: str) -> SourceAnalysis:
     _require_file(path)
     try:
-        return await analyse(path, python_path)
+        return await session.debugger.check_source(path, session.config.python_path)
     except OSError as error:
         raise BreakpointFileNotFound(
             f"Cannot read {path}: {error.strerror}",
@@ -187,20 +185,20 @@ def _require_file(path: str) -> None:
     )
 
 
-def _past_the_end(analysis: Analysis, breakpoint: Breakpoint) -> str:
+def _past_the_end(analysis: SourceAnalysis, breakpoint: Breakpoint) -> str:
     lines = analysis.total_lines
     return f"Cannot set breakpoint at line {breakpoint.line}: {breakpoint.path} has {lines} lines"
 
 
-def _why_not(analysis: Analysis, line: int) -> str:
+def _why_not(analysis: SourceAnalysis, line: int) -> str:
     if analysis.syntax_error is not None:
         fault = analysis.syntax_error
         return f"The file has a syntax error at line {fault.line}: {fault.message}"
     return f"No executable code at line {line}"
 
 
-def _try_nearest(analysis: Analysis, line: int) -> str | None:
-    nearest = source_lines.nearest(analysis, line)
+def _try_nearest(analysis: SourceAnalysis, line: int) -> str | None:
+    nearest = analysis.nearest(line)
     if nearest is None:
         return None
     return f"Try line {nearest} which contains: {analysis.texts[nearest - 1].strip()!r}"
@@ -208,21 +206,22 @@ def _try_nearest(analysis: Analysis, line: int) -> str | None:
 
 async def check_texts(session: Session, breakpoint: Breakpoint) -> None:
     """Raise BreakpointInvalidCondition for a text that does not parse."""
+    debugger, python_path = session.debugger, session.config.python_path
     if breakpoint.condition is not None:
-        fault = await check_expression(breakpoint.condition, session.config.python_path)
+        fault = await debugger.check_expression(breakpoint.condition, python_path)
         if fault is not None:
             text = breakpoint.condition
             raise _bad_text(breakpoint, "condition", text, fault.message, fault.offset)
     for number, text in enumerate(breakpoint.capture or []):
-        fault = await check_expression(text, session.config.python_path)
+        fault = await debugger.check_expression(text, python_path)
         if fault is not None:
             raise _bad_text(breakpoint, f"capture[{number}]", text, fault.message, fault.offset)
     if breakpoint.hit_condition is not None:
-        message = breakpoint_text.check_hit_condition(breakpoint.hit_condition)
+        message = check_hit_condition(breakpoint.hit_condition)
         if message is not None:
             raise _bad_text(breakpoint, "hit_condition", breakpoint.hit_condition, message)
     if breakpoint.log_message is not None:
-        fault = breakpoint_text.check_log_message(breakpoint.log_message)
+        fault = debugger.check_log_message(breakpoint.log_message)
         if fault is not None:
             text = breakpoint.log_message
             raise _bad_text(breakpoint, "log_message", text, fault.message, fault.offset)

@@ -15,7 +15,6 @@ import trio
 
 from relay.actions import Action
 from relay.dap.lifecycle import Phase
-from relay.debuggers.debugpy.probe_inspector import Inspector
 from relay.errors import DebuggerTimeout, InvalidSessionState, ThreadNotFound
 from relay.models.execution import PauseRequest, PauseResult
 from relay.models.inspection import StackQuery, StackTrace
@@ -26,6 +25,7 @@ from relay.operations.inspect.inspection import get_stack_trace, inspector_of
 from relay.operations.report.blocked import PATIENCE, STOPS
 from relay.session.dap.stack import top_frame
 from relay.session.debugger import Ability
+from relay.session.inspector import Inspector
 from relay.session.session import Session
 from relay.session.state.stop import Stop
 

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import trio
 
 from relay.dap.lifecycle import Phase
-from relay.debuggers.debugpy.probe_inspector import Inspector
 from relay.errors import (
     InvalidRequest,
     NotSupported,
@@ -31,6 +30,7 @@ from relay.operations.execution.run_to import line_with_code
 from relay.operations.execution.stepping import STEP_WAIT, resume_all, settle, standing
 from relay.operations.execution.trace_text import text_of
 from relay.operations.execution.trace_tree import paths_of, tree_of
+from relay.session.inspector import Inspector
 from relay.session.session import Session
 from relay.session.source_text import source_lines
 from relay.session.state.breakpoints import Breakpoint

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any
 
-from relay.debuggers.debugpy.probe_inspector import Inspector
 from relay.errors import ThreadNotFound
 from relay.models.inspection import (
     FrameView,
@@ -23,6 +22,7 @@ from relay.models.resource import SourceRef
 from relay.models.variables import shown
 from relay.operations.inspect.running import can_look, running_stack
 from relay.session.dap.stack import frame_at, stack
+from relay.session.inspector import Inspector
 from relay.session.session import Session
 from relay.session.state.stop import Frame
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from relay.debuggers.debugpy.source_names import name_at
 from relay.errors import InvalidRequest
 from relay.models.execution import LocalVariable
 from relay.models.inspection import Evaluation
@@ -58,7 +57,7 @@ async def _name_at_place(session: Session, body: HoverRequest) -> str:
     lines = await source_lines(resolve(body.file, session.config.project_root))
     if body.line > len(lines):
         raise _bad_place("line", f"the file has {len(lines)} lines", body.line)
-    found = name_at(lines, body.line, body.column)
+    found = session.debugger.name_at(lines, body.line, body.column)
     if found is None:
         where = f"there is no name at line {body.line}, column {body.column}"
         raise _bad_place("column", where, body.column)

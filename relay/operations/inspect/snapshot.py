@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from relay.debuggers.debugpy.probe_inspector import MAX_VALUE
 from relay.errors import RelayError
 from relay.models.execution import (
     FrameLine,
@@ -26,6 +25,7 @@ from relay.operations.report import stop_report as report
 from relay.operations.sessions.sessions import location_view
 from relay.redaction.redaction import REVEALING, Redaction
 from relay.session.dap.stack import stack
+from relay.session.inspector import MAX_VALUE
 from relay.session.session import Session
 from relay.session.source_text import is_regular
 from relay.session.state.stop import Frame, Stop

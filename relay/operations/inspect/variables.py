@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from relay.debuggers.debugpy.probe_inspector import Page
 from relay.errors import EvaluateError
 from relay.models.inspection import ScopeList, ScopesQuery, VariableList, VariableView
 from relay.models.variables import (
@@ -20,6 +19,7 @@ from relay.models.variables import (
 )
 from relay.operations.inspect.inspection import PAGE, frame_of, get_scopes, inspector_of
 from relay.operations.inspect.running import can_look, looks_elsewhere, running_locals
+from relay.session.inspector import Page
 from relay.session.session import Session
 
 

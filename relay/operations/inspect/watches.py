@@ -5,13 +5,12 @@ from __future__ import annotations
 import trio
 
 from relay.dap.lifecycle import Phase
-from relay.debuggers.debugpy.probe_inspector import MAX_VALUE
-from relay.debuggers.debugpy.source_check import check_expression
 from relay.errors import DebuggerError, DebuggerTimeout, EvaluateError
 from relay.models.execution import WatchValue
 from relay.models.watches import DeletedWatch, WatchesQuery, WatchList, WatchRequest, WatchView
 from relay.operations.inspect.inspection import frame_of, inspector_of
 from relay.session.debugger import Ability
+from relay.session.inspector import MAX_VALUE
 from relay.session.session import Session
 from relay.session.state.stop import Frame
 from relay.session.state.watches import Watch
@@ -27,7 +26,8 @@ async def add_watch(session: Session, *, body: WatchRequest) -> WatchView:
     the same watch.
     """
     if Ability.CHECKS_SOURCE in session.debugger.abilities:
-        fault = await check_expression(body.expression, session.config.python_path)
+        python_path = session.config.python_path
+        fault = await session.debugger.check_expression(body.expression, python_path)
         if fault is not None:
             raise EvaluateError(f"SyntaxError: {fault.message}", offset=fault.offset)
     watch = session.watches.add(body.expression)

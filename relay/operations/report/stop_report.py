@@ -14,8 +14,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from relay.dap.lifecycle import Phase
-from relay.debuggers.debugpy.own_code import own_roots
-from relay.debuggers.debugpy.rungs import is_launcher_frame
 from relay.errors import RelayError
 from relay.models.execution import SourceLine
 from relay.models.failure import OfFailure
@@ -35,6 +33,7 @@ from relay.operations.sessions.sessions import failure_fields
 from relay.redaction.redaction import REVEALING, Redaction
 from relay.session.dap.stack import stack
 from relay.session.debuggee.exit_text import describe_exit
+from relay.session.own_code import own_roots
 from relay.session.session import Session
 from relay.session.source_text import source_lines
 from relay.session.state.breakpoints import Breakpoint
@@ -239,7 +238,7 @@ async def _stack(
     more = frames["total"] - len(items)
     inner = [one for one in items if one.get("inner")]
     items = [one for one in items if not one.get("inner")]
-    while items and is_launcher_frame(items[-1]["path"], items[-1]["name"]):
+    while items and session.debugger.is_launcher_frame(items[-1]["path"], items[-1]["name"]):
         items.pop()
     items += inner
     return [

@@ -11,7 +11,6 @@ from importlib.metadata import version
 import trio
 
 from relay.config import SECRETS, ConfigurationError, Settings, config_file, save_changes
-from relay.debuggers.debugpy import about
 from relay.errors import InternalError
 from relay.hub import Hub
 from relay.models.server import (
@@ -34,7 +33,7 @@ async def get_health(hub: Hub) -> Health:
         version=_version(),
         uptime_seconds=round(trio.current_time() - hub.started_at, 3),
         active_sessions=len(hub.sessions),
-        **about.health(),
+        **{name: said for one in hub.debuggers for name, said in one.health().items()},
     )
 
 
@@ -45,7 +44,7 @@ async def get_info(hub: Hub, *, endpoints: Sequence[str] = ()) -> Info:
         version=_version(),
         api_version="v1",
         python_version=platform.python_version(),
-        **about.information(),
+        **{name: said for one in hub.debuggers for name, said in one.information().items()},
         capabilities=_capabilities(hub),
         adapters={debugger.name: _adapter_info(debugger) for debugger in hub.debuggers},
         endpoints=list(endpoints),

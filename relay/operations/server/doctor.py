@@ -6,11 +6,8 @@ written, a small program is debugged. Changes nothing. Source: contract, section
 
 from __future__ import annotations
 
-import os
 import platform
-import shutil
 import socket
-import subprocess
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -19,12 +16,8 @@ from pathlib import Path
 import trio
 
 from relay.config import Settings
-from relay.debuggers.debugpy.about import DEBUGGER, SUPPORTED_DEBUGGER, is_supported_debugger
-from relay.debuggers.debugpy.about import debugpy_version as debugger_version
-from relay.debuggers.debugpy.interpreter import OLDEST, parse, query_argv
-from relay.debuggers.debugpy.processes import obstacle_to_tracing
 from relay.errors import RelayError
-from relay.hub import open_relay
+from relay.hub import debuggers_of, open_relay
 from relay.models.creating import CreateSession
 from relay.models.doctor import Check, Diagnosis
 from relay.models.inspection import EvaluateRequest
@@ -33,7 +26,6 @@ from relay.operations.inspect import evaluation
 from relay.operations.sessions import creating
 from relay.state_files import DIRECTORY_MODE
 
-INTERPRETER_SECONDS = 20.0
 SESSION_SECONDS = 60.0
 PYTHON = (3, 11)
 
@@ -43,73 +35,24 @@ Answers = Callable[[], Awaitable[str | None]]
 
 async def diagnose(settings: Settings, *, answers: Answers) -> Diagnosis:
     """Look at everything. Takes about a second; a program that hangs costs a minute."""
+    known = debuggers_of(settings)
     checks = [
         _python(),
-        _debugger(),
-        await _interpreter(settings),
+        *[check for one in known for check in await one.check_installation(settings)],
         _state_dir(settings),
         await _address(settings, answers),
-        _attach(),
-        await _session(settings),
+        *[check for one in known if (check := one.check_attach()) is not None],
+        await _session(settings, known.default.install_command),
     ]
     return Diagnosis(ok=all(check.status != "broken" for check in checks), checks=checks)
-
-
-def _ok(name: str, message: str) -> Check:
-    return Check(name=name, status="ok", message=message)
-
-
-def _broken(name: str, message: str, remedy: str) -> Check:
-    return Check(name=name, status="broken", message=message, remedy=remedy)
 
 
 def _python() -> Check:
     found = f"{platform.python_implementation()} {platform.python_version()}, {sys.executable}"
     if sys.version_info < PYTHON or sys.implementation.name != "cpython":
         wanted = ".".join(map(str, PYTHON))
-        return _broken("python", found, f"Install the relay in CPython {wanted} or newer")
-    return _ok("python", found)
-
-
-_INSTALL = f"{sys.executable} -m pip install '{DEBUGGER}{SUPPORTED_DEBUGGER}'"
-
-
-def _debugger() -> Check:
-    found = debugger_version()
-    if found is None:
-        return _broken(DEBUGGER, "it is not installed beside the relay", _INSTALL)
-    if not is_supported_debugger(found):
-        return _broken(DEBUGGER, f"{found} is not {SUPPORTED_DEBUGGER}", _INSTALL)
-    return _ok(DEBUGGER, found)
-
-
-async def _interpreter(settings: Settings) -> Check:
-    """The one that programs run in, unless a session names another."""
-    name, path = "interpreter of programs", settings.python_path
-    remedy = "Set python_path to a Python that runs: RELAY_PYTHON_PATH, or --python-path of serve"
-    found = _executable(path)
-    if found is None:
-        return _broken(name, f"there is no {path}", remedy)
-    try:
-        with trio.fail_after(INTERPRETER_SECONDS):
-            done = await trio.run_process(
-                query_argv(found), capture_stdout=True, stderr=subprocess.DEVNULL, check=False
-            )
-        answer = parse(done.stdout, found)
-    except (OSError, trio.TooSlowError, RelayError) as error:
-        return _broken(
-            name, f"{found} does not answer: {str(error) or type(error).__name__}", remedy
-        )
-    version = ".".join(map(str, answer.version))
-    told = f"{answer.implementation} {version}, {answer.executable}"
-    if answer.version < OLDEST:
-        oldest = ".".join(map(str, OLDEST))
-        return _broken(name, told, f"Programs need Python {oldest} or newer. {remedy}")
-    return _ok(name, told)
-
-
-def _executable(path: str) -> str | None:
-    return shutil.which(os.path.expanduser(path))
+        return Check.broken("python", found, f"Install the relay in CPython {wanted} or newer")
+    return Check.found("python", found)
 
 
 def _state_dir(settings: Settings) -> Check:
@@ -125,11 +68,11 @@ def _state_dir(settings: Settings) -> Check:
             probe.flush()
     except OSError as error:
         why = f"{path} cannot be written: {error.strerror or error}"
-        return _broken(name, why, "Make it yours, or choose another one: RELAY_STATE_DIR")
+        return Check.broken(name, why, "Make it yours, or choose another one: RELAY_STATE_DIR")
     finally:
         if made is not None and made.is_dir():
             made.rmdir()
-    return _ok(name, f"{path} can be written")
+    return Check.found(name, f"{path} can be written")
 
 
 async def _address(settings: Settings, answers: Answers) -> Check:
@@ -137,7 +80,7 @@ async def _address(settings: Settings, answers: Answers) -> Check:
     version = await answers()
     where = str(settings.uds) if settings.uds else f"{settings.host}:{settings.port}"
     if version is not None:
-        return _ok("address", f"a relay {version} answers at {where}")
+        return Check.found("address", f"a relay {version} answers at {where}")
     if settings.uds is not None:
         return _socket_file(settings.uds.expanduser().absolute())
     try:
@@ -153,7 +96,7 @@ async def _address(settings: Settings, answers: Answers) -> Check:
             message=f"{where} cannot be listened on: {error.strerror or error}",
             remedy="Choose another port: relay serve --port 0 takes a free one; RELAY_PORT keeps it",
         )
-    return _ok("address", f"{where} is free")
+    return Check.found("address", f"{where} is free")
 
 
 def _socket_file(path: Path) -> Check:
@@ -164,23 +107,10 @@ def _socket_file(path: Path) -> Check:
             message=f"{path.parent} is no directory",
             remedy="Make it, or choose another path: RELAY_UDS",
         )
-    return _ok("address", f"{path} can be made")
+    return Check.found("address", f"{path} can be made")
 
 
-def _attach() -> Check:
-    """Only attaching by process id needs it."""
-    obstacle = obstacle_to_tracing()
-    if obstacle is None:
-        return _ok("attach by process id", "programs of yours can be attached to")
-    return Check(
-        name="attach by process id",
-        status="warning",
-        message=obstacle.reason,
-        remedy=str(obstacle.suggestion),
-    )
-
-
-async def _session(settings: Settings) -> Check:
+async def _session(settings: Settings, install_command: str) -> Check:
     """Debug a program of one line, as an agent would."""
     name = "a debug session"
     remedy = "Read the message; relay serve --log-level debug says more"
@@ -189,11 +119,13 @@ async def _session(settings: Settings) -> Check:
             message, limitations = await _debug_something(settings)
     except (RelayError, OSError, trio.TooSlowError) as error:
         detail = getattr(error, "suggestion", remedy)
-        return _broken(name, f"it does not work: {str(error) or type(error).__name__}", str(detail))
+        return Check.broken(
+            name, f"it does not work: {str(error) or type(error).__name__}", str(detail)
+        )
     if not limitations:
-        return _ok(name, message)
+        return Check.found(name, message)
     text = "; ".join([message, *limitations])
-    return Check(name=name, status="warning", message=text, remedy=_INSTALL)
+    return Check(name=name, status="warning", message=text, remedy=install_command)
 
 
 async def _debug_something(settings: Settings) -> tuple[str, tuple[str, ...]]:

@@ -13,9 +13,6 @@ import trio
 
 from relay.actions import Action, Advice
 from relay.dap.lifecycle import Phase
-from relay.debuggers.debugpy.attach import attach_starter
-from relay.debuggers.debugpy.launching import Request, launch_starters
-from relay.debuggers.debugpy.source_check import analyse
 from relay.environments import environment_python
 from relay.errors import (
     InvalidRequest,
@@ -35,6 +32,7 @@ from relay.operations.execution.stepping import settle
 from relay.operations.paths import resolve, similar_files
 from relay.process.stdin_queue import QUEUE_BYTES
 from relay.session.debuggee.attach_target import Mappings, Target
+from relay.session.debuggee.launch_plan import LaunchPlan
 from relay.session.debugger import Ability
 from relay.session.definition import without_waiting
 from relay.session.session import Session
@@ -59,7 +57,7 @@ async def launch(session: Session, *, body: LaunchRequest) -> LaunchResult:
 
 async def check_launch(session: Session, body: LaunchRequest) -> None:
     """Raise what would keep this launch from being made; starts nothing."""
-    await launch_starters(session, await _request(session, body))
+    await session.debugger.launch(session, await _plan(session, body))
 
 
 async def start_program(
@@ -67,8 +65,8 @@ async def start_program(
 ) -> LaunchResult:
     """Launch from one of `phases`; `new_exceptions`: also over exception breakpoints."""
     session.require(verb, *phases)
-    request = await _request(session, body)
-    starters = await launch_starters(session, request)
+    plan = await _plan(session, body)
+    starters = await session.debugger.launch(session, plan)
     await check_again(session)
     look_out(session)
     await _require_still(session, verb, *phases)
@@ -84,10 +82,10 @@ async def start_program(
         **dict(result),
         pid=session.pid or 0,
         program=LaunchedProgram(
-            script=request.script,
-            module=request.module,
-            args=session.redaction.words(request.args),
-            cwd=request.cwd,
+            script=plan.script,
+            module=plan.module,
+            args=session.redaction.words(plan.args),
+            cwd=plan.cwd,
         ),
         launch_mode=session.launched.rung,
         python_path=other_python(session),
@@ -115,7 +113,7 @@ def _check_options(session: Session, body: LaunchRequest) -> None:
             adapter.require(ability, what)
 
 
-async def _request(session: Session, body: LaunchRequest) -> Request:
+async def _plan(session: Session, body: LaunchRequest) -> LaunchPlan:
     _check_options(session, body)
     if body.console == "externalTerminal":
         raise NotSupported(
@@ -126,7 +124,7 @@ async def _request(session: Session, body: LaunchRequest) -> Request:
     _choose_python(session, body, cwd)
     children = _debugged_children(session, body)
     entry = session.config.stop_on_entry if body.stop_on_entry is None else body.stop_on_entry
-    return Request(
+    return LaunchPlan(
         script=await _script(session, body.script, cwd) if body.script is not None else None,
         module=body.module,
         args=tuple(body.args),
@@ -237,7 +235,7 @@ def _is_source_file(path: str) -> bool:
 
 async def _check_syntax(session: Session, path: str) -> None:
     try:
-        analysis = await analyse(path, session.config.python_path)
+        analysis = await session.debugger.check_source(path, session.config.python_path)
     except OSError as error:
         raise LaunchScriptNotFound(
             f"Cannot read {path}: {error.strerror}",
@@ -291,7 +289,7 @@ async def attach(session: Session, *, body: AttachRequest) -> AttachResult:
         mappings=_mappings(session, body),
         env=_own_environment(),
     )
-    starter = attach_starter(session, target)
+    starter = session.debugger.attach(session, target)
     choose_exceptions(session, ("uncaught",), explicit=False)
     session.launch_request, session.attach_request = None, body
     await session.keep()

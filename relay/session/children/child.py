@@ -18,13 +18,10 @@ import trio
 
 from relay.actions import Action
 from relay.dap.conversation import Event
-from relay.debuggers.debugpy import rungs as launch
-from relay.debuggers.debugpy.rungs import Rung
 from relay.errors import InvalidSessionState, RelayError
 from relay.session.children.child_events import tell_start
 from relay.session.dap.connection import ByteStream, LinkClosed, RequestFailed, RequestTimedOut
 from relay.session.dap.event_handler import EventHandler
-from relay.session.dap.handshake import shake_hands
 from relay.session.debuggee.debuggee import Debuggee
 
 if TYPE_CHECKING:
@@ -75,12 +72,7 @@ class Child(Debuggee):
             nursery.cancel_scope.cancel()
 
     async def _join(self) -> None:
-        await shake_hands(
-            self,
-            launch.initialize_arguments(Rung.FAST),
-            ("attach", launch.debug_arguments()),
-            has_probe=True,
-        )
+        await self.session.debugger.join(self)
 
     async def let_go(self) -> None:
         """Have it run on without the debugger: else it would die with its link."""

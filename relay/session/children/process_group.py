@@ -18,9 +18,6 @@ from typing import Any, NamedTuple
 
 import trio
 
-from relay.actions import Action
-from relay.debuggers.debugpy import rungs as launch
-from relay.debuggers.debugpy.probe_inspector import Inspector
 from relay.errors import NotSupported, RelayError
 from relay.process.exit_status import ExitWatch
 from relay.session.children.child import NUMBERS_EACH, Child
@@ -28,6 +25,7 @@ from relay.session.children.child_events import tell_end, tell_start
 from relay.session.children.join_port import JoinPort
 from relay.session.dap.connection import SocketByteStream
 from relay.session.debuggee.debuggee import Debuggee
+from relay.session.inspector import Inspector
 from relay.session.state.stop import Stop
 
 log = logging.getLogger("relay.session")
@@ -94,8 +92,8 @@ class ProcessGroup:
 
         If they cannot: raises NotSupported, or gives up where children are optional.
         """
-        spec = launch.children_spec(self._join_port.path, workers_only=self._workers_only)
-        answer = await inspector.debug_children(spec)
+        path = self._join_port.path
+        answer = await inspector.debug_children(path, workers_only=self._workers_only)
         if answer["can_join"]:
             return
         if self._optional and self.program.inspector is None:
@@ -104,7 +102,7 @@ class ProcessGroup:
         else:
             raise NotSupported(
                 f"this debugger cannot follow children: {answer['reason']}",
-                suggestion=Action.GIVE_PYTHON_WITH_DEBUGGER.of(debugger="debugpy"),
+                suggestion=answer["suggestion"],
             )
 
     def _come_in(self, peer: trio.socket.SocketType, pid: int) -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
-from relay.debuggers.debugpy.breakpoint_text import translate_condition
 from relay.errors import DebuggerTimeout, NotSupported, RelayError
 from relay.session.dap.breakpoint_events import name_of, named
 from relay.session.state.breakpoints import Breakpoint
@@ -84,19 +83,14 @@ async def send_captures(debuggee: Debuggee) -> None:
         return
     if wanted == inspector.captures:
         return
-    if not await inspector.set_captures(wanted) and wanted:
-        raise NotSupported(
-            "the debugpy of this program does not let its breakpoints be evaluated by the relay, "
-            "so it cannot capture",
-            suggestion="Launch with the relay's own debugpy (launch_mode fast), or use log_message",
-        )
+    await inspector.set_captures(wanted)
 
 
 def _told(session: Session, breakpoint: Breakpoint) -> dict[str, Any]:
-    expressions = breakpoint.capture or []
+    expressions, debugger = breakpoint.capture or [], session.debugger
     return {
         "name": name_of(session, breakpoint),
         "mark": mark_of(expressions, breakpoint.reveal),
-        "expressions": [[text, translate_condition(text)] for text in expressions],
+        "expressions": [[text, debugger.frame_expression(text)] for text in expressions],
         "reveal": breakpoint.reveal,
     }

@@ -78,7 +78,7 @@ class ByteStream(Protocol):
 class SocketByteStream:
     """A connected socket, TCP or Unix.
 
-    pydevd sends header and body apart without TCP_NODELAY, and the delayed ACK
+    Some debuggers send header and body apart without TCP_NODELAY, and the delayed ACK
     then stalls each message by 40 ms. TCP_QUICKACK is not sticky: it is set anew
     after each receive and each send.
     """

@@ -222,7 +222,11 @@ class EventHandler:
         told = self._places.pop(_thread_of(body), None)
         if told is not None:
             body = {**body, "relayHit": told.get("hit")}
-        top = told_frame(told) if told is not None and _reason_of(body) != "exception" else None
+        top = (
+            told_frame(self._debuggee, told)
+            if told is not None and _reason_of(body) != "exception"
+            else None
+        )
         is_known = told is not None and not (told["more"] and _reason_of(body) == "step")
         if told is None or top is None or not is_known or self._session.target is not None:
             # The reader must go on while we ask for the rest: its answer comes through it.
@@ -249,7 +253,7 @@ class EventHandler:
 
     async def _settle_failure(self, body: Mapping[str, Any], failure: Mapping[str, Any]) -> None:
         try:
-            stop = failure_stop(_stop_at(body, None), failure)
+            stop = failure_stop(self._debuggee, _stop_at(body, None), failure)
             if not await self._is_meant(stop):
                 return
         except (RelayError, *MALFORMED) as error:

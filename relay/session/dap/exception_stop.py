@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from relay.debuggers.debugpy.rungs import is_launcher_frame
 from relay.errors import DebuggerError, RelayError
 from relay.session.state.stop import Failure, Frame, RaisedException, Stop
 
@@ -34,7 +33,7 @@ SIGNALS = frozenset(
 """Exceptions by which programs and test runners steer themselves: not what stop_on_exception means."""
 
 
-def failure_stop(stop: Stop, facts: Mapping[str, Any]) -> Stop:
+def failure_stop(debuggee: Debuggee, stop: Stop, facts: Mapping[str, Any]) -> Stop:
     """The stop with what the debuggee said of a failure: what it ends, and its frames."""
     frames = [
         Frame(
@@ -50,7 +49,8 @@ def failure_stop(stop: Stop, facts: Mapping[str, Any]) -> Stop:
         for one in facts["frames"]
     ]
     raised = [frame for frame in frames if not frame.inner]
-    while len(raised) > 1 and is_launcher_frame(raised[-1].path, raised[-1].name):
+    debugger = debuggee.session.debugger
+    while len(raised) > 1 and debugger.is_launcher_frame(raised[-1].path, raised[-1].name):
         raised.pop()
     frames = [*raised, *(frame for frame in frames if frame.inner)]
     stop.top = next(iter(frames), None)
@@ -122,7 +122,7 @@ async def _exception_of(debuggee: Debuggee, stop: Stop) -> RaisedException:
 def _from_dap(body: Mapping[str, Any]) -> RaisedException:
     """An exceptionInfo answer, when nothing better is known."""
     details = body.get("details") or {}
-    # pydevd adds a remark in brackets where it does not pause in the raising frame.
+    # Some debuggers add a remark in brackets where it does not pause in the raising frame.
     name = str(details.get("typeName") or body.get("exceptionId") or "Exception").split("(")[0]
     name = name.strip()
     return RaisedException(

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from relay.debuggers.debugpy.rungs import is_launcher_frame
 from relay.errors import FrameNotFound
 from relay.session.state.stop import Frame, Stop
 
@@ -22,14 +21,14 @@ async def top_frame(debuggee: Debuggee, thread_id: int) -> Frame | None:
     body = await debuggee.request(
         "stackTrace", {"threadId": thread_id, "startFrame": 0, "levels": 1}
     )
-    frames = visible(body.get("stackFrames") or [])
+    frames = _visible(debuggee, body.get("stackFrames") or [])
     return frames[0] if frames else None
 
 
-def told_frame(told: Mapping[str, Any]) -> Frame | None:
+def told_frame(debuggee: Debuggee, told: Mapping[str, Any]) -> Frame | None:
     """The frame that the probe told of a stop; None for one that only started the program."""
     frame = told["frame"]
-    if is_launcher_frame(frame["path"], frame["name"]):
+    if debuggee.session.debugger.is_launcher_frame(frame["path"], frame["name"]):
         return None
     return Frame(
         dap_id=frame["id"], name=frame["name"], path=frame["path"], line=frame["line"], column=1
@@ -41,7 +40,7 @@ async def stack(debuggee: Debuggee, stop: Stop, thread_id: int) -> list[Frame]:
     known = stop.stacks.get(thread_id)
     if known is None:
         body = await debuggee.request("stackTrace", {"threadId": thread_id})
-        known = stop.stacks[thread_id] = visible(body.get("stackFrames") or [])
+        known = stop.stacks[thread_id] = _visible(debuggee, body.get("stackFrames") or [])
     return known
 
 
@@ -59,10 +58,11 @@ async def frame_at(debuggee: Debuggee, stop: Stop, index: int) -> Frame:
     return frames[index]
 
 
-def visible(stack_frames: Sequence[Mapping[str, Any]]) -> list[Frame]:
+def _visible(debuggee: Debuggee, stack_frames: Sequence[Mapping[str, Any]]) -> list[Frame]:
     """Without the frames below the program that only its start needed."""
+    debugger = debuggee.session.debugger
     frames = [_frame(raw) for raw in stack_frames if not _is_chained(raw)]
-    while frames and is_launcher_frame(frames[-1].path, frames[-1].name):
+    while frames and debugger.is_launcher_frame(frames[-1].path, frames[-1].name):
         frames.pop()
     return frames
 

@@ -18,10 +18,9 @@ import trio
 
 from relay.dap.conversation import Event
 from relay.errors import DebuggerError, DebuggerTimeout, LaunchFailed, RelayError
-from relay.process.adapter_input import AdapterInput
 from relay.process.guarded_process import Child, GuardedProcess
 from relay.process.stdin_queue import StdinQueue
-from relay.process.streams import InputPipe
+from relay.process.streams import ProgramInput
 from relay.session.children.child_events import tell_start
 from relay.session.children.discovery import Children
 from relay.session.dap.connection import (
@@ -39,14 +38,14 @@ from relay.session.debuggee.start_failures import RungUnfit
 from relay.session.debuggee.stdin_watch import StdinWatch
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.probe_inspector import Inspector
     from relay.session.children.process_group import ProcessGroup
+    from relay.session.inspector import Inspector
     from relay.session.session import Session
 
 log = logging.getLogger("relay.session")
 
 LOST_DEBUGGEE = "No more messages"
-"""What the stock adapter says of a request when the program died over it."""
+"""What some adapters say of a request when the program died over it."""
 
 
 LIVE: weakref.WeakSet[Debuggee] = weakref.WeakSet()
@@ -260,7 +259,7 @@ class Debuggee:
                 self.nursery.start_soon(self._pumps.run, category)
         self.open_stdin(process.stdin, stdin)
 
-    def open_stdin(self, pipe: InputPipe | AdapterInput, first: bytes = b"") -> None:
+    def open_stdin(self, pipe: ProgramInput, first: bytes = b"") -> None:
         """Write to the program by `pipe`: `first`, and what it is given from now on."""
         watch = self.stdin_watch = StdinWatch(self.session, pipe, self.drain_output)
         self.stdin = StdinQueue(pipe, watch.written, watch.ended, self._input_lost)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from relay.debuggers.debugpy.about import DEBUGGER, SUPPORTED_DEBUGGER
-from relay.errors import DebuggerError, InternalError, LaunchFailed, RelayError
+from relay.errors import InternalError, LaunchFailed, RelayError
 
 
 class RungUnfit(Exception):
@@ -12,21 +11,6 @@ class RungUnfit(Exception):
     def as_error(self) -> RelayError:
         """The error when no rung was left."""
         return LaunchFailed(f"no way of starting the debuggee worked: {self}")
-
-
-class DebuggerUnfit(DebuggerError):
-    """The debugger in the program is none that the relay can work with."""
-
-    def __init__(self, version: str | None = None, reason: str | None = None) -> None:
-        what = f"{DEBUGGER} {version}" if version else "a debugger that answers otherwise"
-        more = f" ({reason})" if reason else ""
-        super().__init__(
-            f"the program has {what}{more}, and the relay needs {DEBUGGER} {SUPPORTED_DEBUGGER}",
-            debugger_version=version,
-            reason=reason,
-            suggestion=f"Run pip install '{DEBUGGER}{SUPPORTED_DEBUGGER}' in the program's "
-            "environment and start the program anew; or attach by process id where no debugger is",
-        )
 
 
 def leaves(error: BaseException) -> list[BaseException]:

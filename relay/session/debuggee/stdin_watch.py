@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from relay.dap.lifecycle import Phase
-from relay.process.adapter_input import AdapterInput
-from relay.process.streams import InputPipe
+from relay.process.streams import ProgramInput
 from relay.session.output_log import OutputLog
 
 if TYPE_CHECKING:
@@ -46,9 +45,7 @@ READ_CALLS = {"x86_64": frozenset({"0", "19"}), "aarch64": frozenset({"63", "65"
 class StdinWatch:
     """Keeps `Session.waiting_for_input` true for one program; announces each request."""
 
-    def __init__(
-        self, session: Session, pipe: InputPipe | AdapterInput, drain: Callable[[], None]
-    ) -> None:
+    def __init__(self, session: Session, pipe: ProgramInput, drain: Callable[[], None]) -> None:
         self._session = session
         self._pipe = pipe
         self._drain = drain
@@ -140,7 +137,7 @@ def prompt_of(output: OutputLog, after: int) -> str:
     return text[-LONGEST_PROMPT:]
 
 
-def waits_for(pid: int, pipe: InputPipe | AdapterInput) -> bool | None:
+def waits_for(pid: int, pipe: ProgramInput) -> bool | None:
     """Whether a thread of the process waits in a read of `pipe`.
 
     None if this system does not tell, or the process is gone.
@@ -155,7 +152,7 @@ def waits_for(pid: int, pipe: InputPipe | AdapterInput) -> bool | None:
         return None
 
 
-def _waits(pid: int, thread: str, calls: frozenset[str], pipe: InputPipe | AdapterInput) -> bool:
+def _waits(pid: int, thread: str, calls: frozenset[str], pipe: ProgramInput) -> bool:
     """Whether one thread does. Raises OSError when the process is gone."""
     try:
         # A thread that was woken and is not on a processor yet is still shown in its read: it
@@ -171,9 +168,7 @@ def _waits(pid: int, thread: str, calls: frozenset[str], pipe: InputPipe | Adapt
         return False  # this thread has just ended
 
 
-def _is_in_read(
-    pid: int, thread: str, calls: frozenset[str], pipe: InputPipe | AdapterInput
-) -> bool:
+def _is_in_read(pid: int, thread: str, calls: frozenset[str], pipe: ProgramInput) -> bool:
     with open(f"/proc/{pid}/task/{thread}/syscall") as file:
         words = file.read().split()
     if len(words) < 2 or words[0] not in calls:

@@ -64,6 +64,10 @@ class Analysis(NamedTuple):
     texts: tuple[str, ...]
     syntax_error: SyntaxFault | None
 
+    def nearest(self, line: int) -> int | None:
+        """The nearest line with code: `line` itself, else the next, else the last before."""
+        return nearest(self, line)
+
     def as_json(self) -> dict[str, Any]:
         """For another interpreter; `from_json` is the way back."""
         fault = self.syntax_error

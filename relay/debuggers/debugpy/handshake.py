@@ -12,10 +12,10 @@ from typing import Any
 import trio
 
 from relay.debuggers.debugpy.about import is_too_old
-from relay.debuggers.debugpy.probe_inspector import Inspector
+from relay.debuggers.debugpy.probe_inspector import ProbeInspector
+from relay.debuggers.debugpy.unfit import DebuggerUnfit
 from relay.session.dap.breakpoint_sync import send_all
 from relay.session.debuggee.debuggee import Debuggee
-from relay.session.debuggee.start_failures import DebuggerUnfit
 
 RUNNING_SECONDS = 10.0
 """How long the last answers may take. The program runs by then: one that goes straight into C
@@ -42,7 +42,7 @@ async def shake_hands(
         command, arguments = start
         nursery.start_soon(_request, debuggee, command, arguments, limit)
         await debuggee.initialized.wait()
-        inspector = Inspector(debuggee)
+        inspector = ProbeInspector(debuggee)
         if not has_probe:
             await inspector.inject()
             if debuggee.stdin is not None:  # else it is not ours, and may be under way

@@ -1,0 +1,46 @@
+"""LaunchPlan: what is to be launched, resolved, whatever the debugger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from relay.session.debuggee.start import Launched
+
+
+@dataclass(frozen=True)
+class LaunchPlan:
+    """A launch with absolute paths. Exactly one of `script` and `module` is there."""
+
+    script: str | None
+    module: str | None
+    cwd: str
+    env: Mapping[str, str]
+    """The complete environment; `extra_env` is what the client gave of it."""
+
+    args: tuple[str, ...] = ()
+    extra_env: Mapping[str, str] = field(default_factory=dict)
+    python_args: tuple[str, ...] = ()
+    stop_on_entry: bool = False
+    terminal: bool = False
+    mode: str | None = None
+    """The rung that the client insists on."""
+
+    stdin: bytes = b""
+    debug_subprocesses: bool = False
+    children_optional: bool = False
+    """Whether children that cannot be debugged run free; else the launch fails."""
+
+    workers_only: bool = False
+    """Of all children those of multiprocessing and of test runners."""
+
+    def launched(self, rung: str) -> Launched:
+        """What is launched, on a rung."""
+        return Launched(
+            script=self.script,
+            module=self.module,
+            args=self.args,
+            cwd=self.cwd,
+            env=self.extra_env,
+            rung=rung,
+        )

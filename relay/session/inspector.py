@@ -1,0 +1,232 @@
+"""Inspector: what can be asked of the debugger in one process, and the shapes of the answers.
+
+One for each process under a debugger. References and frames belong to a stop and die with it.
+Knows the questions. How they are asked is a debugger's affair: of a probe in the program, or by
+what plain DAP has. What a debugger cannot answer raises NotSupported. Source: contract, section 5.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from relay.session.state.breakpoints import Breakpoint
+from relay.session.state.exception_breakpoints import ExceptionBreakpoints
+from relay.session.state.stop import Frame, RaisedException
+
+MAX_VALUE = 1000
+"""Characters of one value before it is cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some children of a value, and how many there are in all."""
+
+    variables: Sequence[dict[str, Any]]
+    total: int
+    cut: bool = False
+    indexed: int = 0
+    """How many of the children, the first ones, are items of a sequence."""
+
+
+class Inspector(ABC):
+    """The way to the debugger in one process."""
+
+    def __init__(self) -> None:
+        self.functions: frozenset[str] = frozenset()
+        """Ids of the function breakpoints that the debugger was sent last."""
+        self.captures: list[dict[str, Any]] = []
+        """What breakpoints capture, as the debugger was sent it last."""
+
+    @abstractmethod
+    def refusal(self, breakpoint: Breakpoint) -> str | None:
+        """Why the debugger would take it for a plain one, and stop where it must not."""
+
+    @abstractmethod
+    def new_stop(self) -> None:
+        """Whatever was shown of an earlier stop is stale from now on."""
+
+    # Values ------------------------------------------------------------------------
+
+    @abstractmethod
+    async def scopes(self, frame: Frame) -> list[dict[str, Any]]:
+        """Locals and globals of a frame, each with a reference."""
+
+    @abstractmethod
+    async def variables(
+        self,
+        frame: Frame,
+        reference: int,
+        *,
+        start: int,
+        count: int,
+        kind: str | None = None,
+        summary: bool = False,
+        reveal: bool = False,
+    ) -> Page:
+        """A page of children; raises VariableNotFound for a reference that is not of this stop.
+
+        summary: names, types and sizes only, for which no repr is run.
+        """
+
+    @abstractmethod
+    async def locals(
+        self, frame: Frame, *, max_chars: int, max_value: int | None = None, reveal: bool = False
+    ) -> Page:
+        """The locals of a frame within a budget of characters, for each and for all."""
+
+    @abstractmethod
+    async def report(
+        self, frame: Frame, first: Sequence[str], *, max_value: int, reveal: bool = False
+    ) -> dict[str, Any]:
+        """The locals of a frame that are worth showing, those named in `first` ahead, and its whole stack."""
+
+    @abstractmethod
+    async def evaluate(
+        self,
+        frame: Frame,
+        expression: str,
+        context: str,
+        *,
+        reveal: bool = False,
+        max_value: int = MAX_VALUE,
+        timeout: float | None = None,
+    ) -> dict[str, Any]:
+        """Result, or `exception`; raises EvaluateError on a syntax error."""
+
+    @abstractmethod
+    async def hover(self, frame: Frame, expression: str, *, reveal: bool) -> dict[str, Any]:
+        """As evaluate, but runs no code of the program for names, attributes and items."""
+
+    @abstractmethod
+    async def completions(self, frame: Frame, text: str) -> tuple[int, list[dict[str, str]]]:
+        """(characters of the word that are typed already, names with their kinds)."""
+
+    @abstractmethod
+    async def set_variable(
+        self, frame: Frame, reference: int, name: str, expression: str, *, reveal: bool
+    ) -> dict[str, Any]:
+        """The child with its new value, or `exception`; raises VariableNotFound, EvaluateError."""
+
+    @abstractmethod
+    async def loaded_modules(self) -> list[dict[str, Any]]:
+        """Every module in sys.modules but the debugger's: name, path, version. At any time."""
+
+    @abstractmethod
+    async def source(self, frame: Frame) -> dict[str, Any]:
+        """path and source of a frame as the program's own loader tells it; may be empty."""
+
+    @abstractmethod
+    async def return_value(self, frame: Frame, *, reveal: bool = False) -> dict[str, Any] | None:
+        """What the call that the last step ran gave back, if it ran one."""
+
+    @abstractmethod
+    async def exception(self, frame: Frame) -> RaisedException | None:
+        """The exception that the frame's stop is about."""
+
+    @abstractmethod
+    async def exception_details(self, frame: Frame, *, reveal: bool) -> dict[str, Any] | None:
+        """The same with its chain, the line and a reference to the exception itself."""
+
+    @abstractmethod
+    async def modules(self, frames: Sequence[Frame], at: Frame | None) -> dict[int, str]:
+        """Module names of frames, by the adapter's frame ids; asked at a frame that stands.
+
+        Before Python 3.12 a thread that blocks in C does not stand, though all are stopped.
+        """
+
+    # Threads -----------------------------------------------------------------------
+
+    @abstractmethod
+    async def threads(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
+        """DAP's threads: `id` and `name` of each."""
+
+    @abstractmethod
+    async def thread_states(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
+        """Every thread: id, name, ident, state (standing, held, running), frame. At any time."""
+
+    @abstractmethod
+    async def hang_report(
+        self, *, timeout: float | None = None, reveal: bool = False, **wanted: Any
+    ) -> dict[str, Any]:
+        """Every thread's stack, locals and what it waits for, and the tasks. At any time."""
+
+    @abstractmethod
+    async def resume_thread(self, thread_id: int, step: str | None) -> str:
+        """Let one thread run or step (over, into, out) alone; returns the state that it had."""
+
+    @abstractmethod
+    async def resume_all(self) -> None:
+        """Let every thread run, also after some went alone."""
+
+    @abstractmethod
+    async def jump_lines(self, frame: Frame) -> tuple[str, list[int]]:
+        """Name of the frame's function, and the lines where its next one can be set."""
+
+    @abstractmethod
+    async def tasks(
+        self, at: Frame | None, *, offset: int, limit: int, frames: int
+    ) -> dict[str, Any]:
+        """A page of the program's asyncio and trio tasks; `at` is where it stopped."""
+
+    # Breakpoints -------------------------------------------------------------------
+
+    @abstractmethod
+    async def hits(self, *, timeout: float) -> dict[str, int]:
+        """How often each breakpoint was hit, by the names that the debuggee has for them."""
+
+    @abstractmethod
+    async def function_places(self, *, timeout: float) -> dict[str, dict[str, Any]]:
+        """Where the functions of function breakpoints lie, by the breakpoints' names."""
+
+    @abstractmethod
+    async def set_captures(self, captures: list[dict[str, Any]]) -> None:
+        """Replace what breakpoints capture. Raises NotSupported if this debuggee cannot."""
+
+    @abstractmethod
+    async def tell_captures(self, *, timeout: float) -> int:
+        """Have the rows that wait in the debuggee sent, as events before this returns."""
+
+    @abstractmethod
+    async def trace_start(self, **wanted: Any) -> bool:
+        """Have a call recorded from now on, in place of any before; False if it cannot be."""
+
+    @abstractmethod
+    async def trace_read(self, *, stopped: bool) -> dict[str, Any] | None:
+        """What is recorded so far, if anything was asked for; ends it if the program stopped."""
+
+    @abstractmethod
+    async def trace_functions(self, function: str) -> tuple[bool, list[str]]:
+        """Whether a function of this name is loaded, and names that are nearly it."""
+
+    @abstractmethod
+    async def limit_exceptions(self, types: Sequence[str]) -> list[str]:
+        """Stop at these types of exceptions only, if there are any; the names not known yet."""
+
+    @abstractmethod
+    async def exception_holds(self, frame: Frame, condition: str) -> tuple[bool, str | None]:
+        """Whether the condition holds of the stop's exception, and what it raised itself."""
+
+    @abstractmethod
+    async def set_function_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
+        """Replace the function breakpoints, and note what is learned of them at once."""
+
+    @abstractmethod
+    async def set_exception_breakpoints(self, setting: ExceptionBreakpoints) -> None:
+        """Replace what exceptions the program stops at."""
+
+    # Housekeeping ------------------------------------------------------------------
+
+    @abstractmethod
+    async def release(self) -> None:
+        """Let go of every value that was shown, so that objects die as without us."""
+
+    @abstractmethod
+    async def debug_children(self, socket_path: str, *, workers_only: bool) -> dict[str, Any]:
+        """Have the processes that this one makes join the session; before it begins only.
+
+        They connect to the Unix socket at `socket_path`. The answer says whether they can
+        (`can_join`), and else why not and what helps (`reason`, `suggestion`).
+        """

@@ -1,0 +1,47 @@
+"""What a debugger says of source without a program: lines with code, and texts that parse.
+
+The shapes of the answers. Which tool found them is the debugger's affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class SyntaxFault(Protocol):
+    """Why a source does not compile. `line` and `offset` count from 1; 0 means unknown."""
+
+    @property
+    def line(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+
+
+class TextFault(Protocol):
+    """Why a text is no expression or log message. `offset` counts from 1; 0 means unknown."""
+
+    @property
+    def message(self) -> str: ...
+    @property
+    def offset(self) -> int: ...
+
+
+class SourceAnalysis(Protocol):
+    """One source file. `executable` is sorted: the lines, from 1, at which a program can stop."""
+
+    @property
+    def total_lines(self) -> int: ...
+    @property
+    def executable(self) -> Sequence[int]: ...
+    @property
+    def texts(self) -> Sequence[str]: ...
+    @property
+    def syntax_error(self) -> SyntaxFault | None: ...
+
+    def nearest(self, line: int) -> int | None:
+        """The nearest line with code: `line` itself, else the next, else the last before."""
