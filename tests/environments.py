@@ -21,11 +21,16 @@ PLACES = (
     "perl",
     "versions",  # debuggees with other releases of debugpy
     "debuggers/test_probe_live.py",  # the probe in a debuggee of each Python
+    "e2e/test_bad_input.py",  # what the models of requests refuse
     "e2e/test_configured_adapters.py",
     "e2e/test_interpreters.py",  # debuggees of each Python
     "e2e/test_more_adapters.py",
     "e2e/test_perl_attach.py",
     "e2e/test_perl_sessions.py",
+    "failures/test_frameworks.py",  # what other libraries do in the debuggee
+    "failures/test_runners.py",
+    "failures/test_workers.py",
+    "http/test_openapi.py",
     "test_layers.py",  # reads source text
 )
 """Below tests/: folders and files of which one environment runs everything."""
@@ -36,13 +41,19 @@ DEBUGGEES = frozenset({"python", "tracing", "version"})
 SLOW_RUNG = "adapter"
 """The last rung of the launch ladder: debugpy's own adapter, which takes seconds to launch."""
 
+_PLACES = tuple(f"{TESTS / place}" for place in PLACES)
+
 
 def suffices_once(item: pytest.Item) -> bool:
     """Whether the outcome of this test is the same on each Python that the relay may have."""
-    call = getattr(item, "callspec", None)
-    parameters = call.params if call is not None else {}
+    parameters = _parameters(item)
     return (
-        any(item.path.is_relative_to(TESTS / place) for place in PLACES)
+        str(item.path).startswith(_PLACES)
         or not DEBUGGEES.isdisjoint(parameters)
         or SLOW_RUNG in parameters.values()
     )
+
+
+def _parameters(item: pytest.Item) -> dict[str, object]:
+    call = getattr(item, "callspec", None)
+    return call.params if call is not None else {}

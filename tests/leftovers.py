@@ -31,9 +31,14 @@ LEAKY = ("pipe:", "socket:", "/dev/ptmx", "/dev/pts/", "anon_inode:[pidfd]")
 """What a leaked descriptor leads to; other files may be opened lazily and kept."""
 
 
+_older: set[tuple[str, int]] = set()
+"""Processes that were there before this one was marked: pid, and inode of its folder in /proc."""
+
+
 def mark() -> None:
     """Mark this test process: what it starts from now on can be recognised."""
     os.environ[MARK] = f"{os.getpid()}-{time.time_ns()}"
+    _older.update(_identity(name) for name in _names("/proc") if name.isdigit())
 
 
 class Leftovers:
@@ -95,9 +100,17 @@ def _settle(look: Callable[[], Set[T]]) -> list[T]:
 
 def _is_marked(pid: str) -> bool:
     value = os.environ.get(MARK)
-    if value is None or int(pid) == os.getpid():
+    if value is None or int(pid) == os.getpid() or _identity(pid) in _older:
         return False
     return f"{MARK}={value}".encode() in _read(int(pid), "environ")
+
+
+def _identity(pid: str) -> tuple[str, int]:
+    """Another process has another inode, even if it gets the same id later."""
+    try:
+        return pid, os.stat(f"/proc/{pid}").st_ino
+    except OSError:
+        return pid, 0
 
 
 def _lasts(pid: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import socket
@@ -28,6 +29,13 @@ def find_python(version: str) -> str | None:
         return sys.executable
     found = sorted(PYENV.glob(f"{version}.*/bin/python"))
     return str(found[-1]) if found else None
+
+
+@functools.cache
+def _has_frozen_modules(python: str) -> bool:
+    question = "import sys; print(sys.version_info >= (3, 11))"
+    answer = subprocess.run([python, "-c", question], capture_output=True, check=True)
+    return answer.stdout.strip() == b"True"
 
 
 def write(path: Path, text: str) -> Path:
@@ -64,9 +72,7 @@ class Runner:
 
     @property
     def frozen_off(self) -> list[str]:
-        question = "import sys; print(sys.version_info >= (3, 11))"
-        answer = subprocess.run([self.python, "-c", question], capture_output=True, check=True)
-        return ["-X", "frozen_modules=off"] if answer.stdout.strip() == b"True" else []
+        return ["-X", "frozen_modules=off"] if _has_frozen_modules(self.python) else []
 
     def debug(
         self,
