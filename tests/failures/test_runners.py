@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from tests.e2e.api import Api
 from tests.failures.runs import run, run_tests
 from tests.programs import Program
@@ -118,6 +120,34 @@ async def test_pytest_before_there_is_a_test(api: Api, program: Write) -> None:
     found = await run_tests(api, str(broken.path.parent))
     (stop,) = found.stops
     assert (stop.exception["type"], stop.line) == ("ZeroDivisionError", broken.line("conftest"))
+
+
+AGAIN = """
+    import pytest
+
+    attempts = []
+
+    @pytest.mark.flaky(reruns=2)
+    def test_that_passes_at_last():
+        attempts.append(1)
+        assert len(attempts) == 3
+
+    @pytest.mark.flaky(reruns=1)
+    def test_that_never_passes():
+        assert not attempts  # @never
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["here", "xdist"])
+async def test_an_attempt_that_another_follows_is_no_failure(
+    api: Api, program: Write, workers: tuple[str, ...]
+) -> None:
+    tests = program(AGAIN, "test_again.py")
+    found = await run_tests(api, tests.text, *workers, debug_subprocesses=True)
+    (stop,) = found.stops
+    assert stop.what == ("test", "AssertionError", tests.line("never"))
+    assert stop.test == "test_again.py::test_that_never_passes"
+    assert "1 failed, 1 passed, 3 rerun" in await found.session.printed()
 
 
 async def test_pytest_called_by_a_program_and_behind_coverage(api: Api, program: Write) -> None:

@@ -24,6 +24,7 @@ def listen_to_tests() -> None:
     """All runners, those that are loaded and those that will be."""
     when_imported("_pytest.runner", _listen_to_pytest)
     when_imported("_pytest.config", _listen_to_config)
+    when_imported("_pytest.main", _listen_to_reports)
     when_imported("unittest.case", _listen_to_cases)
     when_imported("unittest.suite", _listen_to_suites)
     when_imported("unittest.loader", _listen_to_loader)
@@ -39,11 +40,35 @@ def _listen_to_pytest(runner: Any) -> None:
     listen(runner, "_update_current_test_var", before=_at_pytest_phase)
 
 
+_undecided: dict[int, Any] = {}
+"""Phases that failed in an attempt which may not be the last: report and call, by the report."""
+
+
 def _at_pytest_phase(item: Any, when: Any) -> None:
+    # pytest-rerunfailures numbers the attempts, and reports of them when it knows the last.
+    _watch_attempts.is_on = hasattr(item, "execution_count")
     if when is None:
         end_test()
     else:
+        if when == "setup":
+            _undecided.clear()
         begin_test(exact(str(item.nodeid)), _directory_of(item))
+
+
+class _Attempts:
+    """Whether the test that runs may be tried again."""
+
+    is_on = False
+
+
+_watch_attempts = _Attempts()
+
+
+def _at_pytest_report(session: Any, report: Any) -> None:
+    """What is reported as failed is: an attempt that another follows is reported otherwise."""
+    _, call = _undecided.pop(id(report), (None, None))
+    if call is not None and report.outcome == "failed":
+        _phase_failed(call, report)
 
 
 def _directory_of(item: Any) -> str | None:
@@ -52,8 +77,13 @@ def _directory_of(item: Any) -> str | None:
 
 
 def _after_pytest_phase(is_failure: Any, call: Any, report: Any) -> None:
-    if not is_failure:
-        return
+    if is_failure and _watch_attempts.is_on:
+        _undecided[id(report)] = report, call
+    elif is_failure:
+        _phase_failed(call, report)
+
+
+def _phase_failed(call: Any, report: Any) -> None:
     about = call.excinfo
     error, tb = about.value, about.tb
     if type(error).__name__ == "CollectError" and error.__cause__ is not None:
@@ -92,6 +122,10 @@ def _listen_to_config(config: Any) -> None:
     """What ends the run before there is a test: a conftest that cannot be imported, say."""
     listen(config.ConftestImportFailure, "__init__", before=_at_conftest)
     listen(config.Config, "notify_exception", before=_at_internal_error)
+
+
+def _listen_to_reports(main: Any) -> None:
+    listen(main.Session, "pytest_runtest_logreport", before=_at_pytest_report)
 
 
 def _at_conftest(self: Any, path: Any, excinfo: Any = None, *, cause: Any = None) -> None:

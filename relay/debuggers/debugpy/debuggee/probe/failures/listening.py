@@ -51,6 +51,8 @@ def _wrapper(owner: Any, function: Any, listeners: list[Any]) -> Any:
                 _attempt(after, (result, *arguments), named)
         return result
 
+    own = {name: value for name, value in vars(function).items() if "_debug_relay" not in name}
+    vars(call).update(own)  # what a library has noted on it: pytest's marks of hooks, say
     call._debug_relay_listeners = listeners  # type: ignore[attr-defined]
     call._debug_relay_owner = owner  # type: ignore[attr-defined]
     return call
