@@ -5,9 +5,11 @@ The map of the house; imports go downwards only:
     staying_imports       a command starts a fifth faster
     errors, config        the catalog of errors; settings and where they come from
     dap/                  the Debug Adapter Protocol without IO
-    adapters/             what is special about one debugger, without IO
+    redaction/            secret names and credentials, and the masks over them
     models/               requests and resources of the contract
-    session/              one debug session: nursery, processes, link, logs
+    process/              processes of the operating system, and their streams
+    session/              one debug session, for any debugger: nursery, link, state, logs
+    debuggers/            what is special about one debugger, its IO too
     hub                   all sessions: `open_relay()`
     routes/               the table of routes, for the HTTP face and the clients
     client/               Client and AsyncClient: the same over HTTP, imported when used

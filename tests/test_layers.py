@@ -20,7 +20,8 @@ STANDARD = sys.stdlib_module_names
 
 LAYERS = (
     {"relay.actions", "relay.errors", "relay.staying_imports"},
-    {"relay.dap", "relay.debuggers.debugpy.debuggee"},
+    {"relay.dap"},
+    {"relay.debuggers.debugpy.debuggee"},
     {"relay.perl"},
     {
         "relay.environments",
@@ -51,6 +52,20 @@ IN_OTHER_INTERPRETERS = (
 
 DEBUGGER = frozenset({"pydevd", "debugpy", "_pydevd_bundle", "_pydev_bundle", "_pydevd_frame_eval"})
 """What the debuggee has besides its standard library, once the debugger is in it."""
+
+
+KINDS = frozenset({"__init__", "known", "configured", "standard"})
+"""What is in debuggers/ besides one file or folder for each."""
+
+DEBUGGERS = {
+    path.stem for path in (ROOT / "debuggers").glob("*") if not path.name.startswith("__pycache__")
+} - KINDS | {"pydevd"}
+"""Every debugger by its name, and what debugpy's own debugger is called."""
+
+FACES = {path.name for path in (ROOT / "faces").iterdir() if (path / "__init__.py").is_file()}
+
+BESIDE: dict[str, set[str]] = {"http": {"mcp", "tool"}, "mcp": {"tool"}, "dap": {"cli"}}
+"""Faces that carry another: HTTP mounts two, MCP offers the tool, editors join a server."""
 
 
 class Import(NamedTuple):
@@ -111,6 +126,12 @@ def layer_of(module: str) -> int:
             if name in layer:
                 return number
     raise AssertionError(f"{module} is in no layer")
+
+
+def face_of(module: str) -> str | None:
+    """The face that a module belongs to, however deep it lies."""
+    parts = module.split(".")
+    return parts[2] if parts[:2] == ["relay", "faces"] and len(parts) > 2 else None
 
 
 def is_ours(module: str) -> bool:
@@ -216,17 +237,66 @@ def test_the_verbs_know_no_face(path: Path) -> None:
 def test_faces_build_no_dap_messages(path: Path) -> None:
     """What the debugger is told is no face's business; one of them speaks DAP with editors."""
     below: tuple[str, ...] = ("relay.debuggers", "relay.session")
-    if path.parent.name != "dap":
+    if face_of(module_of(path)) != "dap":
         below = ("relay.dap", *below)
     assert [one.module for one in imports(path) if one.module.startswith(below)] == []
 
 
-@pytest.mark.parametrize("path", files("operations/**/*.py", "faces/**/*.py"), ids=name_of)
-def test_verbs_and_faces_name_no_debugger(path: Path) -> None:
-    """They ask for a capability: what is special about a debugger stays in debuggers/."""
-    lines = path.read_text().lower().splitlines()
-    text = "\n".join(line for line in lines if "import" not in line)
-    assert [name for name in ("perl", "debugpy") if name in text] == []
+@pytest.mark.parametrize("path", files("faces/**/*.py"), ids=name_of)
+def test_a_face_knows_no_other_face(path: Path) -> None:
+    here = face_of(module_of(path))
+    known = {here, "common", *BESIDE.get(here or "", ())}
+    named = {face_of(one.module) for one in imports(path)} - {None}
+    assert named <= known
+
+
+@pytest.mark.parametrize(
+    "path",
+    files("config.py", "operations/**/*.py", "session/**/*.py", "process/**/*.py"),
+    ids=name_of,
+)
+def test_settings_verbs_and_sessions_name_no_debugger(path: Path) -> None:
+    """They ask for an ability: what is special about a debugger stays in debuggers/."""
+    text = path.read_text().lower()
+    assert [name for name in DEBUGGERS if name in text] == []
+    assert [one.module for one in imports(path) if one.module.startswith("relay.debuggers")] == []
+
+
+@pytest.mark.parametrize("path", files("faces/**/*.py"), ids=name_of)
+def test_faces_name_no_debugger(path: Path) -> None:
+    text = path.read_text().lower()
+    assert [name for name in DEBUGGERS if name in text] == []
+
+
+@pytest.mark.parametrize("path", files("**/*.py"), ids=name_of)
+def test_debuggers_are_imported_by_the_hub_only(path: Path) -> None:
+    """Redaction has two files in common with the debuggee, which can import nothing of it."""
+    name = name_of(path)
+    if name.startswith("debuggers/"):
+        return
+    named = {one.module for one in imports(path) if one.module.startswith("relay.debuggers")}
+    if name == "redaction/rules.py":
+        probe = "relay.debuggers.debugpy.debuggee.probe."
+        named -= {
+            one for one in named if one.startswith((f"{probe}credentials", f"{probe}secrets"))
+        }
+    allowed = {"relay.debuggers.known.known_debuggers"} if name == "hub.py" else set()
+    assert named <= allowed
+
+
+def test_the_names_of_debuggers_and_faces_are_found() -> None:
+    assert {"debugpy", "perl"} <= DEBUGGERS
+    assert {"cli", "common", "dap", "http", "mcp", "stdio", "tool"} <= FACES
+    assert set(BESIDE) <= FACES
+
+
+def test_no_inspector_inherits_from_the_other() -> None:
+    from relay.debuggers.debugpy.probe_inspector import ProbeInspector
+    from relay.debuggers.standard.inspector import StandardInspector
+    from relay.session.inspector import Inspector
+
+    for one in (ProbeInspector, StandardInspector):
+        assert one.__bases__ == (Inspector,)
 
 
 def test_the_version_is_told_without_importing_the_server() -> None:

@@ -54,21 +54,6 @@ class StandardDebugger(Debugger):
     def attach(self, session: Session, target: Target) -> tuple[Launched, Starter]:
         return nothing_launched(session), attach_through_adapter(session, self, target)
 
-    def initialize_arguments(self) -> dict[str, Any]:
-        """Arguments of `initialize`."""
-        return {
-            "clientID": "debug-relay",
-            "clientName": "debug relay",
-            "adapterID": self.name,
-            "locale": "en",
-            "linesStartAt1": True,
-            "columnsStartAt1": True,
-            "pathFormat": "path",
-            "supportsVariableType": True,
-            "supportsVariablePaging": True,
-            "supportsRunInTerminalRequest": False,
-        }
-
     def command_for(self, port: int | None) -> tuple[str, ...]:
         """What starts it, to listen on `port` if it speaks over TCP."""
         if port is None:

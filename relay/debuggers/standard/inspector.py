@@ -18,8 +18,8 @@ from relay.session.state.exception_breakpoints import ExceptionBreakpoints
 from relay.session.state.stop import Frame, RaisedException
 
 if TYPE_CHECKING:
-    from relay.debuggers.standard.debugger import StandardDebugger
     from relay.session.debuggee.debuggee import Debuggee
+    from relay.session.debugger import Debugger
     from relay.session.session import Session
 
 HINTS = ("locals", "globals", "registers")
@@ -40,9 +40,7 @@ class StandardInspector(Inspector):
 
     # Invariant: _known has the references that were shown at this stop, with their sizes.
 
-    def __init__(
-        self, debuggee: Debuggee, debugger: StandardDebugger, can: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, debuggee: Debuggee, debugger: Debugger, can: Mapping[str, Any]) -> None:
         super().__init__()
         self._debuggee = debuggee
         self._debugger = debugger

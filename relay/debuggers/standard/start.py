@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
-from relay.debuggers.standard.inspector import StandardInspector
+from relay.debuggers.standard.handshake import shake_hands
 from relay.errors import LaunchFailed
 from relay.process.guarded_process import GuardedProcess
 from relay.process.spawn_error import SpawnError
 from relay.process.spawning import spawn
-from relay.session.dap.breakpoint_sync import send_all
 from relay.session.dap.connection import ByteStream, SocketByteStream, StdioByteStream
 from relay.session.dap.event_handler import EventHandler
 from relay.session.debuggee.debuggee import Debuggee
@@ -110,19 +109,10 @@ class AdapterStart:
         `opening` is `launch` or `attach` with its arguments, `limit` seconds for each answer.
         Raises RelayError, or a group of them.
         """
-        can = await debuggee.request(
-            "initialize", self._adapter.initialize_arguments(), timeout=limit
-        )
-        debuggee.inspector = StandardInspector(debuggee, self._adapter, can)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(_open, debuggee, opening, limit)
-            self.awaited = "its initialized event"
-            await debuggee.initialized.wait()
-            self.awaited = "its answers to breakpoints and configurationDone"
-            await send_all(debuggee)
-            if can.get("supportsConfigurationDoneRequest"):
-                await debuggee.request("configurationDone", timeout=limit)
-            self.awaited = f"its answer to {opening[0]}"
+        await shake_hands(debuggee, opening, limit, self._awaits)
+
+    def _awaits(self, what: str) -> None:
+        self.awaited = what
 
 
 def _require(adapter: StandardDebugger, env: Mapping[str, str]) -> None:
@@ -145,8 +135,3 @@ def _free_port() -> int:
         probe.bind((LOOPBACK, 0))
         port: int = probe.getsockname()[1]
         return port
-
-
-async def _open(debuggee: Debuggee, opening: tuple[str, Mapping[str, Any]], limit: float) -> None:
-    command, arguments = opening
-    await debuggee.request(command, arguments, timeout=limit)

@@ -1,0 +1,61 @@
+"""The handshake with whatever speaks DAP by itself: from a link to a program that runs.
+
+Source: DAP, "Launching and attaching".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import trio
+
+from relay.debuggers.standard.inspector import StandardInspector
+from relay.session.dap.breakpoint_sync import send_all
+from relay.session.debuggee.debuggee import Debuggee
+
+
+async def shake_hands(
+    debuggee: Debuggee,
+    opening: tuple[str, Mapping[str, Any]],
+    limit: float,
+    awaiting: Callable[[str], object] = str,
+) -> None:
+    """Initialize, launch or attach, send what the session knows, and let the program run.
+
+    `opening` is `launch` or `attach` with its arguments, `limit` seconds for each answer.
+    `awaiting` is called with what is waited for, in words. Raises RelayError, or a group of them.
+    """
+    debugger = debuggee.session.debugger
+    can = await debuggee.request("initialize", initialize_arguments(debugger.name), timeout=limit)
+    debuggee.inspector = StandardInspector(debuggee, debugger, can)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_open, debuggee, opening, limit)
+        awaiting("its initialized event")
+        await debuggee.initialized.wait()
+        awaiting("its answers to breakpoints and configurationDone")
+        await send_all(debuggee)
+        if can.get("supportsConfigurationDoneRequest"):
+            await debuggee.request("configurationDone", timeout=limit)
+        awaiting(f"its answer to {opening[0]}")
+
+
+async def _open(debuggee: Debuggee, opening: tuple[str, Mapping[str, Any]], limit: float) -> None:
+    command, arguments = opening
+    await debuggee.request(command, arguments, timeout=limit)
+
+
+def initialize_arguments(adapter_id: str) -> dict[str, Any]:
+    """Arguments of `initialize`."""
+    return {
+        "clientID": "debug-relay",
+        "clientName": "debug relay",
+        "adapterID": adapter_id,
+        "locale": "en",
+        "linesStartAt1": True,
+        "columnsStartAt1": True,
+        "pathFormat": "path",
+        "supportsVariableType": True,
+        "supportsVariablePaging": True,
+        "supportsRunInTerminalRequest": False,
+    }
