@@ -1,226 +1,70 @@
 """The OpenAPI document as one HTML page, whole and offline: no script, no other file.
 
-Knows OpenAPI and HTML. Knows no route: what it shows is in the document. Plain enough
-to be read with `curl | less`.
+Knows OpenAPI; `docs_page.html` knows HTML. Knows no route: what it shows is in the document.
+Plain enough to be read with `curl | less`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from html import escape
+from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 from relay.faces.http.openapi import Document, Schema
 
 _METHODS = ("get", "post", "put", "patch", "delete")
 
-_STYLE = """
-:root { color-scheme: light dark; --line: #8884; --code: #8881; --accent: #0a6ebd; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 0 auto; padding: 1rem; }
-code, pre { font-family: ui-monospace, monospace; font-size: .9em; background: var(--code); }
-code { padding: .1em .3em; border-radius: 3px; }
-pre { padding: .7em; border-radius: 5px; overflow-x: auto; }
-h2 { border-bottom: 2px solid var(--accent); margin-top: 3rem; }
-h3 { margin-top: 2.5rem; } h3 code { font-size: 1em; } h4 { margin: 1rem 0 .3rem; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; }
-td { border-top: 1px solid var(--line); }
-a { color: var(--accent); }
-@media (prefers-color-scheme: dark) { :root { --accent: #6cb8f5; } }
-"""
+Row = tuple[str, Schema, bool, str | None]
 
 
 def render(document: Document) -> str:
     """The page. Everything from the document is escaped."""
-    return "\n".join(_Page(document).lines()) + "\n"
-
-
-class _Page:
-    def __init__(self, document: Document) -> None:
-        self._document = document
-        self._schemas: Mapping[str, Schema] = document["components"]["schemas"]
-        self._base: str = document["servers"][0]["url"]
-
-    def lines(self) -> Iterator[str]:
-        info = self._document["info"]
-        yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
-        yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        yield f"<title>{escape(info['title'])}</title>\n<style>{_STYLE}</style>\n</head>\n<body>"
-        yield f"<h1>{escape(info['title'])} {escape(info['version'])}</h1>"
-        yield from _paragraphs(info["description"])
-        yield f'<p>For programs: <a href="{self._base}/openapi.json">{self._base}/openapi.json</a></p>'
-        yield from self._contents()
-        for tag in self._tags():
-            yield from self._section(tag)
-        yield from self._models()
-        yield "</body>\n</html>"
-
-    def _operations(self) -> Iterator[tuple[str, str, Document]]:
-        for path, methods in self._document["paths"].items():
-            for method in _METHODS:
-                if method in methods:
-                    yield method.upper(), path, methods[method]
-
-    def _tags(self) -> list[str]:
-        return list(dict.fromkeys(op["tags"][0] for _, _, op in self._operations()))
-
-    def _contents(self) -> Iterator[str]:
-        yield "<ul>"
-        for tag in self._tags():
-            yield f'<li><a href="#{_anchor(tag)}">{escape(tag)}</a></li>'
-        yield '<li><a href="#models">Models</a></li>\n</ul>'
-
-    def _section(self, tag: str) -> Iterator[str]:
-        yield f'<h2 id="{_anchor(tag)}">{escape(tag)}</h2>'
-        for method, path, operation in self._operations():
-            if operation["tags"][0] == tag:
-                yield from self._operation(method, path, operation)
-
-    def _operation(self, method: str, path: str, operation: Document) -> Iterator[str]:
-        name = operation["operationId"]
-        yield f'\n<h3 id="{escape(name)}"><code>{method} {escape(path)}</code></h3>'
-        yield f"<p><strong>{escape(operation['summary'])}</strong></p>"
-        yield from _paragraphs(operation.get("description", ""))
-        yield from self._parameters(operation)
-        yield from self._body(operation)
-        yield f"<h4>Example</h4>\n<pre>{escape(self._curl(method, path, operation))}</pre>"
-        yield from self._responses(operation)
-
-    def _parameters(self, operation: Document) -> Iterator[str]:
-        named = [item for item in operation["parameters"] if "name" in item]
-        if named:
-            yield "<h4>Parameters</h4>"
-            rows = [(p["name"], p["schema"], p["required"], p.get("description")) for p in named]
-            yield from self._table(rows)
-
-    def _body(self, operation: Document) -> Iterator[str]:
-        if "requestBody" in operation:
-            schema = self._resolve(_json_schema(operation["requestBody"]))
-            optional = "" if operation["requestBody"]["required"] else " (optional)"
-            yield f"<h4>Body{optional}</h4>"
-            yield from self._fields(schema)
-
-    def _fields(self, schema: Schema) -> Iterator[str]:
-        required = schema.get("required", [])
-        yield from self._table(
-            [
-                (name, field, name in required, field.get("description"))
-                for name, field in schema.get("properties", {}).items()
-            ]
-        )
-
-    def _table(self, rows: list[tuple[str, Schema, bool, str | None]]) -> Iterator[str]:
-        yield "<table>"
-        yield "<tr><th>Name</th><th>Type</th><th>Default</th><th>Meaning</th></tr>"
-        for name, schema, required, description in rows:
-            default = "required" if required else _default(schema)
-            yield (
-                f"<tr><td><code>{escape(name)}</code></td><td>{self._type(schema)}</td>"
-                f"<td>{default}</td><td>{escape(description or '')}</td></tr>"
-            )
-        yield "</table>"
-
-    def _responses(self, operation: Document) -> Iterator[str]:
-        yield "<h4>Answers</h4>\n<table>"
-        for status, response in operation["responses"].items():
-            yield f"<tr><td><code>{status}</code></td><td>{self._answer(response)}</td></tr>"
-        yield "</table>"
-
-    def _answer(self, response: Document) -> str:
-        data = _json_schema(response).get("properties", {}).get("data")
-        return escape(response["description"]) if data is None else f"data: {self._type(data)}"
-
-    def _models(self) -> Iterator[str]:
-        yield '<h2 id="models">Models</h2>'
-        for name, schema in self._schemas.items():
-            yield f'\n<h3 id="{_anchor(name)}"><code>{escape(name)}</code></h3>'
-            yield from _paragraphs(schema.get("description", ""))
-            if "properties" in schema:
-                yield from self._fields(schema)
-            else:
-                yield f"<p>{self._type(schema)}</p>"
-
-    def _type(self, schema: Schema) -> str:
-        """A schema in a few words of HTML."""
-        if "$ref" in schema:
-            name = schema["$ref"].rpartition("/")[2]
-            return f'<a href="#{_anchor(name)}">{escape(name)}</a>'
-        members = schema.get("anyOf") or schema.get("oneOf")
-        if members:
-            return " or ".join(self._type(member) for member in members)
-        if "enum" in schema or "const" in schema:
-            values = schema.get("enum", [schema.get("const")])
-            return ", ".join(f"<code>{escape(json.dumps(value))}</code>" for value in values)
-        return self._plain_type(schema) + escape(_bounds(schema))
-
-    def _plain_type(self, schema: Schema) -> str:
-        kind = schema.get("type", "any")
-        if kind == "array" and "items" in schema:
-            return f"list of {self._type(schema['items'])}"
-        values = schema.get("additionalProperties")
-        if kind == "object" and isinstance(values, dict) and values:
-            return f"object of {self._type(values)}"
-        return escape(str(kind))
-
-    def _resolve(self, schema: Schema) -> Schema:
-        ref = schema.get("$ref")
-        return schema if ref is None else self._schemas[ref.rpartition("/")[2]]
-
-    def _curl(self, method: str, path: str, operation: Document) -> str:
-        query = "&".join(
-            f"{item['name']}={_sample(item['schema'])}"
-            for item in operation["parameters"]
-            if item.get("in") == "query" and item["required"]
-        )
-        url = f"http://127.0.0.1:5679{self._base}{path}" + (f"?{query}" if query else "")
-        command = "curl" if method == "GET" else f"curl -X {method}"
-        if "requestBody" not in operation:
-            return f"{command} '{url}'"
-        sample = self._sample_object(_json_schema(operation["requestBody"]))
-        body = json.dumps(sample, ensure_ascii=False).replace("'", "'\\''")
-        return f"{command} '{url}' \\\n  -H 'Content-Type: application/json' \\\n  -d '{body}'"
-
-    def _sample_object(self, schema: Schema) -> dict[str, Any]:
-        schema = self._resolve(schema)
-        properties = schema.get("properties", {})
-        return {name: self._sample_field(properties[name]) for name in schema.get("required", [])}
-
-    def _sample_field(self, field: Schema) -> Any:
-        resolved = self._resolve(field)
-        if resolved.get("type") == "object":
-            return self._sample_object(resolved)
-        if resolved.get("type") == "array":
-            return [self._sample_field(resolved.get("items", {}))]
-        return _sample(resolved)
-
-
-def _paragraphs(text: str) -> Iterator[str]:
-    for paragraph in text.split("\n\n"):
-        if paragraph.strip():
-            yield f"<p>{_inline(paragraph.strip())}</p>"
-
-
-def _inline(text: str) -> str:
-    """Text with `code` marked as such."""
-    pieces = escape(text).split("`")
-    return "".join(
-        f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces)
+    schemas = _Schemas(document["components"]["schemas"])
+    base: str = document["servers"][0]["url"]
+    operations = [
+        _operation(method.upper(), path, methods[method], schemas, base)
+        for path, methods in document["paths"].items()
+        for method in _METHODS
+        if method in methods
+    ]
+    tags: dict[str, list[dict[str, Any]]] = {}
+    for operation in operations:
+        tags.setdefault(operation["tag"], []).append(operation)
+    return _template().render(
+        info=document["info"], base=base, tags=tags, models=list(_models(schemas))
     )
 
 
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        finalize=_escaped,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(anchor=_anchor, bounds=_bounds, json=json.dumps, model=_model)
+    return environment.get_template("docs_page.html")
+
+
+def _escaped(value: Any) -> Markup:
+    # Jinja's own spelling of quotes is another.
+    return value if isinstance(value, Markup) else Markup(escape(str(value)))
+
+
 def _anchor(name: str) -> str:
-    return escape("m-" + "-".join(name.split()), quote=True)
+    return "m-" + "-".join(name.split())
 
 
-def _json_schema(carrier: Document) -> Schema:
-    schema: Schema = carrier["content"].get("application/json", {}).get("schema", {})
-    return schema
-
-
-def _default(schema: Schema) -> str:
-    default = schema.get("default")
-    return "" if default is None else f"<code>{escape(json.dumps(default))}</code>"
+def _model(reference: str) -> str:
+    return reference.rpartition("/")[2]
 
 
 _BOUNDS = {
@@ -237,6 +81,95 @@ _BOUNDS = {
 def _bounds(schema: Schema) -> str:
     words = [text.format(schema[key]) for key, text in _BOUNDS.items() if key in schema]
     return f" ({', '.join(words)})" if words else ""
+
+
+# What the template shows ------------------------------------------------------------------
+
+
+class _Schemas:
+    """The models of the document by name."""
+
+    def __init__(self, schemas: Mapping[str, Schema]) -> None:
+        self.all = schemas
+
+    def resolve(self, schema: Schema) -> Schema:
+        """The schema itself, or the model that it refers to."""
+        reference = schema.get("$ref")
+        return schema if reference is None else self.all[_model(reference)]
+
+    def sample(self, schema: Schema) -> Any:
+        """A value that fits: of an object, its required fields."""
+        resolved = self.resolve(schema)
+        if resolved.get("type") == "object":
+            properties = resolved.get("properties", {})
+            return {name: self.sample(properties[name]) for name in resolved.get("required", [])}
+        if resolved.get("type") == "array":
+            return [self.sample(resolved.get("items", {}))]
+        return _sample(resolved)
+
+
+def _operation(
+    method: str, path: str, operation: Document, schemas: _Schemas, base: str
+) -> dict[str, Any]:
+    body = operation.get("requestBody")
+    named = [item for item in operation["parameters"] if "name" in item]
+    return {
+        "tag": operation["tags"][0],
+        "name": operation["operationId"],
+        "method": method,
+        "path": path,
+        "summary": operation["summary"],
+        "description": operation.get("description", ""),
+        "parameters": [
+            (item["name"], item["schema"], item["required"], item.get("description"))
+            for item in named
+        ],
+        "body": None if body is None else _fields(schemas.resolve(_json_schema(body))),
+        "body_required": body is not None and body["required"],
+        "example": _curl(method, base + path, operation, schemas),
+        "answers": [
+            (status, _json_schema(answer).get("properties", {}).get("data"), answer["description"])
+            for status, answer in operation["responses"].items()
+        ],
+    }
+
+
+def _models(schemas: _Schemas) -> Iterator[dict[str, Any]]:
+    for name, schema in schemas.all.items():
+        yield {
+            "name": name,
+            "description": schema.get("description", ""),
+            "fields": _fields(schema) if "properties" in schema else None,
+            "schema": schema,
+        }
+
+
+def _fields(schema: Schema) -> list[Row]:
+    required = schema.get("required", [])
+    return [
+        (name, field, name in required, field.get("description"))
+        for name, field in schema.get("properties", {}).items()
+    ]
+
+
+def _json_schema(carrier: Document) -> Schema:
+    schema: Schema = carrier["content"].get("application/json", {}).get("schema", {})
+    return schema
+
+
+def _curl(method: str, path: str, operation: Document, schemas: _Schemas) -> str:
+    query = "&".join(
+        f"{item['name']}={_sample(item['schema'])}"
+        for item in operation["parameters"]
+        if item.get("in") == "query" and item["required"]
+    )
+    url = f"http://127.0.0.1:5679{path}" + (f"?{query}" if query else "")
+    command = "curl" if method == "GET" else f"curl -X {method}"
+    if "requestBody" not in operation:
+        return f"{command} '{url}'"
+    sample = schemas.sample(_json_schema(operation["requestBody"]))
+    body = json.dumps(sample, ensure_ascii=False).replace("'", "'\\''")
+    return f"{command} '{url}' \\\n  -H 'Content-Type: application/json' \\\n  -d '{body}'"
 
 
 def _sample(schema: Schema) -> Any:
