@@ -5,8 +5,8 @@ from __future__ import annotations
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from relay.faces.http.exchange import ROOM, Inbox
-from relay.faces.http.idleness import Idleness
+from relay.faces.http.upstream.hypercorn_idle import Idleness
+from relay.faces.http.upstream.hypercorn_stream import ROOM, Inbox
 
 
 class Closing:

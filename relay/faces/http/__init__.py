@@ -3,9 +3,9 @@
 A request, from the socket inwards:
 
 - `server`: serve(), the end that is sure; `listener`: the socket
-- `protocol`: Hypercorn's HTTP/1.1, with the envelope also where it answers by itself
+- `upstream`: what Hypercorn and quart-trio do otherwise than is needed here
 - `gateway`: the one ASGI app: `security` and `body_limit`, then a mounted app or Quart
-- `app`: make_app(), all of it put together; `connection`: a request in Quart
+- `app`: make_app(), all of it put together
 - `views`: one Quart view a route, and its arguments
 - `answers`, `streams`, `sse`: results and streams to responses
 

@@ -31,11 +31,11 @@ from relay.faces.common.asgi import (
 from relay.faces.common.failures import as_relay_error
 from relay.faces.http import answers
 from relay.faces.http.body_limit import BODY_BYTES
-from relay.faces.http.connection import Connection
 from relay.faces.http.gateway import Gateway
 from relay.faces.http.pages import page_views
 from relay.faces.http.security import Guard, SecuritySettings
 from relay.faces.http.table import Route
+from relay.faces.http.upstream.quart_connection import Connection
 from relay.faces.http.url_map import endpoint, url_map
 from relay.faces.http.views import current_scope, view
 from relay.faces.tool.calls import PREFIX as TOOL

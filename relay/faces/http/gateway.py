@@ -17,7 +17,6 @@ from relay.faces.common.asgi import (
     BODY,
     ROUTE,
     App,
-    Message,
     Receive,
     Scope,
     Send,
@@ -28,6 +27,7 @@ from relay.faces.common.asgi import (
 from relay.faces.common.failures import as_relay_error
 from relay.faces.http.body_limit import ClientLeftError, read_body
 from relay.faces.http.security import CHALLENGE, Guard
+from relay.faces.http.upstream.hypercorn_disconnect import Passage
 from relay.metrics import Metrics
 
 UNMATCHED = "(none)"
@@ -52,7 +52,7 @@ class Gateway:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        passage = _Passage(receive, send)
+        passage = Passage(receive, send)
         started = trio.current_time()
         self._open += 1
         try:
@@ -73,7 +73,7 @@ class Gateway:
             self._quiet = trio.Event()
             await self._quiet.wait()
 
-    async def _admit(self, scope: Scope, passage: _Passage) -> bool:
+    async def _admit(self, scope: Scope, passage: Passage) -> bool:
         """Whether the caller may call and its body is here; if not, it is answered."""
         try:
             self._guard.check(scope)
@@ -87,7 +87,7 @@ class Gateway:
             return False
         return True
 
-    async def _serve(self, scope: Scope, passage: _Passage) -> None:
+    async def _serve(self, scope: Scope, passage: Passage) -> None:
         try:
             await self._app_at(scope)(scope, passage.receive, passage.send)
         except (Exception, BaseExceptionGroup) as error:
@@ -106,41 +106,6 @@ class Gateway:
             if path.startswith(prefix) and path[len(prefix) : len(prefix) + 1] in {"", "/"}:
                 return app
         return self._app
-
-
-class _Passage:
-    """What one request receives and sends, with what is to be known of it.
-
-    quart-trio cancels a request when it hears of a disconnect, and Hypercorn sends one after
-    each finished answer. Heard then, it cancels the task in which Hypercorn recycles the
-    connection: `Connection: close` never closes, keep-alive never expires and the shutdown
-    waits out its whole grace. So it is withheld; a client that leaves earlier is heard of.
-    """
-
-    def __init__(self, receive: Receive, send: Send) -> None:
-        self.from_client = receive
-        self._to_client = send
-        self._answered = False
-        self.body: bytes | None = None
-        self.status = 0
-
-    async def receive(self) -> Message:
-        """The whole body in one message, if there is one; then what comes from the client."""
-        if self.body is not None:
-            body, self.body = self.body, None
-            return {"type": "http.request", "body": body, "more_body": False}
-        message = await self.from_client()
-        if self._answered and message["type"] == "http.disconnect":
-            await trio.sleep_forever()
-        return message
-
-    async def send(self, message: Message) -> None:
-        """Pass a part of the answer on."""
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-        elif message["type"] == "http.response.body" and not message.get("more_body", False):
-            self._answered = True
-        await self._to_client(message)
 
 
 def _path_of_url(target: str) -> str:

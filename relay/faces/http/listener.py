@@ -6,7 +6,6 @@ Knows socket options and descriptors. Knows no HTTP.
 from __future__ import annotations
 
 import errno
-import os
 import socket
 import stat
 from collections.abc import Iterator
@@ -155,31 +154,3 @@ def place_of(listener: socket.socket) -> Place:
     """What connections accepted from the listener have as their own address: port or path."""
     address = listener.getsockname()
     return str(address) if listener.family == socket.AF_UNIX else int(address[1])
-
-
-def sever(place: Place) -> int:
-    """Shut every connection that was accepted at `place`; gives their number.
-
-    They belong to Hypercorn, which gives no access to them, so they are looked up among
-    this process's descriptors.
-    """
-    return sum(_shut(int(name), place) for name in os.listdir("/dev/fd"))
-
-
-def _shut(descriptor: int, place: Place) -> bool:
-    # Most descriptors are no sockets, or not connected: each of these calls may say so.
-    with suppress(OSError):
-        if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
-            return False
-        with socket.socket(fileno=os.dup(descriptor)) as connection:
-            if _accepted_on(connection, place):
-                connection.shutdown(socket.SHUT_RDWR)
-                return True
-    return False
-
-
-def _accepted_on(connection: socket.socket, place: Place) -> bool:
-    if connection.family not in {socket.AF_INET, socket.AF_INET6, socket.AF_UNIX}:
-        return False
-    connection.getpeername()
-    return place_of(connection) == place

@@ -12,7 +12,6 @@ after SEVER_SECONDS the connections whose clients do not read are cut.
 from __future__ import annotations
 
 import logging
-import os
 import socket
 import sys
 from collections.abc import Mapping, Sequence
@@ -32,13 +31,13 @@ from relay.faces.http.listener import (
     bind_unix,
     owned,
     place_of,
-    sever,
     url_of,
 )
-from relay.faces.http.protocol import RelayConfig, install
 from relay.faces.http.routes import ROUTES
 from relay.faces.http.security import SecuritySettings
 from relay.faces.http.table import Route
+from relay.faces.http.upstream.hypercorn_http1 import RelayConfig, install
+from relay.faces.http.upstream.hypercorn_sockets import Started, sever
 from relay.faces.mcp.http import mcp_mounts
 
 __all__ = ["CannotListenError", "ServerSettings", "serve"]
@@ -77,7 +76,7 @@ async def serve(
     """
     ending, served = trio.Event() if shutdown is None else shutdown, trio.Event()
     listener = await _bind(settings)
-    started = _Started(task_status, url_of(listener), listener.fileno())
+    started = Started(task_status, url_of(listener), listener.fileno())
     with owned(listener):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_sever_late, ending, served, place_of(listener))
@@ -105,7 +104,7 @@ async def _end_on_request(hub: HubLike, ending: trio.Event) -> None:
 
 
 async def _run(
-    gateway: Gateway, ending: trio.Event, listener: socket.socket, started: _Started
+    gateway: Gateway, ending: trio.Event, listener: socket.socket, started: Started
 ) -> None:
     install()
     await hypercorn_serve(
@@ -129,23 +128,6 @@ def _config(listener: socket.socket) -> RelayConfig:
     config.h11_max_incomplete_size = HEADER_BYTES
     config.include_server_header = False
     return config
-
-
-class _Started:
-    """Tells the caller's task status, once Hypercorn listens, where it does."""
-
-    def __init__(self, task_status: trio.TaskStatus[str], url: str, descriptor: int) -> None:
-        self._task_status = task_status
-        self._url = url
-        self._descriptor = descriptor
-
-    def started(self, binds: Sequence[str]) -> None:
-        """Called by Hypercorn with what it believes to have bound."""
-        del binds
-        # Hypercorn makes the descriptor inheritable, for workers that there are none of;
-        # a debuggee that inherited it would keep the port.
-        os.set_inheritable(self._descriptor, False)
-        self._task_status.started(self._url)
 
 
 async def _drained(ending: trio.Event, gateway: Gateway) -> None:

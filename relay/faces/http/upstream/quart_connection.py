@@ -3,7 +3,9 @@
 Knows quart-trio's connection class, of which it keeps everything but the number of tasks
 and messages: none that listens for the client's hanging up instead of two, and a finished
 body in one message instead of two. Half of a small request's time is spent in such steps.
-Needs the scope of `exchange`, and `gateway` in front.
+Needs the scope of `hypercorn_stream`, and `gateway` in front.
+
+Waits for: quart-trio to serve a request in one task and to send a finished body once.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Knows the clock and the server's end. Hypercorn starts and cancels a task for each request
 instead, and keeps the socket of a client that has left until that task's time is over.
+
+Waits for: Hypercorn to time its idle connections without a task for each pause.
 """
 
 from __future__ import annotations

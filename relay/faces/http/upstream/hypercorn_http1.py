@@ -10,6 +10,9 @@ subclass; on servers that are not ours that behaves like the original. On ours
 - a request costs few rounds of the event loop: see `Exchange` and `Idleness`.
 
 Hypercorn's version is pinned, and the tests read these answers from a socket.
+
+Waits for: Hypercorn to have settings for the body of its own answers and for upgrades, and to
+send a head together with a body that is there.
 """
 
 from __future__ import annotations
@@ -27,8 +30,8 @@ from hypercorn.typing import H11SendableEvent
 from relay.errors import InternalError, InvalidRequest, NotSupported, PayloadTooLarge, RelayError
 from relay.faces.common.actions import shown_details
 from relay.faces.common.asgi import JSON, REQUEST_ID
-from relay.faces.http.exchange import Exchange
-from relay.faces.http.idleness import Idleness
+from relay.faces.http.upstream.hypercorn_idle import Idleness
+from relay.faces.http.upstream.hypercorn_stream import Exchange
 from relay.models import envelope
 
 

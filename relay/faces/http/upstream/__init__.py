@@ -1,0 +1,12 @@
+"""What Hypercorn and quart-trio do otherwise than a debugger's server needs.
+
+Each file names what it waits for; `tests/http/test_upstream.py` has a test for each, which asks
+the libraries as they come and fails when one has mended it: then the file can go.
+
+- `hypercorn_http1`: answers without a body, protocol upgrades, heads sent apart from bodies
+- `hypercorn_stream`: a channel for each body, and hang-ups that only a listening app hears of
+- `hypercorn_idle`: a task for each pause between two requests
+- `hypercorn_disconnect`: a disconnect after each finished answer
+- `hypercorn_sockets`: an inheritable listener, and sends that no cancellation ends
+- `quart_connection`: two tasks a request, and two messages for one body
+"""

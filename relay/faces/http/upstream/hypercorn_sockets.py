@@ -1,0 +1,64 @@
+"""The sockets that Hypercorn has: the listener is not inherited, and connections are cut.
+
+Knows descriptors and Hypercorn's word that it listens. Knows no HTTP.
+
+Waits for: Hypercorn to leave a listener as inheritable as it was given, and to let a
+cancellation end a send to a client that does not read.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+
+import trio
+
+from relay.faces.http.listener import Place, place_of
+
+
+class Started:
+    """A task status for Hypercorn, which gives the caller's own the URL once it listens."""
+
+    def __init__(self, task_status: trio.TaskStatus[str], url: str, descriptor: int) -> None:
+        self._task_status = task_status
+        self._url = url
+        self._descriptor = descriptor
+
+    def started(self, binds: Sequence[str]) -> None:
+        """Called by Hypercorn with what it believes to have bound."""
+        del binds
+        # Hypercorn makes the descriptor inheritable, for workers that there are none of;
+        # a debuggee that inherited it would keep the port.
+        os.set_inheritable(self._descriptor, False)
+        self._task_status.started(self._url)
+
+
+def sever(place: Place) -> int:
+    """Shut every connection that was accepted at `place`; gives their number.
+
+    They belong to Hypercorn, which gives no access to them, so they are looked up among
+    this process's descriptors.
+    """
+    return sum(_shut(int(name), place) for name in os.listdir("/dev/fd"))
+
+
+def _shut(descriptor: int, place: Place) -> bool:
+    # Most descriptors are no sockets, or not connected: each of these calls may say so.
+    with suppress(OSError):
+        if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+            return False
+        with socket.socket(fileno=os.dup(descriptor)) as connection:
+            if _accepted_on(connection, place):
+                connection.shutdown(socket.SHUT_RDWR)
+                return True
+    return False
+
+
+def _accepted_on(connection: socket.socket, place: Place) -> bool:
+    if connection.family not in {socket.AF_INET, socket.AF_INET6, socket.AF_UNIX}:
+        return False
+    connection.getpeername()
+    return place_of(connection) == place

@@ -1,0 +1,290 @@
+"""Hypercorn and quart-trio as they come still do what `relay/faces/http/upstream/` is there for.
+
+A test that fails here says that a library has changed: the file that it is about may go.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import h11
+import pytest
+import trio
+import trio.testing
+from hypercorn.config import Config
+from hypercorn.events import RawData, Updated
+from hypercorn.protocol.events import Body, Request, StreamClosed
+from hypercorn.protocol.h11 import H11Protocol
+from hypercorn.protocol.http_stream import HTTPStream
+from hypercorn.trio import serve
+from hypercorn.trio.task_group import TaskGroup
+from hypercorn.trio.tcp_server import TCPServer
+from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.typing import ConnectionState, LifespanState
+from quart_trio import QuartTrio
+from quart_trio.asgi import TrioASGIHTTPConnection
+
+from relay.faces.common.asgi import ON_HANG_UP, Message, Receive, Scope, Send
+from relay.faces.http import upstream
+from tests.http.conftest import read_response
+
+
+async def nothing(scope: Scope, receive: Receive, send: Send) -> None:
+    """An app that starts and ends when it is told to, and answers nothing else."""
+    if scope["type"] == "lifespan":
+        for _ in range(2):
+            happening = (await receive())["type"]
+            await send({"type": f"{happening}.complete"})
+
+
+@pytest.fixture
+async def stock(nursery: trio.Nursery) -> AsyncIterator[trio.SocketStream]:
+    """A connection to a server with settings that are not ours."""
+    config = Config()
+    config.bind = ["127.0.0.1:0"]
+    config.errorlog = None
+    (bound,) = await nursery.start(partial(serve, nothing, config, mode="asgi"))  # type: ignore[arg-type]
+    stream = await trio.open_tcp_stream("127.0.0.1", int(bound.rpartition(":")[2]))
+    async with stream:
+        yield stream
+    nursery.cancel_scope.cancel()
+
+
+# hypercorn_http1 ------------------------------------------------------------------------
+
+
+async def test_bytes_that_are_no_request_are_answered_without_a_body(
+    stock: trio.SocketStream,
+) -> None:
+    await stock.send_all(b"this is no request\r\n\r\n")
+    answer = await read_response(stock)
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert b"content-length: 0\r\n" in answer
+
+
+async def test_a_request_may_change_the_protocol(stock: trio.SocketStream) -> None:
+    await stock.send_all(
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+        b"Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n"
+    )
+    assert (await stock.receive_some()).startswith(b"HTTP/1.1 101")
+
+
+async def test_a_head_is_sent_apart_from_its_body() -> None:
+    sent: list[bytes] = []
+
+    async def send(event: Any) -> None:
+        sent.append(event.data)
+
+    protocol = H11Protocol(
+        nothing,  # type: ignore[arg-type]
+        Config(),
+        WorkerContext(None),
+        TaskGroup(),
+        ConnectionState(LifespanState({})),
+        False,
+        None,
+        None,
+        send,
+    )
+    protocol.connection.receive_data(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    protocol.connection.next_event()
+    head = h11.Response(status_code=200, headers=[(b"content-length", b"2")])
+    await protocol._send_h11_event(head)
+    await protocol._send_h11_event(h11.Data(data=b"{}"))
+    assert sent[1:] == [b"{}"]
+
+
+# hypercorn_stream -----------------------------------------------------------------------
+
+
+class Spawned:
+    """A task group that keeps what it is given, and starts nothing."""
+
+    def __init__(self) -> None:
+        self.tasks = 0
+        self.received: list[Message] = []
+
+    def spawn(self, *task: Any) -> None:
+        self.tasks += 1
+
+    async def spawn_app(self, app: Any, config: Any, scope: Scope, send: Any) -> Any:
+        self.scope = scope
+        return self.put
+
+    async def put(self, message: Message) -> None:
+        self.received.append(message)
+
+
+async def test_the_pieces_of_a_body_go_through_a_channel() -> None:
+    received: list[Message] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send, *threads: Any) -> None:
+        received.append(await receive())
+
+    async def send(message: Any) -> None:
+        pass
+
+    async with TaskGroup() as group:
+        put: Any = await group.spawn_app(app, Config(), {}, send)  # type: ignore[arg-type]
+        assert isinstance(put.__self__, trio.MemorySendChannel)
+        await put({"type": "http.request", "body": b"x", "more_body": False})
+    assert [message["body"] for message in received] == [b"x"]
+
+
+async def test_a_hang_up_is_one_more_message_for_an_app_that_listens() -> None:
+    group, sent = Spawned(), []
+
+    async def send(event: Any) -> None:
+        sent.append(event)
+
+    stream = HTTPStream(None, Config(), None, group, False, None, None, send, 1)  # type: ignore[arg-type]
+    request = Request(
+        stream_id=1,
+        headers=[(b"host", b"localhost")],
+        http_version="1.1",
+        method="POST",
+        raw_path=b"/",
+        state=ConnectionState(LifespanState({})),
+    )
+    await stream.handle(request)
+    await stream.handle(Body(stream_id=1, data=b"x"))
+    await stream.handle(StreamClosed(stream_id=1))
+    assert [message["type"] for message in group.received] == ["http.request", "http.disconnect"]
+    assert ON_HANG_UP not in group.scope
+    assert not group.scope["extensions"]
+
+
+# hypercorn_idle -------------------------------------------------------------------------
+
+
+async def test_each_pause_between_two_requests_starts_a_task() -> None:
+    parts: Any = (nothing, Config(), WorkerContext(None), LifespanState({}), None)
+    server = TCPServer(*parts)
+    started = 0
+
+    async def idle_timeout() -> None:
+        nonlocal started
+        started += 1
+        await trio.sleep_forever()
+
+    server._idle_timeout = idle_timeout  # type: ignore[method-assign]
+    async with TaskGroup() as group:
+        server._task_group = group
+        for _ in range(3):
+            await server.protocol_send(Updated(idle=True))
+            await trio.testing.wait_all_tasks_blocked()
+            await server.protocol_send(Updated(idle=False))
+    assert started == 3
+
+
+# hypercorn_sockets ----------------------------------------------------------------------
+
+
+def test_a_listener_becomes_inheritable() -> None:
+    with socket.socket() as ours:
+        ours.bind(("127.0.0.1", 0))
+        ours.set_inheritable(False)
+        config = Config()
+        config.bind = [f"fd://{ours.fileno()}"]
+        (theirs,) = config.create_sockets().insecure_sockets
+        theirs.detach()
+        assert ours.get_inheritable()
+
+
+async def test_a_send_outlives_its_cancellation() -> None:
+    class Stream:
+        async def send_all(self, data: bytes) -> None:
+            await trio.lowlevel.checkpoint()
+            sent.append(data)
+
+    sent: list[bytes] = []
+    parts: Any = (nothing, Config(), WorkerContext(None), LifespanState({}), Stream())
+    server = TCPServer(*parts)
+    server.send_lock = _Free()  # type: ignore[assignment]
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        await server.protocol_send(RawData(b"x"))
+    assert sent == [b"x"]
+
+
+class _Free:
+    """A lock that nobody else wants: taking it is no checkpoint."""
+
+    async def __aenter__(self) -> None:
+        pass
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        pass
+
+
+# hypercorn_disconnect and quart_connection ----------------------------------------------
+
+
+class Connection:
+    """One GET through quart-trio's own class, whose client is gone after the answer."""
+
+    def __init__(self) -> None:
+        self.sent: list[Message] = []
+        self.listened = 0
+        self.recycled = False
+        self._answered = trio.Event()
+
+    async def receive(self) -> Message:
+        self.listened += 1
+        if self.listened == 1:
+            return {"type": "http.request", "body": b"", "more_body": False}
+        await self._answered.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Message) -> None:
+        self.sent.append(message)
+        if message["type"] == "http.response.body" and not message["more_body"]:
+            self._answered.set()
+            await trio.testing.wait_all_tasks_blocked()  # here Hypercorn recycles the connection
+            self.recycled = True
+
+    async def run(self) -> None:
+        app = QuartTrio("stock", static_folder=None)
+        app.add_url_rule("/", view_func=self._view)
+        scope: Any = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": "GET",
+            "scheme": "http",
+            "path": "/",
+            "query_string": b"",
+            "root_path": "",
+            "headers": [(b"host", b"localhost")],
+        }
+        await TrioASGIHTTPConnection(app, scope)(self.receive, self.send)  # type: ignore[arg-type]
+
+    async def _view(self) -> str:
+        return "{}"
+
+
+async def test_a_disconnect_after_the_answer_cancels_who_recycles_the_connection() -> None:
+    connection = Connection()
+    await connection.run()
+    assert not connection.recycled
+
+
+async def test_a_finished_body_is_sent_in_two_messages_and_a_task_listens() -> None:
+    connection = Connection()
+    await connection.run()
+    bodies = [m for m in connection.sent if m["type"] == "http.response.body"]
+    assert [(m["body"], m["more_body"]) for m in bodies] == [(b"{}", True), (b"", False)]
+    assert connection.listened == 2
+
+
+def test_every_file_says_what_it_waits_for_and_is_in_the_map() -> None:
+    (folder,) = map(Path, upstream.__path__)
+    files = {path.stem: path.read_text() for path in folder.glob("[!_]*.py")}
+    assert files
+    for name, text in files.items():
+        assert "Waits for: " in text, name
+        assert f"`{name}`" in str(upstream.__doc__)
