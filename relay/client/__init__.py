@@ -9,12 +9,15 @@ blocking, asynchronous   the same calls over httpx
 from typing import TYPE_CHECKING, Any
 
 from relay.client.blocking import Client, Session
-from relay.models.streams import Told
+from relay.models.streams import StreamEvent
 
 if TYPE_CHECKING:
     from relay.client.asynchronous import AsyncClient, AsyncSession
 
-__all__ = ["AsyncClient", "AsyncSession", "Client", "Session", "Told"]
+__all__ = ["AsyncClient", "AsyncSession", "Client", "Session", "StreamEvent", "Told"]
+
+Told = StreamEvent
+"""The name that StreamEvent had before."""
 
 
 def __getattr__(name: str) -> Any:

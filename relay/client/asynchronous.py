@@ -20,7 +20,7 @@ from relay.client.place import SECONDS, Place
 from relay.client.verbs import Asynchronous
 from relay.errors import SessionExpired, SessionNotFound
 from relay.models.creating import CreatedSession
-from relay.models.streams import Told
+from relay.models.streams import StreamEvent
 from relay.routes.table import RelayVerbs, SessionVerbs
 
 R = TypeVar("R")
@@ -81,23 +81,23 @@ class AsyncClient(RelayVerbs, Asynchronous["AsyncSession"]):
         return AsyncSession(self, created.session_id, created)
 
     async def _perform(self, call: Call[R]) -> R:
-        with self.place.told():
+        with self.place.translated_errors():
             response = await self._http.request(**self.place.request(call))
         media_type = response.headers.get("content-type", "")
         return call.answer(response.status_code, media_type, response.content)
 
-    async def _follow(self, following: Following[T]) -> AsyncGenerator[Told[T], None]:
+    async def _follow(self, following: Following[T]) -> AsyncGenerator[StreamEvent[T], None]:
         while not following.over:
             why = "the stream ended early"
             try:
                 async with contextlib.aclosing(self._connection(following)) as connection:
-                    async for told in connection:
-                        yield told
+                    async for event in connection:
+                        yield event
             except httpx.TransportError as error:
                 why = str(error) or type(error).__name__
             following.connection_ended(self.place.name, why)
 
-    async def _connection(self, following: Following[T]) -> AsyncGenerator[Told[T], None]:
+    async def _connection(self, following: Following[T]) -> AsyncGenerator[StreamEvent[T], None]:
         options = self.place.request(following.call)
         options["headers"] = following.headers
         try:
@@ -110,14 +110,14 @@ class AsyncClient(RelayVerbs, Asynchronous["AsyncSession"]):
             if response.status_code != httpx.codes.OK:
                 following.refused(await response.aread())
             async for chunk in response.aiter_bytes():
-                for told in following.take(chunk):
-                    yield told
+                for event in following.take(chunk):
+                    yield event
 
 
 class AsyncSession(SessionVerbs, Asynchronous["AsyncSession"]):
     """One session of a relay. As a context manager it is deleted at the end of the block,
 
-    also when the block is cancelled. `created` is what the relay told when it was created
+    also when the block is cancelled. `created` is what the relay answered when it was created
     through this client.
     """
 
@@ -160,5 +160,5 @@ class AsyncSession(SessionVerbs, Asynchronous["AsyncSession"]):
     async def _perform(self, call: Call[R]) -> R:
         return await self.client._perform(call)
 
-    def _follow(self, following: Following[T]) -> AsyncGenerator[Told[T], None]:
+    def _follow(self, following: Following[T]) -> AsyncGenerator[StreamEvent[T], None]:
         return self.client._follow(following)

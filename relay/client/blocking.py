@@ -19,7 +19,7 @@ from relay.client.place import SECONDS, Place
 from relay.client.verbs import Blocking
 from relay.errors import SessionExpired, SessionNotFound
 from relay.models.creating import CreatedSession
-from relay.models.streams import Told
+from relay.models.streams import StreamEvent
 from relay.routes.table import RelayVerbs, SessionVerbs
 
 R = TypeVar("R")
@@ -82,12 +82,12 @@ class Client(RelayVerbs, Blocking["Session"]):
         return Session(self, created.session_id, created)
 
     def _perform(self, call: Call[R]) -> R:
-        with self.place.told():
+        with self.place.translated_errors():
             response = self._http.request(**self.place.request(call))
         media_type = response.headers.get("content-type", "")
         return call.answer(response.status_code, media_type, response.content)
 
-    def _follow(self, following: Following[T]) -> Iterator[Told[T]]:
+    def _follow(self, following: Following[T]) -> Iterator[StreamEvent[T]]:
         while not following.over:
             why = "the stream ended early"
             try:
@@ -96,7 +96,7 @@ class Client(RelayVerbs, Blocking["Session"]):
                 why = str(error) or type(error).__name__
             following.connection_ended(self.place.name, why)
 
-    def _connection(self, following: Following[T]) -> Iterator[Told[T]]:
+    def _connection(self, following: Following[T]) -> Iterator[StreamEvent[T]]:
         options = self.place.request(following.call)
         options["headers"] = following.headers
         try:
@@ -115,7 +115,7 @@ class Client(RelayVerbs, Blocking["Session"]):
 class Session(SessionVerbs, Blocking["Session"]):
     """One session of a relay. As a context manager it is deleted at the end of the block.
 
-    `created` is what the relay told when it was created through this client.
+    `created` is what the relay answered when it was created through this client.
     """
 
     def __init__(
@@ -154,5 +154,5 @@ class Session(SessionVerbs, Blocking["Session"]):
     def _perform(self, call: Call[R]) -> R:
         return self.client._perform(call)
 
-    def _follow(self, following: Following[T]) -> Iterator[Told[T]]:
+    def _follow(self, following: Following[T]) -> Iterator[StreamEvent[T]]:
         return self.client._follow(following)

@@ -49,7 +49,7 @@ class Call(Generic[R]):
         return {} if self.body is None else {"Content-Type": "application/json"}
 
     def answer(self, status: int, content_type: str, content: bytes) -> R:
-        """What the answer says. Raises the RelayError that it tells of."""
+        """What the answer says. Raises the RelayError that it holds."""
         if not content_type.startswith("application/json"):
             if status < 300 and content_type.startswith("text/"):
                 return self.read(content.decode())
@@ -172,7 +172,7 @@ def error_of(
     error = kind(message)
     error.details = details
     error.suggestion = advice or str(details.get("suggestion", ""))
-    if kind is RelayError:  # of a newer relay: the code is told all the same
+    if kind is RelayError:  # of a newer relay: the code is kept all the same
         vars(error)["code"] = code
     return error
 

@@ -1,4 +1,4 @@
-"""Server-Sent Events without IO: bytes in, what was told out, and where to go on.
+"""Server-Sent Events without IO: bytes in, events out, and where to go on.
 
 Knows the text form and the relay's `end`. Knows no socket.
 https://html.spec.whatwg.org/multipage/server-sent-events.html
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
 from relay.client.calls import Call, broken_off, data_of
-from relay.models.streams import Dropped, StreamEnd, Told
+from relay.models.streams import Dropped, StreamEnd, StreamEvent
 
 T = TypeVar("T")
 
@@ -38,19 +38,19 @@ class Following(Generic[T]):
         return {"Accept": "text/event-stream", **last}
 
     def refused(self, content: bytes) -> None:
-        """The answer is no stream: raise the error that it tells of."""
+        """The answer is no stream: raise the error that it holds."""
         data_of(content)
 
-    def take(self, chunk: bytes) -> Iterator[Told[T]]:
-        """What the next bytes tell."""
+    def take(self, chunk: bytes) -> Iterator[StreamEvent[T]]:
+        """The events that the next bytes complete."""
         *whole, self._rest = (self._rest + chunk).split(b"\n\n")
         for block in whole:
-            told = self._event(block.decode())
-            if told is not None:
+            event = self._event(block.decode())
+            if event is not None:
                 self._progress = True
-                self._cursor = told.cursor or self._cursor
-                self.over = told.kind == "end"
-                yield told
+                self._cursor = event.cursor or self._cursor
+                self.over = event.kind == "end"
+                yield event
 
     def connection_ended(self, place: str, why: str) -> None:
         """Raises RelayUnreachable if it ended too early, and another one would be in vain."""
@@ -58,12 +58,12 @@ class Following(Generic[T]):
             raise broken_off(place, why)
         self._rest, self._progress = b"", False
 
-    def _event(self, block: str) -> Told[T] | None:
+    def _event(self, block: str) -> StreamEvent[T] | None:
         fields = dict(line.split(": ", 1) for line in block.splitlines() if line[:1] != ":")
         if "data" not in fields:
             return None  # a heartbeat, or the opening
         kind, data = fields.get("event", "message"), json.loads(fields["data"])
-        return Told(fields.get("id"), kind, self._data(kind, data))
+        return StreamEvent(fields.get("id"), kind, self._data(kind, data))
 
     def _data(self, kind: str, data: Any) -> T | Dropped | StreamEnd:
         if kind == "end":

@@ -78,7 +78,7 @@ class Place:
         return {"uds": self.uds, "verify": self.url.startswith("https:")}
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def translated_errors(self) -> Iterator[None]:
         """httpx's failures as ours: RelayUnreachable."""
         if self.uds is not None and not os.path.exists(self.uds):
             raise unreachable(self.name, "there is no such socket")

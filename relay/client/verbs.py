@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from relay.client.calls import PLACEHOLDER, Call, fill, make_call, reader, refuse
 from relay.client.following import Following
 from relay.models.creating import CreatedSession
-from relay.models.streams import Told
+from relay.models.streams import StreamEvent
 from relay.routes import endpoint
 from relay.routes.endpoint import IN_QUERY, Endpoint, EventStream, Opening
 
@@ -39,7 +39,7 @@ class Blocking(endpoint.Blocking[S]):
     def _perform(self, call: Call[R]) -> R:
         raise NotImplementedError
 
-    def _follow(self, following: Following[T]) -> Iterator[Told[T]]:
+    def _follow(self, following: Following[T]) -> Iterator[StreamEvent[T]]:
         raise NotImplementedError
 
     def _opened(self, created: CreatedSession) -> S:
@@ -64,7 +64,7 @@ class Asynchronous(endpoint.Asynchronous[S]):
     async def _perform(self, call: Call[R]) -> R:
         raise NotImplementedError
 
-    def _follow(self, following: Following[T]) -> AsyncIterator[Told[T]]:
+    def _follow(self, following: Following[T]) -> AsyncIterator[StreamEvent[T]]:
         raise NotImplementedError
 
     def _opened(self, created: CreatedSession) -> S:

@@ -46,7 +46,7 @@ class StreamEnd(Resource):
 
 
 @dataclass(frozen=True)
-class Told(Generic[T]):
+class StreamEvent(Generic[T]):
     """One thing of a stream.
 
     `kind` is the event's type: `output`, `stopped`, …, or `dropped`, or at last `end`.

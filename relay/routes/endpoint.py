@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from relay.errors import RelayError
 from relay.models.fields import StrictModel
 from relay.models.sessions import SessionView
-from relay.models.streams import Told
+from relay.models.streams import StreamEvent
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -143,11 +143,13 @@ class EventStream(Endpoint[P], Generic[P, T]):
     @overload
     def __get__(self, client: None, owner: type) -> EventStream[P, T]: ...
     @overload
-    def __get__(self, client: Blocking[Any], owner: type) -> Callable[P, Iterator[Told[T]]]: ...
+    def __get__(
+        self, client: Blocking[Any], owner: type
+    ) -> Callable[P, Iterator[StreamEvent[T]]]: ...
     @overload
     def __get__(
         self, client: Asynchronous[Any], owner: type
-    ) -> Callable[P, AsyncIterator[Told[T]]]: ...
+    ) -> Callable[P, AsyncIterator[StreamEvent[T]]]: ...
     def __get__(self, client: Any, owner: type) -> Any:
         return self if client is None else self._bound(client)
 

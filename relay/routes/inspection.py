@@ -28,7 +28,7 @@ from relay.models.inspection import (
     VariablesQuery,
     VariableView,
 )
-from relay.models.looking import (
+from relay.models.lookup import (
     Completions,
     CompletionsRequest,
     CurrentException,
@@ -218,7 +218,7 @@ class InspectionRoutes:
         f"{_S}/completions",
         CompletionsRequest,
         Completions,
-        "inspect.looking.get_completions",
+        "inspect.lookup.get_completions",
         errors=(FrameNotFound, *ASKS),
     )
     hover = route(
@@ -226,7 +226,7 @@ class InspectionRoutes:
         f"{_S}/hover",
         HoverRequest,
         Evaluation,
-        "inspect.looking.hover",
+        "inspect.lookup.hover",
         errors=(EvaluateError, InvalidRequest, SourceNotFound, FrameNotFound, *ASKS),
     )
     exception = route(
@@ -234,7 +234,7 @@ class InspectionRoutes:
         f"{_S}/exception",
         RevealQuery,
         CurrentException,
-        "inspect.looking.get_exception",
+        "inspect.lookup.get_exception",
         errors=ASKS,
     )
     report = route(
@@ -245,7 +245,7 @@ class InspectionRoutes:
         f"{_S}/modules",
         ModulesQuery,
         ModulePage,
-        "inspect.looking.list_modules",
+        "inspect.lookup.list_modules",
         errors=ASKS,
     )
     frame_source = route_at(

@@ -3,6 +3,6 @@
 background      the server that is there, or is started
 shell           what all commands share: which session, what is shown, exit codes
 memory          which session was last used in a directory
-starting, running, looking, talking, ending   the commands
+starting, running, inspecting, streams, ending   the commands
 doctor          whether everything is there that the relay needs
 """

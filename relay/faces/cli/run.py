@@ -1,4 +1,4 @@
-"""`relay run`: one program, one run, every stop told. Imports what it runs with when it runs."""
+"""`relay run`: one program, one run, every stop reported. Imports what it runs with when it runs."""
 
 from __future__ import annotations
 

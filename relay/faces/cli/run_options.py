@@ -1,4 +1,4 @@
-"""What `relay run` was told, from the texts of its options. Pure; complains as click does."""
+"""What `relay run` is to do, from the texts of its options. Pure; complains as click does."""
 
 from __future__ import annotations
 

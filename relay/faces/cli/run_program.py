@@ -1,6 +1,6 @@
-"""One run of `relay run`, in this very process: no server, one session, every stop told.
+"""One run of `relay run`, in this very process: no server, one session, every stop reported.
 
-Knows what is asked of the operations, and when. Refuses to know how it is told.
+Knows what is asked of the operations, and when. Refuses to know how it is written.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from relay.errors import (
 )
 from relay.faces.cli.run_failures import Failures, facts_of
 from relay.faces.cli.run_options import BOUND, RunOptions, spelled
-from relay.faces.cli.run_telling import JsonTeller, Teller, TextTeller, Unheard
+from relay.faces.cli.run_writers import CannotWriteError, JsonWriter, RunWriter, TextWriter
 from relay.hub import Hub, open_relay
 from relay.models.breakpoints import (
     BreakpointListQuery,
@@ -43,7 +43,7 @@ from relay.models.watches import WatchesQuery, WatchRequest
 from relay.operations.breakpoints import breakpoints as breakpoint_operations
 from relay.operations.breakpoints.captures import captures
 from relay.operations.breakpoints.code_lines import require_code
-from relay.operations.execution.passing import Tap, feed, tap_output
+from relay.operations.execution.output_tap import Tap, feed, tap_output
 from relay.operations.execution.stepping import STOPS, continue_execution
 from relay.operations.inspect.watches import add_watch, list_watches
 from relay.operations.report.stop_report import gather, never_hit, not_known, unwatched
@@ -55,7 +55,7 @@ BAD_OPTIONS = 2
 FAILED = 1
 READ_BYTES = 65_536
 PARTING_SECONDS = 5.0
-"""From a signal on: how long the end of the program, and what is told of it, may take."""
+"""From a signal on: how long the end of the program, and the report of it, may take."""
 
 HITS_SECONDS = 1.0
 """How long a program that is to be ended may take to say what it came to."""
@@ -90,19 +90,19 @@ class _Outcome:
 
 
 async def _with_signals(options: RunOptions, settings: Settings, outcome: _Outcome) -> None:
-    teller = (JsonTeller if options.json else TextTeller)(options.max_chars)
-    run = _Run(options, teller)
+    writer = (JsonWriter if options.json else TextWriter)(options.max_chars)
+    run = _Run(options, writer)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_obey, signals, run, outcome, nursery.cancel_scope)
-            outcome.settle(await _guarded(run, settings, teller))
+            outcome.settle(await _guarded(run, settings, writer))
             nursery.cancel_scope.cancel()
 
 
 async def _obey(
     signals: AsyncIterator[int], run: _Run, outcome: _Outcome, scope: trio.CancelScope
 ) -> None:
-    """The first signal ends the program, and what is known is told; a second one ends us."""
+    """The first signal ends the program, and what is known is written; a second one ends us."""
     async for number in signals:
         outcome.settle(128 + number)
         if run.interrupted is not None:
@@ -112,28 +112,28 @@ async def _obey(
         scope.deadline = trio.current_time() + PARTING_SECONDS
 
 
-async def _guarded(run: _Run, settings: Settings, teller: Teller) -> int:
+async def _guarded(run: _Run, settings: Settings, writer: RunWriter) -> int:
     try:
         async with open_relay(settings) as hub:
             try:
                 return await run.whole(hub)
             except LaunchSyntaxError as error:
-                await teller.failed(error)
+                await writer.failed(error)
                 return FAILED
             except RelayError as error:
-                await teller.failed(error)
+                await writer.failed(error)
                 return FAILED if error.status >= 500 else BAD_OPTIONS
-    except Unheard as error:
-        return error.tell()
+    except CannotWriteError as error:
+        return error.exit_code()
 
 
 class _Run:
     """The program, from its breakpoints to its exit code."""
 
-    def __init__(self, options: RunOptions, teller: Teller) -> None:
+    def __init__(self, options: RunOptions, writer: RunWriter) -> None:
         self._options = options
-        self._teller = teller
-        self._lost: Unheard | None = None
+        self._writer = writer
+        self._lost: CannotWriteError | None = None
         self._stops = 0
         self._failures = Failures(options.reports)
         self._logged = 0
@@ -142,7 +142,7 @@ class _Run:
         self.interrupted: signal.Signals | None = None
 
     def interrupt(self, by: signal.Signals) -> None:
-        """End the program as soon as it is there; `whole` then tells how far it came."""
+        """End the program as soon as it is there; `whole` then says how far it came."""
         self.interrupted = by
         self._signalled.set()
 
@@ -154,11 +154,11 @@ class _Run:
         with self._session.activity():
             placed = await self._prepare()
             tap = tap_output(self._session)
-            failure: RelayError | Unheard | None = None
+            failure: RelayError | CannotWriteError | None = None
             async with trio.open_nursery() as nursery:
                 try:
                     await self._follow(nursery, tap, placed)
-                except (RelayError, Unheard) as error:
+                except (RelayError, CannotWriteError) as error:
                     failure = error  # as itself, not in a group
                 nursery.cancel_scope.cancel()
             if failure is not None or (failure := self._lost) is not None:
@@ -181,7 +181,7 @@ class _Run:
         for expression in dict.fromkeys(options.expressions):
             with _named(f"--eval {shlex.quote(expression)}"):
                 await add_watch(session, body=WatchRequest(expression=expression))
-        return [_as_told(one) for one in placed]
+        return [_placed_facts(one) for one in placed]
 
     async def _judged(self, placed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """The breakpoints as they are once the program is there: some debuggers judge late."""
@@ -189,7 +189,7 @@ class _Run:
             self._session, query=BreakpointListQuery()
         )
         numbers = {one["id"] for one in placed}
-        return [_as_told(one) for one in known.breakpoints if one.id in numbers]
+        return [_placed_facts(one) for one in known.breakpoints if one.id in numbers]
 
     async def _follow(
         self, nursery: trio.Nursery, tap: Tap, placed: Sequence[Mapping[str, Any]]
@@ -203,18 +203,18 @@ class _Run:
             debug_subprocesses=self._options.debug_subprocesses,
         )
         result = await launch(session, body=body)
-        await self._teller.started(result.pid, result.python_path, await self._judged(placed))
-        nursery.start_soon(self._heard, partial(self._carry, tap), nursery.cancel_scope)
+        await self._writer.started(result.pid, result.python_path, await self._judged(placed))
+        nursery.start_soon(self._written, partial(self._carry, tap), nursery.cancel_scope)
         nursery.start_soon(self._feed)
         nursery.start_soon(self._end_when_signalled)
-        nursery.start_soon(self._heard, self._tell_logs, nursery.cancel_scope)
+        nursery.start_soon(self._written, self._report_logs, nursery.cancel_scope)
         await self._through_stops(cursor, tap)
         await self._catch_up(tap)
         tap.close()
         for one in placed:
             if one["capture"]:
-                await self._teller.captured(await captures(session, one["id"]))
-        await self._teller.ended(self._summary(), self._words())
+                await self._writer.captured(await captures(session, one["id"]))
+        await self._writer.ended(self._summary(), self._words())
 
     async def _end_when_signalled(self) -> None:
         await self._signalled.wait()
@@ -226,17 +226,17 @@ class _Run:
 
     # Streams -----------------------------------------------------------------------------
 
-    async def _heard(self, tell: Callable[[], Awaitable[None]], scope: trio.CancelScope) -> None:
-        """Tell as long as somebody listens; without a listener the run is over."""
+    async def _written(self, write: Callable[[], Awaitable[None]], scope: trio.CancelScope) -> None:
+        """Write as long as somebody reads; without a reader the run is over."""
         try:
-            await tell()
-        except Unheard as error:
+            await write()
+        except CannotWriteError as error:
             self._lost = error
             scope.cancel()
 
     async def _carry(self, tap: Tap) -> None:
         while (piece := await tap.take()) is not None:
-            await self._teller.printed(piece.category, piece.data)
+            await self._writer.printed(piece.category, piece.data)
 
     async def _feed(self) -> None:
         """Standard input, as far as somebody takes it; the end of it, too."""
@@ -246,26 +246,26 @@ class _Run:
                 return
         await feed(self._session, b"", end=True)
 
-    async def _tell_logs(self) -> None:
+    async def _report_logs(self) -> None:
         """What logpoints print, which is not the program's output."""
         while True:
             await self._session.output.wait(self._logged, category="console")
-            await self._tell_new_logs()
+            await self._report_new_logs()
 
-    async def _tell_new_logs(self) -> None:
+    async def _report_new_logs(self) -> None:
         async with self._logging:
             while True:
                 page = self._session.output.read(self._logged, 1000, "console")
                 self._logged = page.next_seq
                 for entry in page.entries:
-                    await self._teller.logged(entry.output)
+                    await self._writer.logged(entry.output)
                 if not page.has_more:
                     return
 
     async def _catch_up(self, tap: Tap) -> None:
-        """Everything that came before this moment has been told."""
+        """Everything that came before this moment has been written."""
         await tap.dealt_with()
-        await self._tell_new_logs()
+        await self._report_new_logs()
 
     # Stops ----------------------------------------------------------------------------------
 
@@ -279,7 +279,7 @@ class _Run:
                 continue
             await self._catch_up(tap)
             failed = stop.failure is not None
-            if not await (self._tell_failure(stop) if failed else self._tell_stop()):
+            if not await (self._report_failure(stop) if failed else self._report_stop()):
                 continue
             if self._stops == self._options.until:
                 await terminate(session)
@@ -292,17 +292,17 @@ class _Run:
             except InvalidSessionState:  # it was killed meanwhile
                 continue
 
-    async def _tell_failure(self, stop: Any) -> bool:
+    async def _report_failure(self, stop: Any) -> bool:
         """Show a failure in full, in a line, or at the end among its like."""
         how = self._failures.judge(self._stops + 1, stop)
         if how == "report":
-            return await self._tell_stop()
+            return await self._report_stop()
         self._stops += 1
         like = self._failures.first_like(stop) if how == "count" else None
-        await self._teller.failed_again(self._stops, facts_of(self._session, stop), like)
+        await self._writer.failed_again(self._stops, facts_of(self._session, stop), like)
         return True
 
-    async def _tell_stop(self) -> bool:
+    async def _report_stop(self) -> bool:
         """Show where it stands; False if it was ended meanwhile."""
         session = self._session
         report = await gather(session)
@@ -312,7 +312,7 @@ class _Run:
         index = next((i for i, frame in enumerate(report.stack) if frame.shown), 0)
         query = WatchesQuery(frame_id=index)
         watches = (await list_watches(session, query=query)).watches if session.stop else []
-        await self._teller.stopped(self._stops, report, watches)
+        await self._writer.stopped(self._stops, report, watches)
         return True
 
     async def _rein_in(self) -> None:
@@ -330,7 +330,7 @@ class _Run:
                 self._session, breakpoint_id=one.id, body=ChangeBreakpoint(enabled=False)
             )
         names = ", ".join(one.id for one in hit)
-        await self._teller.noted(f"[note] {BOUND} stops shown: {names} no longer stops it")
+        await self._writer.noted(f"[note] {BOUND} stops shown: {names} no longer stops it")
 
     # The end ----------------------------------------------------------------------------------
 
@@ -403,7 +403,7 @@ def _named(option: str) -> Iterator[None]:
         raise
 
 
-def _as_told(one: BreakpointView) -> dict[str, Any]:
+def _placed_facts(one: BreakpointView) -> dict[str, Any]:
     return {
         "id": one.id,
         "file": one.source and one.source.path,

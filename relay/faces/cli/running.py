@@ -9,7 +9,7 @@ import click
 
 from relay.faces.cli.places import Line
 from relay.faces.cli.shell import STILL_RUNNING, WAIT, Shell, session_command
-from relay.faces.cli.standing import go, last_event, show_standing
+from relay.faces.cli.stop_display import go, last_event, show_stop
 
 
 @click.command("continue", short_help="Run to the next stop.")
@@ -64,7 +64,7 @@ def pause(shell: Shell, wait: float) -> int:
     cursor = last_event(session)
     found = session.pause(wait=wait)
     if found.status != "running" or found.report is None:
-        code = show_standing(shell, session, cursor)
+        code = show_stop(shell, session, cursor)
         return code if wait else 0
     if not shell.show(found):
         click.echo("not stopped: no thread has come to a line of Python")
@@ -89,5 +89,5 @@ def where(shell: Shell, wait: float) -> int:
     session = shell.session()
     if wait and session.status().status == "running":
         return go(shell, session, lambda: None, wait)
-    code = show_standing(shell, session)
+    code = show_stop(shell, session)
     return code if wait else 0

@@ -145,7 +145,7 @@ def server_command(function: Function[P]) -> Callable[P, None]:
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         options: dict[str, Any] = kwargs
         shell = Shell(options.pop("url"), options.pop("session_id", None), options.pop("as_json"))
-        with contextlib.closing(shell), _told(shell):
+        with contextlib.closing(shell), _reported_errors(shell):
             sys.exit(function(shell, *args, **kwargs) or 0)
 
     return _URL(_JSON(update_wrapper(run, function)))
@@ -180,12 +180,12 @@ WAIT = click.option(
 
 
 @contextlib.contextmanager
-def _told(shell: Shell) -> Iterator[None]:
+def _reported_errors(shell: Shell) -> Iterator[None]:
     """Errors as a line with the way out, or as JSON; with the exit code that fits."""
     try:
         yield
     except RelayError as error:
-        _tell(shell, error)
+        _report(shell, error)
         sys.exit(NO_RELAY if isinstance(error, RelayUnreachable) else REFUSED)
     except ValueError as error:  # no address of a relay
         raise click.UsageError(str(error)) from None
@@ -195,14 +195,14 @@ def _told(shell: Shell) -> Iterator[None]:
         sys.exit(0)
 
 
-def _tell(shell: Shell, error: RelayError) -> None:
+def _report(shell: Shell, error: RelayError) -> None:
     from relay.faces.cli.complaint import complaint
 
     message, way_out = complaint(error, "shell")
     if shell.as_json:
         details = {**error.details, "suggestion": way_out}
-        told = {"code": error.code, "message": error.message, "details": details}
-        click.echo(json.dumps({"error": told}, indent=2))
+        shown = {"code": error.code, "message": error.message, "details": details}
+        click.echo(json.dumps({"error": shown}, indent=2))
         return
     say(f"relay: {message}")
     say(f"  {way_out}")

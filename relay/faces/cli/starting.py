@@ -16,7 +16,7 @@ from relay.faces.cli.places import BREAKS, specs
 from relay.faces.cli.program_words import read_program
 from relay.faces.cli.run_options import CHILDREN
 from relay.faces.cli.shell import WAIT, Shell, server_command, session_command
-from relay.faces.cli.standing import go
+from relay.faces.cli.stop_display import go
 
 if TYPE_CHECKING:
     from relay.client import Session

@@ -34,18 +34,18 @@ class Editor:
         """The next requests; None when the editor has hung up, or broken the protocol."""
         try:
             data = await self._source.receive_some(65536)
-            heard = self._conversation.receive(data) if data else None
+            messages = self._conversation.receive(data) if data else None
         except ProtocolViolation as error:
             self.fault = str(error)
             return None
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             return None
-        if heard is None:
+        if messages is None:
             return None
-        return [message for message in heard if isinstance(message, IncomingRequest)]
+        return [message for message in messages if isinstance(message, IncomingRequest)]
 
     def event(self, name: str, body: Mapping[str, Any] | None = None) -> None:
-        """Tell something."""
+        """Send an event."""
         self._say(self._conversation.event(name, body))
 
     def answer(self, request: IncomingRequest, body: Mapping[str, Any] | None = None) -> None:

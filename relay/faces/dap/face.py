@@ -18,8 +18,8 @@ from relay.errors import RelayError, SessionNotFound
 from relay.faces.dap import views
 from relay.faces.dap.actions import EDITOR_WORDS
 from relay.faces.dap.editor import Editor
+from relay.faces.dap.event_writer import EventWriter
 from relay.faces.dap.placing import FUNCTIONS, Placing
-from relay.faces.dap.telling import Telling
 
 Arguments = Mapping[str, Any]
 Body = Mapping[str, Any] | None
@@ -165,7 +165,7 @@ class Face:
     def _join(self, session: AsyncSession) -> None:
         self._joined = session
         self._placed = Placing(session)
-        self._telling = Telling(session, self._editor, self._placed, self._frames.clear)
+        self._events = EventWriter(session, self._editor, self._placed, self._frames.clear)
 
     @property
     def _placing(self) -> Placing:
@@ -186,22 +186,22 @@ class Face:
         try:
             await self._session.ping()
         except RelayError:  # it has ended meanwhile: editors wait for that word
-            self._telling.end(None)
+            self._events.end(None)
             raise
         self._configured = True
         return None
 
     async def _begin(self) -> None:
-        """Everything is set: the program starts, or the editor hears where it stands."""
+        """Everything is set: the program starts, or the editor is shown where it stands."""
         if self._launch is None:
             try:
-                cursor = await self._telling.catch_up()
-                await self._telling.where()
+                cursor = await self._events.catch_up()
+                await self._events.where()
             except RelayError as error:
                 self._editor.event("output", {"category": "console", "output": _words(error)})
-                self._telling.end(None)
+                self._events.end(None)
                 return
-            self._nursery.start_soon(self._telling.follow, cursor)
+            self._nursery.start_soon(self._events.follow, cursor)
             return
         arguments = self._launch.arguments
         fields = {
@@ -217,10 +217,10 @@ class Face:
             )
         except RelayError as error:
             self._editor.refuse(self._launch, _words(error))
-            self._telling.end(None)
+            self._events.end(None)
             return
         self._editor.answer(self._launch)
-        self._nursery.start_soon(self._telling.follow, None)
+        self._nursery.start_soon(self._events.follow, None)
 
     async def _disconnect(self, arguments: Arguments) -> Body:
         await self._leave(ends=arguments.get("terminateDebuggee", self._is_own) is True)

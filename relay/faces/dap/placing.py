@@ -44,11 +44,11 @@ class Placing:
             listed = await self._session.breakpoints()
             there = {key: one for one in listed.breakpoints if (key := _place(one)) is not None}
             kept: set[str] = set()
-            told = [await self._one(path, wish, there, kept) for wish in wanted]
+            answers = [await self._one(path, wish, there, kept) for wish in wanted]
             for gone in self._own.get(path, set()) - kept:
                 await self._remove(gone)
             self._own[path] = kept
-            return told
+            return answers
 
     async def _one(
         self,
@@ -87,11 +87,13 @@ class Placing:
 
 
 def _as_it_stays(known: BreakpointView, wanted: Mapping[str, Any]) -> dap.Breakpoint:
-    """Somebody else's breakpoint; an editor that wants another at this place is told."""
-    told = views.breakpoint(known)
+    """Somebody else's breakpoint; an editor that wants another at this place is informed."""
+    answers = views.breakpoint(known)
     if any((wanted.get(field) or None) != getattr(known, field) for field in _FIELDS.values()):
-        told["message"] = "Somebody else's breakpoint is here: its condition and log message hold"
-    return told
+        answers["message"] = (
+            "Somebody else's breakpoint is here: its condition and log message hold"
+        )
+    return answers
 
 
 def _place(view: BreakpointView) -> tuple[str, Any] | None:

@@ -1,4 +1,4 @@
-"""What the relay tells, as DAP says it. Pure."""
+"""What the relay answers, as DAP says it. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from relay.dap import types as dap
 from relay.models.breakpoints import BreakpointView
 from relay.models.inspection import Evaluation, FrameView, ScopeView, VariableView
-from relay.models.looking import CompletionItem, ExceptionDetails, usual_name
+from relay.models.lookup import CompletionItem, ExceptionDetails, usual_name
 
 FILTERS: list[dap.ExceptionBreakpointsFilter] = [
     {"filter": "uncaught", "label": "Uncaught exceptions", "default": True},
@@ -44,27 +44,27 @@ def number_of(breakpoint_id: str) -> int:
 
 def breakpoint(view: BreakpointView) -> dap.Breakpoint:
     """A breakpoint of the session."""
-    told: dap.Breakpoint = {"id": number_of(view.id), "verified": view.verified}
+    shown: dap.Breakpoint = {"id": number_of(view.id), "verified": view.verified}
     if view.source is not None:
-        told["source"] = source(view.source.path)
+        shown["source"] = source(view.source.path)
     if view.line is not None:
-        told["line"] = view.line
+        shown["line"] = view.line
     if view.message:
-        told["message"] = view.message
-    return told
+        shown["message"] = view.message
+    return shown
 
 
 def refused_breakpoint(line: int | None, why: str) -> dap.Breakpoint:
     """One that is nowhere."""
-    told: dap.Breakpoint = {"verified": False, "message": why}
+    shown: dap.Breakpoint = {"verified": False, "message": why}
     if line is not None:
-        told["line"] = line
-    return told
+        shown["line"] = line
+    return shown
 
 
 def frame(view: FrameView, number: int) -> dap.StackFrame:
     """A frame, by the number that the editor knows it by."""
-    told: dap.StackFrame = {
+    shown: dap.StackFrame = {
         "id": number,
         "name": view.name,
         "line": view.line,
@@ -72,8 +72,8 @@ def frame(view: FrameView, number: int) -> dap.StackFrame:
         "presentationHint": view.presentation_hint,
     }
     if view.source is not None:
-        told["source"] = source(view.source.path)
-    return told
+        shown["source"] = source(view.source.path)
+    return shown
 
 
 def scope(view: ScopeView) -> dap.Scope:
@@ -90,15 +90,15 @@ def scope(view: ScopeView) -> dap.Scope:
 
 def variable(view: VariableView) -> dap.Variable:
     """A variable, or a child of one."""
-    told: dap.Variable = {
+    shown: dap.Variable = {
         "name": view.name,
         "value": view.value,
         "variablesReference": view.variables_reference,
     }
-    told.update(_value(view))
+    shown.update(_value(view))
     if view.evaluate_name:
-        told["evaluateName"] = view.evaluate_name
-    return told
+        shown["evaluateName"] = view.evaluate_name
+    return shown
 
 
 def evaluation(view: Evaluation) -> dict[str, Any]:
@@ -112,15 +112,15 @@ def changed(view: VariableView) -> dict[str, Any]:
 
 
 def _value(view: VariableView | Evaluation) -> Any:
-    told = {
+    shown = {
         "type": view.type or "",
         "variablesReference": view.variables_reference,
         "namedVariables": view.named_variables,
         "indexedVariables": view.indexed_variables,
     }
     if view.presentation_hint is not None:
-        told["presentationHint"] = view.presentation_hint
-    return told
+        shown["presentationHint"] = view.presentation_hint
+    return shown
 
 
 def completion(view: CompletionItem) -> dap.CompletionItem:

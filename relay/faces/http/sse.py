@@ -1,7 +1,7 @@
 """Streams of operations as Server-Sent Events.
 
 Knows the text form: https://html.spec.whatwg.org/multipage/server-sent-events.html
-Knows nothing of what is told.
+Knows nothing of what the events mean.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ async def _pieces(batches: streaming.Batches) -> AsyncGenerator[bytes, None]:
         await batches.aclose()
 
 
-def encode(batch: Sequence[streaming.Told]) -> bytes:
+def encode(batch: Sequence[streaming.StreamItem]) -> bytes:
     """A batch as text; an empty one as a comment."""
     return b"".join(map(_event, batch)) or HEARTBEAT
 
 
-def _event(told: streaming.Told) -> bytes:
-    cursor = "" if told.cursor is None else f"id: {told.cursor}\n"
+def _event(item: streaming.StreamItem) -> bytes:
+    cursor = "" if item.cursor is None else f"id: {item.cursor}\n"
     # JSON has no line breaks of its own, so one line holds it.
-    return f"{cursor}event: {told.kind}\ndata: {told.data.model_dump_json()}\n\n".encode()
+    return f"{cursor}event: {item.kind}\ndata: {item.data.model_dump_json()}\n\n".encode()

@@ -36,7 +36,7 @@ from relay.operations.report.printed_text import newest
 from relay.operations.report.stop_report import short_path, stop_report
 from relay.operations.sessions import creating, ending, launching, sessions
 from relay.operations.sessions.sessions import adapter_of
-from relay.operations.sessions.standing import until_it_stands, wait_for_stop
+from relay.operations.sessions.stop_wait import until_stop, wait_for_stop
 
 Session: TypeAlias = Any
 """A session of the hub; faces do not reach below operations for its class."""
@@ -128,7 +128,7 @@ async def _begin(hub: Hub, request: CreateSession, asked: arguments.Run | argume
         python = launching.other_python(session)
         started = f"session {session.id}" + (f", python {python}" if python else "")
         notes = [started, *remarks(session, created.breakpoints or [])]
-        return await standing(session, asked.max_chars, notes)
+        return await stop_text(session, asked.max_chars, notes)
 
 
 async def _forget(hub: Hub, error: RelayError) -> None:
@@ -151,7 +151,7 @@ async def _run_again(hub: Hub, asked: arguments.Run) -> str:
         placed = await _place(session, specs)
         await ending.restart(session, body=request)
         await wait_for_stop(session, wait=asked.wait)
-        return await standing(session, asked.max_chars, remarks(session, placed))
+        return await stop_text(session, asked.max_chars, remarks(session, placed))
 
 
 async def _place(session: Session, specs: Sequence[BreakpointSpec]) -> list[BreakpointView]:
@@ -181,7 +181,7 @@ async def go_on(hub: Hub, asked: arguments.Continue) -> str:
         notes = await _GO[asked.action](session, asked)
         if asked.action == "pause" and session.stop is None and notes:
             return clip("\n".join([NOT_STOPPED, *notes]), asked.max_chars)
-        return await standing(session, asked.max_chars, notes)
+        return await stop_text(session, asked.max_chars, notes)
 
 
 async def _continue(session: Session, asked: arguments.Continue) -> list[str]:
@@ -241,8 +241,8 @@ async def send_input(hub: Hub, asked: arguments.Input) -> str:
         cursor = session.events.last_seq
         await output.send_input(session, body=InputRequest(input=line, eof=asked.eof))
         if session.stop is None:
-            await until_it_stands(session, cursor, asked.wait)
-        return await standing(session, asked.max_chars)
+            await until_stop(session, cursor, asked.wait)
+        return await stop_text(session, asked.max_chars)
 
 
 # Look ----------------------------------------------------------------------------------------
@@ -278,7 +278,7 @@ def _value(found: Evaluation, max_chars: int) -> str:
     return "\n".join([clip(text, room), *more])
 
 
-async def standing(session: Session, max_chars: int, notes: Sequence[str] = ()) -> str:
+async def stop_text(session: Session, max_chars: int, notes: Sequence[str] = ()) -> str:
     """Notes, what was printed since it was last shown, and the report of the stop or the end."""
     head = [clip(note, max_chars // 6) for note in notes[:MOST_NOTES]]
     if len(notes) > MOST_NOTES:

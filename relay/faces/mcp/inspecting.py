@@ -10,7 +10,7 @@ from relay.faces.mcp.texts import clip, listed, tail
 from relay.hub import Hub
 from relay.models.hangs import HangRequest
 from relay.models.inspection import StackQuery, VariableView
-from relay.models.looking import (
+from relay.models.lookup import (
     ChainedException,
     FrameSourceQuery,
     SourceQuery,
@@ -21,7 +21,7 @@ from relay.models.processes import ProcessQuery, ProcessView
 from relay.models.tasks import TasksQuery, TaskView
 from relay.models.variables import ChildrenQuery, FrameVariablesQuery, RevealQuery
 from relay.operations.hangs import hang_report as hangs
-from relay.operations.inspect import inspection, looking, source, tasks, variables
+from relay.operations.inspect import inspection, lookup, source, tasks, variables
 from relay.operations.report import printed
 from relay.operations.report.stop_report import short_path
 from relay.operations.server import processes
@@ -88,7 +88,7 @@ async def _stack(session: Session, asked: Inspect) -> str:
 
 
 async def _exception(session: Session, asked: Inspect) -> str:
-    found = (await looking.get_exception(session, query=RevealQuery())).exception
+    found = (await lookup.get_exception(session, query=RevealQuery())).exception
     if found is None:
         return "the stop is about no exception"
     chain = [line for link in found.chain for line in _link_lines(session, link)]

@@ -66,10 +66,10 @@ class _Call:
         self._tools = tools
 
     async def answer(self, name: str, given: dict[str, Any]) -> types.CallToolResult:
-        """The tool's text, or its error; progress is told meanwhile, if the client wants it."""
+        """The tool's text, or its error; progress is reported meanwhile, if the client wants it."""
         try:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._tell_progress, name, given)
+                nursery.start_soon(self._report_progress, name, given)
                 result = await self._result(name, given)
                 nursery.cancel_scope.cancel()
         except BaseExceptionGroup:
@@ -101,13 +101,13 @@ class _Call:
             raise _no_tool(name, list(self._tools))
         return self._tools[name]
 
-    async def _tell_progress(self, name: str, given: dict[str, Any]) -> None:
+    async def _report_progress(self, name: str, given: dict[str, Any]) -> None:
         meta = self._context.meta
         token = meta.progressToken if meta is not None else None
         if token is None:
             return
         total = given.get("wait")
-        # Who does not listen any more is told nothing; the call goes on.
+        # Who does not listen any more gets no report; the call goes on.
         with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             await self._count(token, name, total if isinstance(total, (int, float)) else None)
 

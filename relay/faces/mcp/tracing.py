@@ -18,7 +18,7 @@ async def trace(hub: Hub, asked: Trace) -> str:
     """One call from beginning to end; without a target, what is recorded by now."""
     async with using(hub, asked.session) as session:
         found = await _found(session, asked)
-        text = "\n".join([found.text or "no trace", *_remarks(found), _standing(found)])
+        text = "\n".join([found.text or "no trace", *_remarks(found), _present_place(found)])
         return clip(text, asked.max_chars)
 
 
@@ -47,7 +47,7 @@ def _remarks(found: TraceResult) -> list[str]:
     return []
 
 
-def _standing(found: TraceResult) -> str:
+def _present_place(found: TraceResult) -> str:
     place = found.current_location
     where = f" at {place.path}:{place.line} in {place.function}" if place else ""
     code = f", exit code {found.exit_code}" if found.exit_code is not None else ""

@@ -1,6 +1,6 @@
 """The conversation: commands one after another, and between them what has happened.
 
-Before each command the news are told, so that a client never sees the effect of its command
+Before each command the news are reported, so that a client never sees the effect of its command
 before the cause of what it acted on. Knows no bytes and no DAP.
 """
 
@@ -27,15 +27,15 @@ class Debugger:
         self._hub = hub
         self._nursery = nursery
         self._say = say
-        self._turn = trio.Lock()  # held by whoever tells, or changes what is told
+        self._turn = trio.Lock()  # held by whoever reports, or changes what is reported
         self._program: Program | None = None
-        self._over = False  # nothing is told any more, but that it is over
+        self._over = False  # nothing is reported any more, but that it is over
 
     async def carry_out(self, command: Command) -> None:
         """Do what is asked, and answer; raises nothing that the client is to blame for."""
         async with self._turn:
             if self._program is not None:
-                await self._program.tell_news()
+                await self._program.report_news()
             try:
                 await self._do(command)
             except RefusedError as refused:
@@ -57,9 +57,9 @@ class Debugger:
         def make(text: str) -> protocol.LineEvent:
             return protocol.Error(message=text, suggestion=suggestion, location=place, command=name)
 
-        await self._tell(cut(message, make))
+        await self._send(cut(message, make))
 
-    async def _tell(self, event: protocol.LineEvent) -> None:
+    async def _send(self, event: protocol.LineEvent) -> None:
         if not self._over:
             await self._say(event)
 
@@ -78,20 +78,20 @@ class Debugger:
         before = self._program
         if before is not None and before.lives:
             raise RefusedError("Cannot initialize: the program is running")
-        program = await Program.open(self._hub, params, self._tell)
+        program = await Program.open(self._hub, params, self._send)
         if before is not None:
             await before.close()
         self._program = program
         self._nursery.start_soon(self._follow, program)
-        await self._tell(protocol.Initialized(file=params.file))
+        await self._send(protocol.Initialized(file=params.file))
 
     async def _follow(self, program: Program) -> None:
-        """Tell what happens, as long as this is the program."""
+        """Report what happens, as long as this is the program."""
         while await program.has_news():
             async with self._turn:
                 if self._program is not program:
                     return
-                await program.tell_news()
+                await program.report_news()
 
     async def terminate(self) -> None:
         """End the program and everything that it started, and say that it is over."""

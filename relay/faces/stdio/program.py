@@ -1,4 +1,4 @@
-"""One program: what each command does to it, and what is told of it.
+"""One program: what each command does to it, and what is reported of it.
 
 Knows the protocol's words and the operations, which do the work in a session of a hub in
 this process. Knows no bytes.
@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from relay.errors import LaunchSyntaxError, RelayError
 from relay.faces.stdio.changes import Changes
+from relay.faces.stdio.inspection import frames_of, place_of, variables_of
 from relay.faces.stdio.lines import Command, cut, fits, front, pieces, short
-from relay.faces.stdio.looking import frames_of, place_of, variables_of
 from relay.hub import Hub
 from relay.models import line_protocol as protocol
 from relay.models.ending import RestartRequest
@@ -38,7 +38,7 @@ REASONS = {"entry": "entry", "breakpoint": "breakpoint", "function breakpoint": 
 """Stop reasons that are not `step`."""
 
 DEBUGGER_LOST = 1
-"""The exit code that is told when nobody knows the real one."""
+"""The exit code that is reported when nobody knows the real one."""
 
 
 class RefusedError(Exception):
@@ -98,11 +98,11 @@ class Program:
     # News ---------------------------------------------------------------------------------
 
     async def has_news(self) -> bool:
-        """Wait for something to tell; false once there will be nothing any more."""
+        """Wait for something to report; false once there will be nothing any more."""
         log = self._session.events
         return await log.wait(self._seq) is not None
 
-    async def tell_news(self) -> None:
+    async def report_news(self) -> None:
         """Everything that has happened since, in its order."""
         while True:
             query = EventsQuery(cursor=self._cursor, limit=500)
@@ -113,32 +113,32 @@ class Program:
             if page.dropped:
                 await self._say(protocol.Error(message=f"{page.dropped} events were lost"))
             for kind, body in _joined(page.events):
-                if (tell := _TELLS.get(kind)) is not None:
-                    await tell(self, body)
+                if (report := _REPORTERS.get(kind)) is not None:
+                    await report(self, body)
             if not page.has_more:
                 return
 
-    async def _tell_output(self, body: Mapping[str, Any]) -> None:
+    async def _report_output(self, body: Mapping[str, Any]) -> None:
         for event in pieces(body["output"], lambda text: _output(body["category"], text)):
             await self._say(event)
 
-    async def _tell_stop(self, body: Mapping[str, Any]) -> None:
+    async def _report_stop(self, body: Mapping[str, Any]) -> None:
         if body["reason"] == "exception":
-            await self._tell_exception(body)
+            await self._report_exception(body)
             return
         reason = REASONS.get(body["reason"], "step")
         number = self._number_of(body["hit_breakpoint_ids"]) if reason == "breakpoint" else None
         place = place_of(body["location"])
         await self._say(protocol.Stopped(reason=reason, location=place, breakpoint_id=number))
         steps, self._steps = self._steps, False
-        with suppress(RelayError):  # a value that hangs, say: the stop was told
+        with suppress(RelayError):  # a value that hangs, say: the stop was reported
             changed = self._changes.since(
                 await frames_of(self._session), await variables_of(self._session, 0)
             )
             for variable in changed if steps else ():
-                await self._tell_change(variable)
+                await self._report_change(variable)
 
-    async def _tell_change(self, variable: protocol.Variable) -> None:
+    async def _report_change(self, variable: protocol.Variable) -> None:
         def make(text: str) -> protocol.LineEvent:
             return protocol.VariableUpdate(
                 name=variable.name, value=text, type=variable.type, frame_index=0
@@ -146,15 +146,15 @@ class Program:
 
         await self._say(cut(variable.value, make))
 
-    async def _tell_exception(self, body: Mapping[str, Any]) -> None:
-        """An error of the program: told, and the program goes on to its end."""
+    async def _report_exception(self, body: Mapping[str, Any]) -> None:
+        """An error of the program: reported, and the program goes on to its end."""
         place = place_of(body["location"])
         text = str(body["text"] or "exception")
         await self._say(cut(text, lambda text: protocol.Error(message=text, location=place)))
         with suppress(RelayError):
             await execution.continue_execution(self._session, body=ContinueRequest())
 
-    async def _tell_end(self, body: Mapping[str, Any]) -> None:
+    async def _report_end(self, body: Mapping[str, Any]) -> None:
         code = body["exit_code"]
         if code is None:
             reason = str(body.get("error") or "it is not known how the program ended")
@@ -320,10 +320,10 @@ _COMMANDS: Mapping[str, Callable[[Program, protocol.Params], Awaitable[None]]] =
     "evaluate": Program._evaluate,
 }
 
-_TELLS: Mapping[str, Callable[[Program, Mapping[str, Any]], Awaitable[None]]] = {
-    "output": Program._tell_output,
-    "stopped": Program._tell_stop,
-    "terminated": Program._tell_end,
+_REPORTERS: Mapping[str, Callable[[Program, Mapping[str, Any]], Awaitable[None]]] = {
+    "output": Program._report_output,
+    "stopped": Program._report_stop,
+    "terminated": Program._report_end,
 }
 
 

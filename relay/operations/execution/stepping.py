@@ -75,7 +75,7 @@ async def pause_execution(session: Session, *, body: PauseRequest) -> PauseResul
         await debuggee.request("pause", {"threadId": thread}, timeout=PATIENCE)
     wait = STEP_WAIT if body.wait is None else body.wait
     told = await until_stop_or_blocked(session, cursor, wait, asked=body.wait is not None)
-    result = await standing(session, body, cursor)
+    result = await present_result(session, body, cursor)
     return PauseResult(**dict(result), **await why_not_paused(session, told, body.max_chars))
 
 
@@ -181,10 +181,10 @@ async def settle(
     wait = default_wait if body.wait is None else body.wait
     if wait:
         await session.events.wait(cursor, types=STOPS, timeout=wait)
-    return await standing(session, body, cursor)
+    return await present_result(session, body, cursor)
 
 
-async def standing(session: Session, body: Waiting, cursor: int) -> ExecutionResult:
+async def present_result(session: Session, body: Waiting, cursor: int) -> ExecutionResult:
     """Where the program stands now, with what the client wants to see of it."""
     stop = session.stop
     return ExecutionResult(

@@ -20,7 +20,7 @@ from relay.models.execution import PauseRequest, PauseResult
 from relay.models.inspection import StackQuery, StackTrace
 from relay.models.resource import Location
 from relay.models.threads import ThreadRequest, ThreadResult, ThreadStackQuery, ThreadState
-from relay.operations.execution.stepping import STEP_WAIT, pause_execution, standing
+from relay.operations.execution.stepping import STEP_WAIT, pause_execution, present_result
 from relay.operations.inspect.inspection import get_stack_trace, inspector_of
 from relay.operations.report.blocked import PATIENCE, STOPS
 from relay.session.dap.stack import top_frame
@@ -213,7 +213,7 @@ async def _result(
     before: States,
     paused: PauseResult | None = None,
 ) -> ThreadResult:
-    result = await standing(session, body, cursor)
+    result = await present_result(session, body, cursor)
     known = await _threads_now(session, before)
     stop = session.stop
     shown = _WHY if paused is not None and stop is None else ()

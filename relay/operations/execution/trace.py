@@ -27,7 +27,7 @@ from relay.models.execution import Waiting
 from relay.models.trace import TraceRequest, TraceResult, TraceView
 from relay.operations.breakpoints.placing import check_texts
 from relay.operations.execution.run_to import line_with_code
-from relay.operations.execution.stepping import STEP_WAIT, resume_all, settle, standing
+from relay.operations.execution.stepping import STEP_WAIT, present_result, resume_all, settle
 from relay.operations.execution.trace_text import text_of
 from relay.operations.execution.trace_tree import paths_of, tree_of
 from relay.session.inspector import Inspector
@@ -213,7 +213,7 @@ def _refusal(
 
 async def _result(session: Session, cursor: int, view: TraceView) -> TraceResult:
     told = await _told(session)
-    where = await standing(session, Waiting(), cursor)
+    where = await present_result(session, Waiting(), cursor)
     root = told["root"]
     tree = None if root is None else tree_of(root, await _texts(root))
     text, cut = _text(session, told, view, tree)

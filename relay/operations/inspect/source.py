@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from relay.errors import InvalidParameter, SourceNotFound
 from relay.models.execution import SourceLine
-from relay.models.looking import MOST_LINES, FrameSourceQuery, SourceQuery, SourceText
+from relay.models.lookup import MOST_LINES, FrameSourceQuery, SourceQuery, SourceText
 from relay.operations.inspect.inspection import frame_of, inspector_of
 from relay.operations.paths import resolve, similar_files
 from relay.session.session import Session

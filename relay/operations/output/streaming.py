@@ -27,7 +27,7 @@ BATCH_CHARACTERS = 256 * 1024
 """After so much text a batch ends early."""
 
 
-class Told(NamedTuple):
+class StreamItem(NamedTuple):
     """One thing: where it stands, what kind it is of, and itself.
 
     `cursor` continues a stream after it; None where there is nothing to continue from.
@@ -38,7 +38,7 @@ class Told(NamedTuple):
     data: Resource
 
 
-Batches = AsyncGenerator[Sequence[Told], None]
+Batches = AsyncGenerator[Sequence[StreamItem], None]
 
 
 def follow_output(session: Session, *, query: OutputStreamQuery, last: str | None) -> Batches:
@@ -65,7 +65,7 @@ T = TypeVar("T")
 
 
 class _Page(NamedTuple):
-    told: Sequence[Told]
+    items: Sequence[StreamItem]
     next_after: int
     dropped: int
 
@@ -84,7 +84,7 @@ class _OutputSource:
         whole = len(found) == len(page.entries)
         return _Page(
             [
-                Told(
+                StreamItem(
                     self.cursor(entry.seq),
                     "output",
                     OutputEntry(
@@ -113,7 +113,7 @@ class _EventSource:
         whole = len(found) == len(page.events)
         return _Page(
             [
-                Told(
+                StreamItem(
                     self.cursor(event.seq),
                     event.type,
                     EventView(
@@ -144,14 +144,14 @@ async def _follow(session: Session, source: _OutputSource | _EventSource, after:
         page = source.read(after)
         after = page.next_after
         if page.dropped:
-            yield [Told(None, "dropped", Dropped(dropped=page.dropped)), *page.told]
-        elif page.told:
-            yield page.told
+            yield [StreamItem(None, "dropped", Dropped(dropped=page.dropped)), *page.items]
+        elif page.items:
+            yield page.items
         elif over:
             break
         elif await session.events.wait(mark, timeout=HEARTBEAT_SECONDS) is None:
             yield []
-    yield [Told(source.cursor(after), "end", _end(session))]
+    yield [StreamItem(source.cursor(after), "end", _end(session))]
 
 
 def _end(session: Session) -> StreamEnd:

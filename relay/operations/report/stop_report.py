@@ -27,7 +27,7 @@ from relay.models.report import (
     ReportQuery,
     ReportView,
 )
-from relay.operations.inspect.looking import is_user_code
+from relay.operations.inspect.lookup import is_user_code
 from relay.operations.report.report_text import CUT, place_of, render
 from relay.operations.sessions.sessions import failure_fields
 from relay.redaction.redaction import REVEALING, Redaction

@@ -1,4 +1,4 @@
-"""`relay output`, `input`: what the program says, and what it is told."""
+"""`relay output`, `input`: what the program prints, and what it reads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from relay.faces.cli.shell import WAIT, Shell, session_command
-from relay.faces.cli.standing import go
+from relay.faces.cli.stop_display import go
 from relay.models.output import OutputEntry
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ def _printed(session: Session, only: Category | None) -> Iterator[OutputEntry]:
 
 
 def _followed(session: Session, only: Category | None) -> Iterator[OutputEntry]:
-    for told in session.follow_output(category=only):
-        if isinstance(told.data, OutputEntry):
-            yield told.data
+    for event in session.follow_output(category=only):
+        if isinstance(event.data, OutputEntry):
+            yield event.data
 
 
 @click.command("input", short_help="Give the program a line to read.")

@@ -12,7 +12,7 @@ from relay.session.session import Session
 CALLS_FOR_SOMEBODY = frozenset({"stopped", "terminated", "input_requested"})
 
 
-async def until_it_stands(session: Session, after: int, wait: float) -> bool:
+async def until_stop(session: Session, after: int, wait: float) -> bool:
     """Whether one of these came after event number `after`, within `wait` seconds.
 
     Input that was asked for and has come meanwhile does not count.
@@ -36,4 +36,4 @@ async def wait_for_stop(session: Session, *, wait: float) -> bool:
     """
     if session.phase.value != "running" or session.waiting_for_input is not None:
         return True
-    return await until_it_stands(session, session.events.last_seq, wait)
+    return await until_stop(session, session.events.last_seq, wait)

@@ -33,7 +33,7 @@ def go(shell: Shell, session: Session, act: Callable[[], object], wait: float) -
     act()
     if wait:
         _await_news(session, cursor, wait)
-    code = show_standing(shell, session, cursor)
+    code = show_stop(shell, session, cursor)
     return code if wait else 0
 
 
@@ -61,7 +61,7 @@ def last_event(session: Session) -> str:
     return cursor
 
 
-def show_standing(shell: Shell, session: Session, cursor: str | None = None) -> int:
+def show_stop(shell: Shell, session: Session, cursor: str | None = None) -> int:
     """Where it stands, with what it has printed since `cursor`; the exit code."""
     status = session.status()
     printed = "" if cursor is None else printed_since(session, cursor)

@@ -1,6 +1,6 @@
-"""How `relay run` tells of a run: as text beside the program's output, or as JSON lines.
+"""How `relay run` reports a run: as text beside the program's output, or as JSON lines.
 
-Knows descriptors and words. Refuses to know when there is something to tell.
+Knows descriptors and words. Refuses to know when there is something to report.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ STDOUT, STDERR = 1, 2
 STREAMS = {"stdout": STDOUT, "stderr": STDERR}
 
 
-class Unheard(Exception):
-    """What was to be told cannot be written."""
+class CannotWriteError(Exception):
+    """What was to be reported cannot be written."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(str(error))
         self._error = error
 
-    def tell(self) -> int:
+    def exit_code(self) -> int:
         """The exit code: that of a broken pipe if the reader has gone, else 1, and why."""
         if isinstance(self._error, BrokenPipeError):
             return 128 + signal.SIGPIPE
@@ -45,8 +45,8 @@ class Unheard(Exception):
         return 1
 
 
-class Teller(Protocol):
-    """Tells of one run. Raises Unheard when that cannot be written."""
+class RunWriter(Protocol):
+    """Writes the report of one run. Raises CannotWriteError when that cannot be written."""
 
     async def started(
         self, pid: int, python: str | None, breakpoints: Sequence[Mapping[str, Any]]
@@ -63,7 +63,7 @@ class Teller(Protocol):
     async def ended(self, summary: Mapping[str, Any], words: Sequence[str]) -> None: ...
 
 
-class TextTeller:
+class TextWriter:
     """Output where the program sent it; everything else on stderr."""
 
     def __init__(self, max_chars: int) -> None:
@@ -138,7 +138,7 @@ class TextTeller:
         return click.style(text, **style) if self._colours else text
 
 
-class JsonTeller:
+class JsonWriter:
     """One JSON object a line on stdout, and nothing else."""
 
     def __init__(self, max_chars: int) -> None:
@@ -235,11 +235,11 @@ def _failure(facts: Mapping[str, Any]) -> str:
 
 
 async def write(fd: int, data: bytes) -> None:
-    """All of it, waiting as long as it takes. Raises Unheard if it cannot be."""
+    """All of it, waiting as long as it takes. Raises CannotWriteError if it cannot be."""
     try:
         await trio.to_thread.run_sync(_write_all, fd, data, abandon_on_cancel=True)
     except OSError as error:
-        raise Unheard(error) from None
+        raise CannotWriteError(error) from None
 
 
 def _write_all(fd: int, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""The session's events, as they come, told to an editor.
+"""The session's events, as they come, written for an editor.
 
 Source: contract, section 6; DAP events.
 """
@@ -18,8 +18,8 @@ from relay.models.output import EventView
 Body = Mapping[str, Any]
 
 
-class Telling:
-    """Tells one editor what happens in one session."""
+class EventWriter:
+    """Writes what happens in one session to one editor."""
 
     def __init__(
         self, session: AsyncSession, editor: Editor, placing: Placing, moved: Callable[[], None]
@@ -33,19 +33,19 @@ class Telling:
         self.is_over = False
 
     async def catch_up(self) -> str:
-        """Tell what was printed before; the cursor behind that."""
+        """Write what was printed before; the cursor behind that."""
         cursor: str | None = None
         while True:
             page = await self._session.event_page(cursor=cursor, limit=1000)
             for event in page.events:
                 if event.type == "output":
-                    await self._tell(event)
+                    await self._write(event)
             cursor = page.next_cursor
             if not page.has_more:
                 return cursor
 
     async def where(self) -> None:
-        """Tell an editor that has just joined where the program stands."""
+        """Show an editor that has just joined where the program stands."""
         for view in (await self._session.breakpoints()).breakpoints:
             if not self._placing.is_own(view.id):
                 shown = views.breakpoint(view)
@@ -60,24 +60,24 @@ class Telling:
             self._editor.event("stopped", body)
 
     async def follow(self, cursor: str | None) -> None:
-        """Tell everything from `cursor` on, until the program or the session has ended."""
+        """Write everything from `cursor` on, until the program or the session has ended."""
         try:
-            async for told in self._session.events(cursor=cursor):
-                if isinstance(told.data, EventView):
-                    await self._tell(told.data)
+            async for sent in self._session.events(cursor=cursor):
+                if isinstance(sent.data, EventView):
+                    await self._write(sent.data)
         except RelayError as error:
             self._console(f"{error.message}\n")
         self.end(None)
 
-    async def _tell(self, event: EventView) -> None:
+    async def _write(self, event: EventView) -> None:
         await self._editor.room()
-        tell = _TOLD.get(event.type)
-        if tell is not None:
-            await tell(self, event.body)
+        write = _WRITERS.get(event.type)
+        if write is not None:
+            await write(self, event.body)
 
     async def _stopped(self, body: Body) -> None:
         self._moved()
-        told = {
+        sent = {
             "reason": body["reason"],
             "description": body.get("description"),
             "threadId": body["thread_id"],
@@ -86,12 +86,12 @@ class Telling:
             "preserveFocusHint": body["preserve_focus_hint"],
             "hitBreakpointIds": [views.number_of(one) for one in body["hit_breakpoint_ids"]],
         }
-        self._editor.event("stopped", {key: it for key, it in told.items() if it is not None})
+        self._editor.event("stopped", {key: it for key, it in sent.items() if it is not None})
 
     async def _continued(self, body: Body) -> None:
         self._moved()
-        told = {"threadId": body["thread_id"], "allThreadsContinued": body["all_threads_continued"]}
-        self._editor.event("continued", told)
+        sent = {"threadId": body["thread_id"], "allThreadsContinued": body["all_threads_continued"]}
+        self._editor.event("continued", sent)
 
     async def _output(self, body: Body) -> None:
         self._editor.event("output", {"category": body["category"], "output": body["output"]})
@@ -106,24 +106,24 @@ class Telling:
         self._editor.event("thread", {"reason": body["reason"], "threadId": body["thread_id"]})
 
     async def _breakpoint(self, body: Body) -> None:
-        told = body["breakpoint"]
+        sent = body["breakpoint"]
         async with self._placing.lock:
-            if body["reason"] == "new" and self._placing.is_own(told["id"]):
+            if body["reason"] == "new" and self._placing.is_own(sent["id"]):
                 return  # the answer to the request has said it
         if body["reason"] == "removed":
-            shown: Any = {"id": views.number_of(told["id"]), "verified": False}
+            shown: Any = {"id": views.number_of(sent["id"]), "verified": False}
         else:
             try:
-                shown = views.breakpoint(await self._session.breakpoint(told["id"]))
+                shown = views.breakpoint(await self._session.breakpoint(sent["id"]))
             except RelayError:
-                return  # it is gone already, and that is told next
+                return  # it is gone already, and its event comes next
         self._editor.event("breakpoint", {"reason": body["reason"], "breakpoint": shown})
 
     async def _terminated(self, body: Body) -> None:
         self.end(body.get("exit_code"))
 
     def end(self, exit_code: int | None) -> None:
-        """Tell the end, once."""
+        """Write the end, once."""
         if self.is_over:
             return
         self.is_over = True
@@ -132,12 +132,12 @@ class Telling:
         self._editor.event("terminated")
 
 
-_TOLD = {
-    "stopped": Telling._stopped,
-    "continued": Telling._continued,
-    "output": Telling._output,
-    "warning": Telling._warning,
-    "thread": Telling._thread,
-    "breakpoint": Telling._breakpoint,
-    "terminated": Telling._terminated,
+_WRITERS = {
+    "stopped": EventWriter._stopped,
+    "continued": EventWriter._continued,
+    "output": EventWriter._output,
+    "warning": EventWriter._warning,
+    "thread": EventWriter._thread,
+    "breakpoint": EventWriter._breakpoint,
+    "terminated": EventWriter._terminated,
 }

@@ -9,7 +9,7 @@ from typing import Any
 from relay.errors import InvalidRequest
 from relay.models.execution import LocalVariable
 from relay.models.inspection import Evaluation
-from relay.models.looking import (
+from relay.models.lookup import (
     ChainedException,
     CompletionItem,
     Completions,

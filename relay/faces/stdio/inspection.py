@@ -47,7 +47,7 @@ def _is_dunder(name: str) -> bool:
 
 
 def place_of(location: Mapping[str, Any] | None) -> Place:
-    """The place that an event of a session tells; without one, a line 0 of no file."""
+    """The place that an event of a session names; without one, a line 0 of no file."""
     if location is None:
         return Place(file="", line=0)
     return Place(
