@@ -26,11 +26,10 @@ from relay.models.run_to import RunToRequest
 from relay.models.sessions import DeleteQuery
 from relay.operations.breakpoints import breakpoints, exception_breakpoints
 from relay.operations.breakpoints.code_lines import require_code
-from relay.operations.execution import run_to
-from relay.operations.execution import stepping as execution
+from relay.operations.execution import run_to, stepping
 from relay.operations.inspect import evaluation
 from relay.operations.inspect.snapshot import printed_since
-from relay.operations.output import reading as output
+from relay.operations.output import reading
 from relay.operations.report import blocked
 from relay.operations.report.printed_text import newest
 from relay.operations.report.stop_report import short_path, stop_report
@@ -185,16 +184,16 @@ async def go_on(hub: Hub, asked: arguments.Continue) -> str:
 
 
 async def _continue(session: Session, asked: arguments.Continue) -> list[str]:
-    await execution.continue_execution(session, body=ContinueRequest(wait=0))
+    await stepping.continue_execution(session, body=ContinueRequest(wait=0))
     await wait_for_stop(session, wait=asked.wait)
     return []
 
 
 async def _step(session: Session, asked: arguments.Continue) -> list[str]:
     if asked.action == "out":
-        await execution.step_out(session, body=StepOutRequest(wait=0, thread_id=asked.thread))
+        await stepping.step_out(session, body=StepOutRequest(wait=0, thread_id=asked.thread))
     else:
-        step = execution.step_over if asked.action == "over" else execution.step_into
+        step = stepping.step_over if asked.action == "over" else stepping.step_into
         await step(session, body=StepRequest(wait=0, thread_id=asked.thread))
     await wait_for_stop(session, wait=asked.wait)
     return []
@@ -213,7 +212,7 @@ async def _pause(session: Session, asked: arguments.Continue) -> list[str]:
     wait = asked.wait if "wait" in asked.model_fields_set else None
     room = asked.max_chars * blocked.TEXT_SHARE
     body = PauseRequest(wait=wait, thread_id=asked.thread, max_chars=min(room, 1_000_000))
-    found = await execution.pause_execution(session, body=body)
+    found = await stepping.pause_execution(session, body=body)
     return [found.report or found.message] if found.message else []
 
 
@@ -239,7 +238,7 @@ async def send_input(hub: Hub, asked: arguments.Input) -> str:
     line = text if not text or text.endswith("\n") else text + "\n"
     async with using(hub, asked.session) as session:
         cursor = session.events.last_seq
-        await output.send_input(session, body=InputRequest(input=line, eof=asked.eof))
+        await reading.send_input(session, body=InputRequest(input=line, eof=asked.eof))
         if session.stop is None:
             await until_stop(session, cursor, asked.wait)
         return await stop_text(session, asked.max_chars)

@@ -20,7 +20,7 @@ from relay.models.lookup import (
 from relay.models.processes import ProcessQuery, ProcessView
 from relay.models.tasks import TasksQuery, TaskView
 from relay.models.variables import ChildrenQuery, FrameVariablesQuery, RevealQuery
-from relay.operations.hangs import hang_report as hangs
+from relay.operations.hangs.hang_report import hang_report
 from relay.operations.inspect import inspection, lookup, source, tasks, variables
 from relay.operations.report import printed
 from relay.operations.report.stop_report import short_path
@@ -200,7 +200,7 @@ def _task(found: TaskView) -> str:
 
 async def _hang(session: Session, asked: Inspect) -> str:
     body = HangRequest(max_chars=asked.max_chars, thread_id=asked.thread)
-    return (await hangs.hang_report(session, body=body)).report
+    return (await hang_report(session, body=body)).report
 
 
 async def _processes(hub: Hub, asked: Inspect) -> str:

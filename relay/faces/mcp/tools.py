@@ -82,7 +82,7 @@ TOOLS: tuple[Tool, ...] = (
         "Instead of stepping: from a stop, run to a call of a function and see it whole: "
         "arguments, each line with what it changed, result.",
         arguments.Trace,
-        tracing.trace,
+        tracing.trace_call,
     ),
     Tool(
         "debug_input",

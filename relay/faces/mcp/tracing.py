@@ -8,13 +8,13 @@ from relay.faces.mcp.places import PLACE, file_and_line
 from relay.faces.mcp.texts import clip
 from relay.hub import Hub
 from relay.models.trace import TraceRequest, TraceResult, TraceView
-from relay.operations.execution import trace as tracing
+from relay.operations.execution.trace import get_trace, trace
 
 STANDING_CHARS = 300
 """Of the answer, for where the program stands now."""
 
 
-async def trace(hub: Hub, asked: Trace) -> str:
+async def trace_call(hub: Hub, asked: Trace) -> str:
     """One call from beginning to end; without a target, what is recorded by now."""
     async with using(hub, asked.session) as session:
         found = await _found(session, asked)
@@ -26,10 +26,10 @@ async def _found(session: Session, asked: Trace) -> TraceResult:
     # The operation's least bound is 200.
     room = max(200, asked.max_chars - STANDING_CHARS)
     if asked.target is None:
-        return await tracing.get_trace(session, query=TraceView(max_chars=room))
+        return await get_trace(session, query=TraceView(max_chars=room))
     fields = asked.model_dump(include={"call", "depth", "condition", "wait"})
     request = TraceRequest.model_validate({**_target(asked.target), **fields, "max_chars": room})
-    return await tracing.trace(session, body=request)
+    return await trace(session, body=request)
 
 
 def _target(target: str) -> dict[str, str | int]:

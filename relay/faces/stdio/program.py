@@ -24,9 +24,9 @@ from relay.models.launch import LaunchRequest
 from relay.models.output import EventsQuery, InputRequest
 from relay.models.sessions import SessionSettings
 from relay.operations.breakpoints.near_breakpoints import Placed, clear, set_near
-from relay.operations.execution import stepping as execution
+from relay.operations.execution import stepping
 from relay.operations.inspect import evaluation
-from relay.operations.output import reading as output
+from relay.operations.output import reading
 from relay.operations.paths import resolve
 from relay.operations.sessions import ending, launching
 from relay.operations.sessions.sessions import adapter_of, open_session
@@ -106,7 +106,7 @@ class Program:
         """Everything that has happened since, in its order."""
         while True:
             query = EventsQuery(cursor=self._cursor, limit=500)
-            page = await output.get_events(self._session, query=query)
+            page = await reading.get_events(self._session, query=query)
             self._cursor = page.next_cursor
             if page.events:
                 self._seq = max(self._seq, page.events[-1].seq)
@@ -152,7 +152,7 @@ class Program:
         text = str(body["text"] or "exception")
         await self._say(cut(text, lambda text: protocol.Error(message=text, location=place)))
         with suppress(RelayError):
-            await execution.continue_execution(self._session, body=ContinueRequest())
+            await stepping.continue_execution(self._session, body=ContinueRequest())
 
     async def _report_end(self, body: Mapping[str, Any]) -> None:
         code = body["exit_code"]
@@ -184,7 +184,7 @@ class Program:
         if status in ("running", "launching"):
             raise RefusedError("Cannot start: the program is running")
         if status == "paused":
-            await execution.continue_execution(self._session, body=ContinueRequest())
+            await stepping.continue_execution(self._session, body=ContinueRequest())
         else:
             await self._begin(again=status != "created")
         await self._say(protocol.Started())
@@ -206,19 +206,19 @@ class Program:
         except LaunchSyntaxError as fault:
             raise _syntax_error(fault) from None
         with suppress(RelayError):  # it may have ended by now
-            await output.send_input(self._session, body=InputRequest(eof=True))
+            await reading.send_input(self._session, body=InputRequest(eof=True))
 
     async def _continue(self, params: protocol.Params) -> None:
-        await execution.continue_execution(self._session, body=ContinueRequest())
+        await stepping.continue_execution(self._session, body=ContinueRequest())
 
     async def _step_into(self, params: protocol.Params) -> None:
-        await self._step(execution.step_into(self._session, body=StepRequest(wait=0)))
+        await self._step(stepping.step_into(self._session, body=StepRequest(wait=0)))
 
     async def _step_over(self, params: protocol.Params) -> None:
-        await self._step(execution.step_over(self._session, body=StepRequest(wait=0)))
+        await self._step(stepping.step_over(self._session, body=StepRequest(wait=0)))
 
     async def _step_out(self, params: protocol.Params) -> None:
-        await self._step(execution.step_out(self._session, body=StepOutRequest(wait=0)))
+        await self._step(stepping.step_out(self._session, body=StepOutRequest(wait=0)))
 
     async def _step(self, stepping: Awaitable[object]) -> None:
         await stepping

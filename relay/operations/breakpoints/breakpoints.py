@@ -202,7 +202,7 @@ async def _hear(session: Session) -> None:
         if any(_is_sought(b) for b in session.breakpoints):
             take_places(session, await inspector.function_places(timeout=COUNT_SECONDS))
     except RelayError:
-        return  # it is busy, or over: what was told last is the answer
+        return  # it is busy, or over: what was reported last is the answer
 
 
 def _is_sought(breakpoint: Breakpoint) -> bool:

@@ -67,7 +67,7 @@ async def clear_captures(session: Session, *, breakpoint_id: str) -> ClearedCapt
 
 
 async def _log(session: Session, breakpoint_id: str) -> CaptureLog:
-    """The rows of a breakpoint, those included that the program has not told yet."""
+    """The rows of a breakpoint, those included that the program has not reported yet."""
     _require_captures(session, breakpoint_id)
     if session.debuggee is not None:
         await fetch_now(session.debuggee)

@@ -23,8 +23,8 @@ from relay.models.execution import (
     StepRequest,
     Waiting,
 )
-from relay.operations.inspect.inspection import told_threads
-from relay.operations.inspect.snapshot import stop_report
+from relay.operations.inspect.inspection import reported_threads
+from relay.operations.inspect.snapshot import included_parts
 from relay.operations.report.blocked import (
     PATIENCE,
     until_stop_or_blocked,
@@ -37,7 +37,7 @@ from relay.session.session import Session
 from relay.session.state.stop import Stop
 
 STEP_WAIT = 10.0
-"""Seconds that a step or a pause waits for its stop, unless told otherwise."""
+"""Seconds that a step or a pause waits for its stop by default."""
 
 ANY_THREAD = "*"
 """Some debuggers take this where DAP has a number: they need not be asked for one first."""
@@ -74,9 +74,9 @@ async def pause_execution(session: Session, *, body: PauseRequest) -> PauseResul
         thread = await _thread_to_pause(session) if body.thread_id is None else body.thread_id
         await debuggee.request("pause", {"threadId": thread}, timeout=PATIENCE)
     wait = STEP_WAIT if body.wait is None else body.wait
-    told = await until_stop_or_blocked(session, cursor, wait, asked=body.wait is not None)
+    reported = await until_stop_or_blocked(session, cursor, wait, asked=body.wait is not None)
     result = await present_result(session, body, cursor)
-    return PauseResult(**dict(result), **await why_not_paused(session, told, body.max_chars))
+    return PauseResult(**dict(result), **await why_not_paused(session, reported, body.max_chars))
 
 
 async def _thread_to_pause(session: Session) -> int | str:
@@ -128,7 +128,7 @@ async def _check_thread(session: Session, thread_id: int | None) -> None:
 
 
 async def _thread_ids(session: Session) -> list[int]:
-    return [thread["id"] for thread in await told_threads(session)]
+    return [thread["id"] for thread in await reported_threads(session)]
 
 
 def _no_such_thread(thread_id: int, threads: list[int]) -> ThreadNotFound:
@@ -196,7 +196,7 @@ async def present_result(session: Session, body: Waiting, cursor: int) -> Execut
         return_value=_return_value(await _shown_return(session, stop, body)),
         exit_code=session.exit_code,
         **failure_fields(stop),
-        stop=await stop_report(session, body, cursor) if body.include else None,
+        stop=await included_parts(session, body, cursor) if body.include else None,
     )
 
 
@@ -204,15 +204,15 @@ async def _shown_return(
     session: Session, stop: Stop | None, body: Waiting
 ) -> Mapping[str, Any] | None:
     """What the last call gave back; asked for again if it was masked and is to be shown."""
-    told = stop.return_value if stop is not None else None
-    if told is None or not (body.reveal and told.get("redacted")):
-        return told
+    reported = stop.return_value if stop is not None else None
+    if reported is None or not (body.reveal and reported.get("redacted")):
+        return reported
     assert stop is not None
     debuggee = session.debuggee
     if stop.top is None or debuggee is None or debuggee.inspector is None:
-        return told
+        return reported
     return await debuggee.inspector.return_value(stop.top, reveal=True)
 
 
-def _return_value(told: Mapping[str, Any] | None) -> ReturnValue | None:
-    return None if told is None else ReturnValue.pick(told, function=told.get("name"))
+def _return_value(reported: Mapping[str, Any] | None) -> ReturnValue | None:
+    return None if reported is None else ReturnValue.pick(reported, function=reported.get("name"))

@@ -32,7 +32,7 @@ from relay.session.state.stop import Stop
 States = dict[int, Mapping[str, Any]]
 
 _WHY = ("message", "blocked", "deadlocks", "tasks", "report")
-"""What a pause that brought no stop tells in its place."""
+"""What a pause that brought no stop reports in its place."""
 
 
 async def continue_thread(session: Session, *, thread_id: int, body: ThreadRequest) -> ThreadResult:

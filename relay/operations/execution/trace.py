@@ -1,4 +1,4 @@
-"""Trace a call: run to the k-th call of a function, and tell its whole lifetime at once.
+"""Trace a call: run to the k-th call of a function, and report its whole lifetime at once.
 
 The unit of the question is the call, not the line: arguments, each line with what it changed,
 the calls it made, how it ended. Recorded in the debuggee, without a round trip for each line.
@@ -41,7 +41,7 @@ MOST_FILES = 2000
 NOT_SOURCES = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "env"})
 
 
-UNTOLD: Mapping[str, Any] = {
+NOT_REPORTED: Mapping[str, Any] = {
     "state": "ended",
     "called": 0,
     "thread": None,
@@ -54,7 +54,7 @@ UNTOLD: Mapping[str, Any] = {
 }
 """Of a program that was killed, or left by `os._exit`: what it had recorded went with it."""
 
-NONE = {**UNTOLD, "state": "none", "truncated": False}
+NONE = {**NOT_REPORTED, "state": "none", "truncated": False}
 """Before the first trace of a run."""
 
 
@@ -94,7 +94,7 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
     await resume_all(session, {"threadId": stop.thread_id})
     await settle(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
     if session.is_over and session.trace is None:
-        session.trace = UNTOLD
+        session.trace = NOT_REPORTED
     return await _result(session, cursor, body)
 
 
@@ -212,34 +212,34 @@ def _refusal(
 
 
 async def _result(session: Session, cursor: int, view: TraceView) -> TraceResult:
-    told = await _told(session)
+    record = await _reported(session)
     where = await present_result(session, Waiting(), cursor)
-    root = told["root"]
+    root = record["root"]
     tree = None if root is None else tree_of(root, await _texts(root))
-    text, cut = _text(session, told, view, tree)
+    text, cut = _text(session, record, view, tree)
     return TraceResult(
         **dict(where),
-        complete=told["state"] == "complete",
-        trace_state=told["state"],
-        reason=_reason(session, told),
-        called=told["called"],
-        thread_name=(told["thread"] or {}).get("name"),
-        lines=told["lines"],
-        calls=told["calls"],
-        exceptions=told["exceptions"],
-        condition_error=told["complaint"],
+        complete=record["state"] == "complete",
+        trace_state=record["state"],
+        reason=_reason(session, record),
+        called=record["called"],
+        thread_name=(record["thread"] or {}).get("name"),
+        lines=record["lines"],
+        calls=record["calls"],
+        exceptions=record["exceptions"],
+        condition_error=record["complaint"],
         text=text,
-        truncated=cut or told["truncated"],
+        truncated=cut or record["truncated"],
         tree=tree if view.tree else None,
     )
 
 
-async def _told(session: Session) -> Mapping[str, Any]:
+async def _reported(session: Session) -> Mapping[str, Any]:
     """What the debuggee has recorded, or had when it said its last words."""
     if session.trace is None and session.phase in (Phase.RUNNING, Phase.PAUSED):
-        told = await _asked(session)
-        if told is not None:
-            return told
+        record = await _asked(session)
+        if record is not None:
+            return record
     return NONE if session.trace is None else session.trace
 
 
@@ -269,27 +269,27 @@ async def _texts(root: Mapping[str, Any]) -> Any:
 
 
 def _text(
-    session: Session, told: Mapping[str, Any], view: TraceView, tree: Any
+    session: Session, record: Mapping[str, Any], view: TraceView, tree: Any
 ) -> tuple[str, bool]:
-    reason = _reason(session, told)
+    reason = _reason(session, record)
     if tree is None:
         return str(reason or ""), False
     note = f"\nIncomplete: {reason}" if reason else ""
-    name = f"(call {told['called']})" if told["called"] > 1 else ""
+    name = f"(call {record['called']})" if record["called"] > 1 else ""
     text, cut = text_of(tree, view.max_chars - len(note), name)
     return text + note, cut
 
 
-def _reason(session: Session, told: Mapping[str, Any]) -> str | None:
+def _reason(session: Session, record: Mapping[str, Any]) -> str | None:
     """Why the trace is not complete."""
-    if told is NONE:
+    if record is NONE:
         return "no call of this run was traced"
-    if told is UNTOLD:
+    if record is NOT_REPORTED:
         return "the program ended at once, and what was recorded went with it"
-    state, called = told["state"], f"called: {told['called']} times"
+    state, called = record["state"], f"called: {record['called']} times"
     if state == "complete":
         return None
-    if told["root"] is not None:
+    if record["root"] is not None:
         if state == "recording":
             return "the call is not over yet; it is still recorded"
         return "the program ended in the call" if state == "ended" else _other_stop(session)

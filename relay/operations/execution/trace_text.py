@@ -19,17 +19,17 @@ CUT = "…"
 
 
 NOTHING = frozenset({"None", "False", "True", "()", "{}"})
-"""Arguments that are left out of the text of a call that is told in one line."""
+"""Arguments that are left out of the text of a call that is written in one line."""
 
 
 class Detail(NamedTuple):
-    """How much is told."""
+    """How much is written."""
 
     value: int  # characters of a value
     source: int  # characters of a line of source
     old: bool  # what a variable was before
-    depth: int  # levels of calls whose lines are told
-    calls: int  # calls told of one line
+    depth: int  # levels of calls whose lines are written
+    calls: int  # calls written of one line
     margin: int = 0  # indentation that is left out of the source
 
 
@@ -51,7 +51,7 @@ def text_of(call: TraceCall, max_chars: int, name: str = "") -> tuple[str, bool]
     """
     lines: list[str] = []
     for detail in LESS:
-        lines = _told(call, detail, name)
+        lines = _whole(call, detail, name)
         if _size(lines) <= max_chars:
             text = "\n".join(lines)
             return text, detail is not FULL or CUT in text
@@ -63,7 +63,7 @@ def _size(lines: Sequence[str]) -> int:
 
 
 def _without_middle(lines: Sequence[str], max_chars: int) -> str:
-    """Head and end stay, half and half; how it ended is told last."""
+    """Head and end stay, half and half; how it ended is written last."""
     room = max_chars - 40
     first: list[str] = []
     last: list[str] = []
@@ -90,7 +90,7 @@ def _cut(text: str, room: int) -> str:
 # Lines of text -------------------------------------------------------------------------------
 
 
-def _told(call: TraceCall, detail: Detail, name: str) -> list[str]:
+def _whole(call: TraceCall, detail: Detail, name: str) -> list[str]:
     place = f"{(call.path or '').rpartition('/')[2]}:{call.line}"
     head = f"{_head(call, detail)}{name and ' ' + name} at {place}"
     return [head, *_body(call, detail, "  ", detail.depth), _end(call, detail)]
@@ -98,7 +98,7 @@ def _told(call: TraceCall, detail: Detail, name: str) -> list[str]:
 
 def _head(call: TraceCall, detail: Detail) -> str:
     given = call.arguments
-    if call.steps is None:  # defaults of a library's function tell nothing
+    if call.steps is None:  # defaults of a library's function say nothing
         given = [a for n, a in enumerate(given) if not n or a.value not in NOTHING]
     arguments = [_pair(a, detail) for a in given]
     if len(given) < len(call.arguments):

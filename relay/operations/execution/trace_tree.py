@@ -93,31 +93,31 @@ def unfold(items: Iterable[int | Fold]) -> list[int]:
 # The tree ------------------------------------------------------------------------------------
 
 
-def tree_of(told: Mapping[str, Any], text_of: TextOf) -> TraceCall:
-    """The call as the debuggee told it, for clients."""
-    steps = told.get("steps")
-    path = str(told["path"])
-    yielded = told.get("yielded")
+def tree_of(record: Mapping[str, Any], text_of: TextOf) -> TraceCall:
+    """The call as the debuggee recorded it, for clients."""
+    steps = record.get("steps")
+    path = str(record["path"])
+    yielded = record.get("yielded")
     return TraceCall(
-        function=told["function"],
+        function=record["function"],
         path=path,
-        line=told["line"],
-        arguments=_variables(told["arguments"]),
+        line=record["line"],
+        arguments=_variables(record["arguments"]),
         steps=None if steps is None else _items(steps, path, text_of),
-        result=_made(TraceValue, told.get("result")),
-        exception=_made(TraceError, told.get("exception")),
+        result=_made(TraceValue, record.get("result")),
+        exception=_made(TraceError, record.get("exception")),
         yielded=None if yielded is None else [TraceValue.pick(one) for one in yielded],
-        suspensions=told.get("suspensions"),
-        awaits=told.get("awaits"),
+        suspensions=record.get("suspensions"),
+        awaits=record.get("awaits"),
     )
 
 
-def _made(kind: Any, told: Mapping[str, Any] | None) -> Any:
-    return None if told is None else kind.pick(told)
+def _made(kind: Any, record: Mapping[str, Any] | None) -> Any:
+    return None if record is None else kind.pick(record)
 
 
-def _variables(told: Iterable[Mapping[str, Any]]) -> list[TraceVariable]:
-    return [TraceVariable.pick({"value": "", **one}) for one in told]
+def _variables(record: Iterable[Mapping[str, Any]]) -> list[TraceVariable]:
+    return [TraceVariable.pick({"value": "", **one}) for one in record]
 
 
 def _items(steps: Sequence[Mapping[str, Any]], path: str, text_of: TextOf) -> list[TraceItem]:
@@ -171,34 +171,34 @@ def _sum_of(steps: Iterable[Mapping[str, Any]]) -> list[TraceVariable]:
     return _variables(found.values())
 
 
-def _step(told: Mapping[str, Any], path: str, text_of: TextOf) -> TraceStep:
-    skipped = told.get("skipped")
+def _step(record: Mapping[str, Any], path: str, text_of: TextOf) -> TraceStep:
+    skipped = record.get("skipped")
     return TraceStep(
-        line=told["line"],
-        text=text_of(path, told["line"]),
-        changed=_variables(told.get("changed") or []),
-        calls=[tree_of(call, text_of) for call in told.get("calls") or []],
-        more_calls=told.get("more_calls"),
-        raised=_made(TraceError, told.get("raised")),
-        suspended=_made(TraceSuspension, told.get("suspended")),
+        line=record["line"],
+        text=text_of(path, record["line"]),
+        changed=_variables(record.get("changed") or []),
+        calls=[tree_of(call, text_of) for call in record.get("calls") or []],
+        more_calls=record.get("more_calls"),
+        raised=_made(TraceError, record.get("raised")),
+        suspended=_made(TraceSuspension, record.get("suspended")),
         skipped=None if skipped is None else _skipped(skipped),
     )
 
 
-def _skipped(told: Mapping[str, Any]) -> SkippedLines:
+def _skipped(record: Mapping[str, Any]) -> SkippedLines:
     return SkippedLines(
-        lines={int(line): count for line, count in told["lines"].items()},
-        calls=told["calls"],
-        changed=_variables(told.get("changed") or []),
+        lines={int(line): count for line, count in record["lines"].items()},
+        calls=record["calls"],
+        changed=_variables(record.get("changed") or []),
     )
 
 
-def paths_of(told: Mapping[str, Any]) -> set[str]:
-    """The files whose lines are told."""
-    if "steps" not in told:
+def paths_of(record: Mapping[str, Any]) -> set[str]:
+    """The files whose lines are recorded."""
+    if "steps" not in record:
         return set()
-    found = {str(told["path"])}
-    for step in told["steps"]:
+    found = {str(record["path"])}
+    for step in record["steps"]:
         for call in step.get("calls") or []:
             found |= paths_of(call)
     return found

@@ -19,18 +19,18 @@ def deadlocks(threads: Sequence[Thread]) -> list[list[Thread]]:
             break
         stuck = left
     circles: list[list[Thread]] = []
-    told: set[Any] = set()
+    reported: set[Any] = set()
     for thread in threads:
         way: list[Any] = []
         ident = thread["ident"]
-        while ident in stuck and ident not in told and ident not in way:
+        while ident in stuck and ident not in reported and ident not in way:
             way.append(ident)
             ident = _next(by_ident[ident], way, stuck)
         if ident in way:
             circles.append([by_ident[one] for one in way[way.index(ident) :]])
-        told.update(way)
+        reported.update(way)
         for one in way:
-            told.update(_holders(by_ident[one]))  # the rest of a pool is in the same plight
+            reported.update(_holders(by_ident[one]))  # the rest of a pool is in the same plight
     return circles
 
 

@@ -1,4 +1,4 @@
-"""Where a program hangs: what each thread waits for and who holds it, told without a stop.
+"""Where a program hangs: what each thread waits for and who holds it, found without a stop.
 
 Source: contract, section 10 (hangs).
 """
@@ -37,7 +37,7 @@ async def hang_report(session: Session, *, body: HangRequest) -> HangReport:
 
     Answers while the program runs or waits in C code, and needs no stop: every thread's stack,
     locals, and `waits_for`, and every asyncio and trio task with its await chain. No code of the
-    program is run. A process that C code keeps from answering is told of from outside.
+    program is run. A process that C code keeps from answering is described from outside.
     """
     wanted: dict[str, Any] = {
         "thread": body.thread_id,
@@ -46,14 +46,14 @@ async def hang_report(session: Session, *, body: HangRequest) -> HangReport:
         "tasks_shown": body.tasks,
         "reveal": body.reveal,
     }
-    told = await hang_facts(session, **wanted)
-    return await report_of(session, told, body.max_chars)
+    facts = await hang_facts(session, **wanted)
+    return await report_of(session, facts, body.max_chars)
 
 
 async def hang_facts(
     session: Session, *, timeout: float = ANSWER_SECONDS, **wanted: Any
 ) -> list[dict[str, Any]]:
-    """What every process of the session tells of its threads and tasks.
+    """What every process of the session reports of its threads and tasks.
 
     Raises DebuggerTimeout, with what is seen from outside, if the process cannot answer.
     """
@@ -82,17 +82,19 @@ def unreachable(session: Session, error: DebuggerTimeout) -> DebuggerTimeout:
 
 
 async def report_of(
-    session: Session, told: Sequence[Mapping[str, Any]], max_chars: int
+    session: Session, facts: Sequence[Mapping[str, Any]], max_chars: int
 ) -> HangReport:
     """The facts as one answer, with the sources of the lines."""
-    texts = await trio.to_thread.run_sync(source_texts, _places(told))
-    circles = [circle for one in told for circle in deadlocks(one["threads"])]
-    of_tasks = [circle for one in told for circle in deadlocks(as_threads(one["tasks"]["tasks"]))]
-    threads = [_thread(one, told_thread, texts) for one in told for told_thread in one["threads"]]
+    texts = await trio.to_thread.run_sync(source_texts, _places(facts))
+    circles = [circle for one in facts for circle in deadlocks(one["threads"])]
+    of_tasks = [circle for one in facts for circle in deadlocks(as_threads(one["tasks"]["tasks"]))]
+    threads = [
+        _thread(one, thread_facts, texts) for one in facts for thread_facts in one["threads"]
+    ]
     found = HangReport(
         session_id=session.id,
         status=session.phase,
-        blocked=bool(told) and all(one["blocked"] for one in told),
+        blocked=bool(facts) and all(one["blocked"] for one in facts),
         deadlocks=[
             Deadlock(text=sentence(circle), thread_ids=[thread["id"] for thread in circle])
             for circle in circles
@@ -106,49 +108,49 @@ async def report_of(
             for circle in of_tasks
         ],
         threads=threads,
-        total_threads=sum(one["total_threads"] for one in told),
-        tasks=[task_view(task, texts) for one in told for task in one["tasks"]["tasks"]],
-        total_tasks=sum(one["tasks"]["total"] for one in told),
-        children=[child for one in told for child in one["children"]],
+        total_threads=sum(one["total_threads"] for one in facts),
+        tasks=[task_view(task, texts) for one in facts for task in one["tasks"]["tasks"]],
+        total_tasks=sum(one["tasks"]["total"] for one in facts),
+        children=[child for one in facts for child in one["children"]],
         report="",
     )
     return found.model_copy(update={"report": hang_text(found, max_chars)})
 
 
-def _places(told: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    frames = [f for one in told for thread in one["threads"] for f in thread["stack"]]
-    places = [task["suspended_at"] for one in told for task in one["tasks"]["tasks"]]
+def _places(facts: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    frames = [f for one in facts for thread in one["threads"] for f in thread["stack"]]
+    places = [task["suspended_at"] for one in facts for task in one["tasks"]["tasks"]]
     return [frame for frame in frames if frame["own"]] + [place for place in places if place]
 
 
-def _thread(one: Mapping[str, Any], told: Mapping[str, Any], texts: Texts) -> HangThread:
+def _thread(one: Mapping[str, Any], facts: Mapping[str, Any], texts: Texts) -> HangThread:
     return HangThread.pick(
-        {**told, "stack": [], "waits_for": None},
+        {**facts, "stack": [], "waits_for": None},
         process=one.get("process"),
     ).model_copy(
         update={
-            "stack": [_frame(frame, texts) for frame in told["stack"]],
-            "waits_for": wait_view(told["waits_for"]),
+            "stack": [_frame(frame, texts) for frame in facts["stack"]],
+            "waits_for": wait_view(facts["waits_for"]),
         }
     )
 
 
-def _frame(told: Mapping[str, Any], texts: Texts) -> HangFrame:
-    found = told.get("locals")
+def _frame(facts: Mapping[str, Any], texts: Texts) -> HangFrame:
+    found = facts.get("locals")
     return HangFrame(
-        function=told["function"],
-        path=told["path"],
-        line=told["line"],
-        own=told["own"],
-        source=texts.get((told["path"], told["line"])),
+        function=facts["function"],
+        path=facts["path"],
+        line=facts["line"],
+        own=facts["own"],
+        source=texts.get((facts["path"], facts["line"])),
         locals=None if found is None else [QuietLocal(**one) for one in found],
     )
 
 
-def wait_view(told: Mapping[str, Any] | None) -> ThreadWait | None:
+def wait_view(facts: Mapping[str, Any] | None) -> ThreadWait | None:
     """What a thread waits for, as clients see it."""
-    if told is None:
+    if facts is None:
         return None
-    held = told["held_by"]
+    held = facts["held_by"]
     holder = None if held is None else WaitHolder(thread_id=held["thread_id"], name=held["name"])
-    return ThreadWait.pick({**told, "held_by": holder})
+    return ThreadWait.pick({**facts, "held_by": holder})

@@ -38,15 +38,15 @@ def inspector_of(session: Session, verb: str) -> Inspector:
     return inspector
 
 
-async def told_threads(session: Session) -> list[dict[str, Any]]:
-    """The threads as the debugger tells of them, in whatever state the program is."""
+async def reported_threads(session: Session) -> list[dict[str, Any]]:
+    """The threads as the debugger reports them, in whatever state the program is."""
     inspector = session.require_debuggee("list threads").inspector
     return [] if inspector is None else await inspector.threads()
 
 
 async def list_threads(session: Session) -> ThreadList:
     """List the program's threads. Any stop stops all of them; one can be let go alone."""
-    told = await told_threads(session)
+    reported = await reported_threads(session)
     stop = session.stop
     current = stop.thread_id if stop else None
     return ThreadList(
@@ -58,7 +58,7 @@ async def list_threads(session: Session) -> ThreadList:
                 is_current=thread["id"] == current,
                 process=thread.get("process"),
             )
-            for thread in told
+            for thread in reported
         ],
         stopped_thread_id=current,
     )

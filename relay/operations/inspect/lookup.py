@@ -103,7 +103,7 @@ async def get_exception(session: Session, *, query: RevealQuery) -> CurrentExcep
         found = await inspector.exception_details(stop.top, reveal=query.reveal)
     known = stop.exception
     if found is None:
-        return CurrentException(thread_id=stop.thread_id, exception=known and _told(known))
+        return CurrentException(thread_id=stop.thread_id, exception=known and _details(known))
     return CurrentException(
         thread_id=stop.thread_id,
         exception=ExceptionDetails.pick(
@@ -124,8 +124,8 @@ def _chained(link: Mapping[str, Any]) -> ChainedException:
     return ChainedException.pick(shown)
 
 
-def _told(raised: RaisedException) -> ExceptionDetails:
-    """As the debugger told of it at the stop."""
+def _details(raised: RaisedException) -> ExceptionDetails:
+    """As the debugger reported it at the stop."""
     return ExceptionDetails(
         type=raised.type,
         full_type=raised.full_type,
@@ -138,11 +138,11 @@ def _told(raised: RaisedException) -> ExceptionDetails:
 async def list_modules(session: Session, *, query: ModulesQuery) -> ModulePage:
     """The modules that the program has imported, by name, a page at a time."""
     inspector = session.require_debuggee("list modules").inspector
-    told = await inspector.loaded_modules() if inspector is not None else []
+    reported = await inspector.loaded_modules() if inspector is not None else []
     roots = {session.config.project_root}
     if session.launched is not None:
         roots.add(session.launched.cwd)
-    found = [_module(facts, roots) for facts in told]
+    found = [_module(facts, roots) for facts in reported]
     if query.user_code is not None:
         found = [module for module in found if module.is_user_code is query.user_code]
     page = found[query.offset : query.offset + query.limit]

@@ -1,7 +1,7 @@
 """Looking into a program that runs: the stack and the locals of a thread that waits in C code.
 
-Nothing is stopped for it, so what a running thread shows is of one moment. Locals are told by what
-is stored in them, without references. Source: contract, section 10.
+Nothing is stopped for it, so what a running thread shows is of one moment. Locals are described
+by what is stored in them, without references. Source: contract, section 10.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ async def running_stack(
     )
 
 
-def _frame(index: int, told: Mapping[str, Any]) -> FrameView:
+def _frame(index: int, facts: Mapping[str, Any]) -> FrameView:
     return FrameView(
         id=index,
-        name=told["function"],
-        source=SourceRef(path=told["path"], name=PurePath(told["path"]).name),
-        line=told["line"],
+        name=facts["function"],
+        source=SourceRef(path=facts["path"], name=PurePath(facts["path"]).name),
+        line=facts["line"],
         column=0,
-        presentation_hint="normal" if told["own"] else "subtle",
+        presentation_hint="normal" if facts["own"] else "subtle",
     )
 
 
@@ -91,7 +91,7 @@ async def running_locals(
 async def _thread(
     session: Session, thread_id: int | None, locals_each: int, *, reveal: bool
 ) -> dict[str, Any]:
-    told = await hang_facts(
+    facts = await hang_facts(
         session,
         thread=thread_id,
         frames=DEEPEST,
@@ -101,7 +101,7 @@ async def _thread(
         tasks_shown=0,
         reveal=reveal,
     )
-    threads: list[dict[str, Any]] = [thread for one in told for thread in one["threads"]]
+    threads: list[dict[str, Any]] = [thread for one in facts for thread in one["threads"]]
     if not threads:
         raise ThreadNotFound(
             f"thread {thread_id} does not exist",

@@ -21,7 +21,7 @@ from relay.models.execution import (
 )
 from relay.models.report import LEAST_REPORT, REPORT_BYTES
 from relay.operations.inspect.watches import watch_values
-from relay.operations.report import stop_report as report
+from relay.operations.report.stop_report import stop_report
 from relay.operations.sessions.sessions import location_view
 from relay.redaction.redaction import REVEALING, Redaction
 from relay.session.dap.stack import stack
@@ -67,7 +67,7 @@ class Budget:
         return taken
 
 
-async def stop_report(session: Session, body: Waiting, cursor: int) -> StopReport | None:
+async def included_parts(session: Session, body: Waiting, cursor: int) -> StopReport | None:
     """What `include` asked for, at the present stop; after an exit only the output is left."""
     wanted, stop = frozenset(body.include), session.stop
     budget = Budget(body.max_chars)
@@ -80,7 +80,7 @@ async def stop_report(session: Session, body: Waiting, cursor: int) -> StopRepor
                 raise
     if "report" in wanted:
         room = min(REPORT_BYTES, max(LEAST_REPORT, budget.left))
-        text = await report.stop_report(session, max_chars=room, reveal=body.reveal)
+        text = await stop_report(session, max_chars=room, reveal=body.reveal)
         parts["report"] = text
         budget.left -= len(text)
     if "output" in wanted:

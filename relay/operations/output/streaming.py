@@ -18,7 +18,7 @@ from relay.session.event_log import encode_cursor
 from relay.session.session import Session
 
 HEARTBEAT_SECONDS = 15.0
-"""After this long without anything to tell, an empty batch says that the stream lives."""
+"""After this long without anything to send, an empty batch says that the stream lives."""
 
 BATCH = 100
 """Things in one batch, at most."""

@@ -47,7 +47,7 @@ _FRAMES, _LOCALS, _TASKS = 10, 10, 20
 async def until_stop_or_blocked(
     session: Session, cursor: int, wait: float, *, asked: bool
 ) -> list[dict[str, Any]] | None:
-    """Wait for a stop; what the threads tell, as soon as it is clear that none comes by itself.
+    """Wait for a stop; what the threads report, as soon as it is clear that none comes by itself.
 
     asked: the client said how long; then a thread that sleeps or waits with a limit is waited for.
     """
@@ -57,24 +57,24 @@ async def until_stop_or_blocked(
         left = max(0.0, deadline - trio.current_time())
         if await session.events.wait(cursor, types=STOPS, timeout=min(left, pause)):
             return None
-        told = await _told(session)
-        if told and all(one["blocked"] for one in told) and not (asked and _comes_back(told)):
-            return told
+        facts = await _facts(session)
+        if facts and all(one["blocked"] for one in facts) and not (asked and _comes_back(facts)):
+            return facts
         pause = AGAIN
         if trio.current_time() >= deadline:
-            return told
+            return facts
 
 
-def _comes_back(told: Sequence[Mapping[str, Any]]) -> bool:
+def _comes_back(facts: Sequence[Mapping[str, Any]]) -> bool:
     """Whether some thread waits for a limited time only."""
-    waits = [thread["waits_for"] for one in told for thread in one["threads"]]
+    waits = [thread["waits_for"] for one in facts for thread in one["threads"]]
     return any(
         wait is not None and (wait["kind"] == "sleep" or wait["timeout_seconds"] is not None)
         for wait in waits
     )
 
 
-async def _told(session: Session) -> list[dict[str, Any]] | None:
+async def _facts(session: Session) -> list[dict[str, Any]] | None:
     """None where it cannot be asked; whether it can answer is `why_not_paused`'s concern."""
     if session.phase is not Phase.RUNNING or Ability.TASKS not in session.debugger.abilities:
         return None
@@ -91,13 +91,13 @@ async def _told(session: Session) -> list[dict[str, Any]] | None:
 
 
 async def why_not_paused(
-    session: Session, told: Sequence[Mapping[str, Any]] | None, max_chars: int
+    session: Session, facts: Sequence[Mapping[str, Any]] | None, max_chars: int
 ) -> dict[str, Any]:
     """The fields of a pause that brought no stop: `message`, `blocked`, and what is waited for."""
     if session.phase is not Phase.RUNNING or session.debuggee is None:
         return {}
-    if told:
-        found = await report_of(session, told, max_chars // TEXT_SHARE)
+    if facts:
+        found = await report_of(session, facts, max_chars // TEXT_SHARE)
         return _fields(found, max_chars) if session.stop is None else {}
     inspector = session.debuggee.inspector
     try:
@@ -119,7 +119,7 @@ def _fields(found: HangReport, max_chars: int) -> dict[str, Any]:
             continue
         one = _by_report(thread)
         size = len(one.model_dump_json())
-        if size > room:  # its place and its wait are told nevertheless
+        if size > room:  # its place and its wait are reported nevertheless
             one = one.model_copy(update={"stack": None})
             size = len(one.model_dump_json())
         room -= size
@@ -140,7 +140,7 @@ def _fields(found: HangReport, max_chars: int) -> dict[str, Any]:
 
 
 def _by_state(state: Mapping[str, Any]) -> BlockedThread:
-    """A thread that does not stand, as the probe tells of it."""
+    """A thread that does not stand, as the probe reports it."""
     place = state["frame"]
     location = place and Location(path=place["path"], line=place["line"], function=place["name"])
     return BlockedThread(thread_id=state["id"], name=state["name"], location=location)

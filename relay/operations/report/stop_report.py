@@ -98,7 +98,7 @@ async def gather(session: Session, *, reveal: bool = False, since: int | None = 
         except RelayError:
             if session.stop is stop:
                 raise
-            continue  # it went on meanwhile: tell what holds now
+            continue  # it went on meanwhile: report what holds now
         if session.stop is stop:
             return found
     return _of_session(session, since)
@@ -111,9 +111,9 @@ async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
     shown = await _frame_to_show(session, stop)
     redaction = REVEALING if reveal else session.redaction
     source = [] if shown is None else await _source(shown, redaction)
-    told, trouble = await _told(session, shown, source, reveal)
-    frames, more = await _stack(session, stop, shown, told)
-    locals_, left_out = _locals(session, stop, shown, told, source, reveal)
+    answer, trouble = await _answer(session, shown, source, reveal)
+    frames, more = await _stack(session, stop, shown, answer)
+    locals_, left_out = _locals(session, stop, shown, answer, source, reveal)
     hit = [session.breakpoints.get(one) for one in stop.hit_breakpoint_ids]
     return Report(
         status=Phase.PAUSED,
@@ -141,9 +141,9 @@ def _other_process(session: Session, stop: Stop) -> int | None:
     return None if pid == session.pid else pid
 
 
-def _returned(told: Mapping[str, Any]) -> str:
-    name = f"by {told['name']}: " if told.get("name") else ""
-    return f"{name}{told['value']}"
+def _returned(answer: Mapping[str, Any]) -> str:
+    name = f"by {answer['name']}: " if answer.get("name") else ""
+    return f"{name}{answer['value']}"
 
 
 async def _frame_to_show(session: Session, stop: Stop) -> Frame | None:
@@ -169,7 +169,7 @@ async def _source(frame: Frame, redaction: Redaction) -> list[SourceLine]:
     return [SourceLine(line=number, text=redaction.line(text)) for number, text in numbered]
 
 
-async def _told(
+async def _answer(
     session: Session, frame: Frame | None, source: list[SourceLine], reveal: bool
 ) -> tuple[Mapping[str, Any], str | None]:
     """What the debuggee says of the frame; or why it says nothing. A repr may hang."""
@@ -193,30 +193,30 @@ def _locals(
     session: Session,
     stop: Stop,
     frame: Frame | None,
-    told: Mapping[str, Any],
+    answer: Mapping[str, Any],
     source: list[SourceLine],
     reveal: bool,
 ) -> tuple[list[ReportLocal] | None, int]:
     """The locals with what is new about each, and how many there are besides."""
-    if frame is None or "variables" not in told:
+    if frame is None or "variables" not in answer:
         return None, 0
-    values = {v["name"]: v["value"] for v in told["variables"]}
+    values = {v["name"]: v["value"] for v in answer["variables"]}
     # What was revealed once must not come back as what a masked value was before.
     function = (frame.path, frame.name, reveal)
     before = session.seen.before(session.pid, function, stop.id, values)
     named = _names_at(frame.line, source)
-    found = [_local(v, before, v["name"] in named) for v in told["variables"]]
-    return found, told["total"] - len(found)
+    found = [_local(v, before, v["name"] in named) for v in answer["variables"]]
+    return found, answer["total"] - len(found)
 
 
-def _local(told: Mapping[str, Any], before: Mapping[str, str] | None, named: bool) -> ReportLocal:
-    name, value = told["name"], told["value"]
+def _local(answer: Mapping[str, Any], before: Mapping[str, str] | None, named: bool) -> ReportLocal:
+    name, value = answer["name"], answer["value"]
     earlier = None if before is None else before.get(name)
     is_new, has_changed = before is not None and earlier is None, earlier not in (None, value)
     return ReportLocal(
         name=name,
         value=value,
-        cut=bool(told.get("truncated")),
+        cut=bool(answer.get("truncated")),
         named=named,
         news="new" if is_new else "changed" if has_changed else None,
         before=earlier if has_changed else None,
@@ -224,14 +224,14 @@ def _local(told: Mapping[str, Any], before: Mapping[str, str] | None, named: boo
 
 
 async def _stack(
-    session: Session, stop: Stop, shown: Frame | None, told: Mapping[str, Any]
+    session: Session, stop: Stop, shown: Frame | None, answer: Mapping[str, Any]
 ) -> tuple[list[ReportFrame], int]:
     """The program's stack, top first, and how many frames are left out of it."""
     if shown is None:
         return [], 0
-    if (frames := told.get("frames")) is None:
+    if (frames := answer.get("frames")) is None:
         known = await stack(session.require_debuggee("report"), stop, stop.thread_id)
-        # The top one was told by an answer of its own, and some debuggers number frames anew.
+        # The top one came by an answer of its own, and some debuggers number frames anew.
         at = known[0] if known and shown is stop.top else shown
         return [_frame(session, frame, frame is at) for frame in known], 0
     items = frames["items"]
@@ -452,7 +452,7 @@ def unwatched(session: Session) -> str | None:
 
 
 def _unknown(breakpoint: Breakpoint) -> bool:
-    """A debugger that counts for itself tells of its stops only: a log message is none."""
+    """A debugger that counts for itself reports its stops only: a log message is none."""
     return breakpoint.judged_by_adapter and breakpoint.verified and bool(breakpoint.log_message)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import trio
 from pydantic import TypeAdapter, ValidationError
 
-from relay import profiles as store
+from relay import profiles
 from relay.actions import Action
 from relay.errors import InternalError, InvalidParameter, InvalidRequest, ProfileNotFound
 from relay.hub import Hub
@@ -31,7 +31,7 @@ _SPECS: TypeAdapter[list[BreakpointSpec]] = TypeAdapter(list[BreakpointSpec])
 
 async def list_profiles(hub: Hub) -> ProfileList:
     """List the breakpoint profiles, by name."""
-    found = await trio.to_thread.run_sync(store.load, hub.settings.state_dir)
+    found = await trio.to_thread.run_sync(profiles.load, hub.settings.state_dir)
     items = [ProfileItem(name=n, breakpoint_count=len(found[n])) for n in sorted(found)]
     return ProfileList(profiles=items, total=len(items))
 
@@ -70,7 +70,7 @@ async def put_profile(hub: Hub, *, name: str, body: ProfileBody) -> Profile:
 
 async def delete_profile(hub: Hub, *, name: str) -> DeletedProfile:
     """Forget a breakpoint profile; breakpoints of sessions stay."""
-    if not await trio.to_thread.run_sync(store.remove, hub.settings.state_dir, name):
+    if not await trio.to_thread.run_sync(profiles.remove, hub.settings.state_dir, name):
         raise _not_found(name)
     return DeletedProfile(name=name)
 
@@ -88,14 +88,14 @@ async def apply_profile(session: Session, *, name: str) -> BreakpointBatch:
 
 
 async def _load(state_dir: Any, name: str) -> list[BreakpointSpec]:
-    found = await trio.to_thread.run_sync(store.load, state_dir)
+    found = await trio.to_thread.run_sync(profiles.load, state_dir)
     if name not in found:
         raise _not_found(name)
     try:
         return _SPECS.validate_python(found[name])
     except ValidationError as error:
         raise ProfileNotFound(
-            f"The profile {name!r} in {store.FILE} holds what is no breakpoint",
+            f"The profile {name!r} in {profiles.FILE} holds what is no breakpoint",
             suggestion=Action.REPLACE_PROFILE.of(profile=name),
             faults=error.error_count(),
         ) from None
@@ -103,12 +103,12 @@ async def _load(state_dir: Any, name: str) -> list[BreakpointSpec]:
 
 async def _put(hub: Hub, name: str, breakpoints: list[BreakpointSpec], *, only_new: bool) -> bool:
     kept = [spec.model_dump(mode="json", exclude_unset=True) for spec in breakpoints]
-    put = partial(store.put, hub.settings.state_dir, name, kept, only_new=only_new)
+    put = partial(profiles.put, hub.settings.state_dir, name, kept, only_new=only_new)
     try:
         return await trio.to_thread.run_sync(put)
     except OSError as error:
         raise InternalError(
-            f"cannot write {store.FILE}: {error.strerror}",
+            f"cannot write {profiles.FILE}: {error.strerror}",
             suggestion="Make the state directory writable for the relay's user",
         ) from None
 

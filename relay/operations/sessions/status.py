@@ -23,7 +23,7 @@ from relay.session.session import Session
 from relay.session.state.stop import Stop
 
 THREADS_SECONDS = 1.0
-"""How long a poll waits for the threads; without them it tells of the stopped one only."""
+"""How long a poll waits for the threads; without them it shows the stopped one only."""
 
 
 async def get_status(session: Session) -> StatusView:
@@ -41,7 +41,7 @@ async def get_status(session: Session) -> StatusView:
         reason=stop.reason if stop else session.reason,
         location=_location_of(stop),
         stopped_threads=_stopped(session, stop, threads) if stop else [],
-        all_threads=[_standing(stop, thread) for thread in threads] if stop else [],
+        all_threads=[_thread_status(stop, thread) for thread in threads] if stop else [],
         exception=_exception_of(stop),
         exit_code=session.exit_code,
         **failure_fields(stop),
@@ -55,7 +55,7 @@ def _word(phase: Phase) -> StatusWord:
 
 
 async def _threads(session: Session, stop: Stop) -> Sequence[Mapping[str, Any]]:
-    """The threads as the debuggee tells of them, asked for once in each stop."""
+    """The threads as the debuggee reports them, asked for once in each stop."""
     async with stop.asking:
         if stop.threads is None:
             debuggee = session.debuggee
@@ -106,7 +106,7 @@ def _breakpoint_at(session: Session, location: StatusLocation | None) -> str | N
     return here.id
 
 
-def _standing(stop: Stop, thread: Mapping[str, Any]) -> ThreadStanding:
+def _thread_status(stop: Stop, thread: Mapping[str, Any]) -> ThreadStanding:
     held = stop.holds(thread["id"])
     return ThreadStanding(
         thread_id=thread["id"],

@@ -1,6 +1,6 @@
 """Wait until a program needs somebody: it stops, ends, or waits for its standard input.
 
-For faces whose client cannot be told of an event later. Source: contract, section 8 (MCP).
+For faces whose client cannot be informed of an event later. Source: contract, section 8 (MCP).
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ async def _spot(session: Session, path: str, line: int) -> Breakpoint:
     if spot.verified:
         return spot
     if session.debuggee is None and session.launch_request is not None:
-        await check_launch(session, session.launch_request)  # it may tell more of a bad file
+        await check_launch(session, session.launch_request)  # it may say more of a bad file
     raise BreakpointInvalidLine(
         f"Cannot run to line {line} of {path}: {spot.message}",
         file=path,
