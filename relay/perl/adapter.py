@@ -1,7 +1,7 @@
-"""The debug adapter: one client, its requests, and what it is told.
+"""The debug adapter: one client, its requests, and its events.
 
 Knows every request of DAP that is answered, and in which state. Refuses to know how a value is
-found (looking.py), how a process is kept (program.py, run.py), and what overtakes what
+found (inspection.py), how a process is kept (program.py, run.py), and what overtakes what
 (conversation.py).
 """
 
@@ -19,12 +19,12 @@ import trio
 from relay.perl import program, requests
 from relay.perl.client import Client, Request
 from relay.perl.conversation import SENT, Conversation, Early, Handler
+from relay.perl.event_bodies import CAPABILITIES, THREAD, attached, launched, logged, stopped
 from relay.perl.hook import Hook, Reply
-from relay.perl.looking import Body, Looking
+from relay.perl.inspection import Body, Inspection
 from relay.perl.placing import Placing
 from relay.perl.refusals import Refusal, bad_format, ended, failed
 from relay.perl.run import Run
-from relay.perl.telling import CAPABILITIES, THREAD, attached, launched, logged, stopped
 
 START_SECONDS = 10.0
 """For Perl to start and compile; a program that is still compiling then is launched too."""
@@ -36,7 +36,7 @@ class Adapter:
     def __init__(self, client: Client, *, seccomp: bool) -> None:
         self._client = client
         self._seccomp = seccomp
-        self._looking = Looking()
+        self._inspection = Inspection()
         self._placing = Placing(self._changed)
         self._filters: list[str] = []
         self._configured = False
@@ -63,13 +63,13 @@ class Adapter:
             "exceptionInfo": self._exception_info,
             "stdin": self._stdin,
             "scopes": self._scopes,
-            "stackTrace": self._look(self._looking.stack),
-            "variables": self._look(self._looking.variables),
-            "evaluate": self._look(self._looking.evaluate),
-            "setVariable": self._look(self._looking.set_variable),
-            "setExpression": self._look(self._looking.set_expression),
-            "completions": self._look(self._looking.completions),
-            "source": self._look(self._looking.source),
+            "stackTrace": self._look(self._inspection.stack),
+            "variables": self._look(self._inspection.variables),
+            "evaluate": self._look(self._inspection.evaluate),
+            "setVariable": self._look(self._inspection.set_variable),
+            "setExpression": self._look(self._inspection.set_expression),
+            "completions": self._look(self._inspection.completions),
+            "source": self._look(self._inspection.source),
         }
 
     async def serve(self) -> None:
@@ -102,7 +102,7 @@ class Adapter:
         if self._initialized:
             raise bad_format("initialize was asked already")
         numbering = requests.numbering(request.arguments)
-        self._looking.numbering = self._placing.numbering = numbering
+        self._inspection.numbering = self._placing.numbering = numbering
         self._initialized = True
         self._client.respond(request, CAPABILITIES)
         self._client.event("initialized")
@@ -176,16 +176,16 @@ class Adapter:
     async def _go(self, run: Run) -> None:
         entry = self._launch is not None and self._launch.stop_on_entry
         try:
-            await run.hook.tell("exceptions", *self._filters)
-            await run.hook.tell("go", int(entry))
+            await run.hook.send("exceptions", *self._filters)
+            await run.hook.send("go", int(entry))
         except Refusal:
-            return  # it ended; that is told on its own
+            return  # it ended; its end is an event of its own
 
     async def _ended(self, run: Run) -> None:
         if self._run is not run:
             return
         self._run = None
-        self._looking.forget()
+        self._inspection.forget()
         if run.exit_code is not None:
             self._client.event("exited", {"exitCode": run.exit_code})
         self._client.event("terminated", {"restart": False})
@@ -215,13 +215,13 @@ class Adapter:
     async def _terminate(self, request: Request) -> None:
         run = self._running()
         if run.program is None:
-            await run.hook.tell("kill")
+            await run.hook.send("kill")
             return
         run.program.signal(signal.SIGTERM)
         if run.stopped is not None:
             self._goes_on(run)
             self._client.event("continued", {"threadId": THREAD, "allThreadsContinued": True})
-            await run.hook.tell("continue")
+            await run.hook.send("continue")
 
     async def _restart(self, request: Request) -> None:
         if self._launch is None:
@@ -233,7 +233,7 @@ class Adapter:
             old.program.kill()
             await old.over.wait()
         self._launch = launch
-        self._looking.forget()
+        self._inspection.forget()
         self._placing.forget_places()
         await self._start(launch)
 
@@ -253,7 +253,7 @@ class Adapter:
     # Breakpoints ----------------------------------------------------------------------------
 
     async def _set_breakpoints(self, request: Request) -> Body:
-        path, wishes = requests.wishes(request.arguments, self._looking.numbering)
+        path, wishes = requests.wishes(request.arguments, self._inspection.numbering)
         return {"breakpoints": await self._placing.set_lines(self._run, path, wishes)}
 
     async def _set_function_breakpoints(self, request: Request) -> Body:
@@ -263,8 +263,8 @@ class Adapter:
     async def _late(self, reply: Reply) -> None:
         self._placing.bound(self._run, reply)
 
-    def _changed(self, told: Body) -> None:
-        self._client.event("breakpoint", {"reason": "changed", "breakpoint": told})
+    def _changed(self, body: Body) -> None:
+        self._client.event("breakpoint", {"reason": "changed", "breakpoint": body})
 
     async def _set_exceptions(self, request: Request) -> Body:
         filters = requests.strings(request.arguments, "filters")
@@ -286,27 +286,27 @@ class Adapter:
         return await self._move(request, how, None)
 
     async def _move(self, request: Request, how: str, body: Body | None) -> Early:
-        run = self._standing()
+        run = self._stopped_run()
         self._goes_on(run)
         self._client.respond(request, body)
-        with contextlib.suppress(Refusal):  # it ended; that is told on its own
-            await run.hook.tell(how)
+        with contextlib.suppress(Refusal):  # it ended; its end is an event of its own
+            await run.hook.send(how)
         return SENT
 
     def _goes_on(self, run: Run) -> None:
         run.goes_on()
-        self._looking.forget()
+        self._inspection.forget()
 
     async def _pause(self, request: Request) -> None:
         run = self._running()
         if run.stopped is None:
-            await run.hook.tell("pause")
+            await run.hook.send("pause")
 
     async def _threads(self, request: Request) -> Body:
         return {"threads": [{"id": THREAD, "name": "Main Thread"}]}
 
     async def _exception_info(self, request: Request) -> Body:
-        why = self._standing().stopped or {}
+        why = self._stopped_run().stopped or {}
         if why.get("reason") != "exception":
             raise bad_format("The program did not stop because of an exception")
         return {
@@ -315,23 +315,23 @@ class Adapter:
             "breakMode": "always" if why["caught"] else "unhandled",
         }
 
-    # Looking ----------------------------------------------------------------------------------
+    # Inspection -------------------------------------------------------------------------------
 
     def _look(self, verb: Callable[[Run, Body], Awaitable[Body]]) -> Handler:
         async def handler(request: Request) -> Body:
-            return await verb(self._standing(), request.arguments)
+            return await verb(self._stopped_run(), request.arguments)
 
         return handler
 
     async def _scopes(self, request: Request) -> Body:
-        return self._looking.scopes(self._standing(), request.arguments)
+        return self._inspection.scopes(self._stopped_run(), request.arguments)
 
     def _running(self) -> Run:
         if self._run is None:
             raise ended() if self._had_run else bad_format("launch or attach first")
         return self._run
 
-    def _standing(self) -> Run:
+    def _stopped_run(self) -> Run:
         run = self._running()
         if run.stopped is None:
             raise failed("The program runs: pause it first")
@@ -358,4 +358,4 @@ class Adapter:
             case "bound":
                 self._placing.bound(run, message)
             case "log":
-                self._client.event("output", logged(run, message, self._looking.numbering))
+                self._client.event("output", logged(run, message, self._inspection.numbering))

@@ -29,17 +29,17 @@ class Placed:
     line: int = 0
     message: str = WAITING
 
-    def told(self, numbering: Numbering) -> dict[str, Any]:
+    def described(self, numbering: Numbering) -> dict[str, Any]:
         """As the client sees it."""
-        told: dict[str, Any] = {
+        described: dict[str, Any] = {
             "id": self.number,
             "verified": self.line > 0,
-            "line": numbering.line_told(self.line or self.wish.line),
+            "line": numbering.client_line(self.line or self.wish.line),
             "column": 0,
         }
         if not self.line:
-            told["message"] = self.message
-        return told
+            described["message"] = self.message
+        return described
 
 
 class Breakpoints:

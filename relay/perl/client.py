@@ -59,7 +59,7 @@ class Client:
         return [_request(message) for message in messages if message.get("type") != "response"]
 
     def event(self, name: str, body: Mapping[str, Any] | None = None) -> None:
-        """Tell the client something."""
+        """Send the client an event."""
         self._say({"type": "event", "event": name}, body)
 
     def respond(self, request: Request, body: Mapping[str, Any] | None = None) -> None:

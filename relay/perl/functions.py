@@ -24,7 +24,7 @@ class Named:
     path: str = ""
     line: int = 0
 
-    def told(self, numbering: Numbering, here: Callable[[str], str]) -> dict[str, Any]:
+    def described(self, numbering: Numbering, here: Callable[[str], str]) -> dict[str, Any]:
         """As the client sees it; `here` is the client's path for the program's."""
         if not self.line:
             message = self.wish.problem or UNKNOWN
@@ -33,7 +33,7 @@ class Named:
             "id": self.number,
             "verified": True,
             "source": {"path": here(self.path)},
-            "line": numbering.line_told(self.line),
+            "line": numbering.client_line(self.line),
             "column": 0,
         }
 

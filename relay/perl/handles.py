@@ -17,7 +17,7 @@ from relay.perl.refusals import bad_format
 FIRST_FRAME, FIRST_REFERENCE = 1001, 2001
 
 Row = Mapping[str, Any]
-"""A child as the program tells it. `step` and `spelled` are missing where they are as `name`."""
+"""A child as the program describes it. `step` and `spelled` are missing where they are as `name`."""
 
 _VARIABLE = re.compile(r"^[$@%][\w:]+$")
 

@@ -49,9 +49,9 @@ class Hook:
         self._sending = trio.Lock()
         self._closed = False
         self.late: Callable[[Reply], Awaitable[None]] | None = None
-        """Told of replies that nobody waits for any more."""
+        """Called with replies that nobody waits for any more."""
 
-    async def tell(self, name: str, *arguments: str | int) -> int:
+    async def send(self, name: str, *arguments: str | int) -> int:
         """Send a command; its number. Raises Refusal 1006 if the program is gone."""
         self._last += 1
         number = self._last
@@ -73,7 +73,7 @@ class Hook:
             raise ended()
         waiting = _Waiting()
         self._waiting[self._last + 1] = waiting
-        number = await self.tell(name, *arguments)
+        number = await self.send(name, *arguments)
         with trio.move_on_after(seconds):
             await waiting.done.wait()
         self._waiting.pop(number, None)
@@ -149,8 +149,8 @@ def _take(buffer: bytearray) -> Reply | None:
 def _checked(reply: Reply, expression: str) -> Reply:
     refused = reply.get("refused")
     if isinstance(refused, dict):
-        told = refused.get("refused") or refused
-        number, reason = int(told.get("code", 0)), str(told.get("reason", ""))
+        error = refused.get("refused") or refused
+        number, reason = int(error.get("code", 0)), str(error.get("reason", ""))
     elif "error" in reply:
         number, reason = int(reply.get("code", 0)), str(reply["error"])
     else:

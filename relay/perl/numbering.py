@@ -15,18 +15,18 @@ class Numbering:
     first_line: int = 1
     first_column: int = 1
 
-    def line(self, told: int) -> int:
+    def line(self, number: int) -> int:
         """The program's number of the line that the client named."""
-        return told + 1 - self.first_line
+        return number + 1 - self.first_line
 
-    def line_told(self, line: int) -> int:
+    def client_line(self, line: int) -> int:
         """The client's number of a line."""
         return line - 1 + self.first_line
 
-    def column(self, told: int) -> int:
+    def column(self, number: int) -> int:
         """Our number of the column that the client named."""
-        return told + 1 - self.first_column
+        return number + 1 - self.first_column
 
-    def column_told(self, column: int) -> int:
+    def client_column(self, column: int) -> int:
         """The client's number of a column."""
         return column - 1 + self.first_column

@@ -1,4 +1,4 @@
-"""Placing: the client's breakpoints, on lines and on subs, told to the program that runs.
+"""Placing: the client's breakpoints, on lines and on subs, sent to the program that runs.
 
 Knows what the hook answers, at once or late. Refuses to know requests and their shapes.
 """
@@ -19,13 +19,13 @@ from relay.perl.requests import NamedWish, Wish
 from relay.perl.run import Run
 
 BREAKPOINT_SECONDS = 2.0
-"""For a program that runs to take breakpoints; afterwards they are told as they come."""
+"""For a program that runs to take breakpoints; afterwards they are reported as they come."""
 
 Body = dict[str, Any]
 
 
 class Placing:
-    """`changed` is told of each breakpoint that lies elsewhere than was said, as DAP shows it."""
+    """`changed` is called with each breakpoint that lies elsewhere than was said, as DAP shows it."""
 
     def __init__(self, changed: Callable[[Body], None]) -> None:
         numbers = itertools.count(1)
@@ -39,31 +39,31 @@ class Placing:
         placed = self._lines.replace(path, wishes)
         if run is not None:
             await self._place(run, path, placed)
-        return [one.told(self.numbering) for one in placed]
+        return [one.described(self.numbering) for one in placed]
 
     async def set_functions(self, run: Run | None, wishes: list[NamedWish]) -> list[Body]:
         """Those on subs."""
         named = self._functions.replace(wishes)
         if run is not None:
             await self._name(run)
-        return [self._told(run, one) for one in named]
+        return [self._described(run, one) for one in named]
 
     async def set_all(self, run: Run) -> None:
-        """For a program that has just been started; tells what is news."""
+        """For a program that has just been started; reports what is news."""
         for path, placed in self._lines.by_path():
-            self._tell(await self._place(run, path, placed))
+            self._report(await self._place(run, path, placed))
         if len(self._functions):
-            self._tell_named(run, await self._name(run))
+            self._report_named(run, await self._name(run))
 
     def forget_places(self) -> None:
         """Another program starts."""
         self._lines.forget_places()
         self._functions.forget_places()
 
-    def bound(self, run: Run | None, told: Reply) -> None:
+    def bound(self, run: Run | None, reply: Reply) -> None:
         """The hook says where breakpoints are, in an answer or of itself."""
-        self._tell(self._lines.settle(told.get("lines") or []))
-        self._tell_named(run, self._functions.settle(told.get("functions") or []))
+        self._report(self._lines.settle(reply.get("lines") or []))
+        self._report_named(run, self._functions.settle(reply.get("functions") or []))
 
     def is_on_function(self, number: int) -> bool:
         """Whether it is a breakpoint on a sub."""
@@ -87,23 +87,23 @@ class Placing:
 
     async def _name(self, run: Run) -> list[Named]:
         """Those of which the place is news; of a program that is busy, later."""
-        told = self._functions.fields()
+        fields = self._functions.fields()
         try:
-            reply = await run.hook.ask("functions", *told, seconds=BREAKPOINT_SECONDS)
+            reply = await run.hook.ask("functions", *fields, seconds=BREAKPOINT_SECONDS)
         except Refusal:
             return []
         return self._functions.settle(reply["functions"])
 
-    def _tell(self, news: list[Placed]) -> None:
+    def _report(self, news: list[Placed]) -> None:
         for one in news:
-            self._changed(one.told(self.numbering))
+            self._changed(one.described(self.numbering))
 
-    def _tell_named(self, run: Run | None, news: list[Named]) -> None:
+    def _report_named(self, run: Run | None, news: list[Named]) -> None:
         for one in news:
-            self._changed(self._told(run, one))
+            self._changed(self._described(run, one))
 
-    def _told(self, run: Run | None, one: Named) -> Body:
-        return one.told(self.numbering, str if run is None else run.path_here)
+    def _described(self, run: Run | None, one: Named) -> Body:
+        return one.described(self.numbering, str if run is None else run.path_here)
 
 
 def _real(path: str) -> str:

@@ -37,16 +37,16 @@ LAST_WORDS = 0.5
 class Output:
     """One pipe of the program, as text. What is not UTF-8 survives as lone surrogates."""
 
-    def __init__(self, fd: int, category: str, tell: Callable[[str, str], None]) -> None:
+    def __init__(self, fd: int, category: str, report: Callable[[str, str], None]) -> None:
         os.set_blocking(fd, False)
         self._fd = fd
         self._category = category
-        self._tell = tell
+        self._report = report
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         self.ended = trio.Event()
 
     def drain(self) -> bool:
-        """Tell what is there. False at the end of the pipe."""
+        """Report what is there. False at the end of the pipe."""
         while not self.ended.is_set():
             try:
                 data = os.read(self._fd, 65536)
@@ -54,13 +54,13 @@ class Output:
                 return True
             text = self._decoder.decode(data, final=not data)
             if text:
-                self._tell(self._category, text)
+                self._report(self._category, text)
             if not data:
                 self.ended.set()
         return False
 
     async def run(self, ready: Callable[[], Awaitable[None]]) -> None:
-        """Tell everything until the end; `ready` is awaited while too much is on its way."""
+        """Report everything until the end; `ready` is awaited while too much is on its way."""
         while not self.ended.is_set():
             await trio.lowlevel.wait_readable(self._fd)
             if not self._drain_some():
@@ -74,7 +74,7 @@ class Output:
             return True
         text = self._decoder.decode(data, final=not data)
         if text:
-            self._tell(self._category, text)
+            self._report(self._category, text)
         if not data:
             self.ended.set()
         return bool(data)

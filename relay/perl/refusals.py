@@ -1,4 +1,4 @@
-"""What a client is told when a request fails: a number, a text, and a template with its facts.
+"""What a client is answered when a request fails: a number, a text, and a template with its facts.
 
 Knows the numbers of the specification's table; 1008 is ours. Refuses to know requests.
 """

@@ -16,7 +16,7 @@ from relay.perl.program import LAST_WORDS, Output, Program
 
 
 class Listener(Protocol):
-    """What a run tells, and to whom."""
+    """What a run reports, and to whom."""
 
     def printed(self, category: str, text: str) -> None: ...
 
@@ -45,7 +45,7 @@ class Run:
         self._outputs = [Output(fd, category, listener.printed) for fd, category in pipes]
 
     async def live(self, ended: Callable[[Run], Awaitable[None]]) -> None:
-        """Returns when the program has ended and everything it said has been told."""
+        """Returns when the program has ended and everything it said has been reported."""
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._listen)
@@ -98,7 +98,7 @@ class Run:
                 await self._listener.happened(self, message)
 
     def goes_on(self) -> None:
-        """It was told to: what was known about the stop is worth nothing now."""
+        """The program was resumed: what was known about the stop is worth nothing now."""
         self.stopped = None
         self.frames.clear()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from relay.perl import looking
+from relay.perl import inspection
 from tests.perl.driver import Peer, Refused, adapter
 from tests.programs import Program
 
@@ -302,7 +302,7 @@ async def test_without_seccomp_calls_are_refused_and_said_to_be(tmp_path: Path) 
 async def test_side_effects_happen_where_they_are_allowed_and_are_ended_after_their_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(looking, "EFFECT_SECONDS", 0.5)
+    monkeypatch.setattr(inspection, "EFFECT_SECONDS", 0.5)
     program = Program.write(tmp_path / "state.pl", STATE)
     async with adapter() as perl:
         frames = await at_the_call(perl, program, tmp_path / "touched")

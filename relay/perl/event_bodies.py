@@ -1,9 +1,9 @@
-"""What the client is told without asking, and what it may ask: shapes of DAP, no state."""
+"""What the client receives without asking, and what it may ask: shapes of DAP, no state."""
 
 from __future__ import annotations
 
 from relay.perl.hook import Reply
-from relay.perl.looking import Body
+from relay.perl.inspection import Body
 from relay.perl.numbering import Numbering
 from relay.perl.program import Program
 from relay.perl.requests import Launch
@@ -75,6 +75,6 @@ def logged(run: Run, message: Reply, numbering: Numbering) -> Body:
         "category": "console",
         "output": message["text"] + "\n",
         "source": {"path": run.path_here(message["file"])},
-        "line": numbering.line_told(message["line"]),
+        "line": numbering.client_line(message["line"]),
         "column": 0,
     }

@@ -25,7 +25,7 @@ HIDDEN = {
 }
 
 
-class Looking:
+class Inspection:
     """The handles of one conversation, and what they lead to."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Looking:
             "id": self.handles.frame_id(index),
             "name": frame["name"],
             "source": self._source(run, frame),
-            "line": self.numbering.line_told(frame["line"]),
+            "line": self.numbering.client_line(frame["line"]),
             "column": 0,
             "presentationHint": "normal",
         }
@@ -162,7 +162,7 @@ class Looking:
         try:
             reply = await run.hook.ask("effects", index, text, seconds=EFFECT_SECONDS)
         except Silence:
-            await run.hook.tell("cancel")
+            await run.hook.send("cancel")
             raise timed_out(text) from None
         kept = reply["kept"]
         row = (await run.hook.ask("look", kept))["result"]
@@ -203,14 +203,14 @@ class Looking:
 
     async def completions(self, run: Run, arguments: Mapping[str, Any]) -> Body:
         text = requests.text(arguments, "text", "")
-        end = self.numbering.column_told(len(text) + 1)
+        end = self.numbering.client_column(len(text) + 1)
         column = self.numbering.column(requests.bounded(arguments, "column", end))
         number = arguments.get("frameId")
         index = 0 if number is None else self.handles.frame(number)
         # Columns count UTF-16 units, from 1.
         before = text.encode("utf-16-le")[: max(0, column - 1) * 2].decode("utf-16-le", "ignore")
         reply = await run.hook.ask("complete", index, before)
-        start = self.numbering.column_told(column - reply["length"])
+        start = self.numbering.client_column(column - reply["length"])
         return {"targets": [_target(item, start, reply["length"]) for item in reply["items"]]}
 
 
