@@ -10,7 +10,7 @@ from relay.hub import Hub
 from relay.models.trace import TraceRequest, TraceResult, TraceView
 from relay.operations.execution.trace import get_trace, trace
 
-STANDING_CHARS = 300
+PLACE_CHARS = 300
 """Of the answer, for where the program stands now."""
 
 
@@ -24,7 +24,7 @@ async def trace_call(hub: Hub, asked: Trace) -> str:
 
 async def _found(session: Session, asked: Trace) -> TraceResult:
     # The operation's least bound is 200.
-    room = max(200, asked.max_chars - STANDING_CHARS)
+    room = max(200, asked.max_chars - PLACE_CHARS)
     if asked.target is None:
         return await get_trace(session, query=TraceView(max_chars=room))
     fields = asked.model_dump(include={"call", "depth", "condition", "wait"})
@@ -51,4 +51,4 @@ def _present_place(found: TraceResult) -> str:
     place = found.current_location
     where = f" at {place.path}:{place.line} in {place.function}" if place else ""
     code = f", exit code {found.exit_code}" if found.exit_code is not None else ""
-    return clip(f"now {found.status.value}{where}{code}", STANDING_CHARS - 100)
+    return clip(f"now {found.status.value}{where}{code}", PLACE_CHARS - 100)
