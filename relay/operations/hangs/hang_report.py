@@ -37,7 +37,7 @@ async def hang_report(session: Session, *, body: HangRequest) -> HangReport:
 
     Answers while the program runs or waits in C code, and needs no stop: every thread's stack,
     locals, and `waits_for`, and every asyncio and trio task with its await chain. No code of the
-    program is run. A process that C code keeps from answering is described from outside.
+    program is run. A process that C code keeps from answering is told of from outside.
     """
     wanted: dict[str, Any] = {
         "thread": body.thread_id,
