@@ -150,6 +150,36 @@ async def test_an_attempt_that_another_follows_is_no_failure(
     assert "1 failed, 1 passed, 3 rerun" in await found.session.printed()
 
 
+LIMITS = """
+    import signal
+    import time
+    import pytest
+
+    @pytest.mark.timeout(0.3)
+    def test_that_hangs():
+        time.sleep(60)  # @hangs
+
+    @pytest.mark.timeout(60)
+    def test_with_time_left():
+        assert signal.getitimer(signal.ITIMER_REAL)[0] == 0  # @left
+"""
+
+
+async def test_a_time_limit_holds_until_somebody_looks(api: Api, program: Write) -> None:
+    tests = program(LIMITS, "test_limits.py")
+    session = await api.session()
+    options = ["-q", "-p", "no:cacheprovider", tests.text]
+    about = {"module": "pytest", "args": options, "stop_on_exception": "uncaught"}
+    at = await session.post("/launch", wait=60, **about)
+    exception = (await session.get("/exception"))["exception"]
+    assert (exception["type"], at["current_location"]["line"]) == ("Failed", tests.line("hangs"))
+    at = await session.resume()
+    assert at["current_location"]["line"] == tests.line("left")
+    left = await session.evaluate("signal.getitimer(signal.ITIMER_REAL)[0]")
+    assert left["result"] == "0.0"
+    assert (await session.resume())["exit_code"] == 1
+
+
 async def test_pytest_called_by_a_program_and_behind_coverage(api: Api, program: Write) -> None:
     suite = program(
         """

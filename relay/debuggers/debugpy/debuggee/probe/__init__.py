@@ -65,6 +65,7 @@ PARTS = (
     "failures/rewritten",
     "failures/post_mortem",
     "failures/failing",
+    "failures/time_limits",
     "failures/ends_tests",
     "failures/ends_threads",
     "failures/ends_loops",

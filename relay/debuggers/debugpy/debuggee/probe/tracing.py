@@ -88,7 +88,7 @@ def wanted_trace_function() -> Any:
     if not _tracing.can_wait:
         py_db = debugger()
         return None if py_db is None else py_db.get_thread_local_trace_func()
-    return _trace_call if _is_needed(debugger()) else None
+    return _trace_call if is_tracing_needed(debugger()) else None
 
 
 def hold_tracing(holder: Any) -> None:
@@ -115,7 +115,8 @@ def trace_less() -> None:
 # What needs it
 
 
-def _is_needed(py_db: Any) -> bool:
+def is_tracing_needed(py_db: Any) -> bool:
+    """Whether something else than a failure may stop the program: a breakpoint, a step, a pause."""
     if py_db is None or py_db.pydb_disposed:
         return False
     return bool(
@@ -158,7 +159,7 @@ def _trace_call(frame: Any, event: str, arg: Any) -> Any:
 
 def _trace_loudly(frame: Any, event: str, arg: Any) -> Any:
     known, py_db = (_quiet_files, _quiet_codes), debugger()
-    if not _is_needed(py_db):
+    if not is_tracing_needed(py_db):
         _leave_thread()
         return None
     may_be_quiet = not (_tracing.requests or _needs_every_file(py_db) or _someone_steps_or_stops())
@@ -190,7 +191,7 @@ def _leave_thread() -> None:
     if threading._trace_hook is _begin_thread:  # type: ignore[attr-defined]
         threading.settrace(None)
     _set_trace(None)
-    if _is_needed(debugger()):
+    if is_tracing_needed(debugger()):
         threading.settrace(_begin_thread)
         _set_trace(_trace_call)
 
@@ -265,8 +266,8 @@ def _enable_tracing(
 ) -> None:
     if not _tracing.has_begun:
         _tracing.has_begun = True
-        _tracing.is_on = _is_needed(py_db)
-    if _tracing.holder is None and not _is_needed(py_db):
+        _tracing.is_on = is_tracing_needed(py_db)
+    if _tracing.holder is None and not is_tracing_needed(py_db):
         _leave_thread()
         return
     enable(py_db, function, apply_to_all_threads)
@@ -279,11 +280,11 @@ def _enable_tracing(
 
 def _patch_threads(patch_threads: Any, py_db: Any) -> None:
     patch_threads(py_db)
-    threading.settrace(_begin_thread if _is_needed(py_db) else None)
+    threading.settrace(_begin_thread if is_tracing_needed(py_db) else None)
 
 
 def _on_breakpoints_changed(changed: Any, py_db: Any, removed: bool = False) -> None:
-    if _is_needed(py_db):
+    if is_tracing_needed(py_db):
         _begin(py_db)
     changed(py_db, removed)
     if removed:

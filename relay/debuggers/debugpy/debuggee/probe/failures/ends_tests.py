@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import begin_test, end_test, failed
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way, listen
+    from relay.debuggers.debugpy.debuggee.probe.failures.time_limits import (
+        keep_time_limits,
+        lift_time_limit,
+    )
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.types import exact
 
@@ -25,6 +29,7 @@ def listen_to_tests() -> None:
     when_imported("_pytest.runner", _listen_to_pytest)
     when_imported("_pytest.config", _listen_to_config)
     when_imported("_pytest.main", _listen_to_reports)
+    keep_time_limits()
     when_imported("unittest.case", _listen_to_cases)
     when_imported("unittest.suite", _listen_to_suites)
     when_imported("unittest.loader", _listen_to_loader)
@@ -46,7 +51,8 @@ _undecided: dict[int, Any] = {}
 
 def _at_pytest_phase(item: Any, when: Any) -> None:
     # pytest-rerunfailures numbers the attempts, and reports of them when it knows the last.
-    _watch_attempts.is_on = hasattr(item, "execution_count")
+    _running_test.may_run_again = hasattr(item, "execution_count")
+    _running_test.item = None if when is None else item
     if when is None:
         end_test()
     else:
@@ -55,13 +61,14 @@ def _at_pytest_phase(item: Any, when: Any) -> None:
         begin_test(exact(str(item.nodeid)), _directory_of(item))
 
 
-class _Attempts:
-    """Whether the test that runs may be tried again."""
+class _RunningTest:
+    """The test that pytest runs."""
 
-    is_on = False
+    item: Any = None
+    may_run_again = False
 
 
-_watch_attempts = _Attempts()
+_running_test = _RunningTest()
 
 
 def _at_pytest_report(session: Any, report: Any) -> None:
@@ -77,7 +84,9 @@ def _directory_of(item: Any) -> str | None:
 
 
 def _after_pytest_phase(is_failure: Any, call: Any, report: Any) -> None:
-    if is_failure and _watch_attempts.is_on:
+    if is_failure and _running_test.item is not None:
+        lift_time_limit(_running_test.item)
+    if is_failure and _running_test.may_run_again:
         _undecided[id(report)] = report, call
     elif is_failure:
         _phase_failed(call, report)

@@ -1,0 +1,42 @@
+"""Time limits of tests, by pytest-timeout: as without a debugger, until somebody looks.
+
+The plugin sets no limit where it finds a debugger, since whoever steps through a test takes his
+time. It does not know ours by `sys.settrace`, and by `sys.monitoring` it takes a program for looked
+at in which nothing but a failure can stop: a test that hangs would pass. And a limit that goes on
+while the program stands at a failure would end the test that is looked at.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
+    from relay.debuggers.debugpy.debuggee.probe.frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.tracing import is_tracing_needed
+
+
+def keep_time_limits() -> None:
+    """Whether the plugin is loaded already or will be."""
+    when_imported("pytest_timeout", _limit_where_nothing_stops)
+
+
+def _limit_where_nothing_stops(plugin: Any) -> None:
+    is_debugging = plugin.is_debugging
+
+    def is_looked_at(trace_func: Any = None) -> Any:
+        if attempt(lambda: is_tracing_needed(debugger()), default=False):
+            return True
+        is_ours = trace_func is None and sys.gettrace() is None and hasattr(sys, "monitoring")
+        return bool(plugin.SUPPRESS_TIMEOUT) if is_ours else is_debugging(trace_func)
+
+    plugin.is_debugging = is_looked_at
+
+
+def lift_time_limit(item: Any) -> None:
+    """Of the test that has failed; pytest-timeout does the same as soon as it hears of it."""
+    cancel = getattr(item, "cancel_timeout", None)
+    if cancel is not None:
+        attempt(cancel)
