@@ -1,1 +1,28 @@
-"""The suite: what the relay promises, shown on real debuggees."""
+"""The suite: what the relay promises, shown on real debuggees.
+
+Whole sessions, each through one face or one room:
+
+e2e           over HTTP; its `conftest` and `api` serve most of the others
+cli, client, editor, mcp, stdio      shell commands, Python clients, editors, tools, lines
+failures, oracle      exceptions that end something; each step as CPython's own tracing saw it
+perl, versions        the Perl adapter; debugpy as old and as new as it may be
+test_cli, test_run, test_demo, test_faces_children, test_faces_errors, test_faces_interpreter,
+test_faces_ways       the `relay` command in a process of its own, and what all faces promise alike
+
+Rooms by themselves:
+
+dap, session, debuggers, operations, http, test_config, test_actions
+
+The project's own rules:
+
+test_layers, test_dependencies, test_words     imports, maps of folders, words
+test_add_a_verb, test_add_a_debugger     what a change costs, by doing it
+docs, benchmarks      pages are complete and do what they say; benchmarks work
+test_environments, test_habits       which Python runs which test; checks of a commit, version
+
+What all use:
+
+conftest, leftovers, test_leftovers      nothing may be left behind
+environments      which tests one Python suffices for
+programs          programs whose lines are found by marks
+"""

@@ -6,6 +6,7 @@ Reads the imports, those under TYPE_CHECKING and inside functions too; runs noth
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,6 +44,9 @@ LAYERS = (
     {"relay.serving", "relay.demo", "relay.demo_program", "relay.__main__"},
 )
 """Lowest first, as in docs/architecture.md. `relay` itself is the map: hub and settings."""
+
+MAPS = ("relay/client", "relay/faces", "relay/models", "relay/operations", "tests")
+"""Folders whose docstring is a map of all that is in them."""
 
 IN_OTHER_INTERPRETERS = (
     "debuggers/debugpy/debuggee/**/*.py",
@@ -161,6 +165,16 @@ def test_imports_point_downwards(path: Path) -> None:
 @pytest.mark.parametrize("path", EVERY, ids=name_of)
 def test_every_module_says_what_it_is(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text())), f"{name_of(path)} has no docstring"
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_a_folders_docstring_names_all_that_is_in_it(name: str) -> None:
+    folder = ROOT.parent / name
+    there = {path.stem for path in folder.glob("[!_]*.py") if not path.match("test_*")}
+    there |= {path.parent.name for path in folder.glob("*/__init__.py")}
+    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or ""
+    missing = there - set(re.findall(r"\w+", text))
+    assert not missing, f"{name}/__init__.py is the map of its folder, and lacks these"
 
 
 @pytest.mark.parametrize("path", files("dap/*.py", "errors.py", "actions.py"), ids=name_of)

@@ -1,1 +1,13 @@
-"""Faces translate between the operations and one kind of client, and do nothing else."""
+"""Faces translate between the operations and one kind of client, and do nothing else.
+
+Each knows operations and its own clients. Each refuses to know a session's inside, and another
+face: but HTTP mounts two.
+
+http      REST, streams of events, OpenAPI and the documentation page
+mcp       tools for agents, over stdio and HTTP
+cli       the `relay` command for shells
+stdio     the line protocol on standard input and output
+dap       editors that join a session beside the agent
+tool      the run-to-breakpoint tool API
+common    what several of them share
+"""

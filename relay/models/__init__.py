@@ -1,1 +1,17 @@
-"""What travels: the requests and resources of the contract, one file a noun."""
+"""What travels: the requests and resources of the API, one file a noun.
+
+Knows fields, bounds and their descriptions, from which the reference and OpenAPI are made. Refuses
+to know how anything is done, and which face asks.
+
+fields, resource      the strict base of requests and its safe texts; the base of results, pages
+envelope              success, data, error and meta around each answer
+creating, launch, definition      a session with all that it starts with; it as a document
+sessions, status, ending          what is shown of it, in full and in short; how it ends
+breakpoints, exceptions, profiles, captures, trace     where it stops, or records instead
+execution, run_to, threads, tasks       what runs and stops
+inspection, variables, watches, lookup     what is asked at a stop
+failure, hangs, report      what went wrong, who waits for whom, and where it all is in short
+output, streams       what is printed, read and announced
+server, doctor, processes, adapters     the relay, this machine, and its debuggers
+line_protocol, tool   bodies of two faces that are APIs of their own
+"""

@@ -1,1 +1,16 @@
-"""Every verb once, for every face: small typed functions, one DAP noun a file."""
+"""Every verb once, for every face: small typed functions, one DAP noun a file.
+
+Knows sessions by their abilities, and the models of requests and results. Refuses to know faces,
+and any debugger by its name.
+
+sessions      create, launch, attach, end, export, wait
+breakpoints   breakpoints, captures, and what stops at exceptions
+execution     resume, pause, step, run to a line, one thread at a time, trace a call
+inspect       frames, values, sources, tasks
+output        what a program prints and reads
+report        where a program is, in a few lines of text
+hangs         who waits for what, and who holds it
+server        the relay about itself, and the processes of this machine
+tool          the run-to-breakpoint tool API
+paths, project_paths      paths that clients give, and those that must stay inside of a project
+"""
