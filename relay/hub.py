@@ -13,6 +13,7 @@ import uuid
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from datetime import datetime
 from typing import Any
 
 import trio
@@ -24,7 +25,8 @@ from relay.errors import SessionExpired, SessionLimitReached, SessionNotFound, S
 from relay.metrics import Metrics
 from relay.session.debugger import KnownDebuggers
 from relay.session.definition import adopt, config_of
-from relay.session.session import Session, SessionConfig
+from relay.session.session import Session
+from relay.session.state.session_definition import SessionConfig
 from relay.store import Kept, Store, open_store
 
 log = logging.getLogger("relay.hub")
@@ -76,9 +78,7 @@ class Hub:
         """
         self.settings = self.settings.model_copy(update=dict(changes))
         for session in self.sessions:
-            session.settings = self.settings
-            session.output.set_limit(self.settings.output_limit_bytes)
-            session.events.set_limit(self.settings.event_limit)
+            session.apply_settings(self.settings)
         if "log_level" in changes:
             apply_log_level(self.settings.log_level)
 
@@ -92,7 +92,7 @@ class Hub:
         """A new session in `created`; raises SessionLimitReached or ShuttingDown."""
         self.check_open()
         self._check_limit()
-        session = Session(self._new_id(), name, config, self.settings, self.debuggers)
+        session = self._make(self._new_id(), name, config)
         try:
             await self._admit(session)
             await session.keep()
@@ -101,9 +101,25 @@ class Hub:
             raise
         return session
 
+    def _make(
+        self,
+        session_id: str,
+        name: str | None,
+        config: SessionConfig,
+        created_at: datetime | None = None,
+    ) -> Session:
+        return Session(
+            session_id,
+            name,
+            config,
+            self.settings,
+            self.debuggers,
+            created_at=created_at,
+            metrics=self.metrics,
+            keeper=self._store,
+        )
+
     async def _admit(self, session: Session) -> None:
-        session.keeper = self._store
-        session.metrics = self.metrics
         self.metrics.sessions_created += 1
         self._sessions[session.id] = session
         # A task started from a request would carry that request's context for ever.
@@ -113,8 +129,7 @@ class Hub:
     async def restore(self, kept: Kept) -> Session:
         """A session of an earlier relay: in `created`, with its id and its breakpoints."""
         config = config_of(kept.definition, self.default_config())
-        session = Session(kept.id, kept.definition.name, config, self.settings, self.debuggers)
-        session.created_at = kept.created_at
+        session = self._make(kept.id, kept.definition.name, config, kept.created_at)
         session.breakpoints.load(kept.breakpoints)
         adopt(session, kept.definition)
         await self._admit(session)

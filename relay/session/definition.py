@@ -16,9 +16,10 @@ from relay.models.exceptions import SetExceptionBreakpoints
 from relay.models.execution import Waiting
 from relay.models.launch import LaunchRequest
 from relay.models.watches import WatchRequest
-from relay.session.session import Session, SessionConfig
+from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint
 from relay.session.state.exception_breakpoints import DAP_FILTERS, ExceptionBreakpoints
+from relay.session.state.session_definition import SessionConfig
 
 GIVEN = ("launch", "attach", "exception_breakpoints")
 """Requests that the document holds as they were given, or null."""
@@ -37,8 +38,8 @@ def describe(session: Session, *, with_breakpoints: bool = True) -> Definition:
             timeout_minutes=config.timeout_minutes,
             stop_on_entry=config.stop_on_entry,
         ),
-        launch=session.launch_request,
-        attach=session.attach_request,
+        launch=session.definition.launch,
+        attach=session.definition.attach,
         breakpoints=[spec_of(b) for b in session.breakpoints] if with_breakpoints else [],
         exception_breakpoints=_exceptions_of(session.exceptions),
         watches=[WatchRequest(expression=text) for text in session.watches.expressions],
@@ -47,10 +48,12 @@ def describe(session: Session, *, with_breakpoints: bool = True) -> Definition:
 
 def adopt(session: Session, definition: Definition) -> None:
     """Lay into a fresh session what is neither settings nor breakpoints."""
-    session.launch_request = definition.launch
-    session.attach_request = definition.attach
+    if definition.launch is not None:
+        session.definition.use_launch(definition.launch)
+    if definition.attach is not None:
+        session.definition.use_attach(definition.attach)
     if definition.exception_breakpoints is not None:
-        session.exceptions = _chosen(definition.exception_breakpoints)
+        session.definition.stop_at_exceptions(_chosen(definition.exception_breakpoints))
     for watch in definition.watches:
         session.watches.add(watch.expression)
 

@@ -1,8 +1,9 @@
-"""Session: one trio nursery, the phase, the logs. Has no verbs; those are in `relay.operations`.
+"""Session: one trio nursery, the status, and the parts that it is made of. Has no verbs.
 
 Leaving the nursery, for whatever reason, is the only way in which a session
 ends: DELETE, the idle deadline, shutdown or a cancelled embedder all cancel one
-scope. A debuggee is a child task of that nursery (see `debuggee.py`).
+scope. A debuggee is a child task of that nursery (see `debuggee.py`). The verbs are
+in `relay.operations`.
 Source: contract, sections 2 and 4.
 """
 
@@ -10,9 +11,8 @@ from __future__ import annotations
 
 import contextvars
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -23,44 +23,30 @@ from relay.config import Settings
 from relay.dap.lifecycle import Happening, Lifecycle, Phase
 from relay.errors import InvalidSessionState, RelayError, SessionCrashed
 from relay.metrics import Metrics
-from relay.models.adapters import DEFAULT_ADAPTER
-from relay.models.launch import AttachRequest, LaunchRequest
 from relay.process.tap import Tap
 from relay.redaction.redaction import Redaction
 from relay.session.clock import utc_now
 from relay.session.debuggee.debuggee import Debuggee
-from relay.session.debuggee.exit_text import describe_exit, while_stopped
-from relay.session.debuggee.start import Launched, Start, Starter
+from relay.session.debuggee.start import Start, Starter
 from relay.session.debugger import Debugger, KnownDebuggers
 from relay.session.event_log import EventLog
 from relay.session.idle_timer import IdleTimer
 from relay.session.output_log import OutputLog
+from relay.session.program_events import ProgramEvents
 from relay.session.state.breakpoints import BreakpointTable
 from relay.session.state.captures import CaptureLogs
-from relay.session.state.debugger_report import DebuggerReport
 from relay.session.state.exception_breakpoints import ExceptionBreakpoints
-from relay.session.state.run_history import Runs
-from relay.session.state.run_target import Target
-from relay.session.state.seen_values import SeenValues
+from relay.session.state.line_runs import LineRuns
+from relay.session.state.program_run import Launched, ProgramRun
+from relay.session.state.report_history import ReportHistory
+from relay.session.state.session_definition import SessionConfig, SessionDefinition
 from relay.session.state.stop import Stop
+from relay.session.state.stops import Stops
 from relay.session.state.watches import WatchTable
 
 log = logging.getLogger("relay.session")
 
 OVER = frozenset({Phase.TERMINATED, Phase.FAILED})
-
-
-@dataclass(frozen=True, slots=True)
-class SessionConfig:
-    """What a session is created with; paths are absolute."""
-
-    project_root: str
-    python_path: str
-    timeout_minutes: int = 60
-    stop_on_entry: bool = False
-    adapter: str = DEFAULT_ADAPTER
-    python_given: bool = False
-    """Whether somebody named the interpreter; else a launch looks for the program's own."""
 
 
 class Keeper(Protocol):
@@ -71,7 +57,22 @@ class Keeper(Protocol):
 
 
 class Session:
-    """State of one debug session. Operations change it; faces read it."""
+    """One debug session. Faces read its parts; operations and debuggees call their methods.
+
+    Nobody assigns a field of a session, or of one of its parts, from outside of it.
+
+    definition        name, settings, launch or attach, exceptions: what survives the relay
+    breakpoints, captures, watches    the rest of it, as tables, and what they have recorded
+    lifecycle         the status, and which may follow it
+    program_run       the latest run of the program: how it began, how it ended, what was lost
+    stops             the stop in force, the one before, and where the program is to run to
+    line_runs         what is remembered of runs to a line
+    report_history    what reports have shown already
+    program_events    what happens to the program: changes the four above, writes the two logs
+    events, output    the logs that clients read
+    redaction         what is masked in whatever is shown
+    debuggee          the program while it lives, with its processes and tasks
+    """
 
     def __init__(
         self,
@@ -80,59 +81,48 @@ class Session:
         config: SessionConfig,
         settings: Settings,
         debuggers: KnownDebuggers,
+        *,
+        created_at: datetime | None = None,
+        metrics: Metrics | None = None,
+        keeper: Keeper | None = None,
     ) -> None:
         self.id = session_id
-        self.name = name or f"session-{session_id.removeprefix('sess_')}"
-        self.config = config
+        self.created_at = created_at or utc_now()
         self.settings = settings
         self.debuggers = debuggers
-        self.created_at: datetime = utc_now()
+        self.definition = SessionDefinition(
+            name or f"session-{session_id.removeprefix('sess_')}", config
+        )
+        self.breakpoints = BreakpointTable()
+        self.captures = CaptureLogs()
+        self.watches = WatchTable()
         self.lifecycle = Lifecycle()
-        self.metrics = Metrics()  # in a hub, the hub's
+        self.program_run = ProgramRun()
+        self.stops = Stops()
+        self.line_runs = LineRuns()
+        self.report_history = ReportHistory()
+        self.metrics = metrics or Metrics()
         self.events = EventLog(settings.event_limit)
         self.output = OutputLog(settings.output_limit_bytes)
-        self.breakpoints = BreakpointTable()
-        self.dap_breakpoint_ids: dict[int, str] = {}
-        self.captures = CaptureLogs()
-        self.exceptions = ExceptionBreakpoints()
-        self.looks_out = False  # for files of pending breakpoints
-        self.watches = WatchTable()
-        self.seen = SeenValues()  # what reports have shown of locals
-        self.tap: Tap | None = None  # who passes on what its programs print
+        self.program_events = ProgramEvents(self)
         self.redaction = Redaction(settings.redact_patterns, settings.redact_credentials)
-        self.launched: Launched | None = None
-        self.debugger_report: DebuggerReport | None = None  # of its program
-        self.launch_request: LaunchRequest | None = None  # what a restart repeats
-        self.attach_request: AttachRequest | None = None
-        self.keeper: Keeper | None = None
+        self.tap: Tap | None = None
+        """Takes every byte that the session's programs print."""
         self.debuggee: Debuggee | None = None
-        self.stop: Stop | None = None
-        self.stop_before: Stop | None = None  # the latest one of this run that is over
-        self.shown = 0  # number of the last event whose output an agent has been shown
-        self.run_began = 0  # number of the last entry of output before this run
-        self.target: Target | None = None  # where it runs to, until it stops
-        self.runs = Runs()
-        self.trace: Mapping[str, Any] | None = None  # of a call, told as the program ended
-        self.unwatched: dict[int, Sequence[str] | None] = {}  # had no debugger
-        self.ran_shell = False  # by os.system, which names no process, without the debugger
-        self.lost: str | None = None  # how a process was killed, until the next resume
-        self.losses: list[str] = []  # the same, of the whole run
-        self.exit_code: int | None = None
-        self.reason: str | None = None
-        self.waiting_for_input: str | None = None  # the prompt; None if it does not wait
         self.opened = trio.Event()
         self.closed = trio.Event()
         self.is_ending = False
         self.expired = False
         self.discarded = False
-        self.last_pid: int | None = None
+        self._keeper = keeper
+        self._tasks_once: set[Callable[..., Awaitable[object]]] = set()
         self._scope = trio.CancelScope()
         self._idle = IdleTimer(self._scope, lambda: self.timeout_seconds)
-        self._started_at: float | None = None
-        self._ended_at: float | None = None
 
-    # Invariants: `stop` is set exactly in PAUSED; `debuggee` is set from the
-    # start of a launch until its teardown is over.
+    # Invariants: `stop` is set exactly in PAUSED; `debuggee` is set from the start of a launch
+    # until its teardown is over, and a session has one at a time.
+
+    # What everybody reads ------------------------------------------------------
 
     @property
     def phase(self) -> Phase:
@@ -144,6 +134,43 @@ class Session:
         return self.debuggers.named(self.config.adapter)
 
     @property
+    def stop(self) -> Stop | None:
+        """The stop in force; None unless the session is paused."""
+        return self.stops.current
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    @property
+    def config(self) -> SessionConfig:
+        return self.definition.config
+
+    @property
+    def exceptions(self) -> ExceptionBreakpoints:
+        """Which exceptions stop the program."""
+        return self.definition.exceptions
+
+    @property
+    def launched(self) -> Launched | None:
+        """The program that was started last."""
+        return self.program_run.launched
+
+    @property
+    def exit_code(self) -> int | None:
+        return self.program_run.exit_code
+
+    @property
+    def reason(self) -> str | None:
+        """Why the program, or the session, is over."""
+        return self.program_run.reason
+
+    @property
+    def waiting_for_input(self) -> str | None:
+        """What the program asks for on standard input; None while it does not wait for any."""
+        return self.program_run.prompt
+
+    @property
     def is_over(self) -> bool:
         """Whether the program has ended, for good or ill."""
         return self.phase in OVER
@@ -151,7 +178,7 @@ class Session:
     @property
     def pid(self) -> int | None:
         """The program's process id, also after its end."""
-        return self.debuggee.pid if self.debuggee is not None else self.last_pid
+        return self.debuggee.pid if self.debuggee is not None else self.program_run.last_pid
 
     @property
     def timeout_seconds(self) -> float:
@@ -177,19 +204,6 @@ class Session:
         """From half of the idle timeout on: how long the session has left, in whole minutes."""
         return self._idle.warning
 
-    @property
-    def runtime_seconds(self) -> float:
-        """How long the program has run; 0 before it was started."""
-        if self._started_at is None:
-            return 0.0
-        end = trio.current_time() if self._ended_at is None else self._ended_at
-        return round(end - self._started_at, 3)
-
-    @property
-    def exception_filters(self) -> tuple[str, ...]:
-        """DAP's filters that are in force."""
-        return self.exceptions.filters
-
     # The nursery ---------------------------------------------------------------
 
     async def run(self) -> None:
@@ -199,13 +213,13 @@ class Session:
                 async with trio.open_nursery() as nursery:
                     self._nursery = nursery
                     self._idle.rest()
-                    nursery.start_soon(self._idle.warn_at_half_time, self._warn)
+                    nursery.start_soon(self._idle.warn_at_half_time, self.program_events.warned)
                     self.opened.set()
                     await trio.sleep_forever()
             self.expired = not self.is_ending
         except Exception:
             log.exception("session %s failed", self.id)
-            self.reason = "internal error"
+            self.program_run.session_ended("internal error")
         finally:
             await self._forget_if_over()
             self._conclude()
@@ -213,10 +227,10 @@ class Session:
     def _conclude(self) -> None:
         self.is_ending = True
         if self.expired:
-            self.reason = "timeout"
+            self.program_run.session_ended("timeout")
         if not self.is_over:
             self.lifecycle.apply(Happening.ENDED)
-        self.stop = None
+        self.stops.drop()
         self.events.close()
         self.opened.set()
         self.closed.set()
@@ -225,6 +239,18 @@ class Session:
         """Run a task of the session's own until the session ends. It must not raise."""
         # A task started from a request would carry that request's context for ever.
         contextvars.Context().run(self._nursery.start_soon, task, *args)
+
+    def start_once(self, task: Callable[[Session], Awaitable[object]]) -> None:
+        """Run a task of the session's own with the session, unless it runs already."""
+        if task not in self._tasks_once:
+            self._tasks_once.add(task)
+            self.start_soon(self._run_once, task)
+
+    async def _run_once(self, task: Callable[[Session], Awaitable[object]]) -> None:
+        try:
+            await task(self)
+        finally:
+            self._tasks_once.discard(task)
 
     def end(self, *, discard: bool = False) -> None:
         """Cancel the session; `closed` is set once nothing of it runs any more.
@@ -237,16 +263,13 @@ class Session:
 
     async def keep(self) -> None:
         """Have the definition survive the relay, as it is now; call it after each change."""
-        if self.keeper is not None and not (self.discarded or self.expired):
-            await self.keeper.keep(self)
+        if self._keeper is not None and not (self.discarded or self.expired):
+            await self._keeper.keep(self)
 
     async def _forget_if_over(self) -> None:
-        if self.keeper is not None and (self.discarded or self.expired):
+        if self._keeper is not None and (self.discarded or self.expired):
             with trio.CancelScope(shield=True):
-                await self.keeper.forget(self)
-
-    def _warn(self, text: str | None) -> None:
-        self.events.append("warning", {"message": text})
+                await self._keeper.forget(self)
 
     def activity(self) -> AbstractContextManager[None]:
         """While open, the idle timer rests; on leaving it starts anew."""
@@ -260,7 +283,8 @@ class Session:
             return
         wanted = " or ".join(phases)
         raise InvalidSessionState(
-            f"Cannot {verb}: session is not {wanted}" + (f": {self.lost}" if self.lost else ""),
+            f"Cannot {verb}: session is not {wanted}"
+            + (f": {lost}" if (lost := self.program_run.lost) else ""),
             current_state=self.phase.value,
             required_state=wanted,
             suggestion=_way_out(self.phase, phases),
@@ -308,13 +332,9 @@ class Session:
         """
         happening = Happening.RELAUNCH_REQUESTED if self.is_over else Happening.LAUNCH_REQUESTED
         self.lifecycle.apply(happening)
-        self.exit_code = self.reason = self.trace = None
-        self.run_began, self.shown = self.output.last_seq, self.events.last_seq
-        self.stop_before = None
-        self.lost = None
-        self.losses.clear()
-        self.unwatched.clear()
-        self.ran_shell = False
+        self.program_run.begin(self.output.last_seq)
+        self.stops.begin_run()
+        self.report_history.begin_run(self.events.last_seq)
         start = Start(self, starters)
         try:
             contextvars.Context().run(self._nursery.start_soon, start.run)
@@ -323,81 +343,29 @@ class Session:
             raise start.ended() from None
         await start.outcome()
 
-    # What happens to the program ---------------------------------------------------
+    @contextmanager
+    def hold(self, debuggee: Debuggee) -> Iterator[None]:
+        """While open, `debuggee` is the session's. One that started leaves its process id."""
+        assert self.debuggee is None, "a session has one debuggee at a time"
+        self.debuggee = debuggee
+        try:
+            yield
+        finally:
+            self.debuggee = None
+            if debuggee.started:
+                self.program_run.process_ended(debuggee.pid)
 
-    def announce_start(self, launched: Launched) -> None:
-        """The program is under the debugger; it may have stopped already."""
-        self.launched = launched
-        self._started_at, self._ended_at = trio.current_time(), None
-        if self.phase is Phase.LAUNCHING:
-            self.lifecycle.apply(Happening.STARTED)
+    def open_tap(self) -> Tap:
+        """Where every byte that the programs print goes, from the next start on."""
+        if self.tap is None:
+            self.tap = Tap()
+        return self.tap
 
-    def announce_stop(self, stop: Stop, body: Mapping[str, Any]) -> None:
-        """The program has stopped: `stop` is in force, and every waiter is told."""
-        self.lifecycle.apply(Happening.STOPPED)
-        stop.id = self.lifecycle.stop_id
-        self.stop = stop
-        self.metrics.stops[stop.reason] += 1
-        self.events.append("stopped", dict(body))
-
-    def announce_resume(self, thread_id: int | None) -> None:
-        """The program runs: the stop and everything that belongs to it are dead."""
-        self.lifecycle.apply(Happening.RESUMED)
-        self.stop_before, self.stop = self.stop, None
-        self.lost = None
-        self.events.append("continued", {"thread_id": thread_id, "all_threads_continued": True})
-        if self.debuggee is not None and self.debuggee.group is not None:
-            self.debuggee.group.resumed()
-
-    def announce_release(self, thread_id: int, left: Stop) -> None:
-        """One thread runs, the others stay: `left` is the stop that is in force now."""
-        self.lifecycle.apply(Happening.RESUMED)
-        self.lifecycle.apply(Happening.STOPPED)
-        left.id = self.lifecycle.stop_id
-        self.stop = left
-        self.events.append("continued", {"thread_id": thread_id, "all_threads_continued": False})
-
-    def announce_exit(
-        self, exit_code: int | None, reason: str = "target_exited", *, restart: bool = False
-    ) -> None:
-        """The program has ended, and all it printed is in the log."""
-        self.lifecycle.apply(Happening.EXITED)
-        stop = self.stop if reason == "target_exited" else None
-        self._over(exit_code, reason)
-        body: dict[str, Any] = {"exit_code": exit_code, "restart": restart}
-        if exit_code:
-            body["error"] = describe_exit(exit_code) + while_stopped(stop)
-            if stop is not None:
-                self.note_loss("the program" + body["error"].removeprefix("Process"))
-        self.events.append("terminated", body)
-
-    def note_loss(self, words: str) -> None:
-        """A process was killed: clients are to learn of it, though nobody asked it anything."""
-        self.lost = words
-        self.losses.append(words)
-
-    def crash(self, reason: str) -> None:
-        """The debugger broke off: the session cannot go on."""
-        if self.is_over:
-            return
-        self.lifecycle.apply(Happening.CRASHED)
-        self._over(self.exit_code, reason)
-        self.events.append("terminated", {"exit_code": None, "restart": False, "error": reason})
-
-    def _over(self, exit_code: int | None, reason: str) -> None:
-        self.stop = self.target = None
-        self.exit_code = exit_code
-        self.reason = reason
-        self._ended_at = trio.current_time()
-
-    def print(self, category: str, text: str) -> None:
-        """Text of the program, or of the debugger (`console`), as output and event."""
-        self.metrics.note_output(category, text)
-        self.output.append(category, text)
-        self.events.append(
-            "output",
-            {"category": category, "output": text, "source": None, "line": None, "column": None},
-        )
+    def apply_settings(self, settings: Settings) -> None:
+        """Go by other settings from now on; what is too much in the logs goes at once."""
+        self.settings = settings
+        self.output.set_limit(settings.output_limit_bytes)
+        self.events.set_limit(settings.event_limit)
 
 
 def _way_out(phase: Phase, wanted: Sequence[Phase]) -> Action:

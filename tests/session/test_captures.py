@@ -25,10 +25,11 @@ from relay.operations.breakpoints.capture_table import (
 )
 from relay.session.dap.capture_sync import send_captures
 from relay.session.debuggee.debuggee import Debuggee
-from relay.session.session import Session, SessionConfig
+from relay.session.session import Session
 from relay.session.state import captures
 from relay.session.state.breakpoints import Breakpoint
 from relay.session.state.captures import CaptureLog
+from relay.session.state.session_definition import SessionConfig
 
 CELLS: st.SearchStrategy[Any] = st.one_of(
     st.integers(-(2**63), 2**63 - 1),

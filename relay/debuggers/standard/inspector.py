@@ -413,7 +413,7 @@ def _in_order_of(
     answers: list[Mapping[str, Any]], session: Session, sent: list[Breakpoint]
 ) -> list[Breakpoint]:
     """What was sent, in the order of the answers: by their ids those that were known before."""
-    known = [session.dap_breakpoint_ids.get(id_of(answer)) for answer in answers]
+    known = [session.breakpoints.id_of(id_of(answer)) for answer in answers]
     by_id = {b.id: b for b in sent if b.id in known}
     others = iter([b for b in sent if b.id not in by_id])
     found = [by_id.get(number or "") or next(others, None) for number in known]

@@ -71,7 +71,7 @@ class AdapterStart:
             stream: ByteStream = StdioByteStream(process.stdin, process.stdout)
         else:
             # Beside the protocol these are the adapter's own words, and maybe the program's.
-            printed = partial(debuggee.session.print, "console")
+            printed = partial(debuggee.events.printed, "console")
             debuggee.nursery.start_soon(process.stdout.pump, printed)
             debuggee.nursery.start_soon(process.stderr.pump, partial(self._hear_and, printed))
             stream = await self._dial(debuggee, process, port)

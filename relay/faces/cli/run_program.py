@@ -370,7 +370,7 @@ class _Run:
             "never_hit": never_hit(self._session),
             **({"unwatched": unseen} if unseen else {}),
             **({"not_known": unsaid} if unsaid else {}),
-            **({"lost": self._session.losses} if self._session.losses else {}),
+            **({"lost": losses} if (losses := self._session.program_run.losses) else {}),
         }
 
     def _words(self) -> list[str]:
@@ -380,7 +380,7 @@ class _Run:
             ended = "the debugger did not tell the exit code"
         how = {None: ended, "until": "ended by --until"}.get(by := self._ended_by, f"ended by {by}")
         missed = never_hit(self._session)
-        words = [f"{how}, {stops}", *self._session.losses]
+        words = [f"{how}, {stops}", *self._session.program_run.losses]
         if self._failures.total > self._failures.distinct:
             words[0] += f", {self._failures.distinct} different"
         words += self._failures.repeats()

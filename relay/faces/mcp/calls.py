@@ -251,10 +251,10 @@ async def evaluate(hub: Hub, asked: arguments.Evaluate) -> str:
     """The value, its type, and how to see more of it."""
     async with using(hub, asked.session) as session:
         body = EvaluateRequest(expression=asked.expression, frame_id=asked.frame)
-        was_shown = not printed_since(session, session.shown)
+        was_shown = not printed_since(session, session.report_history.last_event)
         found = await evaluation.evaluate(session, body=body)
         if was_shown:
-            session.shown = session.events.last_seq
+            session.report_history.show_events(session.events.last_seq)
         printed = newest([("", found.output or "")], asked.max_chars // PRINTED_SHARE).rstrip("\n")
         head = f"printed: {printed}\n" if printed else ""
         return head + _value(found, asked.max_chars - len(head))
@@ -282,7 +282,7 @@ async def stop_text(session: Session, max_chars: int, notes: Sequence[str] = ())
     head = [clip(note, max_chars // 6) for note in notes[:MOST_NOTES]]
     if len(notes) > MOST_NOTES:
         head.append(f"… {len(notes) - MOST_NOTES} more remarks: see debug_breakpoints")
-    since, seen = session.shown, session.events.last_seq
+    since, seen = session.report_history.last_event, session.events.last_seq
     # Of a program that runs or has ended, the report shows the end of the output itself.
     if session.stop is not None and (
         printed := newest(printed_since(session, since), max_chars // PRINTED_SHARE).rstrip()
@@ -294,7 +294,7 @@ async def stop_text(session: Session, max_chars: int, notes: Sequence[str] = ())
         head.append(RUNS_ON)
     room = max_chars - sum(len(line) + 1 for line in head)
     report = await stop_report(session, max_chars=max(200, room), since=since)
-    session.shown = seen
+    session.report_history.show_events(seen)
     return clip("\n".join([*head, report]), max_chars)
 
 

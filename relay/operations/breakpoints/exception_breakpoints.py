@@ -25,19 +25,20 @@ async def set_exception_breakpoints(
     await _check_condition(session, body.condition)
     if body.types:
         session.debugger.require(Ability.EXCEPTION_DETAILS, "stop at named types of exceptions")
-    before = session.exceptions
-    session.exceptions = ExceptionBreakpoints(
-        filters=tuple(dict.fromkeys(DAP_FILTERS[name] for name in body.filters)),
-        types=tuple(dict.fromkeys(body.types)),
-        condition=body.condition,
-        chosen=True,
+    before = session.definition.stop_at_exceptions(
+        ExceptionBreakpoints(
+            filters=tuple(dict.fromkeys(DAP_FILTERS[name] for name in body.filters)),
+            types=tuple(dict.fromkeys(body.types)),
+            condition=body.condition,
+            chosen=True,
+        )
     )
     debuggee = session.debuggee
     if debuggee is not None and debuggee.initialized.is_set():
         try:
             await send_exception_filters(debuggee)
         except BaseException:
-            session.exceptions = before
+            session.definition.stop_at_exceptions(before)
             raise
     await session.keep()
     return await _view(session)

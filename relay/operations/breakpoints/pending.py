@@ -29,21 +29,17 @@ LONGEST_SHARE = 20
 
 def look_out(session: Session) -> None:
     """Watch for the files of pending breakpoints, if there are any and nobody does yet."""
-    if not session.looks_out and any(b.pending for b in session.breakpoints):
-        session.looks_out = True
-        session.start_soon(_watch, session)
+    if any(b.pending for b in session.breakpoints):
+        session.start_once(_watch)
 
 
 async def _watch(session: Session) -> None:
-    try:
-        while waiting := [b for b in session.breakpoints if b.pending]:
-            begun = trio.current_time()
-            for breakpoint in waiting:
-                await _look(session, breakpoint)
-            spent = trio.current_time() - begun
-            await trio.sleep(max(LOOK_EVERY, LONGEST_SHARE * spent))
-    finally:
-        session.looks_out = False
+    while waiting := [b for b in session.breakpoints if b.pending]:
+        begun = trio.current_time()
+        for breakpoint in waiting:
+            await _look(session, breakpoint)
+        spent = trio.current_time() - begun
+        await trio.sleep(max(LOOK_EVERY, LONGEST_SHARE * spent))
 
 
 async def _look(session: Session, breakpoint: Breakpoint) -> None:

@@ -153,7 +153,7 @@ def change_warning(session: Session, breakpoint: Breakpoint) -> str | None:
         changed_at = os.stat(breakpoint.path).st_mtime
     except OSError:
         return f"{breakpoint.path} is gone; the program goes on with the text that it has loaded"
-    started_at = time.time() - session.runtime_seconds
+    started_at = time.time() - session.program_run.runtime_seconds
     # What came only after the start was not loaded before.
     if changed_at <= max(started_at, breakpoint.appeared_at):
         return None

@@ -19,9 +19,7 @@ def tap_output(session: Session) -> Tap:
 
     Take what comes: a program whose output is not taken waits once 1 MiB is there.
     """
-    if session.tap is None:
-        session.tap = Tap()
-    return session.tap
+    return session.open_tap()
 
 
 async def feed(session: Session, data: bytes, *, end: bool = False) -> bool:

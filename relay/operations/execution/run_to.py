@@ -70,19 +70,19 @@ async def _target(session: Session, body: RunToRequest, spot: Breakpoint) -> Tar
 async def _go(session: Session, stop: Stop, target: Target) -> None:
     """Set the target and resume; if that fails, it is as it was."""
     debuggee = session.require_debuggee("run to a line")
-    session.target = target
+    session.stops.aim(target)
     try:
         await send_breakpoints(debuggee, target.path)
         await resume_all(session, {"threadId": stop.thread_id})
     except BaseException:
         if session.stop is not None:
-            session.target = None
+            session.stops.aim(None)
         raise
 
 
 def _reached(session: Session, target: Target) -> bool | None:
     """Whether it stopped there; None while it is on its way, false after an end."""
-    return None if session.target is target else bool(target.reached)
+    return None if session.stops.target is target else bool(target.reached)
 
 
 # Set the next line -------------------------------------------------------------------------

@@ -32,7 +32,6 @@ from relay.operations.report.blocked import (
 )
 from relay.operations.report.blocked import STOPS as STOPS
 from relay.operations.sessions.sessions import failure_fields, location_view
-from relay.session.dap.stop_body import stopped_body
 from relay.session.session import Session
 from relay.session.state.stop import Stop
 
@@ -147,7 +146,7 @@ async def resume_all(session: Session, arguments: Mapping[str, Any]) -> None:
     assert inspector is not None
     await inspector.release()
     stop = session.require_stop("continue")
-    session.announce_resume(stop.thread_id)
+    session.program_events.resumed(stop.thread_id)
     await inspector.resume_all()
 
 
@@ -159,7 +158,7 @@ async def _resume(session: Session, command: str, arguments: Mapping[str, Any]) 
         await debuggee.inspector.release()
     if session.stop is not stop:
         session.require_stop(command)
-    session.announce_resume(stop.thread_id)
+    session.program_events.resumed(stop.thread_id)
     try:
         await debuggee.request(command, arguments)
     except DebuggerError:
@@ -171,7 +170,7 @@ def _still_stands(session: Session, stop: Stop) -> None:
     """The debugger has refused to move the program: it stands where it stood."""
     group = session.debuggee is not None and session.debuggee.group
     if session.phase is Phase.RUNNING and session.stop is None and not group:
-        session.announce_stop(stop, stopped_body(stop))
+        session.program_events.stopped(stop)
 
 
 async def settle(

@@ -116,9 +116,9 @@ async def _go_alone(
     cursor = session.events.last_seq
     # Before it is sent, as with any resume: its next stop may overtake the answer.
     if left is None:
-        session.announce_resume(thread_id)
+        session.program_events.resumed(thread_id)
     else:
-        session.announce_release(thread_id, left)
+        session.program_events.released(thread_id, left)
     inspector.new_stop()
     await inspector.resume_thread(thread_id, step)
     return cursor, known

@@ -89,12 +89,12 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
             "The program's own tracing tools leave no room for a trace",
             suggestion="Set a breakpoint in the function instead, and step",
         )
-    session.trace = None
+    session.program_run.drop_trace()
     cursor = session.events.last_seq
     await resume_all(session, {"threadId": stop.thread_id})
     await settle(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
-    if session.is_over and session.trace is None:
-        session.trace = NOT_REPORTED
+    if session.is_over and session.program_run.trace is None:
+        session.program_run.keep_trace(NOT_REPORTED)
     return await _result(session, cursor, body)
 
 
@@ -236,11 +236,11 @@ async def _result(session: Session, cursor: int, view: TraceView) -> TraceResult
 
 async def _reported(session: Session) -> Mapping[str, Any]:
     """What the debuggee has recorded, or had when it said its last words."""
-    if session.trace is None and session.phase in (Phase.RUNNING, Phase.PAUSED):
+    if session.program_run.trace is None and session.phase in (Phase.RUNNING, Phase.PAUSED):
         record = await _asked(session)
         if record is not None:
             return record
-    return NONE if session.trace is None else session.trace
+    return NONE if session.program_run.trace is None else session.program_run.trace
 
 
 async def _asked(session: Session) -> Mapping[str, Any] | None:

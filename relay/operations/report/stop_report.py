@@ -122,7 +122,7 @@ async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
         hits=max((b.hit_count for b in hit if b is not None), default=0),
         thread_id=stop.thread_id,
         process_id=_other_process(session, stop),
-        lost=session.lost,
+        lost=session.program_run.lost,
         returned=None if stop.return_value is None else _returned(stop.return_value),
         exception=_exception(session, stop, shown),
         failure=OfFailure(**failure_fields(stop)) if stop.failure is not None else None,
@@ -203,7 +203,7 @@ def _locals(
     values = {v["name"]: v["value"] for v in answer["variables"]}
     # What was revealed once must not come back as what a masked value was before.
     function = (frame.path, frame.name, reveal)
-    before = session.seen.before(session.pid, function, stop.id, values)
+    before = session.report_history.before(session.pid, function, stop.id, values)
     named = _names_at(frame.line, source)
     found = [_local(v, before, v["name"] in named) for v in answer["variables"]]
     return found, answer["total"] - len(found)
@@ -332,7 +332,7 @@ def short_path(session: Session, path: str | None) -> str | None:
 
 def _of_session(session: Session, since: int | None) -> Report:
     ended = session.is_over
-    before = session.stop_before
+    before = session.stops.before
     return Report(
         status=session.phase,
         end=_end(session) if ended else None,
@@ -340,7 +340,7 @@ def _of_session(session: Session, since: int | None) -> Report:
         failed=ended and session.exit_code != 0,
         prompt=session.waiting_for_input,
         stopped_before=None if before is None else _stop_in_words(session, before),
-        lost=None if ended else session.lost,
+        lost=None if ended else session.program_run.lost,
         never_hit=never_hit(session) if ended else [],
         unwatched=unwatched(session) if ended else None,
         not_known=not_known(session) if ended else None,
@@ -364,7 +364,7 @@ def _printed(session: Session, since: int | None) -> dict[str, str]:
         if found or not session.is_over:
             return found
     entries = {
-        name: session.output.last(session.run_began, TAIL_ENTRIES, category)
+        name: session.output.last(session.program_run.first_output, TAIL_ENTRIES, category)
         for name, category in STREAMS.items()
     }
     ordered = sorted((some[-1].seq, name) for name, some in entries.items() if some)
@@ -383,8 +383,8 @@ def _printed_after(session: Session, since: int) -> dict[str, str]:
 def _end(session: Session) -> str:
     if session.exit_code is None:
         return f"{session.phase.value}: {session.reason or 'its exit code is not known'}"
-    if session.lost is not None:
-        return f"ended: {session.lost}"
+    if session.program_run.lost is not None:
+        return f"ended: {session.program_run.lost}"
     if session.exit_code < 0:
         return f"ended: {describe_exit(session.exit_code).removeprefix('Process was ')}"
     return f"ended: exit code {session.exit_code}"
@@ -424,7 +424,7 @@ def _was_killed_silently(session: Session, breakpoint: Breakpoint) -> bool:
     if not breakpoint.verified or (stops and breakpoint.hit_condition is None):
         return False
     was_killed = session.reason == "target_exited" and (session.exit_code or 0) < 0
-    return was_killed or bool(session.losses)
+    return was_killed or bool(session.program_run.losses)
 
 
 def unwatched(session: Session) -> str | None:
@@ -434,7 +434,7 @@ def unwatched(session: Session) -> str | None:
     """
     kinds = Counter(
         "a fork" if argv is None else " ".join(session.redaction.words(argv))[:MAX_COMMAND]
-        for argv in session.unwatched.values()
+        for argv in session.program_run.unwatched.values()
     )
     shown = [
         one if times == 1 else f"{one} ({times} times)"
@@ -442,11 +442,11 @@ def unwatched(session: Session) -> str | None:
     ]
     if len(kinds) > len(shown):
         shown.append(f"{CUT} +{len(kinds) - len(shown)} more")
-    if session.ran_shell:
+    if session.program_run.ran_shell:
         shown.append("what os.system ran")
     if not shown:
         return None
-    count = len(session.unwatched)
+    count = len(session.program_run.unwatched)
     words = "processes" if count != 1 else "1 process"
     return f"{f'{count} ' if count > 1 else ''}{words} ran without the debugger: {'; '.join(shown)}"
 

@@ -140,7 +140,7 @@ async def _debug_something(settings: Settings) -> tuple[str, tuple[str, ...]]:
             with hub.use(created.session_id) as session:
                 question = EvaluateRequest(expression="6 * 7")
                 value = await evaluation.evaluate(session, body=question)
-                report = session.debugger_report
+                report = session.program_run.debugger_report
                 limits = report.limitations if report is not None else ()
             message = f"works in the launch mode {created.launch_mode}: 6 * 7 is {value.result}"
             return message, limits

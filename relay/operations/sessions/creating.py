@@ -106,7 +106,7 @@ async def _start(session: Session, body: CreateSession) -> StopReport | None:
     try:
         if body.launch is not None:
             # Also one that is refused: it is what a restart repeats once it is mended.
-            session.launch_request = without_waiting(body.launch)
+            session.definition.use_launch(without_waiting(body.launch))
             await session.keep()
             return (await launching.launch(session, body=body.launch)).stop
         if target is not None:

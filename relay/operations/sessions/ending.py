@@ -69,7 +69,7 @@ def _request(session: Session, body: RestartRequest) -> LaunchRequest:
             suggestion="Detach, restart the program yourself, and attach to it in a new session",
         )
     try:
-        return body.over(session.launch_request)
+        return body.over(session.definition.launch)
     except ValueError as error:
         raise InvalidRequest(
             f"Cannot restart: {error}",

@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
 
 import trio
@@ -71,7 +70,7 @@ async def start_program(
     look_out(session)
     await _require_still(session, verb, *phases)
     choose_exceptions(session, exception_filters(body), explicit=new_exceptions)
-    session.launch_request, session.attach_request = without_waiting(body), None
+    session.definition.use_launch(without_waiting(body))
     await session.keep()
     await _require_still(session, verb, *phases)
     cursor = session.events.last_seq
@@ -155,7 +154,7 @@ def _choose_python(session: Session, body: LaunchRequest, cwd: str) -> None:
     found = environment_python(environment, [*beside, cwd, config.project_root])
     python = found or shutil.which(os.path.expanduser(session.settings.python_path))
     if python is not None:
-        session.config = replace(config, python_path=os.path.abspath(python))
+        session.definition.configure(python_path=os.path.abspath(python))
 
 
 def other_python(session: Session) -> str | None:
@@ -271,7 +270,7 @@ def exception_filters(body: LaunchRequest) -> tuple[str, ...]:
 def choose_exceptions(session: Session, filters: tuple[str, ...], *, explicit: bool) -> None:
     """What a start says of exceptions; by default, what exception breakpoints say stays."""
     if explicit or not session.exceptions.chosen:
-        session.exceptions = ExceptionBreakpoints(filters)
+        session.definition.stop_at_exceptions(ExceptionBreakpoints(filters))
 
 
 async def attach(session: Session, *, body: AttachRequest) -> AttachResult:
@@ -291,7 +290,7 @@ async def attach(session: Session, *, body: AttachRequest) -> AttachResult:
     )
     starter = session.debugger.attach(session, target)
     choose_exceptions(session, ("uncaught",), explicit=False)
-    session.launch_request, session.attach_request = None, body
+    session.definition.use_attach(body)
     await session.keep()
     session.require("attach", Phase.CREATED)
     await session.start([starter])

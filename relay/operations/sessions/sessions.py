@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,8 @@ from relay.models.sessions import SessionConfig as SessionConfigView
 from relay.models.variables import RevealQuery
 from relay.redaction.redaction import REVEALING, Redaction
 from relay.session.debuggee.start import Launched
-from relay.session.session import Session, SessionConfig
+from relay.session.session import Session
+from relay.session.state.session_definition import SessionConfig
 from relay.session.state.stop import Stop
 
 WITHOUT_PROGRAM = (Phase.CREATED, Phase.TERMINATED, Phase.FAILED)
@@ -128,8 +128,8 @@ async def patch_session(hub: Hub, *, session_id: str, body: PatchSession) -> Ses
         if body.python_path is not None:
             changes["python_path"] = _interpreter(hub, body.python_path)
             changes["python_given"] = True
-        session.config = replace(session.config, **changes)
-        session.name = body.name or session.name
+        session.definition.configure(**changes)
+        session.definition.rename(body.name or session.name)
         await session.keep()
         return view(session)
 
@@ -167,7 +167,7 @@ async def delete_session(session: Session, *, query: DeleteQuery) -> DeletedSess
         session_id=session.id,
         final_status=session.phase,
         exit_code=session.exit_code,
-        runtime_seconds=session.runtime_seconds,
+        runtime_seconds=session.program_run.runtime_seconds,
     )
 
 
@@ -216,7 +216,7 @@ def view(session: Session, *, reveal: bool = False) -> SessionView:
 
 
 def debugger_view(session: Session) -> DebuggerView | None:
-    found = session.debugger_report
+    found = session.program_run.debugger_report
     if found is None:
         return None
     return DebuggerView(name=found.name, version=found.version, limitations=list(found.limitations))

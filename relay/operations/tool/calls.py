@@ -73,7 +73,7 @@ async def create(hub: Hub, body: ToolSession) -> ToolCreated:
     entry = inside("entry", body.entry, _root(hub))
     python_path = None if body.python_path is None else _interpreter(body.python_path)
     session = await open_session(hub, body=SessionSettings(python_path=python_path))
-    session.launch_request = LaunchRequest(script=entry, args=body.args, env=body.env)
+    session.definition.use_launch(LaunchRequest(script=entry, args=body.args, env=body.env))
     await session.keep()
     return ToolCreated(session_id=session.id)
 
@@ -137,7 +137,7 @@ async def _run(hub: Hub, session: Session, body: ToolPlaceCall) -> ToolRun:
             began = trio.current_time()
             if (stop := _arrived_meanwhile(session, spot)) is None:
                 await _go(session, spot)
-                session.runs.last_ms = round((trio.current_time() - began) * 1000, 3)
+                session.line_runs.took(round((trio.current_time() - began) * 1000, 3))
                 stop = session.stop
         except LaunchSyntaxError as fault:
             return _syntax_error(fault)
@@ -146,25 +146,22 @@ async def _run(hub: Hub, session: Session, body: ToolPlaceCall) -> ToolRun:
 
 @contextmanager
 def _under_way(session: Session) -> Iterator[None]:
-    if session.runs.under_way:
+    if session.line_runs.under_way:
         raise InvalidSessionState(
             "Cannot run: another call waits for this program already",
             current_state=session.phase.value,
             suggestion="Wait for that call's answer; one session runs to one place at a time",
         )
-    session.runs.under_way = True
-    try:
+    with session.line_runs.wait():
         yield
-    finally:
-        session.runs.under_way = False
 
 
 async def _spot(session: Session, path: str, line: int) -> Breakpoint:
     spot = await place(session, BreakpointSpec(file=path, line=line))
     if spot.verified:
         return spot
-    if session.debuggee is None and session.launch_request is not None:
-        await check_launch(session, session.launch_request)  # it may say more of a bad file
+    if session.debuggee is None and session.definition.launch is not None:
+        await check_launch(session, session.definition.launch)  # it may say more of a bad file
     raise BreakpointInvalidLine(
         f"Cannot run to line {line} of {path}: {spot.message}",
         file=path,
@@ -176,7 +173,7 @@ async def _spot(session: Session, path: str, line: int) -> Breakpoint:
 def _arrived_meanwhile(session: Session, spot: Breakpoint) -> Stop | None:
     """The stop at the place, if an earlier call gave up waiting for it and it has come."""
     stop = session.stop
-    if stop is None or stop.id == session.runs.told or not stop.reached:
+    if stop is None or stop.id == session.line_runs.told or not stop.reached:
         return None
     return stop if _is_at(stop, spot) else None
 
@@ -200,20 +197,20 @@ async def _go(session: Session, spot: Breakpoint) -> None:
 
 
 async def _begin(session: Session, spot: Breakpoint) -> None:
-    session.target = Target(spot.path, spot.line)
-    session.runs.start_anew()
+    session.stops.aim(Target(spot.path, spot.line))
+    session.line_runs.start_anew()
     try:
         await restart(session, body=RestartRequest())
     except BaseException:
         if session.debuggee is None:
-            session.target = None
+            session.stops.aim(None)
         raise
 
 
 async def _aim(session: Session, spot: Breakpoint) -> None:
     """Give a program that runs another target."""
     debuggee = session.require_debuggee("run to a line")
-    before, session.target = session.target, Target(spot.path, spot.line)
+    before = session.stops.aim(Target(spot.path, spot.line))
     for path in {spot.path} | ({before.path} if before is not None else set()):
         await send_breakpoints(debuggee, path)
 
@@ -230,14 +227,13 @@ async def _result(session: Session, spot: Breakpoint, stop: Stop | None) -> Tool
         )
     if stop is None:
         return _ended(session) if session.is_over else _still_runs(spot)
-    session.runs.cpu_ms = _cpu_ms(session.pid)
-    session.runs.told = stop.id
+    session.line_runs.reported(stop.id, _cpu_ms(session.pid))
     if stop.exception is not None:
-        session.runs.raised = stop.exception
+        session.line_runs.met(stop.exception)
         return ToolRun(hit=False, completed=False, error=_failure(session))
     hit = _is_at(stop, spot)
     if hit:
-        session.runs.arrived(stop.id, (spot.path, spot.line))
+        session.line_runs.arrived(stop.id, (spot.path, spot.line))
     shown, error = await _locals(session, stop)
     return ToolRun(hit=hit, frame_info=_frame(stop), locals=shown, completed=False, error=error)
 
@@ -286,7 +282,7 @@ def _ended(session: Session) -> ToolRun:
 
 def _has_completed(session: Session) -> bool:
     """Whether the program went to its end, though that may be sys.exit(1)."""
-    code, raised = session.exit_code, session.runs.raised
+    code, raised = session.exit_code, session.line_runs.raised
     return code == 0 or (code is not None and code > 0 and raised is None)
 
 
@@ -302,7 +298,7 @@ def _still_runs(spot: Breakpoint) -> ToolRun:
 
 
 def _failure(session: Session) -> ToolFailure | None:
-    raised = session.runs.raised
+    raised = session.line_runs.raised
     if raised is None:
         return None
     return ToolFailure(type=raised.type, message=raised.message, traceback=raised.traceback or None)
@@ -334,8 +330,8 @@ async def get_state(hub: Hub, body: ToolSessionCall) -> ToolState:
     """Get session state."""
     with hub.use(body.session_id) as session:
         _notice(session)
-        runs = session.runs
-        started = session.runtime_seconds > 0 or session.pid is not None
+        runs = session.line_runs
+        started = session.program_run.runtime_seconds > 0 or session.pid is not None
         return ToolState(
             status=_status(session),
             last_breakpoint=_last_breakpoint(hub, session),
@@ -348,12 +344,12 @@ async def get_state(hub: Hub, body: ToolSessionCall) -> ToolState:
 def _notice(session: Session) -> None:
     """It may have come to the place after the call for it was answered."""
     stop = session.stop
-    if stop is None or session.runs.under_way:
+    if stop is None or session.line_runs.under_way:
         return
     if stop.exception is not None:
-        session.runs.raised = stop.exception
+        session.line_runs.met(stop.exception)
     elif stop.reached and stop.top is not None and stop.top.path is not None:
-        session.runs.arrived(stop.id, (stop.top.path, stop.top.line))
+        session.line_runs.arrived(stop.id, (stop.top.path, stop.top.line))
 
 
 def _status(session: Session) -> ToolStatus:
@@ -370,9 +366,11 @@ def _status(session: Session) -> ToolStatus:
 
 
 def _last_breakpoint(hub: Hub, session: Session) -> ToolLastBreakpoint | None:
-    if session.runs.last is None:
+    if session.line_runs.last is None:
         return None
-    path, line = session.runs.last
+    path, line = session.line_runs.last
     return ToolLastBreakpoint(
-        file=os.path.relpath(path, _root(hub)), line=line, hit_count=session.runs.hits[path, line]
+        file=os.path.relpath(path, _root(hub)),
+        line=line,
+        hit_count=session.line_runs.hits[path, line],
     )

@@ -19,7 +19,6 @@ import trio
 from relay.actions import Action
 from relay.dap.conversation import Event
 from relay.errors import InvalidSessionState, RelayError
-from relay.session.children.child_events import tell_start
 from relay.session.dap.connection import ByteStream, LinkClosed, RequestFailed, RequestTimedOut
 from relay.session.dap.event_handler import EventHandler
 from relay.session.debuggee.debuggee import Debuggee
@@ -66,7 +65,7 @@ class Child(Debuggee):
                 if not link.closed.is_set():
                     await self.let_go()
                     self.runs_free = True
-                    tell_start(self.session, self.pid or 0, self.argv)
+                    self.events.child_started(self.pid or 0, self.argv)
             finally:
                 link.hang_up()
             nursery.cancel_scope.cancel()

@@ -21,7 +21,7 @@ import trio
 from relay.errors import NotSupported, RelayError
 from relay.process.exit_status import ExitWatch
 from relay.session.children.child import NUMBERS_EACH, Child
-from relay.session.children.child_events import tell_end, tell_start
+from relay.session.children.child_events import tell_end
 from relay.session.children.join_port import JoinPort
 from relay.session.dap.connection import SocketByteStream
 from relay.session.debuggee.debuggee import Debuggee
@@ -128,12 +128,12 @@ class ProcessGroup:
         standing = self._standing.pop(child, None)
         lost = None
         if not (child.runs_free or self._closed or self.session.is_over):
-            lost = tell_end(self.session, child, ending, standing and standing.stop)
+            lost = tell_end(child, ending, standing and standing.stop)
         if self._current is child:
             # Its stop died with it.
-            self.session.announce_resume(None)
+            self.program.events.resumed(None)
         if lost is not None:
-            self.session.note_loss(lost)
+            self.program.events.process_lost(lost)
         self._tell_next()
 
     async def part(self) -> None:
@@ -159,7 +159,7 @@ class ProcessGroup:
 
     def _give_up(self, pid: int) -> None:
         if pid in self._awaited:
-            tell_start(self.session, pid, self._awaited.pop(pid))
+            self.program.events.child_started(pid, self._awaited.pop(pid))
 
     def give_up_all(self) -> None:
         """The program has ended: nobody joins any more."""
@@ -179,7 +179,7 @@ class ProcessGroup:
             self._joined.add(child.pid)
             self.program.children.joined(child.pid)
             argv = child.argv if told is None else told
-            tell_start(self.session, child.pid, argv, debuggable=True)
+            self.program.events.child_started(child.pid, argv, debuggable=True)
 
     # Requests ------------------------------------------------------------------------
 

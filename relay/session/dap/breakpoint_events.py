@@ -102,7 +102,7 @@ def _place_in(answer: Mapping[str, Any]) -> tuple[str, int] | None:
 def start_anew(session: Session) -> None:
     """A program is about to run: nothing is hit yet, and none of its functions is known."""
     session.captures.start_anew()
-    session.dap_breakpoint_ids.clear()
+    session.breakpoints.forget_numbers()
     for breakpoint in session.breakpoints:
         breakpoint.hit_count = 0
         breakpoint.found_at = None

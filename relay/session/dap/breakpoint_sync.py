@@ -42,7 +42,7 @@ async def send_all(debuggee: Debuggee) -> None:
     """Everything that the session knows, in DAP's order: breakpoints, then exceptions."""
     if debuggee.session.debuggee is debuggee:  # and no child of a program that runs
         start_anew(debuggee.session)
-    target = debuggee.session.target
+    target = debuggee.session.stops.target
     targets = [] if target is None else [target.path]
     for path in dict.fromkeys([*debuggee.session.breakpoints.paths(), *targets]):
         await send_breakpoints(debuggee, path)
@@ -56,8 +56,8 @@ async def send_breakpoints(debuggee: Debuggee, path: str) -> None:
     session = debuggee.session
     await send_captures(debuggee)  # first: a breakpoint that is set may be hit at once
     active = _taken(debuggee, session.breakpoints.active_in(path))
-    if session.target is not None and session.target.path == path:
-        active = session.target.added_to(active)
+    if (target := session.stops.target) is not None and target.path == path:
+        active = target.added_to(active)
     body = await debuggee.request(
         "setBreakpoints",
         {
@@ -77,7 +77,7 @@ def take_answers(
     """Note what the debugger answers of breakpoints, each in its place, and its own ids."""
     for breakpoint, answer in zip(sent, answers, strict=False):
         if dap_id := id_of(answer):
-            session.dap_breakpoint_ids[dap_id] = breakpoint.id
+            session.breakpoints.number(dap_id, breakpoint)
         take_answer(session, breakpoint, answer)
 
 

@@ -20,7 +20,6 @@ from relay.session.dap.breakpoint_sync import send_breakpoints
 from relay.session.dap.capture_sync import fetch_rest, take_captures
 from relay.session.dap.exception_stop import examine, failure_stop
 from relay.session.dap.stack import told_frame, top_frame
-from relay.session.dap.stop_body import stopped_body
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.state.stop import Frame, Stop
 
@@ -32,7 +31,8 @@ class EventHandler:
 
     def __init__(self, debuggee: Debuggee) -> None:
         self._debuggee = debuggee
-        self._session = debuggee.session
+        self._session = debuggee.session  # read only: what changes it goes through _events
+        self._events = debuggee.events
         self._handlers = {
             "initialized": self._initialized,
             "stopped": self._stopped,
@@ -103,7 +103,7 @@ class EventHandler:
                 self._print("console", str(text))
 
     def _debugger_told(self, body: Mapping[str, Any]) -> None:
-        self._session.debugger_report = self._session.debugger.report(body)
+        self._events.debugger_known(self._session.debugger.report(body))
 
     def _unfit_told(self, body: Mapping[str, Any]) -> None:
         self._debuggee.unfit = str(body["reason"])
@@ -118,42 +118,25 @@ class EventHandler:
             self._masks[category] = self._session.redaction.output_mask()
         mask = self._masks[category]
         if shown := text if mask is None else mask(text):
-            self._session.print(category, shown)
+            self._events.printed(category, shown)
 
     def _breakpoint(self, body: Mapping[str, Any]) -> None:
         """The debugger has found where one lies, or has lost it."""
         told = body.get("breakpoint") or {}
-        number = self._session.dap_breakpoint_ids.get(int(told.get("id") or 0), "")
-        breakpoint = self._session.breakpoints.get(number)
+        breakpoint = self._session.breakpoints.by_dap_id(int(told.get("id") or 0))
         if breakpoint is not None and body.get("reason") == "changed":
             take_answer(self._session, breakpoint, told)
 
     def _thread(self, body: Mapping[str, Any]) -> None:
-        self._session.events.append(
-            "thread", {"reason": body.get("reason"), "thread_id": body.get("threadId")}
-        )
+        self._events.thread_changed(body.get("reason"), body.get("threadId"))
 
     def _module(self, body: Mapping[str, Any]) -> None:
-        module = body.get("module") or {}
-        self._session.events.append(
-            "module",
-            {
-                "reason": body.get("reason"),
-                "module": {
-                    "id": module.get("id"),
-                    "name": module.get("name"),
-                    "path": module.get("path"),
-                    "is_optimized": bool(module.get("isOptimized")),
-                    "is_user_code": bool(module.get("isUserCode", True)),
-                    "version": module.get("version"),
-                },
-            },
-        )
+        self._events.module_changed(body.get("reason"), body.get("module") or {})
 
     def _subprocess(self, body: Mapping[str, Any]) -> None:
         pid = body.get("pid")
         if pid is None and self._debuggee.group is None:
-            self._session.ran_shell = True
+            self._events.shell_ran()
         self._debuggee.children.announced(pid, body.get("argv"))
 
     def _input(self, body: Mapping[str, Any]) -> None:
@@ -162,7 +145,7 @@ class EventHandler:
 
     def _trace_told(self, body: Mapping[str, Any]) -> None:
         """The program ends, and takes with it what it has recorded of a call."""
-        self._session.trace = body["trace"]
+        self._events.trace_ended(body["trace"])
 
     def _ending(self, body: Mapping[str, Any]) -> None:
         """The debuggee waits until we have heard all of it; any `threads` request says so."""
@@ -181,7 +164,7 @@ class EventHandler:
         stop, thread_id = self._session.stop, body.get("threadId")
         if stop is None or (thread_id is not None and not stop.holds(thread_id)):
             return  # of one thread that went alone, we know
-        self._session.announce_resume(thread_id)
+        self._events.resumed(thread_id)
 
     def _place_told(self, body: Mapping[str, Any]) -> None:
         """The stopping thread says where it is, ahead of `stopped`: nobody need ask."""
@@ -228,7 +211,7 @@ class EventHandler:
             else None
         )
         is_known = told is not None and not (told["more"] and _reason_of(body) == "step")
-        if told is None or top is None or not is_known or self._session.target is not None:
+        if told is None or top is None or not is_known or self._session.stops.target is not None:
             # The reader must go on while we ask for the rest: its answer comes through it.
             self._debuggee.nursery.start_soon(self._settle, body, top)
             return
@@ -280,11 +263,11 @@ class EventHandler:
     def _tell(self, stop: Stop) -> None:
         self._debuggee.drain_output()
         stop.output_seq = self._session.output.last_seq
-        self._session.announce_stop(stop, stopped_body(stop))
+        self._events.stopped(stop)
 
     async def _forget_target(self, stop: Stop) -> None:
         """Whatever stopped the program: who resumes it now is not to meet the target again."""
-        target, self._session.target = self._session.target, None
+        target = self._session.stops.aim(None)
         if target is None:
             return
         stop.reached = target.reached = target.is_at(stop)
@@ -336,8 +319,7 @@ class EventHandler:
 
     def _count_hits(self, stop: Stop, dap_ids: list[int]) -> None:
         session = self._session
-        hits = [session.dap_breakpoint_ids.get(dap_id) for dap_id in dap_ids]
-        found = [b for b in map(session.breakpoints.get, filter(None, hits)) if b]
+        found = [b for b in map(session.breakpoints.by_dap_id, dap_ids) if b]
         if not found and stop.top is not None and stop.reason in BREAKPOINT_REASONS:
             # A step that lands on a breakpoint stops for it, but names no ids, and some debuggers
             # never do; the place decides. One that comes back to its line from a call has not

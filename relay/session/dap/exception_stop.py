@@ -87,13 +87,13 @@ async def _condition_holds(debuggee: Debuggee, stop: Stop) -> bool:
         holds, complaint = True, error.message
     if complaint is not None:
         text = f"Exception breakpoint: its condition raised {complaint}\n"
-        debuggee.session.print("console", text)
+        debuggee.events.printed("console", text)
     return holds
 
 
 def _is_signal(session: Session, raised: RaisedException) -> bool:
     """Under a test runner: what it skips by, and what a test waits for, are no failures."""
-    under_tests = "userUnhandled" in session.exception_filters
+    under_tests = "userUnhandled" in session.exceptions.filters
     return raised.full_type in SIGNALS or (under_tests and raised.expected)
 
 

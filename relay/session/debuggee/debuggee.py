@@ -21,7 +21,6 @@ from relay.errors import DebuggerError, DebuggerTimeout, LaunchFailed, RelayErro
 from relay.process.guarded_process import Child, GuardedProcess
 from relay.process.stdin_queue import StdinQueue
 from relay.process.streams import ProgramInput
-from relay.session.children.child_events import tell_start
 from relay.session.children.discovery import Children
 from relay.session.dap.connection import (
     ByteStream,
@@ -33,6 +32,7 @@ from relay.session.dap.connection import (
 )
 from relay.session.debuggee.dismissal import Dismissal
 from relay.session.debuggee.ends import HANG_UP_GRACE, command_line, settle, until_first_end
+from relay.session.debuggee.events import DebuggeeEvents
 from relay.session.debuggee.output_reader import Pumps
 from relay.session.debuggee.start_failures import RungUnfit
 from relay.session.debuggee.stdin_watch import StdinWatch
@@ -56,7 +56,8 @@ class Debuggee:
     """The program of a session while it lives."""
 
     def __init__(self, session: Session) -> None:
-        self.session = session
+        self.session = session  # read only: what changes it goes through `events`
+        self.events: DebuggeeEvents = session.program_events
         self.link: Link | None = None
         self.process: GuardedProcess | None = None
         self.helpers: list[GuardedProcess] = []
@@ -84,7 +85,7 @@ class Debuggee:
         self.dismissed = trio.Event()
         self.command_line = b""
         """As it was started; exec changes what the process has."""
-        self._pumps = Pumps(session, self._printed)
+        self._pumps = Pumps(self, self._printed)
 
     # Life ------------------------------------------------------------------------
 
@@ -147,7 +148,7 @@ class Debuggee:
         await self.end_processes()
         await self.hear_last_words()
         if crash is not None:
-            self.session.crash(crash)
+            self.events.crashed(crash)
         else:
             self._tell_exit()
 
@@ -197,7 +198,7 @@ class Debuggee:
         if self.process is not None and self.process.returncode is not None:
             self.exit_code = self.exit_code_of(self.process.returncode)
         if not self.session.is_over:
-            self.session.announce_exit(self.exit_code)
+            self.events.exited(self.exit_code)
 
     async def _part(self) -> None:
         """Let go of what is not ours to end, and close the link."""
@@ -239,8 +240,8 @@ class Debuggee:
             if process is not None:
                 await process.end()
                 process.close()
-        if self.process is not None and self.session.exit_code is None and self.started:
-            self.session.exit_code = self.process.returncode
+        if self.process is not None and self.started:
+            self.events.found_exit_code(self.process.returncode)
 
     # Parts -------------------------------------------------------------------------
 
@@ -261,7 +262,7 @@ class Debuggee:
 
     def open_stdin(self, pipe: ProgramInput, first: bytes = b"") -> None:
         """Write to the program by `pipe`: `first`, and what it is given from now on."""
-        watch = self.stdin_watch = StdinWatch(self.session, pipe, self.drain_output)
+        watch = self.stdin_watch = StdinWatch(self, pipe, self.drain_output)
         self.stdin = StdinQueue(pipe, watch.written, watch.ended, self._input_lost)
         with contextlib.suppress(trio.BrokenResourceError):  # it has ended already
             if first:
@@ -271,7 +272,7 @@ class Debuggee:
 
     def _input_lost(self, count: int) -> None:
         text = f"The program closed its standard input; {count} bytes for it were not read."
-        self.session.events.append("warning", {"message": text})
+        self.events.warned(text)
 
     def connect(
         self,
@@ -288,7 +289,7 @@ class Debuggee:
         if self.group is not None:
             self.group.announced(pid, argv)
         else:
-            tell_start(self.session, pid, argv)
+            self.events.child_started(pid, argv)
 
     # Requests ------------------------------------------------------------------------
 

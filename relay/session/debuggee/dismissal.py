@@ -46,7 +46,7 @@ class Dismissal:
             await _end(debuggee)
         await debuggee.hear_last_words()
         if not debuggee.session.is_over:
-            debuggee.session.announce_exit(debuggee.exit_code, self.reason, restart=self.restart)
+            debuggee.events.exited(debuggee.exit_code, self.reason, restart=self.restart)
 
 
 async def _end(debuggee: Debuggee) -> None:

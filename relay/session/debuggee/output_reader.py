@@ -14,14 +14,15 @@ import trio
 from relay.process.output_pipe import OutputPipe
 
 if TYPE_CHECKING:
-    from relay.session.session import Session
+    from relay.session.debuggee.debuggee import Debuggee
 
 
 class Pumps:
     """One for each stream; `printed` is called after each piece."""
 
-    def __init__(self, session: Session, printed: Callable[[], None]) -> None:
-        self._session = session
+    def __init__(self, debuggee: Debuggee, printed: Callable[[], None]) -> None:
+        self._session = debuggee.session
+        self._events = debuggee.events
         self._printed = printed
         self._pipes: dict[str, OutputPipe] = {}
         self._running = 0
@@ -44,7 +45,7 @@ class Pumps:
             self._idle.set()
 
     def _take(self, category: str, text: str) -> None:
-        self._session.print(category, text)
+        self._events.printed(category, text)
         self._printed()
 
     async def ended(self) -> None:

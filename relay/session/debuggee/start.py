@@ -6,17 +6,18 @@ Knows starters and their failures. Refuses to know how any of them starts a prog
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
 
 import trio
 
 from relay.actions import Action
-from relay.dap.lifecycle import Happening, Phase
+from relay.dap.lifecycle import Phase
 from relay.errors import InvalidSessionState, RelayError
 from relay.session.debuggee.debuggee import Debuggee
+from relay.session.debuggee.events import DebuggeeEvents
 from relay.session.debuggee.start_failures import RungUnfit, leading_error
+from relay.session.state.program_run import Launched as Launched
 
 if TYPE_CHECKING:
     from relay.session.session import Session
@@ -26,27 +27,12 @@ log = logging.getLogger("relay.session")
 Starter = Callable[[Debuggee], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Launched:
-    """The program that was started: what the client asked for, resolved."""
-
-    script: str | None
-    module: str | None
-    args: Sequence[str]
-    cwd: str
-    env: Mapping[str, str]
-    rung: str
-
-    @property
-    def label(self) -> str:
-        return self.script or self.module or ""
-
-
 class Start:
     """One start, from its request to the end of its program; its outcome is settled once."""
 
     def __init__(self, session: Session, starters: Sequence[tuple[Launched, Starter]]) -> None:
         self._session = session
+        self._events: DebuggeeEvents = session.program_events
         self._starters = starters
         self._known = trio.Event()
         self._error: RelayError | None = None
@@ -84,34 +70,30 @@ class Start:
                 self._unfit = unfit
                 continue
             return
-        self._session.lifecycle.apply(Happening.START_FAILED)
+        self._events.start_failed()
         self._settle(self._unfit.as_error() if self._unfit else None)
 
     async def _host(self, launched: Launched, starter: Starter) -> None:
         """One debuggee, from spawn to the last byte. Its failures are data."""
-        session = self._session
-        debuggee = session.debuggee = Debuggee(session)
-        try:
-            await debuggee.run(starter, lambda: self._started(launched))
-        except RungUnfit:
-            raise
-        except Exception as error:  # noqa: BLE001 - one bad session must not end the others
-            self._failed(leading_error(error))
-        finally:
-            session.debuggee = None
-            if self._known.is_set() and self._error is None:
-                session.last_pid = debuggee.pid
+        debuggee = Debuggee(self._session)
+        with self._session.hold(debuggee):
+            try:
+                await debuggee.run(starter, lambda: self._started(launched))
+            except RungUnfit:
+                raise
+            except Exception as error:  # noqa: BLE001 - one bad session must not end the others
+                self._failed(leading_error(error))
 
     def _started(self, launched: Launched) -> None:
-        self._session.announce_start(launched)
+        self._events.started(launched)
         self._settle(None)
 
     def _failed(self, error: RelayError) -> None:
         if self._known.is_set():
             log.error("session %s: %s", self._session.id, error.message)
-            self._session.crash(error.message)
+            self._events.crashed(error.message)
             return
-        self._session.lifecycle.apply(Happening.START_FAILED)
+        self._events.start_failed()
         self._settle(error)
 
     def _settle(self, error: RelayError | None) -> None:

@@ -22,7 +22,7 @@ from relay.process.streams import ProgramInput
 from relay.session.output_log import OutputLog
 
 if TYPE_CHECKING:
-    from relay.session.session import Session
+    from relay.session.debuggee.debuggee import Debuggee
 
 QUICK_LOOK = 0.02
 """Seconds from something happening to a look: it may have been a prompt."""
@@ -45,8 +45,9 @@ READ_CALLS = {"x86_64": frozenset({"0", "19"}), "aarch64": frozenset({"63", "65"
 class StdinWatch:
     """Keeps `Session.waiting_for_input` true for one program; announces each request."""
 
-    def __init__(self, session: Session, pipe: ProgramInput, drain: Callable[[], None]) -> None:
-        self._session = session
+    def __init__(self, debuggee: Debuggee, pipe: ProgramInput, drain: Callable[[], None]) -> None:
+        self._session = debuggee.session
+        self._events = debuggee.events
         self._pipe = pipe
         self._drain = drain
         self._reading = 0  # reads that wait, by the probe's word
@@ -79,7 +80,7 @@ class StdinWatch:
     def over(self) -> None:
         """The program is gone."""
         self._over = True
-        self._session.waiting_for_input = None
+        self._events.input_over()
 
     def stir(self) -> None:
         """Something happened, after which the program may ask."""
@@ -118,12 +119,11 @@ class StdinWatch:
     def _judge(self) -> None:
         waits = self._seen or (self._reading > 0 and not self._fed)
         if self._over or not waits:
-            self._session.waiting_for_input = None
+            self._events.input_over()
         elif self._session.waiting_for_input is None:
             self._drain()
             prompt = prompt_of(self._session.output, self._answered)
-            self._session.waiting_for_input = prompt
-            self._session.events.append("input_requested", {"prompt": prompt})
+            self._events.input_wanted(prompt)
 
 
 def prompt_of(output: OutputLog, after: int) -> str:

@@ -73,8 +73,10 @@ class BreakpointTable:
         self._by_id: dict[str, Breakpoint] = {}
         self._by_place: dict[tuple[str, int], Breakpoint] = {}
         self._numbers = itertools.count(1)
+        self._by_dap_id: dict[int, str] = {}
 
-    # Invariant: both dicts hold the same breakpoints.
+    # Invariants: the first two dicts hold the same breakpoints. The third has the numbers that the
+    # debuggers of this run gave, also for breakpoints that were removed since.
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -109,6 +111,22 @@ class BreakpointTable:
     def on_function(self, frame: str) -> Breakpoint | None:
         """The breakpoint on the function of a stack frame, whose name may have parameters, too."""
         return self._by_place.get((f"function {frame.partition('(')[0]}", 0))
+
+    def by_dap_id(self, dap_id: int) -> Breakpoint | None:
+        """The breakpoint that a debugger knows by this number."""
+        return self._by_id.get(self.id_of(dap_id) or "")
+
+    def id_of(self, dap_id: int) -> str | None:
+        """The id of what a debugger of this run knows by this number, though it was removed."""
+        return self._by_dap_id.get(dap_id)
+
+    def number(self, dap_id: int, breakpoint: Breakpoint) -> None:
+        """A debugger of this run calls the breakpoint so."""
+        self._by_dap_id[dap_id] = breakpoint.id
+
+    def forget_numbers(self) -> None:
+        """Another run begins: its debuggers number anew."""
+        self._by_dap_id.clear()
 
     def put(self, breakpoint: Breakpoint) -> Breakpoint:
         """Store under a new id, or over the breakpoint of the same place, whose id stays."""

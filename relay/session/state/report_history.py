@@ -1,4 +1,4 @@
-"""SeenValues: what reports have shown of a session's locals, to tell what has changed since.
+"""ReportHistory: what reports have shown of a session, to say only what has changed since.
 
 Knows functions by any key, and values by their texts. Knows no debuggee.
 """
@@ -17,12 +17,22 @@ class _Seen(NamedTuple):
     earlier: Mapping[str, str] | None
 
 
-class SeenValues:
+class ReportHistory:
     """The locals of each function as reports showed them, the latest functions only."""
 
     def __init__(self) -> None:
+        self.last_event = 0
+        """Number of the last event whose output an agent has been shown."""
         self._program: Hashable = None
         self._functions: dict[Hashable, _Seen] = {}
+
+    def begin_run(self, last_event: int) -> None:
+        """A program is about to be started: what was printed before is not its own."""
+        self.last_event = last_event
+
+    def show_events(self, last_event: int) -> None:
+        """What was printed up to this event has been shown."""
+        self.last_event = last_event
 
     def before(
         self, program: Hashable, function: Hashable, stop_id: int, values: Mapping[str, str]

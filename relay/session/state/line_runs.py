@@ -1,4 +1,4 @@
-"""What is remembered of runs to a line: hits of each place, times, and what went wrong.
+"""LineRuns: what is remembered of runs to a line: hits of each place, times, and what went wrong.
 
 Belongs to the session, so that every face that runs to lines tells the same of it.
 """
@@ -6,13 +6,15 @@ Belongs to the session, so that every face that runs to lines tells the same of 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from relay.session.state.stop import RaisedException
 
 
 @dataclass(slots=True)
-class Runs:
+class LineRuns:
     """The runs of one program, from its start on."""
 
     hits: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -35,6 +37,28 @@ class Runs:
         """The program is about to start: what it did before is another run's."""
         self.hits.clear()
         self.last = self.last_ms = self.cpu_ms = self.raised = None
+
+    @contextmanager
+    def wait(self) -> Iterator[None]:
+        """While open, somebody waits for a run to end; one at a time."""
+        assert not self.under_way, "two calls wait for one program"
+        self.under_way = True
+        try:
+            yield
+        finally:
+            self.under_way = False
+
+    def took(self, wall_ms: float) -> None:
+        """The latest run has come to its end, or its wait is over."""
+        self.last_ms = wall_ms
+
+    def reported(self, stop_id: int, cpu_ms: float | None) -> None:
+        """Somebody is told of this stop, at which the program had used so much of the processor."""
+        self.told, self.cpu_ms = stop_id, cpu_ms
+
+    def met(self, raised: RaisedException) -> None:
+        """The program stopped at an uncaught exception."""
+        self.raised = raised
 
     def arrived(self, stop_id: int, place: tuple[str, int]) -> None:
         """The program stands where it was to run to; counted once a stop."""

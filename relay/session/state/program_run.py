@@ -1,0 +1,141 @@
+"""ProgramRun: the latest run of a session's program, from its start to what is left of it.
+
+Knows how the run began, how it ended, and what happened that no stop shows: processes that were
+killed or had no debugger, a read that waits, the trace of a call. Refuses to know stops (see
+`stops.py`) and how a program is started.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import trio
+
+from relay.session.state.debugger_report import DebuggerReport
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """The program that was started: what the client asked for, resolved."""
+
+    script: str | None
+    module: str | None
+    args: Sequence[str]
+    cwd: str
+    env: Mapping[str, str]
+    rung: str
+
+    @property
+    def label(self) -> str:
+        return self.script or self.module or ""
+
+
+class ProgramRun:
+    """Read its fields; its methods change them."""
+
+    def __init__(self) -> None:
+        self.launched: Launched | None = None
+        """Of the latest start that succeeded."""
+        self.debugger_report: DebuggerReport | None = None
+        """The debugger in the program, as it says itself."""
+        self.last_pid: int | None = None
+        """The process of the latest program that ran, once it is over."""
+        self.first_output = 0
+        """Number of the last entry of output before this run."""
+        self.exit_code: int | None = None
+        self.reason: str | None = None
+        """Why the run is over, or the session."""
+        self.trace: Mapping[str, Any] | None = None
+        """Of a call, as the program gave it when it ended."""
+        self.lost: str | None = None
+        """How a process was killed, until the program resumes."""
+        self.losses: list[str] = []
+        """The same, of the whole run."""
+        self.unwatched: dict[int, Sequence[str] | None] = {}
+        """Children without a debugger: their command lines by process id."""
+        self.ran_shell = False
+        """Whether os.system was called, which names no process, without the debugger."""
+        self.prompt: str | None = None
+        """What the program asks for on standard input; None while it does not wait for any."""
+        self._started_at: float | None = None
+        self._ended_at: float | None = None
+
+    # Invariants: `lost` is the last of `losses`, or None; a run has no end without a start.
+
+    @property
+    def runtime_seconds(self) -> float:
+        """How long the program has run; 0 before it was started."""
+        if self._started_at is None:
+            return 0.0
+        end = trio.current_time() if self._ended_at is None else self._ended_at
+        return round(end - self._started_at, 3)
+
+    def begin(self, last_output: int) -> None:
+        """A start was asked for; `last_output` is the number of the last entry before it."""
+        self.exit_code = self.reason = self.trace = self.lost = None
+        self.first_output = last_output
+        self.losses.clear()
+        self.unwatched.clear()
+        self.ran_shell = False
+
+    def started(self, launched: Launched) -> None:
+        """The program is under the debugger."""
+        self.launched = launched
+        self._started_at, self._ended_at = trio.current_time(), None
+
+    def ended(self, exit_code: int | None, reason: str) -> None:
+        """The program is over, or its debugger has broken off."""
+        self.exit_code, self.reason = exit_code, reason
+        self._ended_at = trio.current_time()
+
+    def session_ended(self, reason: str) -> None:
+        """The session is over, whatever the program did."""
+        self.reason = reason
+
+    def process_ended(self, pid: int | None) -> None:
+        """Nothing is left of the process with this number."""
+        self.last_pid = pid
+
+    def found_exit_code(self, exit_code: int | None) -> None:
+        """The process was ended from here: its exit code is known later than its end."""
+        if self.exit_code is None:
+            self.exit_code = exit_code
+
+    def resumed(self) -> None:
+        """Clients have seen what was lost before."""
+        self.lost = None
+
+    def lose(self, words: str) -> None:
+        """A process was killed, and nobody had asked it anything: clients are to learn of it."""
+        self.lost = words
+        self.losses.append(words)
+
+    def leave_unwatched(self, pid: int, argv: Sequence[str] | None) -> None:
+        """A child runs without a debugger; `argv` None: a fork of the program."""
+        self.unwatched[pid] = argv
+
+    def run_shell(self) -> None:
+        """A shell ran below the program, without a debugger and without a number."""
+        self.ran_shell = True
+
+    def wait_for_input(self, prompt: str) -> None:
+        """A read of standard input waits."""
+        self.prompt = prompt
+
+    def stop_waiting(self) -> None:
+        """No read of standard input waits any more."""
+        self.prompt = None
+
+    def keep_trace(self, trace: Mapping[str, Any]) -> None:
+        """The program takes its own record of a call with it: this is what it said of it."""
+        self.trace = trace
+
+    def drop_trace(self) -> None:
+        """A new call is traced: the record is in the program again."""
+        self.trace = None
+
+    def know_debugger(self, report: DebuggerReport) -> None:
+        """What the debugger says of itself at the start of a program."""
+        self.debugger_report = report

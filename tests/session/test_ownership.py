@@ -1,0 +1,160 @@
+"""Who may change a session: nobody assigns its fields, or those of its parts, from outside.
+
+Reads the text of the relay; runs nothing. A session is what a name `session` or `_session` says,
+whoever it belongs to: `session.x = …`, `self._session.x += 1`, `debuggee.session.part.x.clear()`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import relay
+
+ROOT = Path(relay.__file__).parent
+FILES = sorted(path for path in ROOT.rglob("*.py") if "client" not in path.parts)
+
+SESSION = frozenset({"session", "_session"})
+PLAIN = frozenset(
+    {
+        *("launch", "attach", "name", "config", "exceptions"),
+        *("losses", "unwatched", "launched", "exit_code", "reason", "trace", "lost"),
+        *("current", "before", "target", "hits"),
+    }
+)
+"""Fields of the parts that hold plain values or collections: read them, do not change them."""
+MUTATORS = frozenset(
+    {
+        "append",
+        "extend",
+        "clear",
+        "pop",
+        "popitem",
+        "remove",
+        "insert",
+        "update",
+        "add",
+        "setdefault",
+    }
+)
+
+
+def chain_of(node: ast.expr) -> list[str]:
+    """`self._session.stops.target` as its names, outermost last; empty if it is no such chain."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return [*reversed([*names, node.id])] if isinstance(node, ast.Name) else []
+
+
+def behind_session(node: ast.expr) -> list[str]:
+    """What stands behind the session in a chain; empty if there is no session in it."""
+    names = chain_of(node)
+    at = next((i for i, name in enumerate(names) if name in SESSION), None)
+    return [] if at is None else names[at + 1 :]
+
+
+def assigned(node: ast.AST) -> list[ast.expr]:
+    if isinstance(node, ast.Assign):
+        found = node.targets
+    elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+        found = [node.target]
+    elif isinstance(node, ast.Delete):
+        found = node.targets
+    else:
+        return []
+    return [leaf for target in found for leaf in leaves(target)]
+
+
+def leaves(target: ast.expr) -> Iterator[ast.expr]:
+    """The single targets of `a, b.c = …`; of `a[b] = …` what is changed by it."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for one in target.elts:
+            yield from leaves(one)
+    elif isinstance(target, (ast.Starred, ast.Subscript)):
+        yield from leaves(target.value)
+    else:
+        yield target
+
+
+def changes(text: str) -> list[str]:
+    """Every place of a module that changes a session's field, or one of a part's."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(text)):
+        found += [
+            f"line {target.lineno}: {ast.unparse(target)} is assigned"
+            for target in assigned(node)
+            if behind_session(target)
+        ]
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            names = behind_session(node.func)
+            if len(names) > 1 and names[-1] in MUTATORS and names[-2] in PLAIN:
+                found.append(f"line {node.lineno}: {ast.unparse(node.func)}() is called")
+    return found
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_nobody_changes_a_session_from_outside(path: Path) -> None:
+    assert changes(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted([*ROOT.glob("session/d*/*.py"), *ROOT.glob("session/children/*.py")]),
+    ids=name_of,
+)
+def test_a_debuggee_reports_to_its_session_by_events_only(path: Path) -> None:
+    """It reads what it needs, and changes state and logs through `DebuggeeEvents`."""
+    own = {"lifecycle", "program_run", "program_events"}
+    found = [
+        f"line {node.lineno}: {ast.unparse(node.func)}()"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        if len(names := behind_session(node.func)) > 1 and names[0] in own
+    ]
+    assert found == []
+
+
+# The check itself -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "session.stop = None",
+        "self._session.shown += 1",
+        "before, session.target = session.target, None",
+        "debuggee.session.name: str = 'x'",
+        "session.stops.target = None",
+        "session.line_runs.hits['a'] = 1",
+        "session.program_run.losses.append('a')",
+        "session.program_run.unwatched.clear()",
+        "del session.tap",
+    ],
+)
+def test_a_change_is_noticed(text: str) -> None:
+    assert len(changes(text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "session = Session()",
+        "self._session = session",
+        "session.events.append('a', {})",
+        "session.stops.aim(None)",
+        "session.breakpoints.remove('bp_1')",
+        "stop.reached = True",
+        "name = session.name",
+    ],
+)
+def test_what_is_no_change_is_left_alone(text: str) -> None:
+    assert changes(text) == []
