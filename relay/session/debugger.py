@@ -72,6 +72,10 @@ class Debugger(ABC):
     scalars: frozenset[str] = frozenset()
     """Its types that hold a number or a text alike, shown without quotes: the value tells which."""
 
+    control_exceptions: frozenset[str] = frozenset()
+    """Exceptions by which programs and test runners steer themselves, by their full names: what
+    stops at exceptions do not mean unless they are named."""
+
     pauses_any_thread: bool = False
     """Whether `pause` takes `*` where DAP has a thread's number."""
 
@@ -103,6 +107,10 @@ class Debugger(ABC):
     async def join(self, debuggee: Debuggee) -> None:
         """Shake hands with a child of the program, which has connected. For those with CHILDREN."""
         raise self.cannot("debug subprocesses")
+
+    def process_name(self, argv: Sequence[str]) -> str:
+        """What a command line runs, in a word."""
+        return PurePath(argv[0]).name if argv else ""
 
     def is_launcher_frame(self, path: str | None, name: str) -> bool:
         """Whether a frame at the bottom of a stack only started the program."""

@@ -12,9 +12,10 @@ from relay.debuggers.debugpy.about import SUPPORTED_DEBUGGER, is_supported_debug
 from relay.debuggers.debugpy.attach import attach_starter
 from relay.debuggers.debugpy.breakpoint_text import check_log_message, translate_condition
 from relay.debuggers.debugpy.breakpoints import exception_filters, source_breakpoint
+from relay.debuggers.debugpy.control_exceptions import CONTROL_EXCEPTIONS
 from relay.debuggers.debugpy.handshake import shake_hands
 from relay.debuggers.debugpy.launching import launch_starters
-from relay.debuggers.debugpy.processes import python_processes
+from relay.debuggers.debugpy.processes import process_name, python_processes
 from relay.debuggers.debugpy.rungs import Rung, is_launcher_frame
 from relay.debuggers.debugpy.source_check import analyse, check_expressions
 from relay.debuggers.debugpy.source_names import name_at
@@ -49,6 +50,9 @@ class PythonDebugger(Debugger):
     async def join(self, debuggee: Debuggee) -> None:
         opening = ("attach", rungs.debug_arguments())
         await shake_hands(debuggee, rungs.initialize_arguments(Rung.FAST), opening, has_probe=True)
+
+    def process_name(self, argv: Sequence[str]) -> str:
+        return process_name(argv)
 
     def is_launcher_frame(self, path: str | None, name: str) -> bool:
         return is_launcher_frame(path, name)
@@ -110,6 +114,7 @@ PYTHON = PythonDebugger(
         **dict.fromkeys(("list", "tuple", "set", "frozenset", "deque", "array"), "array"),
         **dict.fromkeys(("dict", "OrderedDict", "defaultdict", "Counter", "mappingproxy"), "map"),
     },
+    control_exceptions=CONTROL_EXCEPTIONS,
     pauses_any_thread=True,
     takes_python_path=True,
 )

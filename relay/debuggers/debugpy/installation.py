@@ -53,11 +53,11 @@ async def check_interpreter(settings: Settings) -> Check:
             name, f"{found} does not answer: {str(error) or type(error).__name__}", remedy
         )
     version = ".".join(map(str, answer.version))
-    told = f"{answer.implementation} {version}, {answer.executable}"
+    description = f"{answer.implementation} {version}, {answer.executable}"
     if answer.version < OLDEST:
         oldest = ".".join(map(str, OLDEST))
-        return Check.broken(name, told, f"Programs need Python {oldest} or newer. {remedy}")
-    return Check.found(name, told)
+        return Check.broken(name, description, f"Programs need Python {oldest} or newer. {remedy}")
+    return Check.found(name, description)
 
 
 def _executable(path: str) -> str | None:

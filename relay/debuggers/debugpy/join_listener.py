@@ -49,7 +49,7 @@ class JoinListener:
 
     @property
     def port(self) -> int:
-        """The port that the debuggee is told."""
+        """The port that the debuggee is given."""
         return int(self._listener.getsockname()[1])
 
     async def admit(self, debuggee: Debuggee) -> None:

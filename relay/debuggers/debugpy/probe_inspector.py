@@ -43,7 +43,6 @@ class ProbeInspector(Inspector):
         return None
 
     def new_stop(self) -> None:
-        """Whatever was shown of an earlier stop is stale from now on."""
         self._probe.new_stop()
 
     # Values ------------------------------------------------------------------------
@@ -54,7 +53,6 @@ class ProbeInspector(Inspector):
         await self._ask("configure", None, redact=patterns, credentials=credentials)
 
     async def scopes(self, frame: Frame) -> list[dict[str, Any]]:
-        """Locals and globals of a frame, each with a reference."""
         answer = await self._ask("scopes", frame, frame=frame.dap_id)
         return list(answer["scopes"])
 
@@ -69,10 +67,6 @@ class ProbeInspector(Inspector):
         summary: bool = False,
         reveal: bool = False,
     ) -> Page:
-        """A page of children; raises VariableNotFound for a reference that is not of this stop.
-
-        summary: names, types and sizes only, for which no repr is run.
-        """
         answer = await self._ask(
             "variables",
             frame,
@@ -94,7 +88,6 @@ class ProbeInspector(Inspector):
     async def locals(
         self, frame: Frame, *, max_chars: int, max_value: int | None = None, reveal: bool = False
     ) -> Page:
-        """The locals of a frame within a budget of characters, for each and for all."""
         answer = await self._ask(
             "snapshot",
             frame,
@@ -109,7 +102,7 @@ class ProbeInspector(Inspector):
     async def report(
         self, frame: Frame, first: Sequence[str], *, max_value: int, reveal: bool = False
     ) -> dict[str, Any]:
-        """The telling locals of a frame, those named in `first` ahead, and its whole stack."""
+        """The locals of a frame that are worth showing, those named in `first` ahead, and its whole stack."""
         return await self._ask(
             "report",
             frame,
@@ -129,7 +122,6 @@ class ProbeInspector(Inspector):
         max_value: int = MAX_VALUE,
         timeout: float | None = None,
     ) -> dict[str, Any]:
-        """Result, or `exception`; raises EvaluateError on a syntax error."""
         return await self._ask(
             "evaluate",
             frame,
@@ -142,7 +134,6 @@ class ProbeInspector(Inspector):
         )
 
     async def hover(self, frame: Frame, expression: str, *, reveal: bool) -> dict[str, Any]:
-        """As evaluate, but runs no code of the program for names, attributes and items."""
         return await self._ask(
             "hover",
             frame,
@@ -153,14 +144,12 @@ class ProbeInspector(Inspector):
         )
 
     async def completions(self, frame: Frame, text: str) -> tuple[int, list[dict[str, str]]]:
-        """(characters of the word that are typed already, names with their kinds)."""
         answer = await self._ask("completions", frame, frame=frame.dap_id, text=text)
         return answer["typed"], list(answer["items"])
 
     async def set_variable(
         self, frame: Frame, reference: int, name: str, expression: str, *, reveal: bool
     ) -> dict[str, Any]:
-        """The child with its new value, or `exception`; raises VariableNotFound, EvaluateError."""
         return await self._ask(
             "set_variable",
             frame,
@@ -172,15 +161,12 @@ class ProbeInspector(Inspector):
         )
 
     async def loaded_modules(self) -> list[dict[str, Any]]:
-        """Every module in sys.modules but the debugger's: name, path, version. At any time."""
         return list((await self._ask("loaded_modules", None))["modules"])
 
     async def source(self, frame: Frame) -> dict[str, Any]:
-        """path and source of a frame as the program's own loader tells it; may be empty."""
         return await self._ask("source", frame, frame=frame.dap_id)
 
     async def return_value(self, frame: Frame, *, reveal: bool = False) -> dict[str, Any] | None:
-        """What the call that the last step ran gave back, if it ran one."""
         answer = await self._ask(
             "return_values", frame, frame=frame.dap_id, max_value=MAX_VALUE, reveal=reveal
         )
@@ -189,7 +175,6 @@ class ProbeInspector(Inspector):
         return dict(answer["return_values"][-1])
 
     async def exception(self, frame: Frame) -> RaisedException | None:
-        """The exception that the frame's stop is about."""
         answer = await self._ask("exception", frame, frame=frame.dap_id)
         found = answer.get("exception")
         if not found:
@@ -204,15 +189,10 @@ class ProbeInspector(Inspector):
         )
 
     async def exception_details(self, frame: Frame, *, reveal: bool) -> dict[str, Any] | None:
-        """The same with its chain, the line and a reference to the exception itself."""
         answer = await self._ask("exception", frame, frame=frame.dap_id, reveal=reveal)
         return answer.get("exception") or None
 
     async def modules(self, frames: Sequence[Frame], at: Frame | None) -> dict[int, str]:
-        """Module names of frames, by the adapter's frame ids; asked at a frame that stands.
-
-        Before Python 3.12 a thread that blocks in C does not stand, though all are stopped.
-        """
         if not frames:
             return {}
         answer = await self._ask("modules", at, frames=[f.dap_id for f in frames])
@@ -221,19 +201,16 @@ class ProbeInspector(Inspector):
     # Threads ----------------------------------------------------------------------------
 
     async def threads(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
-        """DAP's threads: `id` and `name` of each."""
         body = await self._debuggee.request("threads", timeout=timeout)
         return [one for one in body.get("threads") or [] if isinstance(one.get("id"), int)]
 
     async def thread_states(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
-        """Every thread: id, name, ident, state (standing, held, running), frame. At any time."""
         states = (await self._probe.ask_any_time("thread_states", timeout))["threads"]
         return [{**state, "id": self._debuggee.outer_id(state["id"])} for state in states]
 
     async def hang_report(
         self, *, timeout: float | None = None, reveal: bool = False, **wanted: Any
     ) -> dict[str, Any]:
-        """Every thread's stack, locals and what it waits for, and the tasks. At any time."""
         if (number := wanted.get("thread")) is not None:
             wanted["thread"] = self._debuggee.inner_id(number)
         answer = await self._probe.ask_any_time("hang_report", timeout, reveal=reveal, **wanted)
@@ -245,31 +222,26 @@ class ProbeInspector(Inspector):
         return answer
 
     async def resume_thread(self, thread_id: int, step: str | None) -> str:
-        """Let one thread run or step (over, into, out) alone; returns the state that it had."""
         number = self._debuggee.inner_id(thread_id)
         answer = await self._ask("resume_thread", None, thread=number, step=step)
         return str(answer["state"])
 
     async def resume_all(self) -> None:
-        """Let every thread run, also after some went alone."""
         await self._ask("resume_all", None)
 
     async def jump_lines(self, frame: Frame) -> tuple[str, list[int]]:
-        """Name of the frame's function, and the lines where its next one can be set."""
         answer = await self._ask("jump_lines", None, frame=frame.dap_id)
         return answer["name"], list(answer["lines"])
 
     async def tasks(
         self, at: Frame | None, *, offset: int, limit: int, frames: int
     ) -> dict[str, Any]:
-        """A page of the program's asyncio and trio tasks; `at` is where it stopped."""
         where = {} if at is None else {"frame": at.dap_id}
         return await self._ask("tasks", at, offset=offset, limit=limit, frames=frames, **where)
 
     # Breakpoints ------------------------------------------------------------------------
 
     async def hits(self, *, timeout: float) -> dict[str, int]:
-        """How often each breakpoint was hit, by the names that the debuggee has for them."""
         return dict((await self._probe.ask_any_time("hits", timeout))["hits"])
 
     async def set_function_breakpoints(self, breakpoints: Sequence[Breakpoint]) -> None:
@@ -292,7 +264,6 @@ class ProbeInspector(Inspector):
             await self._ask("refine_exceptions", None, user_code_only=True, first_raise_only=True)
 
     async def function_places(self, *, timeout: float) -> dict[str, dict[str, Any]]:
-        """Where the functions of function breakpoints lie, by the breakpoints' names."""
         return dict((await self._probe.ask_any_time("function_places", timeout))["places"])
 
     async def set_captures(self, captures: list[dict[str, Any]]) -> None:
@@ -309,29 +280,24 @@ class ProbeInspector(Inspector):
             )
 
     async def tell_captures(self, *, timeout: float) -> int:
-        """Have the rows that wait in the debuggee told, as events before this returns."""
+        """Have the rows that wait in the debuggee sent, as events before this returns."""
         return int((await self._probe.ask_any_time("tell_captures", timeout))["told"])
 
     async def trace_start(self, **wanted: Any) -> bool:
-        """Have a call recorded from now on, in place of any before; False if it cannot be."""
         given = {name: value for name, value in wanted.items() if value is not None}
         return bool((await self._ask("trace_start", None, **given))["can"])
 
     async def trace_read(self, *, stopped: bool) -> dict[str, Any] | None:
-        """What is recorded so far, if anything was asked for; ends it if the program stopped."""
         return (await self._ask("trace_read", None, stopped=stopped))["trace"]  # type: ignore[no-any-return]
 
     async def trace_functions(self, function: str) -> tuple[bool, list[str]]:
-        """Whether a function of this name is loaded, and names that are nearly it."""
         answer = await self._ask("trace_functions", None, function=function)
         return answer["found"], list(answer["similar"])
 
     async def limit_exceptions(self, types: Sequence[str]) -> list[str]:
-        """Stop at these types of exceptions only, if there are any; the names not known yet."""
         return list((await self._ask("limit_exceptions", None, types=list(types)))["unknown"])
 
     async def exception_holds(self, frame: Frame, condition: str) -> tuple[bool, str | None]:
-        """Whether the condition holds of the stop's exception, and what it raised itself."""
         answer = await self._ask(
             "exception_condition", frame, frame=frame.dap_id, condition=condition
         )
@@ -340,7 +306,7 @@ class ProbeInspector(Inspector):
     # Housekeeping ---------------------------------------------------------------------
 
     async def inject(self) -> None:
-        """Put the probe into a debuggee that was started without it, and mend what it lacks.
+        """Put the probe into a debuggee that was started without it, and make up for what it lacks.
 
         Raises DebuggerUnfit where that cannot be done.
         """
@@ -361,7 +327,6 @@ class ProbeInspector(Inspector):
         await self._ask("watch_input", None)
 
     async def release(self) -> None:
-        """Let go of every value that was shown, so that objects die as without us."""
         if self._probe.used:
             self._probe.used = False
             await self._ask("release", None)

@@ -269,3 +269,18 @@ def _connections(process: psutil.Process) -> Sequence[Any]:
     with contextlib.suppress(psutil.Error):
         return process.net_connections("tcp")
     return []
+
+
+def process_name(argv: Sequence[str]) -> str:
+    """What a Python command line runs, in a word: the script, the module, or -c."""
+    words = iter(argv[1:])
+    for word in words:
+        if word == "-m":
+            return next(words, word)
+        if word == "-c":
+            return "multiprocessing" if "multiprocessing" in next(words, "") else word
+        if word in ("-X", "-W"):
+            next(words, None)
+        elif not word.startswith("-"):
+            return Path(word).name
+    return Path(argv[0]).name if argv else ""

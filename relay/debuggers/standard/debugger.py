@@ -1,6 +1,6 @@
 """StandardDebugger: a debugger that speaks the Debug Adapter Protocol by itself, as a command.
 
-The relay is its client, as an editor would be. What of a launch it is told stands in a template.
+The relay is its client, as an editor would be. Templates say how it is asked to launch and to attach.
 Source: DAP initialize, launch.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from relay.debuggers.debugpy.control_exceptions import CONTROL_EXCEPTIONS
 from relay.debuggers.debugpy.rungs import is_launcher_frame
 from relay.debuggers.standard.attach import attach_through_adapter
 from relay.debuggers.standard.launch import launch_through_adapter
@@ -41,6 +42,8 @@ class StandardDebugger(Debugger):
     """The same for DAP's `attach`, with `{pid}`, or `{host}` and `{port}`, and where the program
     has its files: `{path_mappings}`, a list, or `{path_mapping}`, an object. What an attach does
     not say is left out. None if it cannot attach."""
+
+    control_exceptions: frozenset[str] = CONTROL_EXCEPTIONS  # it may be one for Python
 
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The adapter's exception filters for `raised` and for `uncaught`."""

@@ -46,10 +46,10 @@ class StandardInspector(Inspector):
         self._debugger = debugger
         self._can = can
         self._known: dict[int, dict[str, Any]] = {}
-        self._threads: list[dict[str, Any]] = []  # as last told
+        self._threads: list[dict[str, Any]] = []  # as the adapter listed them last
 
     def refusal(self, breakpoint: Breakpoint) -> str | None:
-        """What of it the adapter has not said that it can, or cannot be told."""
+        """What of it the adapter has not said that it can, or has no field for."""
         name = self._debugger.name
         if breakpoint.function is not None:
             if not self._can.get("supportsFunctionBreakpoints"):
@@ -62,7 +62,6 @@ class StandardInspector(Inspector):
         return None
 
     def new_stop(self) -> None:
-        """Whatever was shown of an earlier stop is stale from now on."""
         self._known.clear()
 
     # Values ------------------------------------------------------------------------
@@ -70,18 +69,18 @@ class StandardInspector(Inspector):
     async def scopes(self, frame: Frame) -> list[dict[str, Any]]:
         """The adapter's scopes of a frame, in its order."""
         body = await self._debuggee.request("scopes", {"frameId": frame.dap_id})
-        told = body.get("scopes") or []
-        return [self._scope(one, first=one is told[0]) for one in told]
+        said = body.get("scopes") or []
+        return [self._scope(one, first=one is said[0]) for one in said]
 
-    def _scope(self, told: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
-        hint = told.get("presentationHint")
+    def _scope(self, said: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
+        hint = said.get("presentationHint")
         return {
-            "name": str(told.get("name", "")),
+            "name": str(said.get("name", "")),
             "presentation_hint": hint if hint in HINTS else "locals" if first else "globals",
-            "variables_reference": self._note(told),
-            "named_variables": int(told.get("namedVariables") or 0),
-            "indexed_variables": int(told.get("indexedVariables") or 0),
-            "expensive": bool(told.get("expensive")),
+            "variables_reference": self._note(said),
+            "named_variables": int(said.get("namedVariables") or 0),
+            "indexed_variables": int(said.get("indexedVariables") or 0),
+            "expensive": bool(said.get("expensive")),
         }
 
     async def variables(
@@ -127,7 +126,7 @@ class StandardInspector(Inspector):
 
     async def _children(self, reference: int, asked: Mapping[str, Any]) -> list[dict[str, Any]]:
         body = await self._debuggee.request("variables", {"variablesReference": reference, **asked})
-        return [self._shown(told) for told in body.get("variables") or []]
+        return [self._shown(said) for said in body.get("variables") or []]
 
     async def locals(
         self, frame: Frame, *, max_chars: int, max_value: int | None = None, reveal: bool = False
@@ -178,8 +177,8 @@ class StandardInspector(Inspector):
             body = await self._debuggee.request("evaluate", arguments, timeout=timeout)
         except DebuggerError as error:
             return {"exception": str(error.details.get("adapter_message") or error.message)}
-        told = {**body, "value": body.get("result", ""), "name": expression}
-        shown = _cut(self._shown(told), max_value)
+        said = {**body, "value": body.get("result", ""), "name": expression}
+        shown = _cut(self._shown(said), max_value)
         return {**shown, "result": shown["value"]}
 
     async def hover(self, frame: Frame, expression: str, *, reveal: bool) -> dict[str, Any]:
@@ -187,7 +186,6 @@ class StandardInspector(Inspector):
         return await self.evaluate(frame, expression, "hover")
 
     async def completions(self, frame: Frame, text: str) -> tuple[int, list[dict[str, str]]]:
-        """(characters of the word that are typed already, names with their kinds)."""
         if not self._can.get("supportsCompletionsRequest"):
             self._cannot("complete a text")
         column = len(text.encode("utf-16-le")) // 2 + 1
@@ -219,12 +217,12 @@ class StandardInspector(Inspector):
 
     # References ---------------------------------------------------------------------
 
-    def _note(self, told: Mapping[str, Any]) -> int:
-        reference = int(told.get("variablesReference") or 0)
+    def _note(self, said: Mapping[str, Any]) -> int:
+        reference = int(said.get("variablesReference") or 0)
         if reference:
             self._known[reference] = {
-                "named": int(told.get("namedVariables") or 0),
-                "indexed": int(told.get("indexedVariables") or 0),
+                "named": int(said.get("namedVariables") or 0),
+                "indexed": int(said.get("indexedVariables") or 0),
             }
         return reference
 
@@ -237,23 +235,23 @@ class StandardInspector(Inspector):
             )
         return known
 
-    def _shown(self, told: Mapping[str, Any]) -> dict[str, Any]:
+    def _shown(self, said: Mapping[str, Any]) -> dict[str, Any]:
         """A DAP Variable in the probe's words."""
-        named = int(told.get("namedVariables") or 0)
-        indexed = int(told.get("indexedVariables") or 0)
+        named = int(said.get("namedVariables") or 0)
+        indexed = int(said.get("indexedVariables") or 0)
         shown: dict[str, Any] = {
-            "name": str(told.get("name", "")),
-            "value": str(told.get("value", "")),
-            "type": str(told.get("type") or ""),
-            "variables_reference": self._note(told),
+            "name": str(said.get("name", "")),
+            "value": str(said.get("value", "")),
+            "type": str(said.get("type") or ""),
+            "variables_reference": self._note(said),
             "named_variables": named,
             "indexed_variables": indexed,
         }
         if named or indexed:
             shown["length"] = named + indexed
-        if told.get("evaluateName"):
-            shown["evaluate_name"] = str(told["evaluateName"])
-        if isinstance(hint := told.get("presentationHint"), Mapping):
+        if said.get("evaluateName"):
+            shown["evaluate_name"] = str(said["evaluateName"])
+        if isinstance(hint := said.get("presentationHint"), Mapping):
             shown["presentation_hint"] = dict(hint)
         return shown
 
@@ -268,11 +266,11 @@ class StandardInspector(Inspector):
         return None
 
     async def exception(self, frame: Frame) -> RaisedException | None:
-        """None: exceptionInfo tells it."""
+        """None: exceptionInfo says it."""
         return None
 
     async def exception_details(self, frame: Frame, *, reveal: bool) -> dict[str, Any] | None:
-        """None: exceptionInfo has told it."""
+        """None: exceptionInfo has said it."""
         return None
 
     async def modules(self, frames: Sequence[Frame], at: Frame | None) -> dict[int, str]:
@@ -280,7 +278,7 @@ class StandardInspector(Inspector):
         return {}
 
     async def threads(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
-        """As told now, or at the last stop: some debuggers cannot tell while the program runs."""
+        """As listed now, or at the last stop: some debuggers cannot list them while the program runs."""
         try:
             body = await self._debuggee.request("threads", timeout=timeout)
             threads = body.get("threads") or []
@@ -293,7 +291,7 @@ class StandardInspector(Inspector):
     async def thread_states(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
         """Every thread, as standing at a stop and as running otherwise."""
         state = "standing" if self._debuggee.session.stop is not None else "running"
-        told = await self.threads(timeout=timeout)
+        threads = await self.threads(timeout=timeout)
         return [
             {
                 "id": int(thread["id"]),
@@ -302,7 +300,7 @@ class StandardInspector(Inspector):
                 "state": state,
                 "frame": None,
             }
-            for thread in told
+            for thread in threads
         ]
 
     async def hits(self, *, timeout: float) -> dict[str, int]:

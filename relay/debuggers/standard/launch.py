@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from relay.debuggers.standard.debugger import StandardDebugger
 
 SHARE = 0.95
-"""Of the time limit of a start: what is left is for telling what was waited for."""
+"""Of the time limit of a start: what is left is for saying what was waited for."""
 
 
 def launch_through_adapter(adapter: StandardDebugger, plan: LaunchPlan) -> Starter:

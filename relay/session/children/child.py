@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,9 @@ class Child(Debuggee):
         # A fork of the program has its arguments, which are ours.
         is_fork = argv == argv_of(group.program.pid or 0)
         self.argv = None if is_fork else argv
-        self.process_name = group.program_name if is_fork else name_of(argv)
+        self.process_name = (
+            group.program_name if is_fork else self.session.debugger.process_name(argv)
+        )
         self.children = group.program.children
         self.runs_free = False  # it could not be debugged, and was let go
 
@@ -127,18 +129,3 @@ def argv_of(pid: int) -> tuple[str, ...]:
     except OSError:
         return ()
     return tuple(os.fsdecode(word) for word in text.split(b"\0")[:-1])
-
-
-def name_of(argv: Sequence[str]) -> str:
-    """What a Python command line runs, in a word: the script, the module, or -c."""
-    words = iter(argv[1:])
-    for word in words:
-        if word == "-m":
-            return next(words, word)
-        if word == "-c":
-            return "multiprocessing" if "multiprocessing" in next(words, "") else word
-        if word in ("-X", "-W"):
-            next(words, None)
-        elif not word.startswith("-"):
-            return Path(word).name
-    return Path(argv[0]).name if argv else ""

@@ -19,19 +19,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("relay.session")
 
-SIGNALS = frozenset(
-    {
-        "SystemExit",
-        "builtins.SystemExit",  # the debugger leaves out those with a number only
-        "Skipped",
-        "builtins.Skipped",  # pytest says that it is a builtin
-        "_pytest.outcomes.XFailed",
-        "_pytest.outcomes.Exit",
-        "unittest.case.SkipTest",
-    }
-)
-"""Exceptions by which programs and test runners steer themselves: not what stop_on_exception means."""
-
 
 def failure_stop(debuggee: Debuggee, stop: Stop, facts: Mapping[str, Any]) -> Stop:
     """The stop with what the debuggee said of a failure: what it ends, and its frames."""
@@ -94,7 +81,9 @@ async def _condition_holds(debuggee: Debuggee, stop: Stop) -> bool:
 def _is_signal(session: Session, raised: RaisedException) -> bool:
     """Under a test runner: what it skips by, and what a test waits for, are no failures."""
     under_tests = "userUnhandled" in session.exceptions.filters
-    return raised.full_type in SIGNALS or (under_tests and raised.expected)
+    return raised.full_type in session.debugger.control_exceptions or (
+        under_tests and raised.expected
+    )
 
 
 async def _exception_of(debuggee: Debuggee, stop: Stop) -> RaisedException:
