@@ -68,8 +68,8 @@ DEBUGGERS = {
 
 FACES = {path.name for path in (ROOT / "faces").iterdir() if (path / "__init__.py").is_file()}
 
-BESIDE: dict[str, set[str]] = {"http": {"mcp", "tool"}, "mcp": {"tool"}, "dap": {"cli"}}
-"""Faces that carry another: HTTP mounts two, MCP offers the tool, editors join a server."""
+BESIDE: dict[str, set[str]] = {"http": {"mcp", "tool"}, "mcp": {"tool"}}
+"""Faces that carry another: HTTP mounts two, and MCP offers the calls of the tool API."""
 
 
 class Import(NamedTuple):

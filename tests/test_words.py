@@ -42,7 +42,7 @@ CLEAN_ROOMS = (
 
 KEPT = {
     "client/__init__.py": {"Told"},  # public: the earlier name of StreamEvent
-    "faces/cli/background.py": {"tell"},  # of a file
+    "faces/common/background.py": {"tell"},  # of a file
     "operations/sessions/status.py": {"ThreadStanding"},  # a schema that clients see
     "operations/tool/calls.py": {"told"},  # an attribute of a session's part
 }

@@ -1,6 +1,5 @@
 """The `relay` command for shells: sessions of a server, driven word by word.
 
-background      the server that is there, or is started
 shell           what all commands share: which session, what is shown, exit codes
 memory          which session was last used in a directory
 starting, running, inspecting, streams, ending   the commands

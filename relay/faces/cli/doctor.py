@@ -51,7 +51,7 @@ async def _version_at(settings: Settings) -> str | None:
     """The version of the relay that answers at the settings' address."""
     from relay.client import AsyncClient
     from relay.errors import RelayError, RelayUnreachable
-    from relay.faces.cli.background import configured_url
+    from relay.faces.common.background import configured_url
 
     url = configured_url(settings)
     if url is None:

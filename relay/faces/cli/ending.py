@@ -60,7 +60,7 @@ def _stopped(shell: Shell) -> str | None:
     if shell.url is not None:
         shell.client().shutdown()
         return shell.url
-    from relay.faces.cli.background import Background
+    from relay.faces.common.background import Background
 
     noted = Background(shell.settings).stop()
     return None if noted is None else noted.url

@@ -68,7 +68,7 @@ class Shell:
         return self._open.enter_context(client)
 
     def _found(self, start: bool) -> str:
-        from relay.faces.cli.background import Background
+        from relay.faces.common.background import Background
 
         background = Background(self.settings)
         if start:

@@ -1,5 +1,6 @@
-"""What several faces share; no face imports another but HTTP, which mounts two.
+"""What several faces share. HTTP mounts two other faces, and no face imports another besides.
 
+- `background`: the relay that commands and editors find running, or start
 - `own_streams`: standard input and output of a process that speaks a protocol on them
 - `complaints`: what pydantic refuses, as {field, message, value}
 - `failures`: whatever a request raised, as an error of the catalog

@@ -61,7 +61,7 @@ def dap(session_id: str | None, read_only: bool, listen: int | None, url: str | 
     """
     from relay.config import ConfigurationError, load_settings
     from relay.errors import RelayError
-    from relay.faces.cli.background import Background
+    from relay.faces.common.background import Background
     from relay.faces.dap.serving import Terms, main
 
     try:
