@@ -112,7 +112,8 @@ async def _step(
     if body.thread_id is not None:
         stop.require_held(body.thread_id, verb)
     cursor = session.events.last_seq
-    await _resume(session, command, {"threadId": body.thread_id or stop.thread_id, **extra})
+    thread_id = body.thread_id or stop.thread_id
+    await _resume(session, stop, command, {"threadId": thread_id, **extra})
     return await settle(session, body, cursor, default_wait=STEP_WAIT)
 
 
@@ -140,7 +141,7 @@ async def resume_all(session: Session, arguments: Mapping[str, Any]) -> None:
     """Every thread runs, also if some were let go before."""
     stop = session.require_stop("continue")
     if stop.held is None:
-        await _resume(session, "continue", arguments)
+        await _resume(session, stop, "continue", arguments)
         return
     inspector = session.require_debuggee("continue").inspector
     assert inspector is not None
@@ -150,9 +151,13 @@ async def resume_all(session: Session, arguments: Mapping[str, Any]) -> None:
     await inspector.resume_all()
 
 
-async def _resume(session: Session, command: str, arguments: Mapping[str, Any]) -> None:
-    """Send a resuming request. The phase changes on sending: a stop may overtake the answer."""
-    stop = session.require_stop(command)
+async def _resume(session: Session, stop: Stop, command: str, arguments: Mapping[str, Any]) -> None:
+    """Send a resuming request. The phase changes on sending: a stop may overtake the answer.
+
+    `stop` is the one in which resuming was found legal; only another one is looked at again.
+    """
+    if session.stop is not stop:
+        stop = session.require_stop(command)
     debuggee = session.require_debuggee(command)
     if debuggee.inspector is not None:
         await debuggee.inspector.release()
