@@ -11,6 +11,7 @@ import pytest
 import trio
 
 from relay import Settings, open_relay
+from relay.debuggers.debugpy import injection
 from relay.faces.http.routes import ROUTES
 from relay.faces.http.server import serve
 from tests.e2e.api import Api
@@ -30,7 +31,10 @@ async def running_relay(settings: Settings) -> AsyncIterator[Api]:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    # gdb's call includes the import of the debugger: with ten processes a core it takes longer
+    # than the 20 s after which a user is told that something is wrong.
+    monkeypatch.setattr(injection, "GDB_SECONDS", 60.0)
     return Settings(port=0, state_dir=tmp_path / "state", project_root=tmp_path)
 
 

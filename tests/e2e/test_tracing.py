@@ -313,7 +313,7 @@ async def test_an_attached_program_is_let_go_of_until_a_breakpoint_is_set(
 
         session = await api.session()
         await session.post("/exception-breakpoints", filters=[])
-        await session.post("/attach", pid=pid)
+        await session.post("/attach", pid=pid, connect_timeout=60)
         await is_left(asked)
         inside = await session.breakpoint(working.text, working.line("inside"))
         answer = await paused(session)
