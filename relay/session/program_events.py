@@ -56,7 +56,7 @@ class ProgramEvents(DebuggeeEvents):
         self._stops.resumed()
         self._run.resumed()
         self._log.append("continued", {"thread_id": thread_id, "all_threads_continued": True})
-        if (debuggee := self._session.debuggee) is not None and debuggee.group is not None:
+        if (debuggee := self._session.debuggee) is not None:
             debuggee.group.resumed()
 
     def released(self, thread_id: int, left: Stop) -> None:

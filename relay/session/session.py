@@ -301,13 +301,11 @@ class Session:
         """The live debuggee; raises InvalidSessionState unless running or paused."""
         self.require(verb, Phase.RUNNING, Phase.PAUSED)
         assert self.debuggee is not None
-        group = self.debuggee.group
-        return self.debuggee if group is None else group.current
+        return self.debuggee.group.current
 
     def require_program(self, verb: str) -> Debuggee:
         """The program itself, wherever it stands; raises as `require_debuggee` does."""
-        debuggee = self.require_debuggee(verb)
-        return debuggee if debuggee.group is None else debuggee.group.program
+        return self.require_debuggee(verb).group.program
 
     async def program_lost(self, verb: str) -> RelayError:
         """The error to raise after the debuggee hung up in the middle of `verb`."""

@@ -48,8 +48,7 @@ async def shake_hands(
             if debuggee.stdin is not None:  # else it is not ours, and may be under way
                 await inspector.watch_stdin()
         await inspector.configure(debuggee.session.redaction)
-        if debuggee.group is not None:
-            await debuggee.group.prepare(inspector)
+        await debuggee.group.prepare(inspector)
         debuggee.inspector = inspector
         await send_all(debuggee)
         nursery.cancel_scope.deadline = trio.current_time() + RUNNING_SECONDS

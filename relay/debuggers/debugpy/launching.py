@@ -27,7 +27,7 @@ from relay.errors import LaunchFailed, NotSupported, RelayError
 from relay.process.guarded_process import GuardedProcess
 from relay.process.spawn_error import SpawnError
 from relay.process.spawning import spawn
-from relay.session.children.process_group import ProcessGroup
+from relay.session.children.child_joining import follow_children
 from relay.session.dap.connection import (
     SocketByteStream,
     StdioByteStream,
@@ -175,12 +175,11 @@ class _Start:
 
     async def _shake_hands(self, debuggee: Debuggee, *, has_probe: bool) -> None:
         if self._plan.debug_subprocesses and self._rung is not Rung.ADAPTER:
-            debuggee.group = ProcessGroup(
+            await follow_children(
                 debuggee,
                 optional=self._plan.children_optional,
                 workers_only=self._plan.workers_only,
             )
-            await debuggee.group.open()
         try:
             await shake_hands(
                 debuggee,

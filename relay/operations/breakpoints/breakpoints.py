@@ -192,13 +192,12 @@ async def _changed(session: Session) -> None:
 
 async def _hear(session: Session) -> None:
     """What a live program knows better: counts of hits, and places of functions."""
-    inspector = session.debuggee.inspector if session.debuggee is not None else None
-    if inspector is None or not len(session.breakpoints):
+    debuggee = session.debuggee
+    inspector = debuggee.inspector if debuggee is not None else None
+    if debuggee is None or inspector is None or not len(session.breakpoints):
         return
     try:
-        group = session.debuggee.group if session.debuggee is not None else None
-        ask = inspector.hits if group is None else group.hear_hits
-        take_hits(session, await ask(timeout=COUNT_SECONDS))
+        take_hits(session, await debuggee.group.hits(timeout=COUNT_SECONDS))
         if any(_is_sought(b) for b in session.breakpoints):
             take_places(session, await inspector.function_places(timeout=COUNT_SECONDS))
     except RelayError:

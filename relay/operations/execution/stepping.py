@@ -123,7 +123,7 @@ async def _check_thread(session: Session, thread_id: int | None) -> None:
     threads = await _thread_ids(session)
     if thread_id not in threads:
         raise _no_such_thread(thread_id, threads)
-    if session.stop is not None and session.stop.stands is not None:
+    if session.stop is not None and session.stop.is_stopped is not None:
         session.stop.require_held(thread_id, "resume")  # the debugger of its process never would
 
 
@@ -173,8 +173,9 @@ async def _resume(session: Session, stop: Stop, command: str, arguments: Mapping
 
 def _still_stands(session: Session, stop: Stop) -> None:
     """The debugger has refused to move the program: it stands where it stood."""
-    group = session.debuggee is not None and session.debuggee.group
-    if session.phase is Phase.RUNNING and session.stop is None and not group:
+    debuggee = session.debuggee
+    several = debuggee is not None and debuggee.group.follows_children
+    if session.phase is Phase.RUNNING and session.stop is None and not several:
         session.program_events.stopped(stop)
 
 

@@ -61,10 +61,7 @@ async def hang_facts(
     debuggee = session.require_debuggee("tell what threads wait for")
     given = {name: value for name, value in wanted.items() if value is not None}
     try:
-        if debuggee.group is not None:
-            return await debuggee.group.hang_reports(timeout=timeout, **given)
-        assert debuggee.inspector is not None
-        return [await debuggee.inspector.hang_report(timeout=timeout, **given)]
+        return await debuggee.group.hang_reports(timeout=timeout, **given)
     except DebuggerTimeout as error:
         raise unreachable(session, error) from None
 

@@ -59,10 +59,9 @@ async def _threads(session: Session, stop: Stop) -> Sequence[Mapping[str, Any]]:
     async with stop.asking:
         if stop.threads is None:
             debuggee = session.debuggee
-            source = (debuggee.group or debuggee.inspector) if debuggee else None
             try:
-                if source is not None:
-                    stop.threads = await source.thread_states(timeout=THREADS_SECONDS)
+                if debuggee is not None and debuggee.inspector is not None:
+                    stop.threads = await debuggee.group.thread_states(timeout=THREADS_SECONDS)
             except RelayError:
                 pass  # it hangs or has gone on: the poll is answered all the same
     return stop.threads or [{"id": stop.thread_id, "name": "", "state": "standing", "frame": None}]

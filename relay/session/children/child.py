@@ -28,16 +28,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("relay.session")
 
-NUMBERS_EACH = 10_000_000
-"""How far the numbers of one process reach; those of the program itself are its own."""
-
 
 class Child(Debuggee):
     """One child under the debugger. `number` counts from 1 within the session."""
 
     def __init__(self, group: ProcessGroup, number: int, pid: int) -> None:
-        super().__init__(group.program.session)
-        self.group = group
+        super().__init__(group.program.session, group)
         self.number = number
         self.pid = pid
         argv = argv_of(pid)
@@ -62,8 +58,8 @@ class Child(Debuggee):
                 await self._join()
                 self.started = True
                 await link.closed.wait()
-            except* (RelayError, LinkClosed) as group:
-                log.warning("child %s did not join: %s", self.pid, group.exceptions)
+            except* (RelayError, LinkClosed) as errors:
+                log.warning("child %s did not join: %s", self.pid, errors.exceptions)
                 if not link.closed.is_set():
                     await self.let_go()
                     self.runs_free = True
@@ -94,16 +90,7 @@ class Child(Debuggee):
 
     def drain_output(self) -> None:
         """It prints into the program's pipes, unless its parent reads what it prints."""
-        assert self.group is not None
         self.group.program.drain_output()
-
-    # Numbers -----------------------------------------------------------------------
-
-    def outer_id(self, number: int) -> int:
-        return self.number * NUMBERS_EACH + number
-
-    def inner_id(self, number: int) -> int:
-        return number - self.number * NUMBERS_EACH
 
 
 class ChildEventHandler(EventHandler):

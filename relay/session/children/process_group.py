@@ -1,201 +1,171 @@
-"""ProcessGroup: the program and its children, one debugged session of many processes.
+"""ProcessGroup: the processes of one session; a program is a group of its own until children join.
 
-Knows which process a thread belongs to, whose stop the session tells of, and which stops wait.
-Each process stops for itself. The first stop pauses the session; one that comes while the session
-is paused elsewhere waits until that process runs again, and is told then. Refuses to know how a
-child comes to connect (`probe/inherit.py`), and how it is spoken with (`child.py`).
+Knows which process a thread belongs to, whose stop is the session's, and which stops wait. Each
+process stops for itself. The first stop pauses the session; one that comes while the session is
+paused elsewhere waits until that process runs again, and is announced then. Refuses to know how a
+child comes to join (`child_joining.py`), and how it is spoken with (`child.py`).
 Source: contract, section 6; user story, section 4.5.
 """
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import trio
 
-from relay.errors import NotSupported, RelayError
-from relay.process.exit_status import ExitWatch
-from relay.session.children.child import NUMBERS_EACH, Child
-from relay.session.children.child_events import tell_end
-from relay.session.children.join_port import JoinPort
-from relay.session.dap.connection import SocketByteStream
-from relay.session.debuggee.debuggee import Debuggee
-from relay.session.inspector import Inspector
+from relay.errors import RelayError
 from relay.session.state.stop import Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from relay.session.children.child_joining import ChildJoining
+    from relay.session.debuggee.debuggee import Debuggee
+    from relay.session.inspector import Inspector
 
 log = logging.getLogger("relay.session")
 
+NUMBERS_EACH = 10_000_000
+"""How far the thread numbers of one process reach; those of the program itself are its own."""
+
 RESUMES = frozenset({"continue", "next", "stepIn", "stepOut"})
 STEP_SECONDS = 0.3
-"""How long a process that was resumed has to stop again before another's stop is told."""
-JOIN_SECONDS = 2.0
-"""How long a new process has to join before it is announced as one that runs free."""
+"""How long a process that was resumed has to stop again before another's stop is announced."""
 LIST_SECONDS = 2.0
 """How long a child may take to list its threads; then those of the last time are shown."""
 
-Tell = Callable[[], None]
+Announce = Callable[[], None]
+T = TypeVar("T")
 
 
-class Standing(NamedTuple):
-    """A process that has stopped; `tell` makes its stop the session's."""
+class PendingStop(NamedTuple):
+    """A process that has stopped; `announce` makes its stop the session's."""
 
     stop: Stop
-    tell: Tell
+    announce: Announce
 
 
 class ProcessGroup:
-    """Made before the program's handshake, closed after its end."""
+    """The program, and the children that have joined it, if they may."""
 
-    # Invariants: _current is a key of _standing; the session is paused exactly while
-    # _current is set. What stands is in the order in which it stopped.
+    # Invariants: _current is a key of _stops; where children are followed, the session is paused
+    # exactly while _current is set. _stops is in the order in which the processes stopped. While
+    # nobody may join (_joining is None), all of them are empty: a program alone costs nothing.
 
-    def __init__(
-        self, program: Debuggee, *, optional: bool = False, workers_only: bool = False
-    ) -> None:
+    def __init__(self, program: Debuggee) -> None:
         self.program = program
-        self._optional = optional
-        self._workers_only = workers_only
         self.session = program.session
-        self._join_port = JoinPort()
-        self._numbers = itertools.count(1)
-        self._children: list[Child] = []
-        self._standing: dict[Debuggee, Standing] = {}
+        self._joining: ChildJoining | None = None
+        self._children: list[Debuggee] = []
+        self._stops: dict[Debuggee, PendingStop] = {}
         self._current: Debuggee | None = None
-        self._resumed: tuple[Debuggee, Standing] | None = None
+        self._resumed: tuple[Debuggee, PendingStop] | None = None
         self._threads_of: dict[Debuggee, list[dict[str, Any]]] = {}
         self._hits: dict[str, dict[int, int]] = {}
-        self._joined: set[int] = set()
-        self._awaited: dict[int, Sequence[str] | None] = {}
-        self._closed = False
 
-    # Life ------------------------------------------------------------------------
+    # Members ---------------------------------------------------------------------
 
-    async def open(self) -> None:
-        """Listen for children from now on."""
-        await self._join_port.open()
-        if self.program.process is not None:
-            self.program.process.answer_for(self._join_port.path)
-        self.program.nursery.start_soon(self._join_port.admit, self._come_in)
+    @property
+    def follows_children(self) -> bool:
+        """Whether children join, so that the session may have several processes."""
+        return self._joining is not None
+
+    def follow(self, joining: ChildJoining) -> None:
+        """Children come in by `joining` from now on. Before any code of the program runs."""
+        assert self._joining is None, "children join a program in one way"
+        self._joining = joining
+
+    def stay_alone(self) -> None:
+        """No child joins after all: the debugger cannot have it."""
+        assert not self._children
+        self._joining = None
+
+    async def prepare(self, inspector: Inspector) -> None:
+        """Have the children of the process with this inspector join, if they are followed.
+
+        Raises NotSupported if they cannot.
+        """
+        if self._joining is not None:
+            await self._joining.prepare(inspector)
+
+    def add(self, child: Debuggee) -> None:
+        """A child has connected."""
+        self._children.append(child)
+
+    def remove(self, child: Debuggee) -> Stop | None:
+        """A child has gone; returns the stop that it was in. `forget_stop` has to follow."""
+        self._children.remove(child)
+        self._threads_of.pop(child, None)
+        pending = self._stops.pop(child, None)
+        return None if pending is None else pending.stop
+
+    def forget_stop(self, child: Debuggee) -> None:
+        """The session is not paused any more, if it was so in a child that has gone."""
+        if self._current is child:
+            self.program.events.resumed(None)
 
     def close(self) -> None:
         """After the program's end: what the children still do is nobody's concern."""
-        self._closed = True
-        self._join_port.close()
-
-    async def prepare(self, inspector: Inspector) -> None:
-        """Have the children of this process join. Before any code of its program runs.
-
-        If they cannot: raises NotSupported, or gives up where children are optional.
-        """
-        path = self._join_port.path
-        answer = await inspector.debug_children(path, workers_only=self._workers_only)
-        if answer["can_join"]:
-            return
-        if self._optional and self.program.inspector is None:
-            self.close()
-            self.program.group = None
-        else:
-            raise NotSupported(
-                f"this debugger cannot follow children: {answer['reason']}",
-                suggestion=answer["suggestion"],
-            )
-
-    def _come_in(self, peer: trio.socket.SocketType, pid: int) -> None:
-        self.program.nursery.start_soon(self._host, peer, pid)
-
-    async def _host(self, peer: trio.socket.SocketType, pid: int) -> None:
-        child = Child(self, next(self._numbers), pid)
-        self._children.append(child)
-        ending: str | None = None
-        watch = ExitWatch(pid)
-        try:
-            await child.live(SocketByteStream(peer), lambda: self._announce_joined(child))
-            if not (child.said_terminated or child.runs_free or self._closed):
-                ending = await watch.signal_name()
-        finally:
-            watch.close()
-            self._left(child, ending)
-
-    def _left(self, child: Child, ending: str | None) -> None:
-        self._children.remove(child)
-        self._threads_of.pop(child, None)
-        child.gone.set()
-        standing = self._standing.pop(child, None)
-        lost = None
-        if not (child.runs_free or self._closed or self.session.is_over):
-            lost = tell_end(child, ending, standing and standing.stop)
-        if self._current is child:
-            # Its stop died with it.
-            self.program.events.resumed(None)
-        if lost is not None:
-            self.program.events.process_lost(lost)
-        self._tell_next()
+        if self._joining is not None:
+            self._joining.close()
 
     async def part(self) -> None:
         """Let every child run on without the debugger, as the program is about to."""
-        self._closed = True
-        async with trio.open_nursery() as nursery:
-            for child in self._children:
-                nursery.start_soon(child.let_go)
+        if self._joining is not None:
+            await self._joining.part()
 
-    # New processes ---------------------------------------------------------------------
+    # New processes -----------------------------------------------------------------
 
     def announced(self, pid: int, argv: Sequence[str] | None) -> None:
-        """A process was made. It is announced when it joins, or when it is clear that it will not."""
-        if pid in self._joined or pid in self._awaited:
-            return
-        self._awaited[pid] = argv
-        self.program.nursery.start_soon(self._await_joining, pid)
+        """A process was made: it is announced, now or when it is clear whether it joins."""
+        if self._joining is None:
+            self.program.events.child_started(pid, argv)
+        else:
+            self._joining.announced(pid, argv)
 
-    async def _await_joining(self, pid: int) -> None:
-        with trio.move_on_after(JOIN_SECONDS):
-            await _end_of(pid)
-        self._give_up(pid)
-
-    def _give_up(self, pid: int) -> None:
-        if pid in self._awaited:
-            self.program.events.child_started(pid, self._awaited.pop(pid))
-
-    def give_up_all(self) -> None:
+    def give_up_joining(self) -> None:
         """The program has ended: nobody joins any more."""
-        for pid in list(self._awaited):
-            self._give_up(pid)
+        if self._joining is not None:
+            self._joining.give_up_all()
 
-    def total_hits(self, member: Debuggee, hits: Mapping[str, int]) -> dict[str, int]:
+    def total_hits(self, member: Debuggee, hits: Mapping[str, int]) -> Mapping[str, int]:
         """Each process counts its own; a breakpoint's hits are those of all together."""
+        if self._joining is None:
+            return hits
         for name, count in hits.items():
             self._hits.setdefault(name, {})[member.outer_id(0)] = count
         return {name: sum(self._hits[name].values()) for name in hits}
-
-    def _announce_joined(self, child: Child) -> None:
-        assert child.pid is not None
-        told = self._awaited.pop(child.pid, None)
-        if child.pid not in self._joined:
-            self._joined.add(child.pid)
-            self.program.children.joined(child.pid)
-            argv = child.argv if told is None else told
-            self.program.events.child_started(child.pid, argv, debuggable=True)
 
     # Requests ------------------------------------------------------------------------
 
     @property
     def current(self) -> Debuggee:
-        """The process whose stop the session tells of; the program itself while it runs."""
+        """The process whose stop is the session's; the program itself while it runs."""
         return self._current or self.program
 
-    async def request(
+    def request(
+        self,
+        asker: Debuggee,
+        command: str,
+        arguments: Mapping[str, Any] | None,
+        timeout: float | None,
+    ) -> Coroutine[Any, Any, dict[str, Any]]:
+        """A request of `asker`, or of whoever has the thread that it names."""
+        if self._joining is None:
+            return asker.ask(command, arguments, timeout=timeout)
+        return self._route(asker, command, arguments, timeout)
+
+    async def _route(
         self,
         asker: Debuggee,
         command: str,
         arguments: Mapping[str, Any] | None,
         timeout: float | None,
     ) -> dict[str, Any]:
-        """A request of `asker`, or of whoever has the thread that it names."""
         if command == "threads":
             return {"threads": await self._threads(timeout)}
         member = asker
@@ -206,7 +176,7 @@ class ProcessGroup:
             self._resumes(member)
         body = await member.ask(command, arguments, timeout=timeout)
         if command == "continue":
-            self._tell_next()
+            self.announce_next()
         return _with_outer_ids(member, body)
 
     def _owner_of(self, thread_id: int) -> Debuggee | None:
@@ -215,15 +185,17 @@ class ProcessGroup:
             return self.program
         return next((child for child in self._children if child.number == number), None)
 
-    async def pass_on(self, told: Debuggee, tell: Callable[[Debuggee], Awaitable[None]]) -> None:
-        """What one process was told to stop for, every other is told, too."""
+    async def send_to_others(
+        self, first: Debuggee, send: Callable[[Debuggee], Awaitable[None]]
+    ) -> None:
+        """What `first` has been sent to stop for, every other process is sent, too."""
         for member in [self.program, *self._children]:
-            if member is told or member.inspector is None:
+            if member is first or member.inspector is None:
                 continue
             try:
-                await tell(member)
+                await send(member)
             except RelayError as error:
-                log.warning("process %s was not told what to stop for: %s", member.pid, error)
+                log.warning("process %s does not know what to stop for: %s", member.pid, error)
 
     async def _threads(self, timeout: float | None) -> list[dict[str, Any]]:
         """The threads of every process, the program's first."""
@@ -256,63 +228,81 @@ class ProcessGroup:
         ]
 
     async def thread_states(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
-        """The threads of every process, as `Inspector.thread_states` tells of one."""
-        found: dict[Debuggee, list[dict[str, Any]]] = {}
+        """The threads of every process, as `Inspector.thread_states` lists those of one."""
 
-        async def ask(member: Debuggee) -> None:
-            assert member.inspector is not None
-            with contextlib.suppress(RelayError):
-                states = await member.inspector.thread_states(timeout=timeout)
-                process = self.process_of(member)
-                found[member] = [{**state, "process": process} for state in states]
+        async def ask(inspector: Inspector) -> list[dict[str, Any]]:
+            return await inspector.thread_states(timeout=timeout)
 
-        members = [
-            m for m in (self.program, *self._children) if m.inspector and not _has_hung_up(m)
+        if self._joining is None:
+            return await ask(self._own_inspector)
+        found = await self._ask_each(ask)
+        return [
+            {**state, "process": self.process_of(member)}
+            for member, states in found
+            for state in states
         ]
-        async with trio.open_nursery() as nursery:
-            for member in members:
-                nursery.start_soon(ask, member)
-        return [state for member in members for state in found.get(member, [])]
 
     async def hang_reports(self, **wanted: Any) -> list[dict[str, Any]]:
-        """What `Inspector.hang_report` tells of each process that answers, the program's first."""
-        found: dict[Debuggee, dict[str, Any]] = {}
+        """The `Inspector.hang_report` of each process that answers, the program's first."""
+
+        async def ask(inspector: Inspector) -> dict[str, Any]:
+            return await inspector.hang_report(**wanted)
+
+        if self._joining is None:
+            return [await ask(self._own_inspector)]
+        found = await self._ask_each(ask)
+        return [{**report, "process": self.process_of(member)} for member, report in found]
+
+    async def hits(self, *, timeout: float) -> Mapping[str, int]:
+        """How often each breakpoint was hit, in every process that answers."""
+        if self._joining is None:
+            return await self._own_inspector.hits(timeout=timeout)
+        for member in self._answering():
+            assert member.inspector is not None
+            with contextlib.suppress(RelayError):
+                self.total_hits(member, await member.inspector.hits(timeout=timeout))
+        return {name: sum(counts.values()) for name, counts in self._hits.items()}
+
+    async def send_captures(self, *, timeout: float) -> None:
+        """Have every process that answers send the rows that it has captured."""
+        if self._joining is None:
+            await self._own_inspector.tell_captures(timeout=timeout)
+            return
+        for member in self._answering():
+            assert member.inspector is not None
+            with contextlib.suppress(RelayError):
+                await member.inspector.tell_captures(timeout=timeout)
+
+    @property
+    def _own_inspector(self) -> Inspector:
+        assert self.program.inspector is not None
+        return self.program.inspector
+
+    def _answering(self) -> list[Debuggee]:
+        members = (self.program, *self._children)
+        return [m for m in members if m.inspector is not None and not _has_hung_up(m)]
+
+    async def _ask_each(
+        self, question: Callable[[Inspector], Awaitable[T]]
+    ) -> list[tuple[Debuggee, T]]:
+        """All at once; those that do not answer are left out."""
+        found: dict[Debuggee, T] = {}
 
         async def ask(member: Debuggee) -> None:
             assert member.inspector is not None
             with contextlib.suppress(RelayError):
-                told = await member.inspector.hang_report(**wanted)
-                found[member] = {**told, "process": self.process_of(member)}
+                found[member] = await question(member.inspector)
 
-        members = [
-            m for m in (self.program, *self._children) if m.inspector and not _has_hung_up(m)
-        ]
+        members = self._answering()
         async with trio.open_nursery() as nursery:
             for member in members:
                 nursery.start_soon(ask, member)
-        return [found[member] for member in members if member in found]
-
-    async def hear_hits(self, *, timeout: float) -> dict[str, int]:
-        """How often each breakpoint was hit, in every process that answers."""
-        for member in (self.program, *self._children):
-            if member.inspector is not None and not _has_hung_up(member):
-                with contextlib.suppress(RelayError):
-                    hits = await member.inspector.hits(timeout=timeout)
-                    self.total_hits(member, hits)
-        return {name: sum(counts.values()) for name, counts in self._hits.items()}
-
-    async def tell_captures(self, *, timeout: float) -> None:
-        """Have every process that answers tell the rows that it has captured."""
-        for member in (self.program, *self._children):
-            if member.inspector is not None and not _has_hung_up(member):
-                with contextlib.suppress(RelayError):
-                    await member.inspector.tell_captures(timeout=timeout)
+        return [(member, found[member]) for member in members if member in found]
 
     def process_of(self, member: Debuggee) -> dict[str, Any]:
         """A process as clients see it."""
-        if isinstance(member, Child):
-            return {"pid": member.pid, "name": member.process_name}
-        return {"pid": member.pid, "name": self.program_name}
+        name = self.program_name if member.process_name is None else member.process_name
+        return {"pid": member.pid, "name": name}
 
     @property
     def program_name(self) -> str:
@@ -322,65 +312,61 @@ class ProcessGroup:
 
     # Stops ---------------------------------------------------------------------------
 
-    def stopped(self, member: Debuggee, stop: Stop, tell: Tell) -> None:
-        """`member` stands. `tell` makes it the session's stop: now, or when its turn comes."""
-        if self._joined or not self._workers_only:
+    def stopped(self, member: Debuggee, stop: Stop, announce: Announce) -> None:
+        """`member` has stopped. `announce` makes it the session's stop: now, or in its turn."""
+        if self._joining is None:
+            announce()
+            return
+        if self._joining.names_processes:
             stop.process = self.process_of(member)
-        stop.stands = self._stands
-        self._standing[member] = Standing(stop, tell)
+        stop.is_stopped = self._is_stopped
+        self._stops[member] = PendingStop(stop, announce)
         if self._current in (None, member):
             self._announce(member)
 
     def is_current(self, member: Debuggee) -> bool:
         """Whether the session's stop is in this process."""
-        return self._current is member
+        return self._joining is None or self._current is member
 
-    def _stands(self, thread_id: int) -> bool:
-        return self._owner_of(thread_id) in self._standing
+    def _is_stopped(self, thread_id: int) -> bool:
+        return self._owner_of(thread_id) in self._stops
 
     def _announce(self, member: Debuggee) -> None:
         self._current = member
-        self._standing[member].tell()
+        self._stops[member].announce()
 
     def resumed(self) -> None:
-        """The session's stop is over: its process runs. The next stop that waits is told soon."""
+        """The session's stop is over: its process runs. The next stop that waits follows soon."""
         member, self._current = self._current, None
         if member is None:
             return
-        if member in self._standing:
-            self._resumed = member, self._standing.pop(member)
-        if self._standing and not self._closed:
-            self.program.nursery.start_soon(self._tell_next_soon)
+        if member in self._stops:
+            self._resumed = member, self._stops.pop(member)
+        if self._stops and not self._is_closed:
+            self.program.nursery.start_soon(self._announce_next_soon)
 
     def _resumes(self, member: Debuggee) -> None:
-        """`member` is sent on: if that is not whose stop is over, that one stands as before."""
-        if self._resumed is None or member is self._resumed[0] or member not in self._standing:
+        """`member` is sent on: if that is not whose stop is over, that one is stopped as before."""
+        if self._resumed is None or member is self._resumed[0] or member not in self._stops:
             return
-        other, standing = self._resumed
-        self._resumed = member, self._standing.pop(member)
-        self._standing = {other: standing, **self._standing}
+        other, pending = self._resumed
+        self._resumed = member, self._stops.pop(member)
+        self._stops = {other: pending, **self._stops}
 
-    async def _tell_next_soon(self) -> None:
+    async def _announce_next_soon(self) -> None:
         await trio.sleep(STEP_SECONDS)
-        self._tell_next()
+        self.announce_next()
 
-    def _tell_next(self) -> None:
-        if self._current is None and not (self._closed or self.session.is_over):
-            for member in self._standing:
+    @property
+    def _is_closed(self) -> bool:
+        return self._joining is None or self._joining.closed
+
+    def announce_next(self) -> None:
+        """Make the stop that waits longest the session's, if that is in none."""
+        if self._current is None and not (self._is_closed or self.session.is_over):
+            for member in self._stops:
                 self._announce(member)
                 return
-
-
-async def _end_of(pid: int) -> None:
-    """Until the process has ended, whoever's child it is."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except OSError:
-        return
-    try:
-        await trio.lowlevel.wait_readable(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _has_hung_up(member: Debuggee) -> bool:

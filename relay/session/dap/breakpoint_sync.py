@@ -32,8 +32,8 @@ def _told_to_all(send: Send[P]) -> Send[P]:
     @functools.wraps(send)
     async def send_to_all(debuggee: Debuggee, /, *args: P.args, **named: P.kwargs) -> None:
         await send(debuggee, *args, **named)
-        if debuggee.group is not None and debuggee.started:
-            await debuggee.group.pass_on(debuggee, lambda other: send(other, *args, **named))
+        if debuggee.started:
+            await debuggee.group.send_to_others(debuggee, lambda other: send(other, *args, **named))
 
     return send_to_all
 

@@ -61,9 +61,8 @@ async def fetch_now(debuggee: Debuggee) -> None:
     """Have every process tell what it has recorded so far, if it can be asked just now."""
     if debuggee.inspector is None or not debuggee.inspector.captures:
         return
-    asked = debuggee.inspector if debuggee.group is None else debuggee.group
     with contextlib.suppress(RelayError):  # busy, or over: what was told last is what there is
-        await asked.tell_captures(timeout=FETCH_SECONDS)
+        await debuggee.group.send_captures(timeout=FETCH_SECONDS)
 
 
 async def send_captures(debuggee: Debuggee) -> None:

@@ -135,7 +135,7 @@ class EventHandler:
 
     def _subprocess(self, body: Mapping[str, Any]) -> None:
         pid = body.get("pid")
-        if pid is None and self._debuggee.group is None:
+        if pid is None and not self._debuggee.group.follows_children:
             self._events.shell_ran()
         self._debuggee.children.announced(pid, body.get("argv"))
 
@@ -158,7 +158,7 @@ class EventHandler:
 
     def _continued(self, body: Mapping[str, Any]) -> None:
         """Our own resumes are marked when they are sent; this one came from elsewhere."""
-        if (group := self._debuggee.group) and not group.is_current(self._debuggee):
+        if not self._debuggee.group.is_current(self._debuggee):
             return  # the session's stop is in another process
         self._resumes += 1
         stop, thread_id = self._session.stop, body.get("threadId")
@@ -177,8 +177,7 @@ class EventHandler:
 
     def _hits_told(self, body: Mapping[str, Any]) -> None:
         hits = body.get("hits") or {}
-        group = self._debuggee.group
-        take_hits(self._session, hits if group is None else group.total_hits(self._debuggee, hits))
+        take_hits(self._session, self._debuggee.group.total_hits(self._debuggee, hits))
 
     def _captures_told(self, body: Mapping[str, Any]) -> None:
         take_captures(self._debuggee, body)
@@ -255,10 +254,7 @@ class EventHandler:
         if self._session.is_over:
             return
         self._note_hits(stop, body)
-        if (group := self._debuggee.group) is not None:
-            group.stopped(self._debuggee, stop, lambda: self._tell(stop))
-        else:
-            self._tell(stop)
+        self._debuggee.group.stopped(self._debuggee, stop, lambda: self._tell(stop))
 
     def _tell(self, stop: Stop) -> None:
         self._debuggee.drain_output()

@@ -11,7 +11,7 @@ import contextlib
 import logging
 import os
 import weakref
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import trio
@@ -22,6 +22,7 @@ from relay.process.guarded_process import Child, GuardedProcess
 from relay.process.stdin_queue import StdinQueue
 from relay.process.streams import ProgramInput
 from relay.session.children.discovery import Children
+from relay.session.children.process_group import NUMBERS_EACH, ProcessGroup
 from relay.session.dap.connection import (
     ByteStream,
     Link,
@@ -38,7 +39,6 @@ from relay.session.debuggee.start_failures import RungUnfit
 from relay.session.debuggee.stdin_watch import StdinWatch
 
 if TYPE_CHECKING:
-    from relay.session.children.process_group import ProcessGroup
     from relay.session.inspector import Inspector
     from relay.session.session import Session
 
@@ -55,7 +55,7 @@ LIVE: weakref.WeakSet[Debuggee] = weakref.WeakSet()
 class Debuggee:
     """The program of a session while it lives."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, group: ProcessGroup | None = None) -> None:
         self.session = session  # read only: what changes it goes through `events`
         self.events: DebuggeeEvents = session.program_events
         self.link: Link | None = None
@@ -64,8 +64,12 @@ class Debuggee:
         self.inspector: Inspector | None = None
         self.stdin: StdinQueue | None = None
         self.stdin_watch: StdinWatch | None = None
-        self.children = Children(self._announce_child)
-        self.group: ProcessGroup | None = None  # set when children are debugged, too
+        self.children = Children(lambda pid, argv: self.group.announced(pid, argv))
+        self.number = 0
+        """Within the group: that of the program is 0, children count from 1."""
+        self.process_name: str | None = None
+        """What a child runs, in a word; the program has the name of what was launched."""
+        self.group = group or ProcessGroup(self)
         self.pid: int | None = None
         self.attached = False
         self.debugger_version: str | None = None
@@ -181,8 +185,7 @@ class Debuggee:
         with trio.move_on_after(HANG_UP_GRACE):
             if self.process is not None:
                 await self.children.look(self._below, last=True)
-        if self.group is not None:
-            self.group.give_up_all()
+        self.group.give_up_joining()
 
     async def _below(self) -> list[Child]:
         """What lives below the program. A fork of it has its arguments, which are ours."""
@@ -234,8 +237,7 @@ class Debuggee:
                 await process.end()
 
     async def _tear_down(self) -> None:
-        if self.group is not None:
-            self.group.close()
+        self.group.close()
         for process in [self.process, *self.helpers]:
             if process is not None:
                 await process.end()
@@ -285,29 +287,21 @@ class Debuggee:
         self.nursery.start_soon(self.link.run)
         return self.link
 
-    def _announce_child(self, pid: int, argv: Sequence[str] | None) -> None:
-        if self.group is not None:
-            self.group.announced(pid, argv)
-        else:
-            self.events.child_started(pid, argv)
-
     # Requests ------------------------------------------------------------------------
 
-    async def request(
+    def request(
         self,
         command: str,
         arguments: Mapping[str, Any] | None = None,
         *,
         timeout: float | None = None,
-    ) -> dict[str, Any]:
+    ) -> Coroutine[Any, Any, dict[str, Any]]:
         """One DAP request; the adapter's failures come out as errors of the catalog.
 
         One that names a thread goes to the process that has it. Raises DebuggerTimeout,
         DebuggerError, or what `lost` says.
         """
-        if self.group is not None:
-            return await self.group.request(self, command, arguments, timeout)
-        return await self.ask(command, arguments, timeout=timeout)
+        return self.group.request(self, command, arguments, timeout)
 
     async def ask(
         self,
@@ -361,11 +355,11 @@ class Debuggee:
 
     def outer_id(self, number: int) -> int:
         """The session's number of what the debugger of this process numbers so."""
-        return number
+        return number + self.number * NUMBERS_EACH
 
     def inner_id(self, number: int) -> int:
         """The opposite of `outer_id`."""
-        return number
+        return number - self.number * NUMBERS_EACH
 
 
 def _joined(argv: Sequence[str]) -> bytes:

@@ -74,7 +74,7 @@ async def _disconnect(debuggee: Debuggee, *, terminate: bool) -> None:
     """DAP's own parting. A debugger that does not answer has hung up, or will be hung up on."""
     link = debuggee.link
     assert link is not None
-    if debuggee.group is not None and not terminate:
+    if not terminate:
         await debuggee.group.part()
     with contextlib.suppress(LinkClosed, RequestFailed, RequestTimedOut):
         await link.request("disconnect", {"terminateDebuggee": terminate}, timeout=PARTING_SECONDS)

@@ -81,7 +81,7 @@ class Stop:
     """The threads that are stopped. None: all of them, as at any new stop."""
     process: dict[str, Any] | None = None
     """Where several processes are debugged: `pid` and `name` of the one that stopped."""
-    stands: Callable[[int], bool] | None = None
+    is_stopped: Callable[[int], bool] | None = None
     """Where several processes are debugged: whether the one with this thread is stopped."""
     reached: bool = False
     """Whether this is where the program was to run to."""
@@ -92,7 +92,7 @@ class Stop:
 
     def holds(self, thread_id: int) -> bool:
         """Whether this thread is stopped; the others were let go since."""
-        if self.stands is not None and not self.stands(thread_id):
+        if self.is_stopped is not None and not self.is_stopped(thread_id):
             return False
         return self.held is None or thread_id in self.held
 

@@ -1,0 +1,191 @@
+"""ChildJoining: how the children of a program come under the debugger, and leave it again.
+
+Knows who was announced, who has connected, and who has not in time. Refuses to know what a
+session of several processes is: that is `process_group.py`.
+Source: contract, sections 6 and 9.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Sequence
+
+import trio
+
+from relay.errors import NotSupported
+from relay.process.exit_status import ExitWatch
+from relay.session.children.child import Child
+from relay.session.children.join_port import JoinPort
+from relay.session.dap.connection import SocketByteStream
+from relay.session.debuggee.debuggee import Debuggee
+from relay.session.debuggee.exit_text import while_stopped
+from relay.session.inspector import Inspector
+from relay.session.state.stop import Stop
+
+JOIN_SECONDS = 2.0
+"""How long a new process has to join before it is announced as one that runs free."""
+
+
+async def follow_children(program: Debuggee, *, optional: bool, workers_only: bool) -> None:
+    """Have the children of a program join its group. Before its handshake. Raises OSError.
+
+    optional: a debugger that cannot have them join goes on without; workers_only: of all children
+    those that run a part of the program, of multiprocessing and pytest-xdist.
+    """
+    joining = ChildJoining(program, optional=optional, workers_only=workers_only)
+    program.group.follow(joining)
+    await joining.open()
+
+
+class ChildJoining:
+    """Open from before the program's handshake until after its end."""
+
+    # Invariant: a process id is in at most one of _awaited and _joined.
+
+    def __init__(self, program: Debuggee, *, optional: bool, workers_only: bool) -> None:
+        self.closed = False
+        self._program = program
+        self._group = program.group
+        self._optional = optional
+        self._workers_only = workers_only
+        self._port = JoinPort()
+        self._numbers = itertools.count(1)
+        self._children: list[Child] = []
+        self._joined: set[int] = set()
+        self._awaited: dict[int, Sequence[str] | None] = {}
+
+    @property
+    def names_processes(self) -> bool:
+        """Whether a stop says in which process it is."""
+        return bool(self._joined) or not self._workers_only
+
+    async def open(self) -> None:
+        """Listen for children from now on."""
+        await self._port.open()
+        if self._program.process is not None:
+            self._program.process.answer_for(self._port.path)
+        self._program.nursery.start_soon(self._port.admit, self._come_in)
+
+    def close(self) -> None:
+        """Nobody joins any more, and what the children still do is nobody's concern."""
+        self.closed = True
+        self._port.close()
+
+    async def prepare(self, inspector: Inspector) -> None:
+        """Have the children of this process join. Before any code of its program runs.
+
+        If they cannot: raises NotSupported, or gives up where children are optional.
+        """
+        answer = await inspector.debug_children(self._port.path, workers_only=self._workers_only)
+        if answer["can_join"]:
+            return
+        if self._optional and self._program.inspector is None:
+            self.close()
+            self._group.stay_alone()
+        else:
+            raise NotSupported(
+                f"this debugger cannot follow children: {answer['reason']}",
+                suggestion=answer["suggestion"],
+            )
+
+    async def part(self) -> None:
+        """Let every child run on without the debugger."""
+        self.closed = True
+        async with trio.open_nursery() as nursery:
+            for child in self._children:
+                nursery.start_soon(child.let_go)
+
+    # One child ---------------------------------------------------------------------
+
+    def _come_in(self, peer: trio.socket.SocketType, pid: int) -> None:
+        self._program.nursery.start_soon(self._host, peer, pid)
+
+    async def _host(self, peer: trio.socket.SocketType, pid: int) -> None:
+        child = Child(self._group, next(self._numbers), pid)
+        self._children.append(child)
+        self._group.add(child)
+        ending: str | None = None
+        watch = ExitWatch(pid)
+        try:
+            await child.live(SocketByteStream(peer), lambda: self._announce_joined(child))
+            if not (child.said_terminated or child.runs_free or self.closed):
+                ending = await watch.signal_name()
+        finally:
+            watch.close()
+            self._left(child, ending)
+
+    def _left(self, child: Child, ending: str | None) -> None:
+        self._children.remove(child)
+        stop = self._group.remove(child)
+        child.gone.set()
+        lost = None
+        if not (child.runs_free or self.closed or self._program.session.is_over):
+            lost = _announce_end(child, ending, stop)
+        self._group.forget_stop(child)
+        if lost is not None:
+            self._program.events.process_lost(lost)
+        self._group.announce_next()
+
+    def _announce_joined(self, child: Child) -> None:
+        assert child.pid is not None
+        announced = self._awaited.pop(child.pid, None)
+        if child.pid not in self._joined:
+            self._joined.add(child.pid)
+            self._program.children.joined(child.pid)
+            argv = child.argv if announced is None else announced
+            self._program.events.child_started(child.pid, argv, debuggable=True)
+
+    # Processes that may join ---------------------------------------------------------
+
+    def announced(self, pid: int, argv: Sequence[str] | None) -> None:
+        """A process was made. The session hears of it when it joins, or is sure not to."""
+        if pid in self._joined or pid in self._awaited:
+            return
+        self._awaited[pid] = argv
+        self._program.nursery.start_soon(self._await_joining, pid)
+
+    async def _await_joining(self, pid: int) -> None:
+        with trio.move_on_after(JOIN_SECONDS):
+            await _end_of(pid)
+        self._give_up(pid)
+
+    def _give_up(self, pid: int) -> None:
+        if pid in self._awaited:
+            self._program.events.child_started(pid, self._awaited.pop(pid))
+
+    def give_up_all(self) -> None:
+        """The program has ended: nobody joins any more."""
+        for pid in list(self._awaited):
+            self._give_up(pid)
+
+
+def _announce_end(child: Child, signal: str | None, stop: Stop | None) -> str | None:
+    """A child under the debugger has ended; only a forked one says its exit code.
+
+    signal: that which ended it, if it is known; stop: that which it was in, if it was. Returns
+    how it was lost, in words; None if it ended of itself.
+    """
+    lost = None
+    message = "The child process has ended."
+    if not child.said_terminated:
+        ended = f"was ended by {signal}" if signal else "was killed, or became another program"
+        message = f"The child process {ended}{while_stopped(stop)}."
+        if signal or stop:
+            lost = f"process {child.pid} ({child.process_name}) {ended}{while_stopped(stop)}"
+    child.events.child_ended(
+        child.pid or 0, exit_code=child.exit_code, signal=signal, message=message
+    )
+    return lost
+
+
+async def _end_of(pid: int) -> None:
+    """Until the process has ended, whoever's child it is."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except OSError:
+        return
+    try:
+        await trio.lowlevel.wait_readable(descriptor)
+    finally:
+        os.close(descriptor)
