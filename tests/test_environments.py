@@ -24,7 +24,7 @@ def command(environment: str) -> str:
     return TOX[own if own in TOX else "testenv"]["commands"]
 
 
-BASE = "pytest -n {env:RELAY_TEST_WORKERS:5} --dist worksteal "
+BASE = "pytest -n {env:RELAY_TEST_WORKERS:4} --dist worksteal "
 
 
 def test_the_oldest_python_runs_every_test() -> None:
