@@ -96,6 +96,15 @@ def test_a_whole_session_word_by_word(shell: Shell, tmp_path: Path) -> None:
     )
 
 
+def test_what_was_stopped_does_not_come_back(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "short.py").write_text("print(1)\n")
+    shell("start", "short.py")
+    assert len(shell("sessions").splitlines()) == 2
+    shell("stop")
+    shell("start", "short.py")
+    assert len(shell("sessions").splitlines()) == 2
+
+
 def test_two_shells_start_one_server_and_each_directory_has_its_session(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

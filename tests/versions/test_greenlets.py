@@ -144,3 +144,31 @@ async def test_threads_of_a_program_that_patches_nothing_beside_an_installed_gev
     }
     ended = await session.resume()
     assert (ended["status"], ended["exit_code"]) == ("terminated", 0)
+
+
+FORKS = """
+    import os
+
+    def work(number):
+        return number * 2  # @child
+
+    child = os.fork()
+    if not child:
+        work(21)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+async def test_a_forked_child_beside_an_installed_gevent(
+    api: Api, program: Callable[..., Program], python_with: Callable[[str], str]
+) -> None:
+    code = program(FORKS)
+    session = await api.session(python_path=python_with(GEVENT))
+    await session.breakpoint(code.text, code.line("child"))
+    at = await session.launch(code.text, debug_subprocesses=True)
+    assert at["current_location"]["line"] == code.line("child")
+    assert (await session.evaluate("number * 2"))["result"] == "42"
+    ended = await session.resume()
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 0)
+    assert await session.printed() == "0\n"

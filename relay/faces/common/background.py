@@ -24,7 +24,7 @@ import psutil
 from relay.client import Client
 from relay.config import Settings
 from relay.environments import ACTIVE
-from relay.errors import RelayUnreachable, ShuttingDown, Unauthorized
+from relay.errors import RelayError, RelayUnreachable, ShuttingDown, Unauthorized
 from relay.state_files import DIRECTORY_MODE, FILE_MODE, remove, write_whole
 
 if sys.platform != "win32":
@@ -94,6 +94,9 @@ class Background:
 
     def _ask_to_end(self, url: str) -> None:
         with Client(url, token=self._settings.token) as client, contextlib.suppress(ShuttingDown):
+            for session in client.sessions(limit=1000).items:
+                with contextlib.suppress(RelayError):  # it ends by itself, or with the relay
+                    client.session(session.session_id).delete()  # else the next relay has it again
             client.shutdown()
 
     def noted(self) -> Noted | None:

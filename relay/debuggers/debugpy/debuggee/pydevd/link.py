@@ -88,7 +88,7 @@ class Link:
     def run(self, call: Any, *args: Any) -> None:
         """Calls `call(*args)` as the program: what it raises is `uncaught`."""
         self.begin()
-        thread = threading.current_thread()
+        thread = self.pydevd.threading.current_thread()
         about: Any = _Untraced
         try:
             self._exec(thread, call, *args)
@@ -107,7 +107,7 @@ class Link:
 
     def begin(self) -> None:
         """From here on this thread is the program."""
-        thread = threading.current_thread()
+        thread = self.pydevd.threading.current_thread()
         self.py_db.notify_thread_created(self.pydevd.get_current_thread_id(thread), thread)
         self.py_db.enable_tracing()  # on some versions this itself runs `uname`
         told = self._probe.limitations()
