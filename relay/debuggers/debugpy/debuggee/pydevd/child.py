@@ -123,17 +123,22 @@ def rejoin(spec: dict[str, str], frame: Any) -> None:
     hooks.install(link)
     link.wait_until_configured()
     link.begin()
-    link.py_db.set_trace_for_frame_and_parents(pydevd.threading.get_ident(), frame)
+    link.py_db.set_trace_for_frame_and_parents(_threading(pydevd).get_ident(), frame)
     monitoring = getattr(sys, "monitoring", None)
     if monitoring is not None and pydevd.PYDEVD_USE_SYS_MONITORING:
         monitoring.restart_events()
+
+
+def _threading(pydevd: Any) -> Any:
+    """The module by whose objects pydevd knows threads: the program's, or a copy of it."""
+    return vars(pydevd)["threading"]
 
 
 def _forget_parent(pydevd: Any) -> None:
     constants: Any = sys.modules["_pydevd_bundle.pydevd_constants"]
     constants.after_fork()
     constants.set_global_debugger(None)
-    pydevd.threading.current_thread().additional_info = None
+    _threading(pydevd).current_thread().additional_info = None
     sys.modules["_pydevd_bundle.pydevd_custom_frames"].custom_frames_container_init()
     if pydevd.PYDEVD_USE_SYS_MONITORING:
         module: Any = sys.modules["_pydevd_sys_monitoring.pydevd_sys_monitoring"]

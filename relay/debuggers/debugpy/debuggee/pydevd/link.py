@@ -88,7 +88,7 @@ class Link:
     def run(self, call: Any, *args: Any) -> None:
         """Calls `call(*args)` as the program: what it raises is `uncaught`."""
         self.begin()
-        thread = self.pydevd.threading.current_thread()
+        thread = self._current_thread()
         about: Any = _Untraced
         try:
             self._exec(thread, call, *args)
@@ -107,7 +107,7 @@ class Link:
 
     def begin(self) -> None:
         """From here on this thread is the program."""
-        thread = self.pydevd.threading.current_thread()
+        thread = self._current_thread()
         self.py_db.notify_thread_created(self.pydevd.get_current_thread_id(thread), thread)
         self.py_db.enable_tracing()  # on some versions this itself runs `uname`
         told = self._probe.limitations()
@@ -115,6 +115,10 @@ class Link:
         if self._probe.limitations() != told:
             self._probe.tell_debugger()
         self._probe.watch_stdin()
+
+    def _current_thread(self) -> Any:
+        """As pydevd knows it, whose `threading` may be a copy of the program's."""
+        return vars(self.pydevd)["threading"].current_thread()
 
     def own_code(self) -> set[types.CodeType]:
         """The code of this file that can be at the root of an exception's traceback."""

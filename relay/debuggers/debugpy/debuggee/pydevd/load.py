@@ -38,7 +38,7 @@ SETTINGS = {
 USED_NAMES = {
     "pydevd": "PyDB PyDevdAPI PyDevJsonCommandProcessor NetCommand ReaderThread WriterThread"
     " process_net_command set_global_debugger settrace stoptrace get_current_thread_id"
-    " PYDEVD_USE_SYS_MONITORING threading",
+    " PYDEVD_USE_SYS_MONITORING",
     "pydevd:PyDB": "block_until_configuration_done patch_threads enable_tracing"
     " notify_thread_created add_dap_messages_listener _create_pydb_command_thread"
     " set_trace_for_frame_and_parents",
