@@ -56,7 +56,7 @@ behavior = pydevd.ThreadsSuspendedSingleNotification(debugger)
 if mended:
     names = {"__name__": "probe"}
     exec(compile(open(probe).read(), probe, "exec"), names)
-    behavior.__class__ = names["_mended"](type(behavior))
+    behavior.__class__ = names["_prompt_notification"](type(behavior))
 for act in acts:
     verb, _, thread = act.partition(" ")
     if verb == "stop":
@@ -72,8 +72,8 @@ print(json.dumps(told))
 """
 
 
-def told(acts: list[str], *, mended: bool = True) -> list[str]:
-    work = json.dumps([str(VENDORED), resumes.__file__, mended, acts])
+def told(acts: list[str], *, patched: bool = True) -> list[str]:
+    work = json.dumps([str(VENDORED), resumes.__file__, patched, acts])
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, work], capture_output=True, text=True, check=True
     )
@@ -87,7 +87,7 @@ def test_each_resume_is_told_before_the_next_stop_and_each_continue_answered(
 ) -> None:
     one_after_the_other = ["stopped", "continued", "answered"]
     assert told(acts) == one_after_the_other * 2
-    assert told(acts, mended=False) != one_after_the_other * 2, "pydevd does so by itself now"
+    assert told(acts, patched=False) != one_after_the_other * 2, "pydevd does so by itself now"
 
 
 def test_threads_that_leave_together_are_told_of_and_a_late_continue_is_answered() -> None:

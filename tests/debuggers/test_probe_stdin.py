@@ -24,7 +24,7 @@ _space = {{"__name__": "probe", "debugger": lambda: None, "attempt": _attempt}}
 with open({str(PROBE)!r}, encoding="utf-8") as _file:
     exec(compile(_file.read(), {str(PROBE)!r}, "exec"), _space)
 _told = []
-_space["_tell_input"] = _told.append
+_space["_report_input"] = _told.append
 assert _space["watch_stdin"]() is True
 """
 

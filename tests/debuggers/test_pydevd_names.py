@@ -106,6 +106,6 @@ def test_each_purpose_is_asked_for_by_its_name() -> None:
     asked = {
         one
         for one in purposes
-        if f'mend("{one}"' in text or f'purpose("{one}"' in text or f' can("{one}"' in text
+        if f'apply_patch("{one}"' in text or f'purpose("{one}"' in text or f' can("{one}"' in text
     }
     assert set(purposes) - asked == {"values", "captures", "breakpoints"} - asked

@@ -281,7 +281,7 @@ class ProbeInspector(Inspector):
 
     async def tell_captures(self, *, timeout: float) -> int:
         """Have the rows that wait in the debuggee sent, as events before this returns."""
-        return int((await self._probe.ask_any_time("tell_captures", timeout))["told"])
+        return int((await self._probe.ask_any_time("report_captures", timeout))["reported"])
 
     async def trace_start(self, **wanted: Any) -> bool:
         given = {name: value for name, value in wanted.items() if value is not None}

@@ -44,7 +44,7 @@ class Program:
     def prepare(self) -> tuple[Any, ...]:
         """Sets sys.argv, sys.path and `__main__`; returns what to call, and with what."""
         sys.argv[:] = ["-m" if self.is_module else self.target, *self.args]
-        mend_command_line([*(["-m"] if self.is_module else []), self.target, *self.args])
+        restore_command_line([*(["-m"] if self.is_module else []), self.target, *self.args])
         self._set_path()
         sys.modules["__main__"] = self._main
         if self.is_module:
@@ -139,7 +139,7 @@ def fresh_main(model: Mapping[str, Any]) -> types.ModuleType:
     return main
 
 
-def mend_command_line(command: list[str]) -> None:
+def restore_command_line(command: list[str]) -> None:
     """sys.orig_argv and sys._xoptions as for `command`: programs restart themselves by them."""
     original: list[str] = getattr(sys, "orig_argv", [])
     if len(original) < 3:

@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.functions import function_stops
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt, exception_line
-    from relay.debuggers.debugpy.debuggee.probe.passes import comes_back
     from relay.debuggers.debugpy.debuggee.probe.patches import is_patched, patch
-    from relay.debuggers.debugpy.debuggee.probe.pydevd_names import mend
+    from relay.debuggers.debugpy.debuggee.probe.pydevd_names import apply_patch
+    from relay.debuggers.debugpy.debuggee.probe.statement_visits import comes_back
 
 HITS_EVENT = "relayHits"
-_TELL_EVERY = 0.25  # seconds between two tellings of hits that stop nothing
+_REPORT_EVERY = 0.25  # seconds between two tellings of hits that stop nothing
 
 # What pydevd makes of a hit condition, and what `translate_both` of both conditions.
 _HITS = re.compile(
@@ -62,19 +62,19 @@ _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
 _NAME = re.compile(r"(.*?)\s*#relay:(\S+)\s*", re.DOTALL)
 _passes: dict[tuple[str, str], Iterator[int]] = {}  # by name and hit condition
 _totals: dict[str, Iterator[int]] = {}  # by name
-_told: dict[str, int] = {}
-_told_at = [0.0]
+_reported: dict[str, int] = {}
+_reported_at = [0.0]
 _stopping: dict[int, list[str]] = {}  # names, by the thread that is about to stop there
 
 
-def mend_breakpoints() -> bool:
+def patch_breakpoints() -> bool:
     """From now on. Before the first breakpoint is set, if it is to be one of these."""
     py_db = debugger()
-    if not _is_mended(py_db):
+    if not _has_patched_conditions(py_db):
         _start_anew(py_db)
     patch(py_db, "handle_breakpoint_condition", _evaluate_here)
     _ask_at_every_hit()
-    mend("quick breakpoints", _set_quickly)
+    apply_patch("quick breakpoints", _set_quickly)
     attempt(forget_captures_at_fork)
     return True
 
@@ -105,7 +105,7 @@ def _stops_at(breakpoint: Any, frame: Any) -> bool:
     if holds and captures_here(name, frame) and not breakpoint.is_logpoint:
         holds = False
     if not holds or breakpoint.is_logpoint or name is None:
-        tell_hits_soon()
+        report_hits_soon()
     else:
         announce_hits([name])
     return holds
@@ -116,7 +116,7 @@ def announce_hits(names: list[str]) -> bool:
     if names:
         _stopping[threading.get_ident()] = names
     else:
-        tell_hits_soon()
+        report_hits_soon()
     return bool(names)
 
 
@@ -129,10 +129,14 @@ def _ask_at_every_hit() -> None:
     """Also at breakpoints without a condition, or their hits would be nobody's to count."""
     line: Any = sys.modules["_pydevd_bundle.pydevd_breakpoints"].LineBreakpoint
     # A forked child that others debug has a debugger of its own, as it comes.
-    patch(line, "has_condition", lambda original, line: original(line) or _is_mended(debugger()))
+    patch(
+        line,
+        "has_condition",
+        lambda original, line: original(line) or _has_patched_conditions(debugger()),
+    )
 
 
-def _is_mended(py_db: Any) -> bool:
+def _has_patched_conditions(py_db: Any) -> bool:
     return is_patched(py_db, "handle_breakpoint_condition")
 
 
@@ -224,22 +228,22 @@ def hits() -> dict[str, Any]:
 
 def new_hits() -> dict[str, int]:
     """The counts that have changed since they were told."""
-    found = {name: n for name, n in hits()["hits"].items() if _told.get(name) != n}
-    _told.update(found)
-    _told_at[0] = time.monotonic()
+    found = {name: n for name, n in hits()["hits"].items() if _reported.get(name) != n}
+    _reported.update(found)
+    _reported_at[0] = time.monotonic()
     return found
 
 
-def tell_hits() -> None:
+def report_hits() -> None:
     """Tell the relay what it has not heard yet."""
     py_db, found = debugger(), new_hits()
     if found and py_db is not None:
         send_event(py_db, HITS_EVENT, {"hits": found})
 
 
-def tell_hits_soon() -> None:
-    if time.monotonic() - _told_at[0] > _TELL_EVERY:
-        attempt(tell_hits)
+def report_hits_soon() -> None:
+    if time.monotonic() - _reported_at[0] > _REPORT_EVERY:
+        attempt(report_hits)
 
 
 def _complain(breakpoint: Any, frame: Any, error: BaseException) -> None:

@@ -12,8 +12,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.look import _Computed, _item, attribute_of
     from relay.debuggers.debugpy.debuggee.probe.scopes import items_of
+    from relay.debuggers.debugpy.debuggee.probe.static_lookup import _Computed, _item, attribute_of
 
 UNKNOWN: Any = ("unknown",)
 _NAME_LOADS = {

@@ -18,7 +18,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.breakpoints import _is_mended
+    from relay.debuggers.debugpy.debuggee.probe.breakpoints import _has_patched_conditions
     from relay.debuggers.debugpy.debuggee.probe.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.expressions import mangled
     from relay.debuggers.debugpy.debuggee.probe.frames import (
@@ -76,21 +76,21 @@ class _Capture:
 _captures: dict[str, _Capture] = {}  # by the relay's names
 _captured_at = [0.0]  # when rows were told last; 0: the next row is told at once
 _capturing = threading.local()
-_telling = [threading.Lock()]
+_reporting = [threading.Lock()]
 _forgets_at_fork: list[bool] = []
 
 
 def set_captures(captures: list[dict[str, Any]], anew: bool = False) -> dict[str, Any]:
     """From now on these breakpoints capture, and no others. `anew`: nothing of before counts."""
     chosen = {one["name"]: _Capture(**one) for one in captures}
-    tell_captures()
+    report_captures()
     for name, capture in chosen.items():
         known = None if anew else _captures.get(name)
         if known is not None and known.mark == capture.mark:
             chosen[name] = known
     _captures.clear()
     _captures.update(chosen)
-    return {"can": _is_mended(debugger())}
+    return {"can": _has_patched_conditions(debugger())}
 
 
 def forget_captures_at_fork() -> None:
@@ -102,7 +102,7 @@ def forget_captures_at_fork() -> None:
 
 def _forget_captures() -> None:
     _captures.clear()
-    _telling[0] = threading.Lock()
+    _reporting[0] = threading.Lock()
     _capturing.__dict__.clear()
 
 
@@ -158,7 +158,7 @@ def _record(capture: _Capture, frame: Any) -> None:
         capture.rows.append(row)
     full = len(capture.rows) >= _BATCH_ROWS or capture.size >= _BATCH_TEXT
     if full or now - _captured_at[0] > _CAPTURES_EVERY or now < _captured_at[0]:
-        attempt(tell_captures, False)
+        attempt(report_captures, False)
 
 
 def _is_ctrl_c(error: BaseException) -> bool:
@@ -253,36 +253,36 @@ def _error_cell(error: BaseException, secret: bool) -> list[Any]:
 # Telling
 
 
-def tell_captures(at_once: bool = True) -> dict[str, Any]:
+def report_captures(at_once: bool = True) -> dict[str, Any]:
     """Hand the rows to the debugger's writer, in batches; at_once: however many wait there."""
     py_db = debugger()
     if py_db is None:
-        return {"told": 0}
+        return {"reported": 0}
     waiting = attempt(lambda: py_db.writer._cmd_queue.qsize(), default=0)
     if not at_once and waiting > _BACKLOG:
-        return {"told": 0}
+        return {"reported": 0}
     if at_once and not any(capture.rows for capture in list(_captures.values())):
         _captured_at[0] = 0.0  # the row that comes next begins a new quarter of a second
     # One thread at a time: at the end nobody may have rows in hand that are not queued yet.
-    got = _telling[0].acquire(timeout=1 if at_once else 0)
+    got = _reporting[0].acquire(timeout=1 if at_once else 0)
     try:
-        return {"told": _tell_all(py_db) if got or at_once else 0}
+        return {"reported": _report_all(py_db) if got or at_once else 0}
     finally:
         if got:
-            _telling[0].release()
+            _reporting[0].release()
 
 
-def _tell_all(py_db: Any) -> int:
-    told = 0
+def _report_all(py_db: Any) -> int:
+    reported = 0
     for capture in list(_captures.values()):
         for _ in range(_MOST_ROWS // _BATCH_ROWS):  # and not for as long as others add to them
             rows = _take_rows(capture)
             if rows:
-                told += len(rows)
+                reported += len(rows)
                 _send_rows(py_db, capture, rows)
-    if told:
+    if reported:
         _captured_at[0] = time.time()
-    return told
+    return reported
 
 
 def _take_rows(capture: _Capture) -> list[list[Any]]:

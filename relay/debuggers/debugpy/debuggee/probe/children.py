@@ -92,7 +92,7 @@ def stop_here_only() -> None:
     hook_suspensions("process", before=lambda *_: os.getpid() == own)
 
 
-def _tell_child(pid: int | None, argv: Any) -> None:
+def _report_child(pid: int | None, argv: Any) -> None:
     """Queue the event. Never fails: the program is in the middle of something."""
     attempt(_queue_child, pid, argv)
 
@@ -131,7 +131,7 @@ def _after_fork_in_parent() -> None:
     if not _birth.announced:
         born = attempt(_own_children, default=frozenset()) - _birth.before
         if len(born) == 1:
-            _tell_child(next(iter(born)), None)
+            _report_child(next(iter(born)), None)
 
 
 class _ForkWarning:
@@ -200,7 +200,7 @@ def _announcing(maker: Callable[..., int], argv_at: int) -> Callable[..., int]:
         finally:
             _birth.announced = False
         argv = arguments[argv_at] if len(arguments) > argv_at else named.get("argv", ())
-        _tell_child(pid, argv)
+        _report_child(pid, argv)
         attempt(_watch_fork_server)
         return pid
 
@@ -212,7 +212,7 @@ def _system(system: Callable[..., int]) -> Callable[..., int]:
 
     @functools.wraps(system)
     def run(*arguments: Any, **named: Any) -> int:
-        _tell_child(None, None)
+        _report_child(None, None)
         return system(*arguments, **named)
 
     return run
@@ -229,7 +229,7 @@ def _watch_fork_server() -> None:
         number: int = read(fd)
         # Exit codes come by the same way.
         if sys._getframe(1).f_code.co_name == "_launch":
-            _tell_child(number, None)
+            _report_child(number, None)
         return number
 
     read_signed.__wrapped__ = read  # type: ignore[attr-defined]

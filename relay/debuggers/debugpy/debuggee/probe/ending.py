@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.breakpoints import new_hits
-    from relay.debuggers.debugpy.debuggee.probe.captures import tell_captures
+    from relay.debuggers.debugpy.debuggee.probe.captures import report_captures
     from relay.debuggers.debugpy.debuggee.probe.events import LateEvent
     from relay.debuggers.debugpy.debuggee.probe.frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.patches import patch
-    from relay.debuggers.debugpy.debuggee.probe.trace import tell_trace
+    from relay.debuggers.debugpy.debuggee.probe.trace import report_trace
 
 _ENDING_EVENT = "relayEnding"
 # The relay reads all the time; one that does not for this long is as good as dead.
@@ -84,8 +84,8 @@ def _await_relay(py_db: Any) -> None:
     talkers = (py_db.writer, py_db.reader)
     if threading.get_ident() in [thread.ident for thread in talkers]:
         return  # the connection is at its end
-    attempt(tell_captures)
-    attempt(tell_trace)
+    attempt(report_captures)
+    attempt(report_trace)
     hearing = _Hearing()
     py_db.add_dap_messages_listener(hearing)
     py_db.writer.add_command(LateEvent(_ENDING_EVENT, _last_hits))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe import PARTS
     from relay.debuggers.debugpy.debuggee.probe.assignment import set_variable
     from relay.debuggers.debugpy.debuggee.probe.breakpoints import hits
-    from relay.debuggers.debugpy.debuggee.probe.captures import set_captures, tell_captures
+    from relay.debuggers.debugpy.debuggee.probe.captures import report_captures, set_captures
     from relay.debuggers.debugpy.debuggee.probe.evaluation import evaluate
     from relay.debuggers.debugpy.debuggee.probe.exceptions import exception
     from relay.debuggers.debugpy.debuggee.probe.failures.watching import watch_failures
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.inherit import debug_children
     from relay.debuggers.debugpy.debuggee.probe.install import install
     from relay.debuggers.debugpy.debuggee.probe.interrupts import RunningCall, interrupt
-    from relay.debuggers.debugpy.debuggee.probe.look import completions, hover
     from relay.debuggers.debugpy.debuggee.probe.modules import loaded_modules, modules, source
     from relay.debuggers.debugpy.debuggee.probe.pages import variables
     from relay.debuggers.debugpy.debuggee.probe.raises import (
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.scopes import scopes
     from relay.debuggers.debugpy.debuggee.probe.secrets import configure, reveal_in_call
     from relay.debuggers.debugpy.debuggee.probe.snapshot import snapshot
+    from relay.debuggers.debugpy.debuggee.probe.static_lookup import completions, hover
     from relay.debuggers.debugpy.debuggee.probe.stdin import watch_input
     from relay.debuggers.debugpy.debuggee.probe.tasks import tasks
     from relay.debuggers.debugpy.debuggee.probe.threads import (
@@ -106,7 +106,7 @@ _CALLS: dict[str, Callable[..., dict[str, Any]]] = {
         set_function_breakpoints,
         function_places,
         set_captures,
-        tell_captures,
+        report_captures,
         trace_start,
         trace_read,
         trace_functions,

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.breakpoints import (
         _passes,
+        _reported,
         _stopping,
-        _told,
         _totals,
     )
     from relay.debuggers.debugpy.debuggee.probe.children import _birth
@@ -136,7 +136,7 @@ def _forget_parents_state() -> None:
     references.release()
     references.stop = -1
     forget_suspension_hooks()
-    for counts in (_totals, _passes, _told, _stopping):
+    for counts in (_totals, _passes, _reported, _stopping):
         counts.clear()
 
 

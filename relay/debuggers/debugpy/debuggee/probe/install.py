@@ -10,15 +10,19 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.breakpoints import mend_breakpoints
+    from relay.debuggers.debugpy.debuggee.probe.breakpoints import patch_breakpoints
     from relay.debuggers.debugpy.debuggee.probe.children import announce_children
     from relay.debuggers.debugpy.debuggee.probe.ending import send_all_at_end
     from relay.debuggers.debugpy.debuggee.probe.forks import free_forks
     from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt
-    from relay.debuggers.debugpy.debuggee.probe.pydevd_names import mend, tell_debugger, unfit
-    from relay.debuggers.debugpy.debuggee.probe.resumes import mend_resumes
-    from relay.debuggers.debugpy.debuggee.probe.returns import mend_returns
-    from relay.debuggers.debugpy.debuggee.probe.steps import mend_steps
+    from relay.debuggers.debugpy.debuggee.probe.pydevd_names import (
+        apply_patch,
+        report_debugger,
+        unfit,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.resumes import patch_resumes
+    from relay.debuggers.debugpy.debuggee.probe.returns import patch_returns
+    from relay.debuggers.debugpy.debuggee.probe.steps import patch_steps
     from relay.debuggers.debugpy.debuggee.probe.stops import announce_stops
     from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.tracing import trace_as_needed
@@ -34,22 +38,22 @@ def install() -> dict[str, Any]:
         raise TroubleError("unfit", reason)
     attempt(_buffer_lines)
     hook_suspensions("output", before=_flush_streams)
-    mend("forks", free_forks)
-    mend("last words", send_all_at_end)
-    mend("breakpoints", mend_breakpoints)
-    mend_program()
-    mend("tracing", trace_as_needed)
-    tell_debugger()
+    apply_patch("forks", free_forks)
+    apply_patch("last words", send_all_at_end)
+    apply_patch("breakpoints", patch_breakpoints)
+    patch_program()
+    apply_patch("tracing", trace_as_needed)
+    report_debugger()
     return {}
 
 
-def mend_program() -> None:
+def patch_program() -> None:
     """What makes stops, steps and children those of the relay; as the program begins."""
-    mend("children", announce_children)
-    mend("steps", mend_steps)
-    mend("returns", mend_returns)
-    mend("resumes", mend_resumes)
-    mend("stops", announce_stops)
+    apply_patch("children", announce_children)
+    apply_patch("steps", patch_steps)
+    apply_patch("returns", patch_returns)
+    apply_patch("resumes", patch_resumes)
+    apply_patch("stops", announce_stops)
 
 
 def _flush_streams(*_: Any) -> None:

@@ -251,7 +251,7 @@ def unfit() -> str | None:
     return "; ".join(f"{need.without}: {_lost[need.purpose]}" for need in found) or None
 
 
-def mend(purpose: str, function: Callable[[], Any]) -> bool:
+def apply_patch(purpose: str, function: Callable[[], Any]) -> bool:
     """Call it if all that it needs is there; what goes wrong is a limitation of the session."""
     if not can(purpose):
         return False
@@ -281,7 +281,7 @@ def limitations() -> list[str]:
     return [f"{need.without}: {_lost[need.purpose]}" for need in NEEDS if need.purpose in _lost]
 
 
-def tell_debugger() -> None:
+def report_debugger() -> None:
     """Tell the relay which debugger this is, and what it cannot do with it."""
     version = getattr(sys.modules.get("debugpy"), "__version__", None)
     body = {"name": "debugpy", "version": version, "limitations": limitations()}

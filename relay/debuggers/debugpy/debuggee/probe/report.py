@@ -31,19 +31,19 @@ def report(
 ) -> dict[str, Any]:
     """Locals that say something, those named in `first` ahead of the others, and the stack."""
     found = find_frame(frame)
-    telling = _telling_locals(found, first)
+    relevant = _relevant_locals(found, first)
     handle = scope_handle("locals", found)
     return {
         "variables": [
             describe(attribute_child(*item), handle, found, max_value)
-            for item in telling[:max_variables]
+            for item in relevant[:max_variables]
         ],
-        "total": len(telling),
+        "total": len(relevant),
         "frames": attempt(_frames_above, found, max_frames),
     }
 
 
-def _telling_locals(frame: Any, first: list[str]) -> list[tuple[Any, Any]]:
+def _relevant_locals(frame: Any, first: list[str]) -> list[tuple[Any, Any]]:
     items = [(n, v) for n, v in local_items(frame) if type(n) is str and not is_dunder(n)]
     in_function = frame.f_locals is not frame.f_globals
     kept = [

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.patches import patch
-    from relay.debuggers.debugpy.debuggee.probe.pydevd_names import mend
+    from relay.debuggers.debugpy.debuggee.probe.pydevd_names import apply_patch
     from relay.debuggers.debugpy.debuggee.probe.steps import _current_thread
     from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.threads import _SUSPENDED, _pydevd_threads, _wake
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 _ANSWERING_SECONDS = 1.0  # microseconds, unless the relay has stopped reading
 
 
-def mend_resumes() -> bool:
+def patch_resumes() -> bool:
     """Tell each resume once, before any later stop, and answer every `continue`."""
     behavior = debugger()._threads_suspended_single_notification
-    if not hasattr(type(behavior), "mended"):
-        behavior.__class__ = _mended(type(behavior))
-    mend("prompt resumes", _make_resumes_prompt)
+    if not hasattr(type(behavior), "has_prompt_resumes"):
+        behavior.__class__ = _prompt_notification(type(behavior))
+    apply_patch("prompt resumes", _make_resumes_prompt)
     return True
 
 
@@ -84,24 +84,24 @@ def _resume_and_wake(resume: Any, api: Any, thread_id: str) -> None:
     attempt(trace_less)
 
 
-def _mended(stock: Any) -> Any:
+def _prompt_notification(stock: Any) -> Any:
     stop_of: dict[str, int] = {}  # thread id → number of the stop that it is at
 
     class Notification(stock):  # type: ignore[misc]
         __slots__ = ()
-        mended = True
+        has_prompt_resumes = True
 
         def add_on_resumed_callback(self: Any, callback: Callable[[], None]) -> None:
             """`callback` answers `continue`; pydevd sets the threads free right after this."""
             with self._lock:
                 waiting = self._suspended_thread_id_to_thread
                 if waiting:
-                    self._let_one_tell(waiting)
+                    self._let_one_report(waiting)
                     stock.add_on_resumed_callback(self, callback)
             if not waiting:
                 callback()
 
-        def _let_one_tell(self: Any, waiting: dict[str, Any]) -> None:
+        def _let_one_report(self: Any, waiting: dict[str, Any]) -> None:
             if all(stop_of.get(one, -1) <= self._last_resume_notification_time for one in waiting):
                 self._last_resume_notification_time = self._last_suspend_notification_time - 1
                 stop_of.update(dict.fromkeys(waiting, self._last_suspend_notification_time))

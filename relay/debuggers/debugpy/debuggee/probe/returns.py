@@ -45,7 +45,7 @@ def _returns(frame: Any) -> bool:
     return frame.f_code.co_code[frame.f_lasti] in _LEAVING
 
 
-def mend_returns() -> bool:
+def patch_returns() -> bool:
     """From now on no call that raised is said to have returned None. True where there was need."""
     constants = sys.modules["_pydevd_bundle.pydevd_constants"]
     if getattr(constants, "PYDEVD_USE_SYS_MONITORING", False):

@@ -89,11 +89,11 @@ def _read(read: Callable[[Any], Any], argument: Any) -> Any:
     if not attempt(_must_wait, default=False):
         return read(argument)
     attempt(_flush)
-    attempt(_tell_input, True)
+    attempt(_report_input, True)
     try:
         return read(argument)
     finally:
-        attempt(_tell_input, False)
+        attempt(_report_input, False)
 
 
 def _must_wait() -> bool:
@@ -108,7 +108,7 @@ def _flush() -> None:
             attempt(stream.flush)
 
 
-def _tell_input(waiting: bool) -> None:
+def _report_input(waiting: bool) -> None:
     py_db = debugger()
     if py_db is not None and py_db.writer is not None:  # else a forked child, or nobody listens
         py_db.writer.add_command(LateEvent(INPUT_EVENT, lambda: {"waiting": waiting}))

@@ -36,13 +36,13 @@ _monitoring: Any = getattr(sys, "monitoring", None)
 _own_tool: list[int] = []
 
 
-def mend_steps() -> bool:
+def patch_steps() -> bool:
     """Stop where a step or a breakpoint says, and once. True where there was need."""
     attempt(_end_steps_at_exit)
     constants = sys.modules["_pydevd_bundle.pydevd_constants"]
     if not getattr(constants, "PYDEVD_USE_SYS_MONITORING", False):
         return False
-    _mend_events()
+    _patch_events()
     _follow_from_first_step()
     return True
 
@@ -75,7 +75,7 @@ def _events_module() -> Any:
 # What pydevd hears
 
 
-def _mend_events() -> None:
+def _patch_events() -> None:
     """pydevd registers its callbacks anew whenever breakpoints or steps change."""
     module = _events_module()
     patch(module, "update_monitor_events", _update_monitor_events)

@@ -31,11 +31,11 @@ _LONGEST_RETURN = 1000
 def announce_stops() -> bool:
     """Tell the place of every stop but those at exceptions, which have more to say."""
     stop_here_only()
-    hook_suspensions("place", before=_tell_stop)
+    hook_suspensions("place", before=_report_stop)
     return True
 
 
-def _tell_stop(thread: Any, frame: Any, event: Any) -> None:
+def _report_stop(thread: Any, frame: Any, event: Any) -> None:
     if event == "exception" or is_debugger_file(frame.f_code.co_filename):
         return
     number = sys.modules["_pydevd_bundle._debug_adapter.pydevd_base_schema"].BaseSchema

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.pydevd_names import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.steps import _hand_on
     from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
-    from relay.debuggers.debugpy.debuggee.probe.trace_monitor import MonitorEars
+    from relay.debuggers.debugpy.debuggee.probe.trace_monitor import MonitorListener
     from relay.debuggers.debugpy.debuggee.probe.trace_record import FrameTrace
-    from relay.debuggers.debugpy.debuggee.probe.trace_settrace import SettraceEars
+    from relay.debuggers.debugpy.debuggee.probe.trace_settrace import SettraceListener
 
 TRACE_EVENT = "relayTrace"
 _STEP = 108  # pydevd's number of a step over: what a stop at the end of the call looks like
@@ -66,7 +66,7 @@ class _Held:
 
     def __init__(self) -> None:
         self.trace: FrameTrace | None = None
-        self.ears: Any = None
+        self.listener: Any = None
         self.wanted: Any = None
         self.entries: Any = None  # counts in C: two threads never get the same
         self.is_read = False  # after its end
@@ -91,10 +91,10 @@ def trace_start(
     trace = FrameTrace(number, depth, reveal_values)
     _held.wanted = _Wanted(function, path, line, condition)
     _held.entries = itertools.count(1)
-    ears: Any = MonitorEars if hasattr(sys, "monitoring") else SettraceEars
-    _held.trace, _held.ears, _held.is_read = trace, ears(trace), False
+    listener: Any = MonitorListener if hasattr(sys, "monitoring") else SettraceListener
+    _held.trace, _held.listener, _held.is_read = trace, listener(trace), False
     _end_at_stops()
-    can = attempt(_held.ears.start, default=False)
+    can = attempt(_held.listener.start, default=False)
     if not can:
         _end_trace("replaced")
     return {"can": can}
@@ -112,7 +112,7 @@ def trace_read(stopped: bool = False) -> dict[str, Any]:
     return {"trace": trace.answer()}
 
 
-def tell_trace() -> None:
+def report_trace() -> None:
     """The program ends: tell what nobody will be able to ask for."""
     trace, py_db = _held.trace, debugger()
     if trace is None or _held.is_read or py_db is None:
@@ -185,15 +185,15 @@ def guarded_event(trace: FrameTrace, function: Any, *arguments: Any) -> Any:
 def forget_trace() -> None:
     """In a forked child: the trace is its parent's."""
     _end_trace("replaced")
-    _held.trace = _held.ears = None
+    _held.trace = _held.listener = None
 
 
 def _end_trace(state: str) -> None:
-    trace, ears = _held.trace, _held.ears
+    trace, listener = _held.trace, _held.listener
     if trace is not None:
         trace.finish(state)
-    if ears is not None:
-        attempt(ears.stop)
+    if listener is not None:
+        attempt(listener.stop)
 
 
 # Stops
@@ -201,7 +201,7 @@ def _end_trace(state: str) -> None:
 
 def end_of_call(trace: FrameTrace, frame: Any) -> None:
     """Stop the program here: the call is about to return, or an exception to leave it."""
-    attempt(_held.ears.stop)
+    attempt(_held.listener.stop)
     ident = threading.get_ident()
     _held.stopping.append(ident)
     try:

@@ -19,7 +19,7 @@ _sys_monitoring: Any = getattr(sys, "monitoring", None)
 _EVENTS = ("PY_START", "LINE", "PY_RETURN", "PY_YIELD", "RAISE", "PY_UNWIND")
 
 
-class MonitorEars:
+class MonitorListener:
     """The events of one trace."""
 
     def __init__(self, trace: FrameTrace) -> None:

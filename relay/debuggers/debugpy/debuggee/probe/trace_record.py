@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _MOST_VARIABLES, _MOST_ATTRIBUTES = 60, 20
 _MOST_LINES, _MOST_NESTED_LINES = 1000, 200  # in detail, of the call and of a call inside
-_ALWAYS_TOLD = 3  # times that any line is told in detail, beyond the bound too
+_ALWAYS_DETAILED = 3  # times that any line is told in detail, beyond the bound too
 _MOST_LINES_IN_ALL = 4000
 _MOST_CALLS_A_LINE, _MOST_CALLS = 12, 2000
 _SIZED: Any = frozenset((list, dict, set))
@@ -43,8 +43,8 @@ _HAS_RESUME = "RESUME" in dis.opmap  # whose argument is 0 where a function begi
 class _TracedCall:
     """A call that is being recorded; `told` is what the relay gets of it."""
 
-    def __init__(self, frame: Any, told: dict[str, Any], depth: int, room: int) -> None:
-        self.told = told
+    def __init__(self, frame: Any, record: dict[str, Any], depth: int, room: int) -> None:
+        self.record = record
         self.depth = depth  # of lines still to be told: 0 for arguments and result only
         self.room = room
         self.step: Any = None
@@ -67,7 +67,7 @@ class FrameTrace:
         self.thread: dict[str, Any] | None = None
         self.frames: dict[Any, _TracedCall] = {}
         self.codes: dict[Any, tuple[str, str, bool]] = {}
-        self.lines = self.told_lines = self.calls = self.exceptions = 0
+        self.lines = self.detailed_lines = self.calls = self.exceptions = 0
         self.truncated = False
         self.texts = ValueTexts(reveal)
         self.complaint: str | None = None
@@ -116,22 +116,22 @@ class FrameTrace:
             self.truncated = True
             return False
         depth = caller.depth - 1 if is_own else 0
-        step["calls"].append(self._open(frame, depth, _MOST_NESTED_LINES).told)
+        step["calls"].append(self._open(frame, depth, _MOST_NESTED_LINES).record)
         return True
 
     def _open(self, frame: Any, depth: int, room: int) -> _TracedCall:
         code = frame.f_code
         name, path, _ = self._about(frame)
-        told: dict[str, Any] = {
+        record: dict[str, Any] = {
             "function": name,
             "path": path,
             "line": code.co_firstlineno,
             "arguments": [],
         }
-        call = self.frames[frame] = _TracedCall(frame, told, depth, room)
+        call = self.frames[frame] = _TracedCall(frame, record, depth, room)
         self._note_arguments(call, frame)
         if depth:
-            told["steps"] = []
+            record["steps"] = []
         return call
 
     def _about(self, frame: Any) -> tuple[str, str, bool]:
@@ -152,7 +152,7 @@ class FrameTrace:
         stars = bool(flags & inspect.CO_VARARGS) + bool(flags & inspect.CO_VARKEYWORDS)
         for name in code.co_varnames[: count + stars]:
             if name in values and not name.startswith("."):
-                call.told["arguments"].append(self.texts.value(name, values[name], WIDE_ROOM))
+                call.record["arguments"].append(self.texts.value(name, values[name], WIDE_ROOM))
         if call.depth:
             self._changes(call, frame)
 
@@ -163,19 +163,21 @@ class FrameTrace:
             return
         self.lines += 1
         times = call.times[line] = call.times.get(line, 0) + 1
-        if self.told_lines < _MOST_LINES_IN_ALL and (call.room > 0 or times <= _ALWAYS_TOLD):
+        if self.detailed_lines < _MOST_LINES_IN_ALL and (
+            call.room > 0 or times <= _ALWAYS_DETAILED
+        ):
             self._settle(call, frame)
             call.room -= 1
-            self.told_lines += 1
+            self.detailed_lines += 1
             call.step = {"line": line}
-            call.told["steps"].append(call.step)
+            call.record["steps"].append(call.step)
         else:
             self._skip(call, frame, line)
 
     def _skip(self, call: _TracedCall, frame: Any, line: int) -> None:
         if call.step is None:
             call.step = {"line": line}
-            call.told["steps"].append(call.step)
+            call.record["steps"].append(call.step)
             return
         if call.gap is None:
             self._settle(call, frame)
@@ -206,22 +208,22 @@ class FrameTrace:
         if suspends:
             self._suspend(call, frame, value)
             return False
-        call.told["result"] = self.texts.unnamed(frame.f_code.co_name, value)
+        call.record["result"] = self.texts.unnamed(frame.f_code.co_name, value)
         return self._close(call, frame)
 
     def _suspend(self, call: _TracedCall, frame: Any, value: Any) -> None:
-        told = call.told
-        told["suspensions"] = number = told.get("suspensions", 0) + 1
+        record = call.record
+        record["suspensions"] = number = record.get("suspensions", 0) + 1
         awaits = bool(frame.f_code.co_flags & _SUSPENDS)
         if type(value).__name__ == "async_generator_wrapped_value":
             inner = gc.get_referents(value)
             awaits, value = len(inner) != 1, inner and inner[0]
         if awaits and not frame.f_code.co_flags & inspect.CO_ASYNC_GENERATOR:
-            told["awaits"] = True
+            record["awaits"] = True
         if call.depth and call.step is not None:
             call.step["suspended"] = {"awaits": True} if awaits else self._yielded(frame, value)
-        elif not awaits and number <= _ALWAYS_TOLD:
-            told.setdefault("yielded", []).append(self._yielded(frame, value))
+        elif not awaits and number <= _ALWAYS_DETAILED:
+            record.setdefault("yielded", []).append(self._yielded(frame, value))
 
     def _yielded(self, frame: Any, value: Any) -> dict[str, Any]:
         return self.texts.unnamed(frame.f_code.co_name, value, ROOM)
@@ -248,7 +250,7 @@ class FrameTrace:
             return False
         if call.depth:
             self._settle(call, frame)
-        call.told["exception"] = dict(self.texts.error(error), line=frame.f_lineno)
+        call.record["exception"] = dict(self.texts.error(error), line=frame.f_lineno)
         return self._close(call, frame)
 
     def _close(self, call: _TracedCall, frame: Any) -> bool:
@@ -267,7 +269,7 @@ class FrameTrace:
         for own, call in list(self.frames.items()):
             if not call.depth or call.step is None:
                 continue
-            steps, line = call.told["steps"], {"line": frame.f_lineno}
+            steps, line = call.record["steps"], {"line": frame.f_lineno}
             if is_ahead and own is frame and call.gap is None and steps[-1] == line:
                 steps.pop()
                 self.lines -= 1
@@ -296,28 +298,30 @@ class FrameTrace:
                 content = content_of(value)
                 if content is not None and are_same(content, old[3]):
                     continue
-            told = self.texts.value(name, value, ROOM)
+            record = self.texts.value(name, value, ROOM)
             size = len(value) if type(value) in _SIZED else -1
-            known[name] = (value, told["value"], size, content or content_of(value))
-            if size >= 0 and told.get("truncated"):
-                told["length"] = size
+            known[name] = (value, record["value"], size, content or content_of(value))
+            if size >= 0 and record.get("truncated"):
+                record["length"] = size
             if old is None:
-                changed.append(told)
-            elif (old[1], old[2]) != (told["value"], size):
-                told["old"] = old[1]
-                changed.append(told if old[0] is not value else self._grown(told, value, old[2]))
+                changed.append(record)
+            elif (old[1], old[2]) != (record["value"], size):
+                record["old"] = old[1]
+                changed.append(
+                    record if old[0] is not value else self._grown(record, value, old[2])
+                )
         if len(known) > len(present):
             gone = set(known) - {name for name, _ in present}
             changed += [{"name": n, "old": known.pop(n)[1], "deleted": True} for n in sorted(gone)]
         return changed
 
-    def _grown(self, told: dict[str, Any], value: Any, before: int) -> dict[str, Any]:
+    def _grown(self, record: dict[str, Any], value: Any, before: int) -> dict[str, Any]:
         """What a list has at its end now: the beginning of a long one tells nothing new."""
         if type(value) is list and 0 <= before < len(value) <= before + 3:
-            told["length"] = len(value)
-            if not told.get("redacted"):
-                told["added"] = self.texts.value(told["name"], value[before:], ROOM)["value"]
-        return told
+            record["length"] = len(value)
+            if not record.get("redacted"):
+                record["added"] = self.texts.value(record["name"], value[before:], ROOM)["value"]
+        return record
 
     def _present(self, call: _TracedCall, frame: Any) -> list[tuple[str, Any]]:
         names = list(frame.f_locals.items())[:_MOST_VARIABLES]
@@ -340,7 +344,7 @@ class FrameTrace:
             "exceptions": self.exceptions,
             "truncated": self.truncated or self.texts.truncated,
             "complaint": self.complaint,
-            "root": None if self.root is None else self.root.told,
+            "root": None if self.root is None else self.root.record,
         }
 
 

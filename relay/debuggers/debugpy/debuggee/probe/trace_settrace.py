@@ -21,7 +21,7 @@ _YIELDS = tuple(dis.opmap[n] for n in ("YIELD_VALUE", "YIELD_FROM", "SEND") if n
 _RETURNS = tuple(dis.opmap[n] for n in ("RETURN_VALUE", "RETURN_GENERATOR") if n in dis.opmap)
 
 
-class SettraceEars:
+class SettraceListener:
     """The events of one trace."""
 
     def __init__(self, trace: FrameTrace) -> None:
@@ -57,7 +57,7 @@ class SettraceEars:
             return None if theirs is None else theirs(frame, event, arg)
         inner = None if theirs is None else theirs(frame, event, arg)
         if guarded_event(self.trace, self._is_wanted, frame):
-            return _LocalEars(self, inner)
+            return _LocalListener(self, inner)
         return inner
 
     def _is_wanted(self, frame: Any) -> bool:
@@ -76,15 +76,15 @@ class SettraceEars:
         return trace.enter(frame) or frame in trace.frames
 
 
-class _LocalEars:
+class _LocalListener:
     """The trace function of one frame that is recorded."""
 
-    def __init__(self, ears: SettraceEars, inner: Any) -> None:
-        self.ears, self.inner = ears, inner
+    def __init__(self, listener: SettraceListener, inner: Any) -> None:
+        self.listener, self.inner = listener, inner
         self.error: Any = None
 
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
-        trace = self.ears.trace
+        trace = self.listener.trace
         is_over = (
             event == "return" and trace.is_active and guarded_event(trace, self._leave, frame, arg)
         )
@@ -108,8 +108,8 @@ class _LocalEars:
         error, self.error = self.error, None
         operation = frame.f_code.co_code[frame.f_lasti] if frame.f_lasti >= 0 else -1
         if value is None and error is not None and operation not in _RETURNS:
-            return self.ears.trace.unwound(frame, error)
-        return self.ears.trace.leave(frame, value, operation in _YIELDS)
+            return self.listener.trace.unwound(frame, error)
+        return self.listener.trace.leave(frame, value, operation in _YIELDS)
 
 
 def _is_programs(ident: int) -> bool:

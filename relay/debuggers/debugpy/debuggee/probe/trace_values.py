@@ -64,21 +64,21 @@ class ValueTexts:
         self.saying: _Saying | None = None
 
     def unnamed(self, name: str, value: Any, room: int = WIDE_ROOM) -> dict[str, Any]:
-        told = self.value(name, value, room)
-        del told["name"]
-        return told
+        record = self.value(name, value, room)
+        del record["name"]
+        return record
 
     def value(self, name: str, value: Any, room: int) -> dict[str, Any]:
-        told: dict[str, Any] = {"name": exact(name), "value": MASK}
+        record: dict[str, Any] = {"name": exact(name), "value": MASK}
         if not self.reveal and hides(name.rpartition(".")[2], value):
-            told["redacted"] = True
-            return told
-        told["value"], cut, masked = self._text(value, room)
+            record["redacted"] = True
+            return record
+        record["value"], cut, masked = self._text(value, room)
         if cut:
-            told["truncated"] = True
+            record["truncated"] = True
         if masked:
-            told["redacted"] = True
-        return told
+            record["redacted"] = True
+        return record
 
     def _text(self, value: Any, room: int) -> tuple[str, bool, bool]:
         plan = plan_of(value)

@@ -49,10 +49,12 @@ class Link:
         self.over = False  # the last event is queued, or this is a child: nothing more comes
         self._exec = make_exec(pydevd)
         self._probe = pydevd._debug_relay_probe
-        self._probe.mend("breakpoints", self._probe.mend_breakpoints)  # before the first one comes
-        self._probe.mend("tracing", self._probe.trace_when_needed)
+        self._probe.apply_patch(
+            "breakpoints", self._probe.patch_breakpoints
+        )  # before the first one comes
+        self._probe.apply_patch("tracing", self._probe.trace_when_needed)
         self._connect()
-        self._probe.tell_debugger()
+        self._probe.report_debugger()
         redirect_log(self)
         # Registered before anything of the program's: runs after all of it.
         atexit.unregister(pydevd.stoptrace)
@@ -110,10 +112,10 @@ class Link:
         thread = self._current_thread()
         self.py_db.notify_thread_created(self.pydevd.get_current_thread_id(thread), thread)
         self.py_db.enable_tracing()  # on some versions this itself runs `uname`
-        told = self._probe.limitations()
-        self._probe.mend_program()
-        if self._probe.limitations() != told:
-            self._probe.tell_debugger()
+        reported = self._probe.limitations()
+        self._probe.patch_program()
+        if self._probe.limitations() != reported:
+            self._probe.report_debugger()
         self._probe.watch_stdin()
 
     def _current_thread(self) -> Any:
@@ -157,9 +159,9 @@ class Link:
         self._probe.program_ends()
         self.over = True
         self._stop_tracing()
-        self._probe.tell_hits()
-        self._probe.tell_captures()
-        self._probe.tell_trace()
+        self._probe.report_hits()
+        self._probe.report_captures()
+        self._probe.report_trace()
         writer = self.py_db.writer
         writer.do_kill_pydev_thread()
         writer.join(LAST_WORDS_SECONDS)
