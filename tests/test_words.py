@@ -27,6 +27,7 @@ CLEAN_ROOMS = (
     "actions.py",
     "client",
     "dap",
+    "debuggers",
     "errors.py",
     "faces/cli",
     "faces/common",

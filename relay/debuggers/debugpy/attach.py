@@ -103,7 +103,7 @@ async def _dial(host: str, port: int) -> trio.SocketStream:
 
 
 async def _learn_pid(debuggee: Debuggee) -> None:
-    """Ask for the process id: debugpy's adapter tells it only some time after the attach."""
+    """Ask for the process id: debugpy's adapter reports it only some time after the attach."""
     if debuggee.pid is not None:
         return
     with contextlib.suppress(

@@ -31,7 +31,7 @@ _SCOPES = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp
 def translate_condition(text: str) -> str:
     """A condition that means in pydevd what it means in the program.
 
-    Two differences are mended. pydevd takes no line breaks around it; and it
+    Two differences are removed. pydevd takes no line breaks around it; and it
     evaluates with globals and locals apart, so that nested scopes, as in
     `any(item > limit for item in items)`, would not see the frame's locals.
     Expects what `check_expression` accepts; returns anything else unchanged.

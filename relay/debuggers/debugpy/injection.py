@@ -68,7 +68,7 @@ def attach():
         import attach_pid_injected
         attach_pid_injected.attach({setup!r})
     except BaseException:
-        pass  # it has told its reason; the program must not get the exception
+        pass  # it has given its reason; the program must not get the exception
     finally:
         sys.path.remove({server!r})
         sys.setswitchinterval(interval)

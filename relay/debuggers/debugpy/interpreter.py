@@ -61,7 +61,7 @@ class Interpreter:
     """One Python, as it sees itself.
 
     `executable` is `sys.executable`: a pyenv or other shim is already looked through.
-    `debugpy_version` is None when the installed debugpy does not tell it, or is missing.
+    `debugpy_version` is None when the installed debugpy does not say it, or is missing.
     """
 
     executable: str

@@ -1,7 +1,7 @@
 """Processes that could be attached to: which run Python, and what stands in the way.
 
 Knows the operating system's facts about processes of others, and our own debuggees. Attaches to
-nothing. What it tells is true at that moment only. Source: contract sections 5 and 9; ptrace(2).
+nothing. What it says is true at that moment only. Source: contract sections 5 and 9; ptrace(2).
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _number_in(path: str, name: str, base: int = 10) -> int:
 
 
 def runs_python(process: psutil.Process) -> bool | None:
-    """Whether it is a Python interpreter, or has one inside; None where nobody can tell."""
+    """Whether it is a Python interpreter, or has one inside; None where nobody knows."""
     try:
         name = os.path.basename(process.exe().removesuffix(" (deleted)"))
     except psutil.AccessDenied:

@@ -96,7 +96,7 @@ class StandardInspector(Inspector):
     ) -> Page:
         """A page of children; raises VariableNotFound for a reference that is not of this stop."""
         parent = self._parent(reference)
-        if not any(parent.values()):  # the adapter tells all of them at once
+        if not any(parent.values()):  # the adapter sends all of them at once
             found = await self._children(reference, {} if kind is None else {"filter": kind})
             return Page(found[start : start + count], len(found))
         kinds = ("indexed", "named") if kind is None else (kind,)
@@ -119,7 +119,7 @@ class StandardInspector(Inspector):
     async def _slice(
         self, reference: int, kind: str, start: int, count: int
     ) -> list[dict[str, Any]]:
-        """So many children of one kind, also from an adapter that pages nothing and tells all."""
+        """So many children of one kind, also from an adapter that pages nothing and sends all."""
         asked = {"filter": kind, "start": start, "count": count}
         found = await self._children(reference, asked)
         return found[start : start + count] if len(found) > count else found
@@ -255,7 +255,7 @@ class StandardInspector(Inspector):
             shown["presentation_hint"] = dict(hint)
         return shown
 
-    # What DAP does not tell: answers are poorer without it --------------------------
+    # What DAP does not say: answers are poorer without it --------------------------
 
     async def source(self, frame: Frame) -> dict[str, Any]:
         """Nothing beyond the file that the frame names."""

@@ -80,7 +80,7 @@ class AdapterStart:
     async def _dial(
         self, debuggee: Debuggee, process: GuardedProcess, port: int
     ) -> SocketByteStream:
-        """Until it listens, which no protocol tells."""
+        """Until it listens, which no protocol reports."""
         limit = debuggee.session.settings.launch_timeout_seconds
         with trio.move_on_after(limit):
             while process.returncode is None:

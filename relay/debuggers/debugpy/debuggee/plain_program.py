@@ -1,4 +1,4 @@
-"""How plain Python runs a script or a module, and how it tells of an uncaught exception.
+"""How plain Python runs a script or a module, and how it reports an uncaught exception.
 
 Runs in the debuggee. Knows CPython's own start (main.c, runpy) and end (pythonrun.c) of a
 program well enough to be taken for it: `__main__`, sys.argv, sys.path[0], the words for a script

@@ -86,7 +86,7 @@ class Analysis(NamedTuple):
 
 
 def analyse(source: bytes, filename: str, optimize: int = -1) -> Analysis:
-    """Compile `source` as a module, and tell which of its lines have code.
+    """Compile `source` as a module, and find which of its lines have code.
 
     `optimize` is the debuggee's level of `-O` (0 to 2; -1: as this interpreter runs).
     Takes as long as the compiler: about a second for 50,000 lines.

@@ -5,7 +5,7 @@ each hit, and takes a condition that raises for one that is false, without a wor
 on, conditions are compiled once, and one that raises stops the program and says why.
 
 Hits are counted for every breakpoint, under the name that the relay wrote at the end of its
-condition, and told: at a stop, at the end, on request, and now and then while the program runs.
+condition, and reported: at a stop, at the end, on request, and now and then while the program runs.
 
 It also compiles the whole file for each breakpoint in it, to move it to a line with code, and
 looks through all running code after each: seconds for a thousand. The relay has compiled before,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.statement_visits import comes_back
 
 HITS_EVENT = "relayHits"
-_REPORT_EVERY = 0.25  # seconds between two tellings of hits that stop nothing
+_REPORT_EVERY = 0.25  # seconds between two reports of hits that stop nothing
 
 # What pydevd makes of a hit condition, and what `translate_both` of both conditions.
 _HITS = re.compile(
@@ -222,12 +222,12 @@ def _count(name: str | None) -> None:
 
 def hits() -> dict[str, Any]:
     """How often each breakpoint was hit, by the relay's names."""
-    # The next number is the count so far; only its repr tells it without taking it.
+    # The next number is the count so far; only its repr shows it without taking it.
     return {"hits": {name: int(repr(count)[6:-1]) for name, count in list(_totals.items())}}
 
 
 def new_hits() -> dict[str, int]:
-    """The counts that have changed since they were told."""
+    """The counts that have changed since they were reported."""
     found = {name: n for name, n in hits()["hits"].items() if _reported.get(name) != n}
     _reported.update(found)
     _reported_at[0] = time.monotonic()
@@ -235,7 +235,7 @@ def new_hits() -> dict[str, int]:
 
 
 def report_hits() -> None:
-    """Tell the relay what it has not heard yet."""
+    """Report to the relay what it does not know yet."""
     py_db, found = debugger(), new_hits()
     if found and py_db is not None:
         send_event(py_db, HITS_EVENT, {"hits": found})

@@ -3,7 +3,7 @@
 Values become text or numbers at once, in the thread that hits, since objects change; nobody is
 asked on the way. Rows wait here for a quarter of a second at most while others follow, and go to
 the relay in batches. There are never more of them than `_MOST_ROWS`: while the relay does not
-read, the oldest go, and the numbers of the rows tell how many.
+read, the oldest go, and the numbers of the rows show how many.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.types import Plan, mro_of, name_of, plan_of
 
 CAPTURES_EVENT = "relayCaptures"
-_CAPTURES_EVERY = 0.25  # seconds between two tellings
+_CAPTURES_EVERY = 0.25  # seconds between two reports
 _ROOM = 200  # characters of one value
-_MOST_ROWS = 5000  # that wait to be told, for each breakpoint
+_MOST_ROWS = 5000  # that wait to be reported, for each breakpoint
 _MOST_TEXT = 4_000_000  # characters of texts in them; a row beyond is lost
-_BATCH_ROWS, _BATCH_TEXT = 250, 100_000  # told at once, whatever the time
+_BATCH_ROWS, _BATCH_TEXT = 250, 100_000  # reported at once, whatever the time
 _BACKLOG = 64  # commands that wait for the debugger's writer: the relay does not read
 _FEW = 10  # items of a list that is shown without further ado
 _MOST_COMPLAINTS = 3
@@ -52,7 +52,7 @@ _INFINITY = float("inf")
 
 
 class _Capture:
-    """One breakpoint's expressions, and the rows that are not told yet."""
+    """One breakpoint's expressions, and the rows that are not reported yet."""
 
     def __init__(self, name: str, mark: int, expressions: list[list[str]], reveal: bool) -> None:
         self.name, self.mark, self.reveal = name, mark, reveal
@@ -74,7 +74,7 @@ class _Capture:
 
 
 _captures: dict[str, _Capture] = {}  # by the relay's names
-_captured_at = [0.0]  # when rows were told last; 0: the next row is told at once
+_captured_at = [0.0]  # when rows were reported last; 0: the next row is reported at once
 _capturing = threading.local()
 _reporting = [threading.Lock()]
 _forgets_at_fork: list[bool] = []
@@ -94,7 +94,7 @@ def set_captures(captures: list[dict[str, Any]], anew: bool = False) -> dict[str
 
 
 def forget_captures_at_fork() -> None:
-    """The parent tells its rows; a child that is debugged, too, is told what to capture later."""
+    """The parent reports its rows; a child that is debugged, too, learns later what to capture."""
     if hasattr(os, "register_at_fork") and not _forgets_at_fork:
         _forgets_at_fork.append(True)
         os.register_at_fork(after_in_child=_forget_captures)
@@ -125,7 +125,7 @@ def captures_here(name: str | None, frame: Any) -> bool:
 
 
 def complains_here(name: str | None) -> bool:
-    """Whether what this breakpoint's condition raised is to be told: if it captures, a few times."""
+    """Whether what this breakpoint's condition raised is reported: if it captures, a few times."""
     capture = _captures.get(name)  # type: ignore[arg-type]
     if capture is None:
         return True
@@ -182,7 +182,7 @@ def _expression_code(text: str, frame: Any) -> Any:
         tree = mangled(ast.parse(text.strip(), "<capture>", "eval"), text, frame)
         return compile(tree, "<capture>", "eval", 0, True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        # The relay has looked; but a debuggee may be told by another.
+        # The relay has looked; but a debuggee may be asked by another.
         shown = f"SyntaxError({exception_line(error)!r})"
         return compile(f"(_ for _ in ()).throw({shown})", "<capture>", "eval", 0, True)
 

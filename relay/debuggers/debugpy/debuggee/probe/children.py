@@ -208,7 +208,7 @@ def _announcing(maker: Callable[..., int], argv_at: int) -> Callable[..., int]:
 
 
 def _system(system: Callable[..., int]) -> Callable[..., int]:
-    """os.system is C and gives no pid: the relay is told to look for itself."""
+    """os.system is C and gives no pid: the relay is asked to look for itself."""
 
     @functools.wraps(system)
     def run(*arguments: Any, **named: Any) -> int:

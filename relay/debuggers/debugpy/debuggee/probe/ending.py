@@ -1,6 +1,6 @@
-"""The program's end, which waits until the relay has heard all that pydevd still has to say.
+"""The program's end, which waits until the relay has received all that pydevd still has to say.
 
-Knows pydevd's writer, and when nobody is there to hear it. Refuses to know what is said.
+Knows pydevd's writer, and when nobody is there to receive it. Refuses to know what is said.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ LAST_WORDS_SECONDS = 30.0
 
 
 class _Hearing:
-    """Whether the relay has heard the last event, which it answers with a `threads` request.
+    """Whether the relay has received the last event, which it answers with a `threads` request.
 
-    Only an answer proves that all was heard: the stock adapter throws away what it has not
+    Only an answer proves that all was received: the stock adapter throws away what it has not
     passed on when the program ends. A listener of pydevd's.
     """
 

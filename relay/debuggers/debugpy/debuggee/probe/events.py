@@ -1,6 +1,6 @@
-"""Events of the relay's own, told by pydevd's writer: in order with the stops.
+"""Events of the relay's own, sent by pydevd's writer: in order with the stops.
 
-Knows what the writer takes for a command. Refuses to know what is told.
+Knows what the writer takes for a command. Refuses to know what they mean.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LOOK_EVERY = 0.05
 
 
 def send_event(py_db: Any, name: str, body: dict[str, Any]) -> None:
-    """Queue the event; it tells what is so now."""
+    """Queue the event; it says what is so now."""
     py_db.writer.add_command(_event_command(name, body))
 
 
@@ -73,7 +73,7 @@ def wait_until_answered(py_db: Any, seconds: float) -> None:
         time.sleep(0.0002)
     sent = _Sent()
     writer.add_command(sent)
-    # A writer that is told to end leaves what is queued then.
+    # A writer that is asked to end leaves what is queued then.
     while writer.is_alive() and not py_db.pydb_disposed and time.monotonic() < deadline:
         if attempt(sent.turn.get, True, _LOOK_EVERY, default=sent) is None:
             return

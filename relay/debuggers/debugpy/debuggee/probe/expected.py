@@ -2,7 +2,7 @@
 
 The debugger sees `try`, and takes an exception that a `with` statement will swallow for one that
 nobody handles. What a context manager will do cannot be known before it does it; those that exist
-to swallow can be told by their names, and what they swallow by their arguments.
+to swallow are known by their names, and what they swallow by their arguments.
 Nothing of the program is called.
 """
 

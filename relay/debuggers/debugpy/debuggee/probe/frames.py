@@ -1,4 +1,4 @@
-"""Frames: found by the number that DAP gives them, changed, and told apart from the debugger's.
+"""Frames: found by the number that DAP gives them, changed, and kept apart from the debugger's.
 
 Knows what pydevd holds still and how each Python version lets a frame be changed. Refuses to
 know references and answers.

@@ -1,7 +1,7 @@
 """Function breakpoints by qualified name: `total`, `Cart.total`, `shop.cart.Cart.total`.
 
 pydevd knows the bare names of code only, and stops at every function that has it, those of
-libraries included. Here it is told the bare names, and asked at each of its stops whether the
+libraries included. Here it gets the bare names, and asked at each of its stops whether the
 function is one that was meant. A name with its module means that one function; a shorter one
 means every function of the program's own code that it fits.
 """

@@ -189,7 +189,7 @@ def _has_it(value: Any, lock: Any) -> bool:
 
 
 def _has_ops(code: Any, names: tuple[str, ...]) -> bool:
-    """Whether any of these instructions is in the code, told without reading it as text."""
+    """Whether any of these instructions is in the code, found without reading it as text."""
     wanted = {dis.opmap[name] for name in names if name in dis.opmap}
     return not wanted.isdisjoint(code.co_code[::2])
 

@@ -1,4 +1,4 @@
-"""Children that are to be debugged, too: each is told, by its environment, where the relay listens.
+"""Children that are to be debugged, too: each learns, by its environment, where the relay listens.
 
 A new interpreter finds the directory `site` on its PYTHONPATH, and in it a `sitecustomize.py` that
 joins the session before any code of the program runs; that one takes both variables away again.

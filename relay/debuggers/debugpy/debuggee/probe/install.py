@@ -1,7 +1,7 @@
-"""What a debuggee lacks that the relay's bootstrap did not start is mended here, all at once.
+"""What a debuggee lacks that the relay's bootstrap did not start is added here, all at once.
 
-Each mending is tried by itself: one for which a new pydevd has no place must not keep out the
-others, and is told. Where one that answers depend on has none, nothing is done.
+Each patch is tried by itself: one for which a new pydevd has no place must not keep out the
+others, and is reported. Where one that answers depend on has none, nothing is done.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def install() -> dict[str, Any]:
-    """Mend what a debuggee started or attached by others lacks, and tell which debugger it has.
+    """Add what a debuggee started or attached by others lacks, and report which debugger it has.
 
     Raises TroubleError, before anything is changed, for a debugger that the probe does not know.
     """

@@ -1,4 +1,4 @@
-"""Modules: those that are loaded, the one of each frame, and the source as its loader tells it.
+"""Modules: those that are loaded, the one of each frame, and the source as its loader gives it.
 
 Reads what is stored; nothing is imported, and no code of the program runs but its own loader's.
 """
@@ -47,7 +47,7 @@ def loaded_modules() -> dict[str, Any]:
 
 
 def source(frame: int) -> dict[str, Any]:
-    """The source of a frame as the program's own loader tells it: in a zip, or made up at run."""
+    """The source of a frame as the program's own loader gives it: in a zip, or made up at run."""
     import linecache
 
     found = find_frame(frame)

@@ -233,7 +233,7 @@ NEEDS = (
         {_PYDB: "dispose_and_kill_all_pydevd_threads add_dap_messages_listener reader"},
     ),
 )
-"""In the order in which they are told."""
+"""In the order in which they are reported."""
 
 _lost: dict[str, str] = {}  # purpose -> what is missing, or went wrong
 _looked: list[bool] = []

@@ -1,4 +1,4 @@
-"""What a short report of a stop needs, in one answer: the telling locals and the whole stack.
+"""What a short report of a stop needs, in one answer: the locals that matter and the whole stack.
 
 Knows which locals are noise. Refuses to rank them, and to know how they are shown.
 """

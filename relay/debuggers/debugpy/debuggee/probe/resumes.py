@@ -1,6 +1,6 @@
-"""Resumes that pydevd tells too late or not at all, where several threads meet breakpoints.
+"""Resumes that pydevd reports too late or not at all, where several threads meet breakpoints.
 
-pydevd numbers its stops, and tells a resume when the first thread leaves the newest one. It does
+pydevd numbers its stops, and reports a resume when the first thread leaves the newest one. It does
 not ask which stop that thread was at. A thread that is slow to leave one, while another is already
 at the next, makes it say that the program runs, and stay silent when it really does: the `continue`
 that was to be answered by that never is. Here a thread leaves the stop that it was at.

@@ -1,6 +1,6 @@
 """What calls returned while the program was stepped, as pydevd records it among a frame's locals.
 
-With sys.settrace a frame that an exception leaves is told as one that returns None, and pydevd
+With sys.settrace a frame that an exception leaves is reported as one that returns None, and pydevd
 takes it for that. So before a step it is given the record to write into, which looks first.
 """
 

@@ -1,13 +1,13 @@
 """Stops that pydevd misses, and stops that it makes twice, where it uses sys.monitoring (3.12+).
 
-* It hears of returns, but not of frames that an exception leaves: a step over a line that raises
-  lets the program run away. Here such a step is handed on to the caller, as a step over the rest
-  of it: it ends in the first handler.
-* It hears of calls, but not of generators and coroutines that go on: a breakpoint set while one
-  waits is missed, and a step does not lead into it. Here it is told.
+* It gets events of returns, but not of frames that an exception leaves: a step over a line that
+  raises lets the program run away. Here such a step is handed on to the caller, as a step over
+  the rest of it: it ends in the first handler.
+* It gets events of calls, but not of generators and coroutines that go on: a breakpoint set while
+  one waits is missed, and a step does not lead into it. Here it is reported.
 * On 3.12 it takes the jump at the end of a `while` loop for one that stays on its line, stops for
   it, and from line 257 on stops again for the line: the first line of the loop stops twice, and
-  counts two hits. Here it hears of no jumps, as on 3.13.
+  counts two hits. Here it gets no events of jumps, as on 3.13.
 
 And, on every version, where debugpy itself runs the program: a step from `sys.exit()` leads into
 the log that debugpy keeps. Here it ends with the program.
@@ -72,7 +72,7 @@ def _events_module() -> Any:
     return sys.modules["_pydevd_sys_monitoring.pydevd_sys_monitoring"]
 
 
-# What pydevd hears
+# The events that pydevd gets
 
 
 def _patch_events() -> None:
@@ -97,7 +97,7 @@ def _current_thread() -> Any:
 
 
 def _on_resume(code: Any, offset: int) -> Any:
-    """What pydevd does at a call. Not heard again until breakpoints or steps change."""
+    """What pydevd does at a call. No event again until breakpoints or steps change."""
     thread = _current_thread()
     if getattr(thread, "additional_info", None) is None:
         return None

@@ -1,4 +1,4 @@
-"""Stops as the probe tells them: where, and what the call before it returned, ahead of `stopped`.
+"""Stops as the probe reports them: where, and what the call before it returned, ahead of `stopped`.
 
 The debugger's own event names only the thread; whoever wants the place asks, and waits, once
 more for each stop. Here the stopping thread says it itself. What might run the program's code

@@ -1,4 +1,4 @@
-"""Traces of calls: armed, told by the interpreter, stopped at the end of the call, and read.
+"""Traces of calls: armed, recorded, stopped at the end of the call, and read.
 
 One trace at a time. It ends with its call, where the program stops, or with any other stop
 before.
@@ -113,7 +113,7 @@ def trace_read(stopped: bool = False) -> dict[str, Any]:
 
 
 def report_trace() -> None:
-    """The program ends: tell what nobody will be able to ask for."""
+    """The program ends: report what nobody will be able to ask for."""
     trace, py_db = _held.trace, debugger()
     if trace is None or _held.is_read or py_db is None:
         return
@@ -143,7 +143,7 @@ def trace_functions(function: str) -> dict[str, Any]:
     return {"found": False, "similar": [bare[name] for name in near]}
 
 
-# What the ears ask
+# What the listeners ask
 
 
 def fits_call(trace: FrameTrace, frame: Any, is_start: Any = None) -> bool | None:
@@ -222,7 +222,7 @@ def _stop_in(frame: Any) -> None:
         info.trace_suspend_type = "sys_monitoring"
     py_db.set_suspend(thread, _STEP)
     py_db.do_wait_suspend(thread, frame, "return", None)
-    # With monitoring, pydevd may not hear of this very return: a step over it would be lost.
+    # With monitoring, pydevd may get no event of this very return: a step over it would be lost.
     is_step = info.pydev_step_cmd in _OF_ONE_FRAME and info.pydev_step_stop is frame
     if not is_step or not hasattr(sys, "monitoring"):
         return

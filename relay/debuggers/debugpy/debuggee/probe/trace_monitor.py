@@ -1,9 +1,9 @@
-"""How the interpreter tells the record of a call: by `sys.monitoring`, on 3.12 and later.
+"""How a call is recorded from the interpreter's events: by `sys.monitoring`, on 3.12 and later.
 
 A tool number of our own, so that pydevd's events stay as they are. Until the call begins, only
-beginnings of functions are heard, each other function once. After that, lines, returns and yields
-are heard of the code that is recorded, and of no other; beginnings and exceptions of all code,
-since only the frame says whose they are.
+beginnings of functions are events, each other function once. After that, lines, returns and
+yields are events of the code that is recorded, and of no other; beginnings and exceptions of all
+code, since only the frame says whose they are.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class MonitorListener:
 
     def __init__(self, trace: FrameTrace) -> None:
         self.trace, self.tool = trace, -1
-        self.heard: dict[Any, int] = {}  # local events by code
+        self.local_events: dict[Any, int] = {}  # local events by code
 
     def start(self) -> bool:
         """False if others have all tool numbers."""
@@ -44,19 +44,19 @@ class MonitorListener:
         if tool < 0:
             return
         _sys_monitoring.set_events(tool, 0)
-        for code in self.heard:
+        for code in self.local_events:
             _sys_monitoring.set_local_events(tool, code, 0)
-        self.heard.clear()
+        self.local_events.clear()
         for name in _EVENTS:
             _sys_monitoring.register_callback(tool, getattr(_sys_monitoring.events, name), None)
         _sys_monitoring.free_tool_id(tool)
 
     def _hear(self, code: Any, lines: bool) -> None:
         events = _sys_monitoring.events
-        wanted = self.heard.get(code, 0) | events.PY_RETURN | events.PY_YIELD
+        wanted = self.local_events.get(code, 0) | events.PY_RETURN | events.PY_YIELD
         wanted |= events.LINE if lines else 0
-        if self.heard.get(code) != wanted:
-            self.heard[code] = wanted
+        if self.local_events.get(code) != wanted:
+            self.local_events[code] = wanted
             _sys_monitoring.set_local_events(self.tool, code, wanted)
 
     # Before the call

@@ -1,8 +1,8 @@
 """The record of one call: its lines with what each changed, the calls it made, how it ended.
 
-Knows frames and values, and nothing of how the interpreter tells of them: one of the two files
+Knows frames and values, and nothing of how the interpreter reports them: one of the two files
 beside it calls `enter`, `line`, `leave`, `raised` and `unwound`, in the thread that runs the
-frame. Everything is bounded: lines told in detail, calls, values; what is beyond is counted.
+frame. Everything is bounded: lines recorded in detail, calls, values; what is beyond is counted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _MOST_VARIABLES, _MOST_ATTRIBUTES = 60, 20
 _MOST_LINES, _MOST_NESTED_LINES = 1000, 200  # in detail, of the call and of a call inside
-_ALWAYS_DETAILED = 3  # times that any line is told in detail, beyond the bound too
+_ALWAYS_DETAILED = 3  # times that any line is recorded in detail, beyond the bound too
 _MOST_LINES_IN_ALL = 4000
 _MOST_CALLS_A_LINE, _MOST_CALLS = 12, 2000
 _SIZED: Any = frozenset((list, dict, set))
@@ -41,11 +41,11 @@ _HAS_RESUME = "RESUME" in dis.opmap  # whose argument is 0 where a function begi
 
 
 class _TracedCall:
-    """A call that is being recorded; `told` is what the relay gets of it."""
+    """A call that is being recorded; `record` is what the relay gets of it."""
 
     def __init__(self, frame: Any, record: dict[str, Any], depth: int, room: int) -> None:
         self.record = record
-        self.depth = depth  # of lines still to be told: 0 for arguments and result only
+        self.depth = depth  # of lines still to be recorded: 0 for arguments and result only
         self.room = room
         self.step: Any = None
         self.gap: Any = None
@@ -76,7 +76,7 @@ class FrameTrace:
     def is_active(self) -> bool:
         return self.state in ("waiting", "recording")
 
-    # What the interpreter tells -------------------------------------------------------
+    # Events of the interpreter -------------------------------------------------------
 
     def begin(self, frame: Any) -> None:
         """This is the call."""
@@ -264,7 +264,7 @@ class FrameTrace:
     def stop_at(self, frame: Any, is_ahead: bool) -> None:
         """The thread stops for another reason, in this frame or one that it called.
 
-        is_ahead: a line is told before the debugger stops at it; it has not run then.
+        is_ahead: a line is reported before the debugger stops at it; it has not run then.
         """
         for own, call in list(self.frames.items()):
             if not call.depth or call.step is None:
@@ -316,7 +316,7 @@ class FrameTrace:
         return changed
 
     def _grown(self, record: dict[str, Any], value: Any, before: int) -> dict[str, Any]:
-        """What a list has at its end now: the beginning of a long one tells nothing new."""
+        """What a list has at its end now: the beginning of a long one says nothing new."""
         if type(value) is list and 0 <= before < len(value) <= before + 3:
             record["length"] = len(value)
             if not record.get("redacted"):
@@ -349,7 +349,7 @@ class FrameTrace:
 
 
 def starts_here(frame: Any) -> bool:
-    """Whether the frame begins, where the interpreter tells of its resumption the same way."""
+    """Whether the frame begins, where the interpreter reports its resumption the same way."""
     if _HAS_RESUME:
         return bool(frame.f_code.co_code[frame.f_lasti + 1] == 0)
     return bool(frame.f_lasti < 0)

@@ -1,4 +1,4 @@
-"""How the interpreter tells the record of a call: by `sys.settrace`, before 3.12.
+"""How a call is recorded from the interpreter's events: by `sys.settrace`, before 3.12.
 
 There is one trace function a thread, and it is pydevd's. So ours stands before it and hands
 everything on; where pydevd sets its own again, ours is set instead. When the trace is over, each

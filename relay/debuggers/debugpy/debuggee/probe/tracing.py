@@ -1,6 +1,6 @@
 """No price: a program is traced only while something needs it.
 
-Before Python 3.12 the debugger hears of a program by a trace function in each thread, which costs
+Before Python 3.12 the debugger gets its events by a trace function in each thread, which costs
 even where it has nothing to do. Here that function is set when a breakpoint, a step, a pause or an
 exception filter first needs it, in all threads, and each thread takes it out at its next call once
 nothing does. While it is set, one of ours stands before pydevd's: it lets go at once of calls into
@@ -49,7 +49,7 @@ _tracing = _Tracing()
 _quiet_files: set[str] = set()
 _quiet_codes: dict[int, Any] = {}
 """Calls of which need not be traced: into these files, and of this code, by its id. Replaced, never
-emptied: a thread that has just found out about one by what held before tells it to nobody then."""
+emptied: a thread that has just found out about one by what held before does not report it."""
 
 
 def trace_when_needed() -> bool:

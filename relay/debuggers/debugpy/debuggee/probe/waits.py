@@ -1,4 +1,4 @@
-"""What a thread waits for: told by the functions of the standard library that it stands in, by the
+"""What a thread waits for: known by the functions of the standard library that it stands in, by the
 call of C code that its innermost frame makes, or by the system call.
 
 Locals are read where they are stored, and nothing of the program is run. What none of the three
@@ -381,7 +381,7 @@ def _is_pending(future: Any) -> bool:
 
 
 def _timeout_of(given: list[Any]) -> float | None:
-    """Of `acquire(blocking, timeout)` and `get(block, timeout)`, as far as it can be told."""
+    """Of `acquire(blocking, timeout)` and `get(block, timeout)`, as far as it is known."""
     found = [one for one in given if type(one) in (int, float) and type(one) is not bool]
     return float(found[-1]) if found and found[-1] >= 0 else None
 

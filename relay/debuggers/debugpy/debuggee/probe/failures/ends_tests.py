@@ -288,5 +288,5 @@ def _listen_to_doctest(doctest: Any) -> None:
 
 
 def _at_example(runner: Any, out: Any, test: Any, example: Any, info: Any) -> None:
-    if type(runner).__module__ == "doctest":  # others raise it, and tell of it themselves
+    if type(runner).__module__ == "doctest":  # others raise it, and report it themselves
         failed(info[1], "test", None, tb=info[2], test=str(test.name))
