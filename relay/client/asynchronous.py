@@ -16,7 +16,7 @@ import trio
 
 from relay.client.calls import Call, fill, raw_call, unreachable
 from relay.client.following import Following
-from relay.client.place import SECONDS, Place
+from relay.client.place import SECONDS, ServerAddress
 from relay.client.verbs import Asynchronous
 from relay.errors import SessionExpired, SessionNotFound
 from relay.models.creating import CreatedSession
@@ -47,7 +47,7 @@ class AsyncClient(RelayVerbs, Asynchronous["AsyncSession"]):
         token: str | None = None,
         timeout: float = SECONDS,
     ) -> None:
-        self.place = Place.of(url, uds, token, timeout)
+        self.place = ServerAddress.of(url, uds, token, timeout)
         self._http = httpx.AsyncClient(
             transport=httpx.AsyncHTTPTransport(**self.place.transport), **self.place.options
         )

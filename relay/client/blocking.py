@@ -15,7 +15,7 @@ import httpx
 
 from relay.client.calls import Call, fill, raw_call, unreachable
 from relay.client.following import Following
-from relay.client.place import SECONDS, Place
+from relay.client.place import SECONDS, ServerAddress
 from relay.client.verbs import Blocking
 from relay.errors import SessionExpired, SessionNotFound
 from relay.models.creating import CreatedSession
@@ -48,7 +48,7 @@ class Client(RelayVerbs, Blocking["Session"]):
         token: str | None = None,
         timeout: float = SECONDS,
     ) -> None:
-        self.place = Place.of(url, uds, token, timeout)
+        self.place = ServerAddress.of(url, uds, token, timeout)
         self._http = httpx.Client(
             transport=httpx.HTTPTransport(**self.place.transport), **self.place.options
         )

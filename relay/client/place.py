@@ -26,7 +26,7 @@ CONNECT_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
-class Place:
+class ServerAddress:
     """One relay as its clients see it."""
 
     url: str
@@ -37,7 +37,7 @@ class Place:
     @classmethod
     def of(
         cls, url: str | None, uds: str | Path | None, token: str | None, seconds: float
-    ) -> Place:
+    ) -> ServerAddress:
         """From what was given, else from the environment, else the default address.
 
         `unix:PATH` is the URL of a Unix socket. Raises ValueError for what is no address.

@@ -18,13 +18,13 @@ import trio
 
 from relay.perl import program, requests
 from relay.perl.client import Client, Request
-from relay.perl.conversation import SENT, Conversation, Early, Handler
+from relay.perl.conversation import SENT, AdapterConversation, Early, Handler
 from relay.perl.event_bodies import CAPABILITIES, THREAD, attached, launched, logged, stopped
 from relay.perl.hook import Hook, Reply
 from relay.perl.inspection import Body, Inspection
-from relay.perl.placing import Placing
+from relay.perl.placing import BreakpointPlacing
 from relay.perl.refusals import Refusal, bad_format, ended, failed
-from relay.perl.run import Run
+from relay.perl.run import PerlRun
 
 START_SECONDS = 10.0
 """For Perl to start and compile; a program that is still compiling then is launched too."""
@@ -37,12 +37,12 @@ class Adapter:
         self._client = client
         self._seccomp = seccomp
         self._inspection = Inspection()
-        self._placing = Placing(self._changed)
+        self._placing = BreakpointPlacing(self._changed)
         self._filters: list[str] = []
         self._configured = False
         self._initialized = False
         self._launch: requests.Launch | None = None
-        self._run: Run | None = None
+        self._run: PerlRun | None = None
         self._had_run = False
         self._nursery: trio.Nursery
         self._handlers: dict[str, Handler] = {
@@ -76,7 +76,7 @@ class Adapter:
         """Until the client disconnects or hangs up; then nothing of what was launched is left."""
         checked = {name: self._checked(verb) for name, verb in self._handlers.items()}
         handlers = {**checked, "initialize": self._initialize, "disconnect": self._disconnect}
-        conversation = Conversation(
+        conversation = AdapterConversation(
             self._client,
             handlers,
             urgent=frozenset({"disconnect", "terminate"}),
@@ -120,7 +120,7 @@ class Adapter:
     async def _start(self, launch: requests.Launch) -> None:
         started = program.start(launch, seccomp=self._seccomp)
         stream = trio.SocketStream(trio.socket.from_stdlib_socket(started.link))
-        run = Run(Hook(stream), started, self)
+        run = PerlRun(Hook(stream), started, self)
         self._client.event("process", launched(started, launch))
         await self._begin(run)
         if run.hello is None and run.exit_code is not None:
@@ -128,7 +128,7 @@ class Adapter:
         if launch.stdin is not None:
             self._nursery.start_soon(self._feed, started, launch.stdin)
 
-    async def _feed(self, started: program.Program, text: str) -> None:
+    async def _feed(self, started: program.PerlProgram, text: str) -> None:
         try:
             await started.write(text.encode("utf-8", "surrogateescape"))
         except Refusal:
@@ -144,7 +144,7 @@ class Adapter:
         except (OSError, trio.TooSlowError) as error:
             raise failed(f"Nothing listens at {wanted.host}:{wanted.port}: {error}") from None
         stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        run = Run(Hook(stream), None, self)
+        run = PerlRun(Hook(stream), None, self)
         run.path_mapping = dict(wanted.path_mapping)
         await self._begin(run)
         if run.hello is None:
@@ -152,7 +152,7 @@ class Adapter:
         local = stream.socket.getpeername()[0] == stream.socket.getsockname()[0]
         self._client.event("process", attached(run.hello, local=local))
 
-    async def _begin(self, run: Run) -> None:
+    async def _begin(self, run: PerlRun) -> None:
         run.hook.late = self._late
         self._run, self._had_run = run, True
         self._nursery.start_soon(run.live, self._ended)
@@ -173,7 +173,7 @@ class Adapter:
             await self._go(self._run)
         return SENT
 
-    async def _go(self, run: Run) -> None:
+    async def _go(self, run: PerlRun) -> None:
         entry = self._launch is not None and self._launch.stop_on_entry
         try:
             await run.hook.send("exceptions", *self._filters)
@@ -181,7 +181,7 @@ class Adapter:
         except Refusal:
             return  # it ended; its end is an event of its own
 
-    async def _ended(self, run: Run) -> None:
+    async def _ended(self, run: PerlRun) -> None:
         if self._run is not run:
             return
         self._run = None
@@ -205,7 +205,7 @@ class Adapter:
         else:
             await self._leave_attached(run, kill=kill)
 
-    async def _leave_attached(self, run: Run, *, kill: bool) -> None:
+    async def _leave_attached(self, run: PerlRun, *, kill: bool) -> None:
         with trio.move_on_after(2):
             try:
                 await run.hook.ask("kill" if kill else "detach", seconds=1)
@@ -293,7 +293,7 @@ class Adapter:
             await run.hook.send(how)
         return SENT
 
-    def _goes_on(self, run: Run) -> None:
+    def _goes_on(self, run: PerlRun) -> None:
         run.goes_on()
         self._inspection.forget()
 
@@ -317,7 +317,7 @@ class Adapter:
 
     # Inspection -------------------------------------------------------------------------------
 
-    def _look(self, verb: Callable[[Run, Body], Awaitable[Body]]) -> Handler:
+    def _look(self, verb: Callable[[PerlRun, Body], Awaitable[Body]]) -> Handler:
         async def handler(request: Request) -> Body:
             return await verb(self._stopped_run(), request.arguments)
 
@@ -326,12 +326,12 @@ class Adapter:
     async def _scopes(self, request: Request) -> Body:
         return self._inspection.scopes(self._stopped_run(), request.arguments)
 
-    def _running(self) -> Run:
+    def _running(self) -> PerlRun:
         if self._run is None:
             raise ended() if self._had_run else bad_format("launch or attach first")
         return self._run
 
-    def _stopped_run(self) -> Run:
+    def _stopped_run(self) -> PerlRun:
         run = self._running()
         if run.stopped is None:
             raise failed("The program runs: pause it first")
@@ -347,7 +347,7 @@ class Adapter:
         """Waits while the client is behind."""
         await self._client.room()
 
-    async def happened(self, run: Run, message: Reply) -> None:
+    async def happened(self, run: PerlRun, message: Reply) -> None:
         """The hook said something."""
         if self._run is not run:
             return

@@ -21,7 +21,7 @@ BUSY = "The program is busy; the breakpoint is set as soon as it can be"
 
 
 @dataclass(slots=True)
-class Placed:
+class PlacedLine:
     """One breakpoint. `line` is where it is set, 0 while it is nowhere."""
 
     number: int
@@ -42,14 +42,14 @@ class Placed:
         return described
 
 
-class Breakpoints:
+class LineBreakpoints:
     """All of them, by the path that the client used."""
 
     def __init__(self, numbers: Iterator[int]) -> None:
-        self._by_path: dict[str, list[Placed]] = {}
+        self._by_path: dict[str, list[PlacedLine]] = {}
         self._numbers = numbers
 
-    def replace(self, path: str, wishes: list[Wish]) -> list[Placed]:
+    def replace(self, path: str, wishes: list[Wish]) -> list[PlacedLine]:
         """Raises Refusal 1007 if the file cannot be read."""
         text = read_source(path) if wishes else ""
         old = list(self._by_path.get(path, ()))
@@ -59,14 +59,14 @@ class Breakpoints:
         self._by_path[path] = placed
         return placed
 
-    def _placed(self, wish: Wish, old: list[Placed]) -> Placed:
+    def _placed(self, wish: Wish, old: list[PlacedLine]) -> PlacedLine:
         for one in old:
             if one.wish == wish:
                 old.remove(one)
                 return one
-        return Placed(next(self._numbers), wish)
+        return PlacedLine(next(self._numbers), wish)
 
-    def settle(self, lines: list[dict[str, int]]) -> list[Placed]:
+    def settle(self, lines: list[dict[str, int]]) -> list[PlacedLine]:
         """The program said where they are; returns those of which that is news."""
         where = {one["id"]: one["line"] for one in lines}
         news = []
@@ -88,11 +88,11 @@ class Breakpoints:
             for one in placed:
                 one.line = 0
 
-    def by_path(self) -> list[tuple[str, list[Placed]]]:
+    def by_path(self) -> list[tuple[str, list[PlacedLine]]]:
         return list(self._by_path.items())
 
 
-def fields(placed: list[Placed]) -> list[str]:
+def fields(placed: list[PlacedLine]) -> list[str]:
     """As the hook takes them; those with a problem stay here."""
     listed: list[str] = []
     for one in placed:

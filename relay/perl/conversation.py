@@ -27,7 +27,7 @@ SENT = Early()
 Handler = Callable[[Request], Awaitable[Mapping[str, Any] | Early | None]]
 
 
-class Conversation:
+class AdapterConversation:
     """`urgent` requests overtake what waits for the program; `leave` is the last one."""
 
     def __init__(

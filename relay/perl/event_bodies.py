@@ -5,9 +5,9 @@ from __future__ import annotations
 from relay.perl.hook import Reply
 from relay.perl.inspection import Body
 from relay.perl.numbering import Numbering
-from relay.perl.program import Program
+from relay.perl.program import PerlProgram
 from relay.perl.requests import Launch
-from relay.perl.run import Run
+from relay.perl.run import PerlRun
 
 THREAD = 1
 
@@ -61,7 +61,7 @@ def attached(hello: Reply, *, local: bool) -> Body:
     }
 
 
-def launched(program: Program, launch: Launch) -> Body:
+def launched(program: PerlProgram, launch: Launch) -> Body:
     return {
         "name": launch.program,
         "systemProcessId": program.pid,
@@ -70,7 +70,7 @@ def launched(program: Program, launch: Launch) -> Body:
     }
 
 
-def logged(run: Run, message: Reply, numbering: Numbering) -> Body:
+def logged(run: PerlRun, message: Reply, numbering: Numbering) -> Body:
     return {
         "category": "console",
         "output": message["text"] + "\n",

@@ -23,7 +23,7 @@ _VARIABLE = re.compile(r"^[$@%][\w:]+$")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HandlePlace:
     """Something with children: a scope, or a value inside of one.
 
     `root` is locals, package, safe (an expression) or kept (what side effects gave); `name`
@@ -45,7 +45,7 @@ class Handles:
 
     def __init__(self) -> None:
         self._frames: dict[int, int] = {}
-        self._places: dict[int, Place] = {}
+        self._places: dict[int, HandlePlace] = {}
         self._next_frame = FIRST_FRAME
         self._next_reference = FIRST_REFERENCE
 
@@ -69,26 +69,26 @@ class Handles:
             raise bad_format(f"frameId {number!r:.40} is no frame of this stop")
         return self._frames[number]
 
-    def reference(self, place: Place) -> int:
+    def reference(self, place: HandlePlace) -> int:
         self._next_reference += 1
         self._places[self._next_reference - 1] = place
         return self._next_reference - 1
 
-    def place(self, number: object) -> Place:
+    def place(self, number: object) -> HandlePlace:
         """Raises Refusal 1004 for a reference that is not (any more)."""
         if isinstance(number, bool) or not isinstance(number, int) or number not in self._places:
             raise bad_format(f"variablesReference {number!r:.40} is none of this stop")
         return self._places[number]
 
 
-def child(parent: Place, row: Row) -> Place:
+def child(parent: HandlePlace, row: Row) -> HandlePlace:
     """The place of one row of `parent`'s children."""
     name = str(row["name"])
     if _is_scope(parent):
         steps: tuple[str, ...] = ()
     else:
         name, steps = parent.name, (*parent.steps, str(row.get("step", name)))
-    return Place(
+    return HandlePlace(
         parent.frame,
         parent.root,
         name,
@@ -99,11 +99,11 @@ def child(parent: Place, row: Row) -> Place:
     )
 
 
-def _is_scope(place: Place) -> bool:
+def _is_scope(place: HandlePlace) -> bool:
     return not place.name and not place.steps
 
 
-def spelling(parent: Place) -> Callable[[Row], str]:
+def spelling(parent: HandlePlace) -> Callable[[Row], str]:
     """How Perl writes each child in the frame; an empty text for what it cannot write."""
     if _is_scope(parent):
         return partial(_of_scope, parent.package if parent.root == "package" else None)

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from relay.perl import requests
-from relay.perl.handles import Handles, Place, child, expression_lvalue, spelling
+from relay.perl.handles import HandlePlace, Handles, child, expression_lvalue, spelling
 from relay.perl.hook import Reply, Silence
 from relay.perl.numbering import Numbering
 from relay.perl.refusals import bad_format, failed, timed_out
-from relay.perl.run import Run
+from relay.perl.run import PerlRun
 
 Body = dict[str, Any]
 EFFECT_SECONDS = 5.0
@@ -31,7 +31,7 @@ class Inspection:
     def __init__(self) -> None:
         self.handles = Handles()
         self.numbering = Numbering()
-        self._children: dict[tuple[int, str], tuple[Place, Body]] = {}
+        self._children: dict[tuple[int, str], tuple[HandlePlace, Body]] = {}
         """What was shown: the parent and the row of each child, by reference and name."""
         self._evals: dict[int, str] = {}
 
@@ -40,7 +40,7 @@ class Inspection:
         self.handles.forget()
         self._children.clear()
 
-    async def stack(self, run: Run, arguments: Mapping[str, Any]) -> Body:
+    async def stack(self, run: PerlRun, arguments: Mapping[str, Any]) -> Body:
         start = requests.bounded(arguments, "startFrame", 0)
         levels = requests.bounded(arguments, "levels", 0)
         reply = await run.hook.ask("stack", start, levels)
@@ -49,7 +49,7 @@ class Inspection:
         shown = [self._frame(run, i, one) for i, one in enumerate(reply["frames"], start)]
         return {"stackFrames": shown, "totalFrames": reply["total"]}
 
-    def _frame(self, run: Run, index: int, frame: Body) -> Body:
+    def _frame(self, run: PerlRun, index: int, frame: Body) -> Body:
         return {
             "id": self.handles.frame_id(index),
             "name": frame["name"],
@@ -59,7 +59,7 @@ class Inspection:
             "presentationHint": "normal",
         }
 
-    def _source(self, run: Run, frame: Body) -> Body:
+    def _source(self, run: PerlRun, frame: Body) -> Body:
         file = frame["file"]
         if not frame["saved"]:
             path = run.path_here(file)
@@ -69,24 +69,24 @@ class Inspection:
         self._evals[number] = file
         return {"name": file, "sourceReference": number, "presentationHint": "deemphasize"}
 
-    async def source(self, run: Run, arguments: Mapping[str, Any]) -> Body:
+    async def source(self, run: PerlRun, arguments: Mapping[str, Any]) -> Body:
         number = requests.bounded(arguments, "sourceReference", 0)
         if number not in self._evals:
             raise bad_format(f"sourceReference {number} is none of ours")
         reply = await run.hook.ask("source", self._evals[number])
         return {"content": reply["text"], "mimeType": "text/x-perl"}
 
-    def scopes(self, run: Run, arguments: Mapping[str, Any]) -> Body:
+    def scopes(self, run: PerlRun, arguments: Mapping[str, Any]) -> Body:
         index = self.handles.frame(arguments.get("frameId"))
         frame = run.frames[index]
         hidden = HIDDEN.get(frame["kind"]) if index else None
-        package = Place(index, "package", package=frame["package"])
+        package = HandlePlace(index, "package", package=frame["package"])
         return {
             "scopes": [
                 {
                     "name": f"Locals ({hidden})" if hidden else "Locals",
                     "presentationHint": "locals",
-                    "variablesReference": self.handles.reference(Place(index, "locals")),
+                    "variablesReference": self.handles.reference(HandlePlace(index, "locals")),
                     "expensive": False,
                 },
                 {
@@ -97,7 +97,7 @@ class Inspection:
             ]
         }
 
-    async def variables(self, run: Run, arguments: Mapping[str, Any]) -> Body:
+    async def variables(self, run: PerlRun, arguments: Mapping[str, Any]) -> Body:
         number = arguments.get("variablesReference")
         place = self.handles.place(number)
         start = requests.bounded(arguments, "start", 0)
@@ -113,14 +113,14 @@ class Inspection:
             rows.append({"name": "…", "value": note, "type": "scalar", "variablesReference": 0})
         return {"variables": rows}
 
-    async def _children_of(self, run: Run, place: Place, start: int, count: int) -> Reply:
+    async def _children_of(self, run: PerlRun, place: HandlePlace, start: int, count: int) -> Reply:
         reply = await run.hook.ask(
             "variables", place.frame, place.root, place.name, start, count, *place.steps
         )
         result: Reply = reply.get("result", reply)
         return result
 
-    def _variable(self, number: object, parent: Place, row: Body, lvalue: str) -> Body:
+    def _variable(self, number: object, parent: HandlePlace, row: Body, lvalue: str) -> Body:
         if isinstance(number, int):
             self._children[number, row["name"]] = parent, row
         place = child(parent, row) if row["kids"] else None
@@ -129,7 +129,7 @@ class Inspection:
             shown["evaluateName"] = lvalue
         return shown
 
-    def _value(self, place: Place | None, row: Body) -> Body:
+    def _value(self, place: HandlePlace | None, row: Body) -> Body:
         """`place` is None for what has no children."""
         shown: Body = {"value": row["value"], "type": row["type"], "variablesReference": 0}
         if place is not None and row["kids"]:
@@ -139,7 +139,7 @@ class Inspection:
                 shown[key] = row["kids"]
         return shown
 
-    async def evaluate(self, run: Run, arguments: Mapping[str, Any]) -> Body:
+    async def evaluate(self, run: PerlRun, arguments: Mapping[str, Any]) -> Body:
         expression = requests.expression_of(arguments)
         requests.text(arguments, "context", "")
         allowed = requests.typed(arguments, "allowSideEffects", bool, False)
@@ -151,13 +151,13 @@ class Inspection:
             row = (await run.hook.ask("safe", index, expression))["result"]
             holds = bool(row.get("reference"))
             lvalue = expression_lvalue(expression, f"({expression.strip()})", holds)
-            place = Place(index, "safe", expression, (), lvalue, holds)
+            place = HandlePlace(index, "safe", expression, (), lvalue, holds)
         shown = self._value(place, row)
         return {"result": shown.pop("value"), **shown}
 
     async def _change(
-        self, run: Run, index: int, text: str, lvalue: str = ""
-    ) -> tuple[Place, Body]:
+        self, run: PerlRun, index: int, text: str, lvalue: str = ""
+    ) -> tuple[HandlePlace, Body]:
         """Evaluates in the program itself."""
         try:
             reply = await run.hook.ask("effects", index, text, seconds=EFFECT_SECONDS)
@@ -169,9 +169,9 @@ class Inspection:
         # Asked for by its number: to evaluate the text again would do it again.
         holds = bool(row.get("reference"))
         spelled = expression_lvalue(lvalue, f"${{$DB::kept[{kept}]}}", holds)
-        return Place(index, "kept", str(kept), (), spelled, holds), row
+        return HandlePlace(index, "kept", str(kept), (), spelled, holds), row
 
-    async def set_variable(self, run: Run, arguments: Mapping[str, Any]) -> Body:
+    async def set_variable(self, run: PerlRun, arguments: Mapping[str, Any]) -> Body:
         number, name = arguments.get("variablesReference"), requests.text(arguments, "name", "")
         value = requests.expression_of(arguments, "value")
         parent = self.handles.place(number)
@@ -186,14 +186,14 @@ class Inspection:
             raise failed(f"{name} cannot be written: it is no part of a variable")
         return await self._assign(run, place, value)
 
-    async def set_expression(self, run: Run, arguments: Mapping[str, Any]) -> Body:
+    async def set_expression(self, run: PerlRun, arguments: Mapping[str, Any]) -> Body:
         target = requests.expression_of(arguments)
         value = requests.expression_of(arguments, "value")
         number = arguments.get("frameId")
         index = 0 if number is None else self.handles.frame(number)
-        return await self._assign(run, Place(index, "safe", target, (), target), value)
+        return await self._assign(run, HandlePlace(index, "safe", target, (), target), value)
 
-    async def _assign(self, run: Run, place: Place, value: str) -> Body:
+    async def _assign(self, run: PerlRun, place: HandlePlace, value: str) -> Body:
         target = place.lvalue
         text = f"{target} = (\n{value}\n)"
         if target[0] in "@%":
@@ -201,7 +201,7 @@ class Inspection:
         _, row = await self._change(run, place.frame, text)
         return self._value(place, row)
 
-    async def completions(self, run: Run, arguments: Mapping[str, Any]) -> Body:
+    async def completions(self, run: PerlRun, arguments: Mapping[str, Any]) -> Body:
         text = requests.text(arguments, "text", "")
         end = self.numbering.client_column(len(text) + 1)
         column = self.numbering.column(requests.bounded(arguments, "column", end))

@@ -10,13 +10,13 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from relay.perl.breakpoints import BUSY, Breakpoints, Placed, fields
+from relay.perl.breakpoints import BUSY, LineBreakpoints, PlacedLine, fields
 from relay.perl.functions import Functions, Named
 from relay.perl.hook import Reply, Silence
 from relay.perl.numbering import Numbering
 from relay.perl.refusals import Refusal
 from relay.perl.requests import NamedWish, Wish
-from relay.perl.run import Run
+from relay.perl.run import PerlRun
 
 BREAKPOINT_SECONDS = 2.0
 """For a program that runs to take breakpoints; afterwards they are reported as they come."""
@@ -24,31 +24,31 @@ BREAKPOINT_SECONDS = 2.0
 Body = dict[str, Any]
 
 
-class Placing:
+class BreakpointPlacing:
     """`changed` is called with each breakpoint that lies elsewhere than was said, as DAP shows it."""
 
     def __init__(self, changed: Callable[[Body], None]) -> None:
         numbers = itertools.count(1)
-        self._lines = Breakpoints(numbers)
+        self._lines = LineBreakpoints(numbers)
         self._functions = Functions(numbers)
         self._changed = changed
         self.numbering = Numbering()
 
-    async def set_lines(self, run: Run | None, path: str, wishes: list[Wish]) -> list[Body]:
+    async def set_lines(self, run: PerlRun | None, path: str, wishes: list[Wish]) -> list[Body]:
         """Those of one file. Raises Refusal 1007 if it cannot be read."""
         placed = self._lines.replace(path, wishes)
         if run is not None:
             await self._place(run, path, placed)
         return [one.described(self.numbering) for one in placed]
 
-    async def set_functions(self, run: Run | None, wishes: list[NamedWish]) -> list[Body]:
+    async def set_functions(self, run: PerlRun | None, wishes: list[NamedWish]) -> list[Body]:
         """Those on subs."""
         named = self._functions.replace(wishes)
         if run is not None:
             await self._name(run)
         return [self._described(run, one) for one in named]
 
-    async def set_all(self, run: Run) -> None:
+    async def set_all(self, run: PerlRun) -> None:
         """For a program that has just been started; reports what is news."""
         for path, placed in self._lines.by_path():
             self._report(await self._place(run, path, placed))
@@ -60,7 +60,7 @@ class Placing:
         self._lines.forget_places()
         self._functions.forget_places()
 
-    def bound(self, run: Run | None, reply: Reply) -> None:
+    def bound(self, run: PerlRun | None, reply: Reply) -> None:
         """The hook says where breakpoints are, in an answer or of itself."""
         self._report(self._lines.settle(reply.get("lines") or []))
         self._report_named(run, self._functions.settle(reply.get("functions") or []))
@@ -69,7 +69,7 @@ class Placing:
         """Whether it is a breakpoint on a sub."""
         return number in self._functions
 
-    async def _place(self, run: Run, path: str, placed: list[Placed]) -> list[Placed]:
+    async def _place(self, run: PerlRun, path: str, placed: list[PlacedLine]) -> list[PlacedLine]:
         """Those of which the place is news."""
         there = run.path_there(path)
         real = _real(there) if run.program is not None else there
@@ -85,7 +85,7 @@ class Placing:
             return []  # it ended
         return self._lines.settle(reply["lines"])
 
-    async def _name(self, run: Run) -> list[Named]:
+    async def _name(self, run: PerlRun) -> list[Named]:
         """Those of which the place is news; of a program that is busy, later."""
         fields = self._functions.fields()
         try:
@@ -94,15 +94,15 @@ class Placing:
             return []
         return self._functions.settle(reply["functions"])
 
-    def _report(self, news: list[Placed]) -> None:
+    def _report(self, news: list[PlacedLine]) -> None:
         for one in news:
             self._changed(one.described(self.numbering))
 
-    def _report_named(self, run: Run | None, news: list[Named]) -> None:
+    def _report_named(self, run: PerlRun | None, news: list[Named]) -> None:
         for one in news:
             self._changed(self._described(run, one))
 
-    def _described(self, run: Run | None, one: Named) -> Body:
+    def _described(self, run: PerlRun | None, one: Named) -> Body:
         return one.described(self.numbering, str if run is None else run.path_here)
 
 

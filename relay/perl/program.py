@@ -34,7 +34,7 @@ LAST_WORDS = 0.5
 """Seconds in which the output of a program that ended may still come: a child may hold it."""
 
 
-class Output:
+class OutputPipe:
     """One pipe of the program, as text. What is not UTF-8 survives as lone surrogates."""
 
     def __init__(self, fd: int, category: str, report: Callable[[str, str], None]) -> None:
@@ -80,7 +80,7 @@ class Output:
         return bool(data)
 
 
-class Program:
+class PerlProgram:
     """One run of a program."""
 
     def __init__(self, process: subprocess.Popen[bytes], link: socket.socket) -> None:
@@ -163,7 +163,7 @@ def _guard(group: int) -> subprocess.Popen[bytes]:
     )
 
 
-def start(launch: Launch, *, seccomp: bool) -> Program:
+def start(launch: Launch, *, seccomp: bool) -> PerlProgram:
     """Raises Refusal 1008 if Perl cannot be started. Call it in the main thread."""
     ours, theirs = socket.socketpair()
     high = fcntl.fcntl(theirs.fileno(), fcntl.F_DUPFD, HIGH)
@@ -187,7 +187,7 @@ def start(launch: Launch, *, seccomp: bool) -> Program:
         os.close(high)
     assert process.stdin is not None
     os.set_blocking(process.stdin.fileno(), False)
-    return Program(process, ours)
+    return PerlProgram(process, ours)
 
 
 TAINT = re.compile(rb"#!.*perl.*\s-\w*([tT])")

@@ -41,7 +41,7 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class Attach:
+class AttachArguments:
     """Where the hook listens, and how paths here become paths there."""
 
     host: str
@@ -105,13 +105,13 @@ def launch(arguments: Arguments) -> Launch:
     )
 
 
-def attach(arguments: Arguments) -> Attach:
+def attach(arguments: Arguments) -> AttachArguments:
     """Raises Refusal 1004 for a host or port that cannot be."""
     port = typed(arguments, "port", int, 0)
     if not 1 <= port <= 65535:
         raise bad_format(f"port must be from 1 to 65535, not {arguments.get('port')!r:.40}")
     mapping = string_map(arguments, "pathMapping")
-    return Attach(text(arguments, "host", "localhost"), port, mapping)
+    return AttachArguments(text(arguments, "host", "localhost"), port, mapping)
 
 
 def wishes(arguments: Arguments, numbering: Numbering) -> tuple[str, list[Wish]]:
@@ -282,4 +282,4 @@ def bounded(arguments: Arguments, key: str, default: int) -> int:
     return value
 
 
-__all__ = ["Attach", "Launch", "Refusal", "Wish", "attach", "launch", "wishes"]
+__all__ = ["AttachArguments", "Launch", "Refusal", "Wish", "attach", "launch", "wishes"]

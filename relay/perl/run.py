@@ -12,23 +12,23 @@ from typing import Any, Protocol
 import trio
 
 from relay.perl.hook import Hook, Reply
-from relay.perl.program import LAST_WORDS, Output, Program
+from relay.perl.program import LAST_WORDS, OutputPipe, PerlProgram
 
 
-class Listener(Protocol):
+class RunListener(Protocol):
     """What a run reports, and to whom."""
 
     def printed(self, category: str, text: str) -> None: ...
 
-    async def happened(self, run: Run, message: Reply) -> None: ...
+    async def happened(self, run: PerlRun, message: Reply) -> None: ...
 
     async def room(self) -> None: ...
 
 
-class Run:
+class PerlRun:
     """`program` is None for one that was attached to."""
 
-    def __init__(self, hook: Hook, program: Program | None, listener: Listener) -> None:
+    def __init__(self, hook: Hook, program: PerlProgram | None, listener: RunListener) -> None:
         self.hook = hook
         self.program = program
         self._listener = listener
@@ -42,9 +42,9 @@ class Run:
         self.frames: dict[int, dict[str, Any]] = {}
         self.path_mapping: dict[str, str] = {}
         pipes = zip(program.pipes, ("stdout", "stderr"), strict=True) if program else ()
-        self._outputs = [Output(fd, category, listener.printed) for fd, category in pipes]
+        self._outputs = [OutputPipe(fd, category, listener.printed) for fd, category in pipes]
 
-    async def live(self, ended: Callable[[Run], Awaitable[None]]) -> None:
+    async def live(self, ended: Callable[[PerlRun], Awaitable[None]]) -> None:
         """Returns when the program has ended and everything it said has been reported."""
         try:
             async with trio.open_nursery() as nursery:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from relay.faces.tool.calls import CALLS, PREFIX, Call
+from relay.faces.tool.calls import CALLS, PREFIX, ToolCall
 from relay.faces.tool.document import document, errors_of
 from relay.models.line_protocol import COMMANDS, EVENTS, LineEvent, Place, StackFrame, Variable
 
@@ -46,7 +46,7 @@ def test_what_events_are_made_of_is_documented() -> None:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_every_call_and_field_of_the_tool_api_is_documented(name: str) -> None:
-    call: Call = CALLS[name]
+    call: ToolCall = CALLS[name]
     text = section(TOOL, name)
     assert f"`{call.method} {PREFIX}{call.path}`" in text
     if call.body is not None:

@@ -16,7 +16,7 @@ import pytest
 import trio
 
 from relay.client import AsyncSession
-from relay.faces.dap.placing import Placing
+from relay.faces.dap.placing import EditorBreakpoints
 from tests.e2e.api import Api, Session
 from tests.e2e.api import Refused as ApiRefused
 from tests.editor.joining import editor, join, stack, terms
@@ -387,6 +387,6 @@ async def test_two_editors_at_one_line_may_be_too_late(program: Write) -> None:
         async def set_breakpoints(self, **_: Any) -> Any:
             return SimpleNamespace(breakpoints=[])
 
-    placing = Placing(cast(AsyncSession, Removed()))
+    placing = EditorBreakpoints(cast(AsyncSession, Removed()))
     (told,) = await placing.replace(program(CART).text, [{"line": 3}])
     assert (told["verified"], told["line"]) == (False, 3)

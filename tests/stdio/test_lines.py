@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from relay.debuggers.debugpy.debugger import PYTHON
 from relay.debuggers.perl import PERL
-from relay.faces.stdio.changes import Changes
+from relay.faces.stdio.changes import VariableChanges
 from relay.faces.stdio.lines import (
     LONGEST_OUT,
     BadLineError,
@@ -167,7 +167,7 @@ def stack(*functions: str) -> list[StackFrame]:
 
 
 def test_changes_are_those_of_the_frame_that_is_on_top() -> None:
-    changes = Changes()
+    changes = VariableChanges()
 
     def names(frames: list[StackFrame], **values: str) -> str:
         return " ".join(v.name for v in changes.since(frames, variables(**values)))

@@ -12,7 +12,7 @@ from relay.client import AsyncSession
 from relay.errors import RelayError
 from relay.faces.dap import views
 from relay.faces.dap.editor import Editor
-from relay.faces.dap.placing import Placing
+from relay.faces.dap.placing import EditorBreakpoints
 from relay.models.output import EventView
 
 Body = Mapping[str, Any]
@@ -22,7 +22,11 @@ class EventWriter:
     """Writes what happens in one session to one editor."""
 
     def __init__(
-        self, session: AsyncSession, editor: Editor, placing: Placing, moved: Callable[[], None]
+        self,
+        session: AsyncSession,
+        editor: Editor,
+        placing: EditorBreakpoints,
+        moved: Callable[[], None],
     ) -> None:
         self._session = session
         self._editor = editor

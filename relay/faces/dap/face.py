@@ -19,7 +19,7 @@ from relay.faces.dap import views
 from relay.faces.dap.actions import EDITOR_WORDS
 from relay.faces.dap.editor import Editor
 from relay.faces.dap.event_writer import EventWriter
-from relay.faces.dap.placing import FUNCTIONS, Placing
+from relay.faces.dap.placing import FUNCTIONS, EditorBreakpoints
 
 Arguments = Mapping[str, Any]
 Body = Mapping[str, Any] | None
@@ -164,11 +164,11 @@ class Face:
 
     def _join(self, session: AsyncSession) -> None:
         self._joined = session
-        self._placed = Placing(session)
+        self._placed = EditorBreakpoints(session)
         self._events = EventWriter(session, self._editor, self._placed, self._frames.clear)
 
     @property
-    def _placing(self) -> Placing:
+    def _placing(self) -> EditorBreakpoints:
         if self._joined is None:
             raise _too_early()
         return self._placed

@@ -25,7 +25,7 @@ FUNCTIONS = ""
 _FIELDS = {"condition": "condition", "hitCondition": "hit_condition", "logMessage": "log_message"}
 
 
-class Placing:
+class EditorBreakpoints:
     """What one editor has set in one session."""
 
     def __init__(self, session: AsyncSession) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 from relay.faces.common.tool_actions import TOOL_WORDS
 from relay.faces.mcp.tools import Tool
-from relay.faces.tool.calls import CALLS, Call
+from relay.faces.tool.calls import CALLS, ToolCall
 from relay.hub import Hub
 
 
-def _tool(name: str, call: Call) -> Tool:
+def _tool(name: str, call: ToolCall) -> Tool:
     async def made(hub: Hub, asked: Any) -> str:
         return (await call.operation(hub, asked)).model_dump_json()
 

@@ -11,7 +11,7 @@ Stack: TypeAlias = tuple[tuple[str, str], ...]
 Known: TypeAlias = dict[str, tuple[str, str]]
 
 
-class Changes:
+class VariableChanges:
     """What was shown of each frame that is still on the stack."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from relay.actions import in_words
 from relay.errors import RelayError
 from relay.faces.stdio.actions import COMMAND_WORDS
 from relay.faces.stdio.lines import Command, cut
-from relay.faces.stdio.program import VERBS, Program, RefusedError, Say
+from relay.faces.stdio.program import VERBS, DebuggedProgram, RefusedError, Say
 from relay.hub import Hub
 from relay.models import line_protocol as protocol
 
@@ -20,7 +20,7 @@ LAST_WORDS_SECONDS = 0.5
 """How long the last event may take to a client that may not be there."""
 
 
-class Debugger:
+class ProtocolDebugger:
     """The state of one conversation. `say` sends an event to the client."""
 
     def __init__(self, hub: Hub, nursery: trio.Nursery, say: Say) -> None:
@@ -28,7 +28,7 @@ class Debugger:
         self._nursery = nursery
         self._say = say
         self._turn = trio.Lock()  # held by whoever reports, or changes what is reported
-        self._program: Program | None = None
+        self._program: DebuggedProgram | None = None
         self._over = False  # nothing is reported any more, but that it is over
 
     async def carry_out(self, command: Command) -> None:
@@ -78,14 +78,14 @@ class Debugger:
         before = self._program
         if before is not None and before.lives:
             raise RefusedError("Cannot initialize: the program is running")
-        program = await Program.open(self._hub, params, self._send)
+        program = await DebuggedProgram.open(self._hub, params, self._send)
         if before is not None:
             await before.close()
         self._program = program
         self._nursery.start_soon(self._follow, program)
         await self._send(protocol.Initialized(file=params.file))
 
-    async def _follow(self, program: Program) -> None:
+    async def _follow(self, program: DebuggedProgram) -> None:
         """Report what happens, as long as this is the program."""
         while await program.has_news():
             async with self._turn:

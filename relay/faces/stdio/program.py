@@ -12,7 +12,7 @@ from contextlib import ExitStack, suppress
 from typing import Any, NamedTuple
 
 from relay.errors import LaunchSyntaxError, RelayError
-from relay.faces.stdio.changes import Changes
+from relay.faces.stdio.changes import VariableChanges
 from relay.faces.stdio.inspection import frames_of, place_of, variables_of
 from relay.faces.stdio.lines import Command, cut, fits, front, pieces, short
 from relay.hub import Hub
@@ -23,7 +23,7 @@ from relay.models.inspection import EvaluateRequest
 from relay.models.launch import LaunchRequest
 from relay.models.output import EventsQuery, InputRequest
 from relay.models.sessions import SessionSettings
-from relay.operations.breakpoints.near_breakpoints import Placed, clear, set_near
+from relay.operations.breakpoints.near_breakpoints import NearBreakpoint, clear, set_near
 from relay.operations.execution import stepping
 from relay.operations.inspect import evaluation
 from relay.operations.output import reading
@@ -53,10 +53,10 @@ class _Marked(NamedTuple):
     """A breakpoint as the client knows it."""
 
     number: int
-    placed: Placed
+    placed: NearBreakpoint
 
 
-class Program:
+class DebuggedProgram:
     """A session with what the client knows of it."""
 
     def __init__(self, hub: Hub, session_id: str, params: protocol.InitializeParams, say: Say):
@@ -72,10 +72,10 @@ class Program:
         self._marks: dict[tuple[str, int], _Marked] = {}
         self._numbers = 0
         self._steps = False
-        self._changes = Changes()
+        self._changes = VariableChanges()
 
     @classmethod
-    async def open(cls, hub: Hub, params: protocol.InitializeParams, say: Say) -> Program:
+    async def open(cls, hub: Hub, params: protocol.InitializeParams, say: Say) -> DebuggedProgram:
         cwd = _checked(params)
         settings = {"project_root": cwd, "adapter": adapter_of(hub, params.file)}
         session = await open_session(hub, body=SessionSettings.model_validate(settings))
@@ -307,23 +307,23 @@ WHY_NOT = {
     "running": "the program is running",
 }
 
-_COMMANDS: Mapping[str, Callable[[Program, protocol.Params], Awaitable[None]]] = {
-    "start": Program._start,
-    "continue": Program._continue,
-    "stepInto": Program._step_into,
-    "stepOver": Program._step_over,
-    "stepOut": Program._step_out,
-    "setBreakpoint": Program._set_breakpoint,
-    "clearBreakpoint": Program._clear_breakpoint,
-    "getVariables": Program._get_variables,
-    "getStackTrace": Program._get_stack_trace,
-    "evaluate": Program._evaluate,
+_COMMANDS: Mapping[str, Callable[[DebuggedProgram, protocol.Params], Awaitable[None]]] = {
+    "start": DebuggedProgram._start,
+    "continue": DebuggedProgram._continue,
+    "stepInto": DebuggedProgram._step_into,
+    "stepOver": DebuggedProgram._step_over,
+    "stepOut": DebuggedProgram._step_out,
+    "setBreakpoint": DebuggedProgram._set_breakpoint,
+    "clearBreakpoint": DebuggedProgram._clear_breakpoint,
+    "getVariables": DebuggedProgram._get_variables,
+    "getStackTrace": DebuggedProgram._get_stack_trace,
+    "evaluate": DebuggedProgram._evaluate,
 }
 
-_REPORTERS: Mapping[str, Callable[[Program, Mapping[str, Any]], Awaitable[None]]] = {
-    "output": Program._report_output,
-    "stopped": Program._report_stop,
-    "terminated": Program._report_end,
+_REPORTERS: Mapping[str, Callable[[DebuggedProgram, Mapping[str, Any]], Awaitable[None]]] = {
+    "output": DebuggedProgram._report_output,
+    "stopped": DebuggedProgram._report_stop,
+    "terminated": DebuggedProgram._report_end,
 }
 
 

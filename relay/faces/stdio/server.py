@@ -14,7 +14,7 @@ from functools import partial
 import trio
 
 from relay.config import Settings
-from relay.faces.stdio.debugger import Debugger
+from relay.faces.stdio.debugger import ProtocolDebugger
 from relay.faces.stdio.lines import BadLineError, Command, LineReader, encode, parse
 from relay.hub import open_relay
 from relay.models.line_protocol import InitializeParams, LineEvent
@@ -52,7 +52,7 @@ async def converse(
     """Serve one client on two descriptors; with `program`, that one is initialized already."""
     speaker = Speaker(writing)
     async with open_relay(settings) as hub, trio.open_nursery() as nursery:
-        debugger = Debugger(hub, nursery, partial(_say, speaker, nursery.cancel_scope))
+        debugger = ProtocolDebugger(hub, nursery, partial(_say, speaker, nursery.cancel_scope))
         try:
             if program is not None:
                 await debugger.carry_out(Command("initialize", program))
@@ -73,7 +73,7 @@ async def _say(speaker: Speaker, everything: trio.CancelScope, event: LineEvent)
 class _Conversation:
     """The commands of one client, in their order."""
 
-    def __init__(self, debugger: Debugger, announced: InitializeParams | None) -> None:
+    def __init__(self, debugger: ProtocolDebugger, announced: InitializeParams | None) -> None:
         self._debugger = debugger
         self._announced = announced
         self._done = trio.Event()

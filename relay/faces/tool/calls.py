@@ -37,7 +37,7 @@ from relay.models.tool import (
 )
 from relay.operations.tool import calls as tool
 
-__all__ = ["CALLS", "PREFIX", "Call"]
+__all__ = ["CALLS", "PREFIX", "ToolCall"]
 
 SESSION = "/sessions/{sessionId}"
 
@@ -53,7 +53,7 @@ _RUNS: tuple[type[RelayError], ...] = (
 )
 
 
-class Call(NamedTuple):
+class ToolCall(NamedTuple):
     """`operation(hub, body)`, where `body` is a `model`; its result is a `result`."""
 
     model: type[ToolRequest]
@@ -66,8 +66,8 @@ class Call(NamedTuple):
     errors: tuple[type[RelayError], ...] = ()
 
 
-CALLS: Mapping[str, Call] = {
-    "sessions_create": Call(
+CALLS: Mapping[str, ToolCall] = {
+    "sessions_create": ToolCall(
         ToolSession,
         tool.create,
         ToolCreated,
@@ -76,7 +76,7 @@ CALLS: Mapping[str, Call] = {
         ToolSession,
         (SessionLimitReached, LaunchFailed),
     ),
-    "sessions_breakpoint": Call(
+    "sessions_breakpoint": ToolCall(
         ToolPlaceCall,
         tool.run_to_breakpoint,
         ToolRun,
@@ -85,7 +85,7 @@ CALLS: Mapping[str, Call] = {
         ToolPlace,
         _RUNS,
     ),
-    "sessions_continue": Call(
+    "sessions_continue": ToolCall(
         ToolPlaceCall,
         tool.continue_to_next,
         ToolRun,
@@ -94,6 +94,6 @@ CALLS: Mapping[str, Call] = {
         ToolPlace,
         _RUNS,
     ),
-    "sessions_state": Call(ToolSessionCall, tool.get_state, ToolState, "GET", SESSION, None),
-    "sessions_end": Call(ToolSessionCall, tool.end, ToolEnded, "DELETE", SESSION, None),
+    "sessions_state": ToolCall(ToolSessionCall, tool.get_state, ToolState, "GET", SESSION, None),
+    "sessions_end": ToolCall(ToolSessionCall, tool.end, ToolEnded, "DELETE", SESSION, None),
 }

@@ -27,7 +27,7 @@ from relay.errors import (
     Unauthorized,
     UnsupportedMediaType,
 )
-from relay.faces.tool.calls import CALLS, PREFIX, Call
+from relay.faces.tool.calls import CALLS, PREFIX, ToolCall
 from relay.models.tool import ToolError
 
 TAG = "Run to breakpoint"
@@ -87,7 +87,7 @@ def _paths() -> dict[str, Any]:
     return paths
 
 
-def _operation(name: str, call: Call) -> dict[str, Any]:
+def _operation(name: str, call: ToolCall) -> dict[str, Any]:
     text = inspect.getdoc(call.operation) or name
     operation: dict[str, Any] = {
         "operationId": name,
@@ -106,21 +106,21 @@ def _operation(name: str, call: Call) -> dict[str, Any]:
     return operation
 
 
-def _parameters(call: Call) -> list[dict[str, Any]]:
+def _parameters(call: ToolCall) -> list[dict[str, Any]]:
     if "{sessionId}" not in call.path:
         return []
     schema = {"type": "string", "minLength": 1, "maxLength": 255}
     return [{"name": "sessionId", "in": "path", "required": True, "schema": schema}]
 
 
-def errors_of(call: Call) -> Sequence[type[RelayError]]:
+def errors_of(call: ToolCall) -> Sequence[type[RelayError]]:
     """Every error that the call can be refused with."""
     with_body = () if call.body is None else _WITH_BODY
     with_session = _WITH_SESSION if "{sessionId}" in call.path else ()
     return tuple(dict.fromkeys((*_ANYWHERE, *with_body, *with_session, *call.errors)))
 
 
-def _failures(call: Call) -> dict[str, Any]:
+def _failures(call: ToolCall) -> dict[str, Any]:
     by_status: dict[int, list[str]] = {}
     for error in errors_of(call):
         by_status.setdefault(error.status, []).append(error.__name__)

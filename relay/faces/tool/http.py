@@ -30,7 +30,7 @@ from relay.faces.common.asgi import (
 )
 from relay.faces.common.failures import as_relay_error
 from relay.faces.common.reading import read_body, refuse_query
-from relay.faces.tool.calls import CALLS, PREFIX, Call
+from relay.faces.tool.calls import CALLS, PREFIX, ToolCall
 from relay.faces.tool.document import document
 from relay.models.envelope import dump_plain
 
@@ -78,7 +78,7 @@ async def _serve(hub: Any, scope: Scope, path: str) -> bytes:
     return result.model_dump_json().encode()
 
 
-def _find(method: str, path: str) -> tuple[Call, dict[str, Any]]:
+def _find(method: str, path: str) -> tuple[ToolCall, dict[str, Any]]:
     """The call, and what the path says; raises RouteNotFound or MethodNotAllowed."""
     found = [(call, match) for call in CALLS.values() if (match := _pattern(call).fullmatch(path))]
     for call, match in found:
@@ -99,7 +99,7 @@ def _find(method: str, path: str) -> tuple[Call, dict[str, Any]]:
 
 
 @cache
-def _pattern(call: Call) -> re.Pattern[str]:
+def _pattern(call: ToolCall) -> re.Pattern[str]:
     return re.compile(call.path.replace("{sessionId}", r"(?P<sessionId>[^/]{1,255})") + "/?")
 
 

@@ -11,7 +11,7 @@ from relay.operations.breakpoints.placing import place
 from relay.session.session import Session
 
 
-class Placed(NamedTuple):
+class NearBreakpoint(NamedTuple):
     """A breakpoint of the session, and where it really is."""
 
     id: str
@@ -19,7 +19,7 @@ class Placed(NamedTuple):
     line: int
 
 
-async def set_near(session: Session, file: str, line: int) -> Placed:
+async def set_near(session: Session, file: str, line: int) -> NearBreakpoint:
     """A breakpoint at `line`, or at the next line with code, or at the last before it.
 
     Raises BreakpointFileNotFound, or BreakpointInvalidLine past the end of the file and
@@ -36,7 +36,7 @@ async def set_near(session: Session, file: str, line: int) -> Placed:
         actual = found
     request = SetBreakpoints(breakpoints=[BreakpointSpec(file=spot.path, line=actual)])
     (kept,) = (await set_breakpoints(session, body=request)).breakpoints
-    return Placed(kept.id, spot.path, actual)
+    return NearBreakpoint(kept.id, spot.path, actual)
 
 
 async def clear(session: Session, breakpoint_id: str) -> None:
