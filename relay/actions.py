@@ -50,6 +50,7 @@ class Action(Enum):
     CHOOSE_PROCESS = "Choose another process of the list of processes"
     CHOOSE_PYTHON_PROCESS = "Choose one of the Python processes in the list of processes"
     READ_INJECTOR = "Read injector in details; or $otherwise"
+    SET_PTRACE_SCOPE = "Run `sysctl kernel.yama.ptrace_scope=0` as root, or $otherwise"
     READ_LAST_OUTPUT = "Read the program's output for its last words"
     WAIT_FOR_INPUT_REQUEST = "Send more when the program asks for input"
     # Execution

@@ -112,7 +112,7 @@ def _of_ptrace() -> Obstacle | None:
         return None
     return Obstacle(
         f"the kernel forbids to trace processes that are not our children (ptrace_scope is {scope})",
-        f"Run `sysctl kernel.yama.ptrace_scope=0` as root, or {LISTEN}",
+        Action.SET_PTRACE_SCOPE.of(otherwise=LISTEN),
     )
 
 

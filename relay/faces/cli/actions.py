@@ -33,6 +33,7 @@ COMMAND_WORDS: Words = {
         "Give the pid of the Python process itself, not of a shell that started it"
     ),
     Action.READ_INJECTOR: "It may be reached in another way: $otherwise",
+    Action.SET_PTRACE_SCOPE: "Run `sysctl kernel.yama.ptrace_scope=0` as root, or $otherwise",
     Action.READ_LAST_OUTPUT: "Read relay output for its last words",
     Action.WAIT_FOR_INPUT_REQUEST: "Send more when it asks: relay where --wait 30",
     Action.PAUSE: "It runs: relay pause stops it, relay where --wait 30 waits for a stop",
@@ -99,6 +100,7 @@ OPTION_WORDS: Words = {
     Action.CHOOSE_PROCESS: None,
     Action.CHOOSE_PYTHON_PROCESS: None,
     Action.READ_INJECTOR: None,
+    Action.SET_PTRACE_SCOPE: None,
     Action.READ_LAST_OUTPUT: None,
     Action.WAIT_FOR_INPUT_REQUEST: None,
     Action.PAUSE: None,

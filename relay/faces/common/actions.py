@@ -48,6 +48,7 @@ ROUTE_WORDS: Words = {
         "Give the pid of the Python process itself, not of a shell that started it: GET /processes"
     ),
     Action.READ_INJECTOR: "Read details.injector; or $otherwise",
+    Action.SET_PTRACE_SCOPE: "Run `sysctl kernel.yama.ptrace_scope=0` as root, or $otherwise",
     Action.READ_LAST_OUTPUT: "Read GET /sessions/{id}/output for its last words",
     Action.WAIT_FOR_INPUT_REQUEST: (
         "Send more when it asks: GET /sessions/{id}/events?types=input_requested"

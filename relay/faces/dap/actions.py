@@ -29,6 +29,7 @@ EDITOR_WORDS: Words = {
     Action.CHOOSE_PROCESS: None,
     Action.CHOOSE_PYTHON_PROCESS: None,
     Action.READ_INJECTOR: None,
+    Action.SET_PTRACE_SCOPE: "Run `sysctl kernel.yama.ptrace_scope=0` as root, or $otherwise",
     Action.READ_LAST_OUTPUT: None,
     Action.WAIT_FOR_INPUT_REQUEST: None,
     Action.PAUSE: "Pause the program first, or wait for a breakpoint",

@@ -33,6 +33,7 @@ TOOL_WORDS: Words = {
         "Give the pid of the Python process itself, not of a shell that started it"
     ),
     Action.READ_INJECTOR: "Read injector; or $otherwise",
+    Action.SET_PTRACE_SCOPE: "Run `sysctl kernel.yama.ptrace_scope=0` as root, or $otherwise",
     Action.READ_LAST_OUTPUT: "Read debug_inspect what=output for its last words",
     Action.WAIT_FOR_INPUT_REQUEST: "Send more when it asks: debug_continue action=wait",
     Action.PAUSE: "It runs: debug_continue action=pause stops it, action=wait waits for a stop",

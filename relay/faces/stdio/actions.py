@@ -27,6 +27,7 @@ COMMAND_WORDS: Words = {
     Action.CHOOSE_PROCESS: None,
     Action.CHOOSE_PYTHON_PROCESS: None,
     Action.READ_INJECTOR: None,
+    Action.SET_PTRACE_SCOPE: None,
     Action.READ_LAST_OUTPUT: None,
     Action.WAIT_FOR_INPUT_REQUEST: None,
     Action.PAUSE: "Wait for the event stopped",
