@@ -70,11 +70,14 @@ async def _serve(hub: Any, scope: Scope, path: str) -> bytes:
     call, given = _find(scope["method"], path)
     scope[ROUTE] = PREFIX + call.path
     refuse_query(scope["query_string"])
+    asked: Any = None
     if call.body is not None:
         media_type = text_header(scope, b"content-type")
-        body = read_body(call.body, scope.get(BODY, b""), media_type)
-        given |= body.model_dump(by_alias=True, exclude_unset=True)
-    result = await call.operation(hub, call.model.model_validate(given))
+        asked = read_body(call.body, scope.get(BODY, b""), media_type)
+        given |= asked.model_dump(by_alias=True, exclude_unset=True)
+    if call.body is not call.model:  # the path has a part of it
+        asked = call.model.model_validate(given)
+    result = await call.operation(hub, asked)
     return result.model_dump_json().encode()
 
 
