@@ -45,7 +45,11 @@ LAYERS = (
 )
 """Lowest first, as in docs/architecture.md. `relay` itself is the map: hub and settings."""
 
-MAPS = ("relay/client", "relay/faces", "relay/models", "relay/operations", "tests")
+MAPS = (
+    *("relay/client", "relay/faces", "relay/models", "relay/operations", "tests"),
+    *("relay/session", "relay/session/children", "relay/session/dap", "relay/session/debuggee"),
+    "relay/session/state",
+)
 """Folders whose docstring is a map of all that is in them."""
 
 IN_OTHER_INTERPRETERS = (

@@ -1,5 +1,15 @@
-"""One debug session: its nursery, its processes, its talk with the debugger.
+"""What a session is, for any debugger: the only room that does IO with a debuggee. Has no verbs.
 
-The only room that does IO with a debuggee. Holds state, has no verbs: those are
-in `relay.operations`.
+session              one trio nursery, the status, and the map of a session's parts
+state                the parts, as plain data with their invariants
+program_events       what happens to a program: which part changes, what the logs say of it
+debuggee             the program under way, from its start to its last byte
+dap                  the protocol with the debugger of one process
+children             the processes that a program starts, debugged with it
+debugger, inspector  what a debugger implements, and what answers for one process
+event_log, output_log, shelf, waiters   the two logs, and what both of them are made of
+idle_timer           ends a session that nobody asks for
+definition           a session read into its document, and laid back
+source_text, source_analysis, own_code   source files, and static questions about them
+stop_body, clock     a stop as the body of its event; the clock that stamps what clients see
 """

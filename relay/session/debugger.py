@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from relay.errors import NotSupported
 from relay.session.source_analysis import SourceAnalysis, TextFault
-from relay.session.state.debugger_report import DebuggerReport
+from relay.session.state.program_run import DebuggerReport
 
 if TYPE_CHECKING:
     from relay.config import Settings

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from relay.dap.lifecycle import Happening, Phase
 from relay.session.debuggee.events import DebuggeeEvents
 from relay.session.debuggee.exit_text import describe_exit, while_stopped
-from relay.session.state.debugger_report import DebuggerReport
-from relay.session.state.program_run import Launched
+from relay.session.state.program_run import DebuggerReport, Launched
 from relay.session.state.stop import Stop
 from relay.session.stop_body import stopped_body
 

@@ -29,7 +29,7 @@ from relay.session.debugger import Ability, Debugger
 from relay.session.session import Session
 from relay.session.source_analysis import SourceAnalysis, TextFault
 from relay.session.state.breakpoints import Breakpoint
-from relay.session.state.debugger_report import DebuggerReport
+from relay.session.state.program_run import DebuggerReport
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,8 @@
-"""Processes that the program starts: found, joined to the session, debugged with it."""
+"""Processes that the program starts: found, joined to the session, debugged with it.
+
+discovery            each is announced once, however it became known
+join_port            the socket where those come that are to be debugged
+child_joining        who was announced, who has connected, who has not in time
+child                one of them under the debugger
+process_group        the program with them: threads, requests and stops of several processes
+"""

@@ -1,1 +1,8 @@
-"""DAP with the debugger of one process: connection, handshake, events, breakpoints."""
+"""DAP with the debugger of one process.
+
+connection           the link: requests out, responses and events in
+event_handler        events, in order, into the session's own words
+stack, exception_stop   what is asked at a stop before it is announced
+breakpoint_sync, capture_sync   what the debugger is to stop for, and to record
+breakpoint_events    what is learned of breakpoints while the program runs
+"""

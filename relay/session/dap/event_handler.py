@@ -45,14 +45,14 @@ class EventHandler:
             "exited": self._exited,
             "terminated": self._terminated,
             "relaySubprocess": self._subprocess,
-            "relayStop": self._place_told,
-            "relayFailure": self._failure_announced,
-            "relayHits": self._hits_told,
-            "relayCaptures": self._captures_told,
-            "relayTrace": self._trace_told,
+            "relayStop": self._place_reported,
+            "relayFailure": self._failure_reported,
+            "relayHits": self._hits_reported,
+            "relayCaptures": self._captures_reported,
+            "relayTrace": self._trace_reported,
             "relayEnding": self._ending,
-            "relayDebugger": self._debugger_told,
-            "relayUnfit": self._unfit_told,
+            "relayDebugger": self._debugger_reported,
+            "relayUnfit": self._unfit_reported,
             "relayInput": self._input,
         }
 
@@ -102,10 +102,10 @@ class EventHandler:
             else:
                 self._print("console", str(text))
 
-    def _debugger_told(self, body: Mapping[str, Any]) -> None:
+    def _debugger_reported(self, body: Mapping[str, Any]) -> None:
         self._events.debugger_known(self._session.debugger.report(body))
 
-    def _unfit_told(self, body: Mapping[str, Any]) -> None:
+    def _unfit_reported(self, body: Mapping[str, Any]) -> None:
         self._debuggee.unfit = str(body["reason"])
 
     def _printed(self, category: str, text: str) -> None:
@@ -143,13 +143,13 @@ class EventHandler:
         if self._debuggee.stdin_watch is not None:
             self._debuggee.stdin_watch.told(body.get("waiting") is True)
 
-    def _trace_told(self, body: Mapping[str, Any]) -> None:
+    def _trace_reported(self, body: Mapping[str, Any]) -> None:
         """The program ends, and takes with it what it has recorded of a call."""
         self._events.trace_ended(body["trace"])
 
     def _ending(self, body: Mapping[str, Any]) -> None:
         """The debuggee waits until we have heard all of it; any `threads` request says so."""
-        self._hits_told(body)
+        self._hits_reported(body)
         self._debuggee.nursery.start_soon(self._confirm)
 
     async def _confirm(self) -> None:
@@ -166,20 +166,20 @@ class EventHandler:
             return  # of one thread that went alone, we know
         self._events.resumed(thread_id)
 
-    def _place_told(self, body: Mapping[str, Any]) -> None:
+    def _place_reported(self, body: Mapping[str, Any]) -> None:
         """The stopping thread says where it is, ahead of `stopped`: nobody need ask."""
         self._places[int(body["threadId"])] = body
-        self._hits_told(body)
+        self._hits_reported(body)
 
-    def _failure_announced(self, body: Mapping[str, Any]) -> None:
+    def _failure_reported(self, body: Mapping[str, Any]) -> None:
         """A thread is about to stop at what has ended something, and says all of it."""
         self._failures[int(body["threadId"])] = body
 
-    def _hits_told(self, body: Mapping[str, Any]) -> None:
+    def _hits_reported(self, body: Mapping[str, Any]) -> None:
         hits = body.get("hits") or {}
         take_hits(self._session, self._debuggee.group.total_hits(self._debuggee, hits))
 
-    def _captures_told(self, body: Mapping[str, Any]) -> None:
+    def _captures_reported(self, body: Mapping[str, Any]) -> None:
         take_captures(self._debuggee, body)
         if not self._fetches:
             self._fetches = True
@@ -254,9 +254,9 @@ class EventHandler:
         if self._session.is_over:
             return
         self._note_hits(stop, body)
-        self._debuggee.group.stopped(self._debuggee, stop, lambda: self._tell(stop))
+        self._debuggee.group.stopped(self._debuggee, stop, lambda: self._make_current(stop))
 
-    def _tell(self, stop: Stop) -> None:
+    def _make_current(self, stop: Stop) -> None:
         self._debuggee.drain_output()
         stop.output_seq = self._session.output.last_seq
         self._events.stopped(stop)

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from relay.session.state.debugger_report import DebuggerReport
-from relay.session.state.program_run import Launched
+from relay.session.state.program_run import DebuggerReport, Launched
 from relay.session.state.stop import Stop
 
 

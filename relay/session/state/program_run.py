@@ -13,8 +13,6 @@ from typing import Any
 
 import trio
 
-from relay.session.state.debugger_report import DebuggerReport
-
 
 @dataclass(frozen=True, slots=True)
 class Launched:
@@ -30,6 +28,16 @@ class Launched:
     @property
     def label(self) -> str:
         return self.script or self.module or ""
+
+
+@dataclass(frozen=True, slots=True)
+class DebuggerReport:
+    """The debugger inside a program, as it says itself when the program starts."""
+
+    name: str
+    version: str | None
+    limitations: tuple[str, ...] = ()
+    """In words: what the relay cannot do with it."""
 
 
 class ProgramRun:
