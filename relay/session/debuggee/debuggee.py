@@ -264,13 +264,16 @@ class Debuggee:
 
     def open_stdin(self, pipe: ProgramInput, first: bytes = b"") -> None:
         """Write to the program by `pipe`: `first`, and what it is given from now on."""
-        watch = self.stdin_watch = StdinWatch(self, pipe, self.drain_output)
+        watch = self.stdin_watch = StdinWatch(self, pipe, self.drain_output, self._input_queued)
         self.stdin = StdinQueue(pipe, watch.written, watch.ended, self._input_lost)
         with contextlib.suppress(trio.BrokenResourceError):  # it has ended already
             if first:
                 self.stdin.offer(first)
         self.nursery.start_soon(self.stdin.run)
         self.nursery.start_soon(watch.keep_looking)
+
+    def _input_queued(self) -> int:
+        return 0 if self.stdin is None else self.stdin.waiting
 
     def _input_lost(self, count: int) -> None:
         text = f"The program closed its standard input; {count} bytes for it were not read."

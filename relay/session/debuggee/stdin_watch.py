@@ -45,7 +45,15 @@ READ_CALLS = {"x86_64": frozenset({"0", "19"}), "aarch64": frozenset({"63", "65"
 class StdinWatch:
     """Keeps `Session.waiting_for_input` true for one program; announces each request."""
 
-    def __init__(self, debuggee: Debuggee, pipe: ProgramInput, drain: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        debuggee: Debuggee,
+        pipe: ProgramInput,
+        drain: Callable[[], None],
+        queued: Callable[[], int],
+    ) -> None:
+        """`queued`: bytes for the program that are not in the pipe yet; it asks for none then."""
+        self._queued = queued
         self._session = debuggee.session
         self._events = debuggee.events
         self._pipe = pipe
@@ -118,7 +126,7 @@ class StdinWatch:
 
     def _judge(self) -> None:
         waits = self._seen or (self._reading > 0 and not self._fed)
-        if self._over or not waits:
+        if self._over or not waits or self._queued():
             self._events.input_over()
         elif self._session.waiting_for_input is None:
             self._drain()
