@@ -11,6 +11,7 @@ from relay.redaction.rules import (
     credential_spans,
     last_word_from,
     open_key_from,
+    open_password,
 )
 
 
@@ -31,8 +32,11 @@ class OutputMask:
         """
         whole, at = self._before + text, len(self._before)
         spans = credential_spans(whole)
+        password = open_password(whole)
+        if password is not None and (not spans or spans[-1][1] <= password[0]):
+            spans = [*spans, password]
         shown = _masked(whole, at, spans, self._is_masked)
-        self._is_masked = bool(spans) and spans[-1][1] >= len(whole.rstrip("\n"))
+        self._is_masked = bool(spans) and spans[-1][1] >= len(whole.rstrip("\n@"))
         self._before = whole[min(open_key_from(whole), last_word_from(whole)) :]
         return shown
 

@@ -12,6 +12,7 @@ from relay.debuggers.debugpy.debuggee.probe.credentials import (
     last_word_from,
     open_from,
     open_key_from,
+    open_password,
     without_credentials,
 )
 from relay.debuggers.debugpy.debuggee.probe.secrets import (
@@ -32,6 +33,7 @@ __all__ = [
     "last_word_from",
     "open_from",
     "open_key_from",
+    "open_password",
     "scrub",
     "scrub_words",
     "secret_names",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from relay.redaction.output_mask import OutputMask
@@ -31,6 +31,8 @@ def test_whole_texts_and_lines() -> None:
 
 
 @given(st.lists(st.integers(0, len(TEXT)), max_size=8))
+@example(cuts=[TEXT.index("@host")])
+@example(cuts=[TEXT.index("host/x")])
 def test_no_piece_shows_a_whole_credential(cuts: list[int]) -> None:
     ends = sorted({0, len(TEXT), *cuts})
     shown = masked(*(TEXT[start:end] for start, end in pairwise(ends)))
@@ -44,6 +46,11 @@ def test_no_piece_shows_a_whole_credential(cuts: list[int]) -> None:
 @pytest.mark.parametrize("size", range(1, len(TOKEN)))
 def test_what_has_been_shown_of_one_is_all_that_is_shown(size: int) -> None:
     assert masked(TOKEN[:size], TOKEN[size:] + " end\n") == TOKEN[:size] + "*** end\n"
+
+
+def test_a_port_is_no_password() -> None:
+    assert masked("at http://shop:80", "80/x\n") == "at http://shop:8080/x\n"
+    assert masked("at http://ann:pass", "word@shop/x\n") == "at http://ann:***@shop/x\n"
 
 
 def test_one_that_goes_on_after_its_mask_is_not_shown_on() -> None:

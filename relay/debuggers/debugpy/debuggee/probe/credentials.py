@@ -233,6 +233,10 @@ def _beginnings() -> _Search:
 
 _BEGINNING_AT_END = _beginnings()
 _ADDRESS_AT_END = _Search(r"://[^\s/?#@]*\Z")
+# What is no number is no port.
+_PASSWORD_AT_END = _Search(
+    r"://[^\s:/?#@'\"<>\\\[\]]*:((?![{$*<]|%[(s]|[0-9]*\Z)[^\s/?#'\"<>\\]+?)@?\Z"
+)
 
 
 def open_from(text: str) -> int:
@@ -247,6 +251,15 @@ def open_from(text: str) -> int:
         or _ADDRESS_AT_END.pattern.search(word)
     )
     return start if is_open else len(text)
+
+
+def open_password(text: str) -> tuple[int, int] | None:
+    """Where a password stands that ends the text, in an address of which the host is to follow."""
+    found = _PASSWORD_AT_END.pattern.search(text[-LONGEST_OPEN:]) if "://" in text else None
+    if found is None:
+        return None
+    start = max(0, len(text) - LONGEST_OPEN)
+    return start + found.start(1), start + found.end(1)
 
 
 def last_word_from(text: str) -> int:
