@@ -40,7 +40,7 @@ class ProbeLink:
         self._calls = itertools.count(1)
         self._stop = 0
         self.used = False
-        """Whether values were shown that it holds on to."""
+        """Whether values were shown that it holds on to until it is told to let go."""
 
     def new_stop(self) -> None:
         """Whatever was shown of an earlier stop is stale from now on."""
@@ -108,6 +108,8 @@ class ProbeLink:
             answer = probe_calls.decode(text)
         except ValueError as fault:
             raise DebuggerError(f"the debuggee did not answer {do}: {fault}") from None
+        if answer.pop("expires", False):
+            self.used = False  # the debuggee lets go of it as it resumes
         error = answer.get("error")
         if not isinstance(error, Mapping):
             return answer

@@ -185,7 +185,8 @@ def _guarded(function: Callable[..., dict[str, Any]], arguments: Any, call_id: A
 def _answer(function: Callable[..., dict[str, Any]], arguments: Any) -> dict[str, Any]:
     try:
         learn_array()
-        return dict(function(**arguments), ok=True)
+        answer = dict(function(**arguments), ok=True)
+        return dict(answer, expires=True) if references.expires_by_itself else answer
     except TroubleError as trouble:
         return trouble.answer
     except Interrupted:

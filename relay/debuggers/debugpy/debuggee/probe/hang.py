@@ -159,7 +159,7 @@ def _threads_seen() -> list[_Seen]:
     seen = [one for one in seen if one.ident in tops]
     for one in seen:
         one.look_again(tops[one.ident])
-    del tops
+    del tops, here  # a frame that knows itself keeps what it knows alive
     main = _saved_module("threading", threading).main_thread().ident
     return sorted(seen, key=lambda one: (one.ident != main, one.number or 1 << 62))
 

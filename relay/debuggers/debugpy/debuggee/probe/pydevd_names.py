@@ -113,7 +113,7 @@ NEEDS = (
         "steps take up to 0.2 s longer, and a resume into C code may be answered late",
         {
             _PYDB: "_thread_events created_pydb_daemon_threads",
-            _API: "request_resume_thread",
+            _API: "request_resume_thread request_step request_smart_step_into request_set_next",
             _INFO: "pydev_state",
         },
     ),

@@ -32,12 +32,18 @@ def scope_handle(kind: str, frame: Any) -> Handle:
 class _References:
     """Numbers that stand for values until the program runs on; no number is given twice."""
 
+    expires_by_itself = False
+    """Whether each resume ends them, so that nobody need ask for it."""
+
     def __init__(self) -> None:
         self.numbers = itertools.count(1000)
         self.handles: dict[int, Handle] = {}
         self.known: dict[tuple[Any, ...], int] = {}
         self.stop = -1
         self.returned: list[Any] = []  # pydevd's records of return values
+        self.stale: list[
+            Any
+        ] = []  # what they stood for until the thread that resumes lets go of it
 
     def add(self, handle: Handle) -> int:
         key = (handle.kind, id(handle.value), id(handle.parent), handle.path, id(handle.frame))
@@ -58,7 +64,16 @@ class _References:
             self.release()
             self.stop = stop
 
+    def expire(self) -> None:
+        """A resume was asked for: no number is known any more, while each value lives on yet.
+
+        Its end may run code of the program, which is for a thread of the program's.
+        """
+        self.stale.append(self.handles)
+        self.handles, self.known = {}, {}
+
     def release(self) -> None:
+        del self.stale[:]
         self.handles.clear()
         self.known.clear()
         plans.clear()
@@ -69,6 +84,13 @@ class _References:
 
 
 references = _References()
+
+
+def release_stale(*_: Any) -> None:
+    """In a thread that runs on: what was looked at is let go of before the program's next line."""
+    if references.stale:
+        references.release()
+        hand_over_sigint()
 
 
 def release() -> dict[str, Any]:

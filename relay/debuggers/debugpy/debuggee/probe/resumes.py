@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.pydevd_names import apply_patch
+    from relay.debuggers.debugpy.debuggee.probe.references import references, release_stale
     from relay.debuggers.debugpy.debuggee.probe.steps import _current_thread
     from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.threads import _SUSPENDED, _pydevd_threads, _wake
@@ -48,8 +49,12 @@ def patch_resumes() -> bool:
 def _make_resumes_prompt() -> None:
     hook_suspensions("answer", after=_wait_for_answer)
     _look_before_waiting()
+    hook_suspensions("references", after=release_stale)
     api: Any = sys.modules["_pydevd_bundle.pydevd_api"].PyDevdAPI
     patch(api, "request_resume_thread", _resume_and_wake)
+    for name in ("request_step", "request_smart_step_into", "request_set_next"):
+        patch(api, name, _expire_and_go)
+    references.expires_by_itself = True
 
 
 def _wait_for_answer(*_: Any) -> None:
@@ -77,7 +82,13 @@ def _look_before_waiting() -> None:
         event.__class__ = Event
 
 
+def _expire_and_go(go: Any, api: Any, *arguments: Any, **named: Any) -> Any:
+    attempt(references.expire)
+    return go(api, *arguments, **named)
+
+
 def _resume_and_wake(resume: Any, api: Any, thread_id: str) -> None:
+    attempt(references.expire)
     resume(api, thread_id)
     for _, thread in _pydevd_threads():
         attempt(_wake, thread)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.pydevd_names import require_purpose
+    from relay.debuggers.debugpy.debuggee.probe.references import references
     from relay.debuggers.debugpy.debuggee.probe.stops import _client_path
     from relay.debuggers.debugpy.debuggee.probe.tracing import trace_less
     from relay.debuggers.debugpy.debuggee.probe.types import exact
@@ -57,6 +58,13 @@ def _state_of(thread: Any) -> str:
 def thread_states() -> dict[str, Any]:
     """Every thread: `state` (standing, held, running), and the Python line that it is at."""
     tops = sys._current_frames()
+    try:
+        return _states_of_all(tops)
+    finally:
+        tops.clear()  # this call's own frame is among them, and would keep all of them alive
+
+
+def _states_of_all(tops: dict[int, Any]) -> dict[str, Any]:
     return {
         "threads": [
             {
@@ -108,6 +116,7 @@ def resume_thread(thread: int, step: str | None = None) -> dict[str, Any]:
         info = found.additional_info
         info.pydev_original_step_cmd = info.pydev_step_cmd = command
         info.pydev_step_stop = None
+        attempt(references.expire)
         info.pydev_state = 1  # last: from here on it runs
         info.update_stepping_info()
         _wake(found)
@@ -120,6 +129,7 @@ def resume_all() -> dict[str, Any]:
     The debugger's own `continue` is answered at the first resume of a stop, and never after one
     thread went alone.
     """
+    attempt(references.expire)
     lifecycle: Any = sys.modules["_pydevd_bundle.pydevd_thread_lifecycle"]
     lifecycle.resume_threads("*")
     for _, thread in _pydevd_threads():

@@ -136,7 +136,7 @@ class _ActiveThreads(dict):  # type: ignore[type-arg]
         return threading._active[ident]  # type: ignore[attr-defined]
 
     def values(self) -> Any:
-        running = sys._current_frames()
+        running = set(sys._current_frames())
         known: Any = threading._active  # type: ignore[attr-defined]
         own = list(dict.values(self))
         return own + [
