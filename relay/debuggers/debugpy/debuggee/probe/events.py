@@ -83,8 +83,9 @@ def _is_any_busy(py_db: Any) -> bool:
     """Whether a thread of the debugger's is in the middle of a request: its answer is yet to come."""
     threads = [thread.ident for thread in list(py_db.created_pydb_daemon_threads)]
     # Not all of them: with its own among them, this call would keep the program's alive.
-    frames = [top for ident, top in sys._current_frames().items() if ident in threads]
-    for frame in frames:
+    tops = [top for ident, top in sys._current_frames().items() if ident in threads]
+    for top in tops:
+        frame: Any = top
         while frame is not None:
             if frame.f_code.co_name in _AT_A_REQUEST:
                 return True
