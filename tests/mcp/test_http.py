@@ -77,8 +77,9 @@ async def test_mcp_and_the_api_drive_the_same_session(
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(call)
                 await waits.wait()
-                while (await api.get(f"/sessions/{shown['session_id']}"))["status"] != "running":
-                    await trio.sleep(0.01)  # progress may be shown ahead of the resume
+                # Progress may be shown ahead of the resume.
+                path = f"/sessions/{shown['session_id']}/events"
+                assert (await api.get(path, types="continued", timeout=30))["events"]
                 params = types.CancelledNotificationParams(requestId=client.session._request_id - 1)
                 cancelled = types.CancelledNotification(params=params)
                 await client.session.send_notification(types.ClientNotification(cancelled))
