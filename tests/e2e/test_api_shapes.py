@@ -159,8 +159,15 @@ async def visit_steps(session: Session, tour: Program) -> None:
 
 
 async def visit_run(session: Session) -> None:
+    cursor = (await session.get("/events", limit=1000))["next_cursor"]
     assert (await session.post("/continue"))["status"] == "running"
     await session.get("/threads")
+    with trio.fail_after(30):  # a pause that comes just at the log message's line takes its place
+        printed: list[str] = []
+        while "console" not in printed:
+            page = await session.get("/events", types="output", cursor=cursor, timeout=30)
+            cursor = page["next_cursor"]
+            printed += [event["body"]["category"] for event in page["events"]]
     with trio.fail_after(30):  # it may not have got there yet
         while (await session.post("/pause"))["current_location"]["function"] != "spin":
             await session.post("/continue")
