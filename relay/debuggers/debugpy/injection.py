@@ -141,7 +141,9 @@ async def _interrupt(pid: int) -> None:
 async def _gdb(pid: int, commands: list[str]) -> None:
     # A call that is aborted must give the thread its registers back: `unwindonsignal`.
     settings = ["set scheduler-locking off", "set unwindonsignal on"]
-    command = ["gdb", "--nw", "--nh", "--nx", "--pid", str(pid), "--batch"]
+    # Else gdb may leave another thread stopped, and the call waits for it to take the GIL for ever.
+    all_stop = "--init-eval-command=maint set target-non-stop off"
+    command = ["gdb", "--nw", "--nh", "--nx", all_stop, "--pid", str(pid), "--batch"]
     command += [f"--eval-command={line}" for line in [*settings, *commands]]
     said = await _run(command, pid)
     values = [line for line in said.splitlines() if line.startswith("$")]
