@@ -40,9 +40,8 @@ class Child(Debuggee):
         # A fork of the program has its arguments, which are ours.
         is_fork = argv == argv_of(group.program.pid or 0)
         self.argv = None if is_fork else argv
-        self.process_name = (
-            group.program_name if is_fork else self.session.debugger.process_name(argv)
-        )
+        # One of a program that is still being started may join before the program has a name.
+        self.process_name = None if is_fork else self.session.debugger.process_name(argv)
         self.children = group.program.children
         self.runs_free = False  # it could not be debugged, and was let go
 

@@ -172,7 +172,8 @@ def _announce_end(child: Child, signal: str | None, stop: Stop | None) -> str | 
         ended = f"was ended by {signal}" if signal else "was killed, or became another program"
         message = f"The child process {ended}{while_stopped(stop)}."
         if signal or stop:
-            lost = f"process {child.pid} ({child.process_name}) {ended}{while_stopped(stop)}"
+            name = child.group.process_of(child)["name"]
+            lost = f"process {child.pid} ({name}) {ended}{while_stopped(stop)}"
     child.events.child_ended(
         child.pid or 0, exit_code=child.exit_code, signal=signal, message=message
     )
