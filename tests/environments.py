@@ -27,9 +27,6 @@ PLACES = (
     "e2e/test_more_adapters.py",
     "e2e/test_perl_attach.py",
     "e2e/test_perl_sessions.py",
-    "failures/test_frameworks.py",  # what other libraries do in the debuggee
-    "failures/test_runners.py",
-    "failures/test_workers.py",
     "http/test_openapi.py",
     "test_layers.py",  # reads source text
 )

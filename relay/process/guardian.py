@@ -76,22 +76,24 @@ def _prctl_by_ctypes(option: int, value: int) -> bool:
 def descendants(root: int) -> list[tuple[int, int]]:
     """(pid, ppid) of everything below `root`, parents first, zombies included.
 
-    A snapshot taken while it changes: a process that forks or dies meanwhile may be
-    missing, so whoever must have all of them asks again until nothing is left.
+    A snapshot taken while it changes. Children whose parent dies meanwhile have moved up
+    to the subreaper `root`, which is therefore asked again; a process that was forked
+    meanwhile may be missing, so whoever must have all asks until nothing is left.
     """
     of = _children_in_proc
     if not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
         of = _children_in_table(process_table())
-    found: list[tuple[int, int]] = []
-    seen = {root}
-    parents = [root]
-    for parent in parents:  # grows while it is walked
-        for pid in of(parent):
-            if pid not in seen:
-                seen.add(pid)
-                parents.append(pid)
-                found.append((pid, parent))
-    return found
+    parent_of: dict[int, int] = {}
+    known = -1
+    while known < len(parent_of):
+        known = len(parent_of)
+        parents = [root]
+        for parent in parents:  # grows while it is walked
+            for pid in of(parent):
+                if pid not in parent_of:
+                    parent_of[pid] = parent
+                    parents.append(pid)
+    return list(parent_of.items())
 
 
 def _children_in_proc(pid: int) -> list[int]:
@@ -177,30 +179,30 @@ def read_file(path: str, limit: int = 1 << 20) -> bytes:
 def launch(job: Message) -> Message:
     """Starts the program; the answer for the relay is {"pid"} or {"error", "stage"}.
 
-    A pipe that exec closes tells the two apart: it ends empty, or carries the failure.
+    A pipe that exec closes shows which: it ends empty, or carries the failure.
     """
     if job["terminal"]:
         import fcntl  # noqa: F401  here, so that the child finds them loaded
         import termios  # noqa: F401
     guardian = os.getpid()
     try:
-        heard, told = os.pipe()
+        readable, writable = os.pipe()
         pid = os.fork()
     except OSError as error:
         return {"error": error.errno, "stage": "setup"}
     if pid == 0:
-        become_program(job, guardian, told)
-    os.close(told)
-    failure = os.read(heard, 4096)
-    os.close(heard)
+        become_program(job, guardian, writable)
+    os.close(writable)
+    failure = os.read(readable, 4096)
+    os.close(readable)
     if not failure:
         return {"pid": pid}
     os.waitpid(pid, 0)
     return dict(marshal.loads(failure))
 
 
-def become_program(job: Message, guardian: int, told: int) -> NoReturn:
-    """In the forked child: turns into the program, or tells why not. Never returns."""
+def become_program(job: Message, guardian: int, failure: int) -> NoReturn:
+    """In the forked child: turns into the program, or writes why not into `failure`. Never returns."""
     stage = "setup"
     try:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -213,9 +215,9 @@ def become_program(job: Message, guardian: int, told: int) -> NoReturn:
         stage = "exec"
         execute(job["argv"], job["env"])
     except OSError as error:
-        os.write(told, marshal.dumps({"error": error.errno, "stage": stage}))
+        os.write(failure, marshal.dumps({"error": error.errno, "stage": stage}))
     except BaseException:  # noqa: BLE001  a fork must not return into the guardian's code
-        os.write(told, marshal.dumps({"error": errno.EINVAL, "stage": stage}))
+        os.write(failure, marshal.dumps({"error": errno.EINVAL, "stage": stage}))
     finally:
         os._exit(127)
 
@@ -443,12 +445,12 @@ class Watch:
                 pass  # the relay was there first
 
     def _wake_on_death(self) -> int:
-        heard, told = os.pipe()
-        os.set_blocking(heard, False)
-        os.set_blocking(told, False)
+        readable, writable = os.pipe()
+        os.set_blocking(readable, False)
+        os.set_blocking(writable, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(told, warn_on_full_buffer=False)
-        return heard
+        signal.set_wakeup_fd(writable, warn_on_full_buffer=False)
+        return readable
 
     def _open_parent(self) -> int:
         """Watches the relay itself too: a fork of it may hold its end of the socket open."""

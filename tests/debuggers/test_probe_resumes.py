@@ -10,7 +10,7 @@ from pathlib import Path
 import debugpy
 import pytest
 
-from relay.debuggers.debugpy.debuggee.probe import resumes
+from relay.debuggers.debugpy.debuggee.probe import references, resumes
 
 VENDORED = Path(debugpy.__file__).parent / "_vendored" / "pydevd"
 
@@ -95,3 +95,48 @@ def test_threads_that_leave_together_are_told_of_and_a_late_continue_is_answered
     assert found[:4] == ["stopped", "stopped", "continued", "answered"]
     assert found[-1] == "answered"
     assert found.count("answered") == 2
+
+
+class Value:
+    """Says whether it is alive."""
+
+    alive = 0
+
+    def __init__(self) -> None:
+        Value.alive += 1
+
+    def __del__(self) -> None:
+        Value.alive -= 1
+
+
+def test_a_thread_that_runs_on_lets_go_of_nothing_that_anothers_stop_has_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(references, "plans", {}, raising=False)
+    monkeypatch.setattr(references, "hand_over_sigint", lambda: None, raising=False)
+    known = references._References()
+    monkeypatch.setattr(references, "references", known)
+
+    def show() -> int:
+        return known.add(references.Handle("value", Value(), None, None, None))
+
+    def is_known(number: int) -> bool:
+        return number in known.handles
+
+    returned = [Value()]
+    known.returned.append(returned)
+    earlier = show()
+    known.expire()  # the debugger has been asked to let the first thread run
+    assert not is_known(earlier)
+    assert Value.alive == 2, "code of the program runs in the debugger's thread"
+    later, returned_later = show(), [Value()]  # another thread has stopped meanwhile
+    known.returned.append(returned_later)
+    references.release_stale()  # now the first thread runs on
+    assert Value.alive == 2
+    assert is_known(later)
+    assert not returned
+    assert returned_later
+    references.release()
+    assert not is_known(later)
+    assert not returned_later
+    assert Value.alive == 0

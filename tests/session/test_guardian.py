@@ -138,6 +138,23 @@ async def test_guardian_ignores_what_asks_it_to_stop(number: signal.Signals) -> 
         assert living(family.values()) == []
 
 
+def test_a_daemon_whose_parent_leaves_while_they_are_listed_is_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    root, parent, daemon = os.getpid(), 2, 3
+    asked: list[int] = []
+
+    def children(pid: int) -> list[int]:
+        asked.append(pid)
+        if pid == parent:
+            return []  # it has just left
+        return [daemon] if asked.count(root) > 1 and pid == root else [parent] * (pid == root)
+
+    monkeypatch.setattr(os.path, "exists", lambda path: True)
+    monkeypatch.setattr(guardian, "_children_in_proc", children)
+    assert guardian.descendants(root) == [(parent, root), (daemon, root)]
+
+
 async def test_killed_guardian_takes_its_session_along() -> None:
     async with await start(FAMILY) as process:
         family = await members(process)

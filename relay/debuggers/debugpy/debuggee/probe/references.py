@@ -29,6 +29,13 @@ def scope_handle(kind: str, frame: Any) -> Handle:
     return Handle(kind, None, None, "", frame)
 
 
+class _Stale(NamedTuple):
+    """What numbers stood for that have expired."""
+
+    handles: dict[int, Handle]
+    returned: list[Any]
+
+
 class _References:
     """Numbers that stand for values until the program runs on; no number is given twice."""
 
@@ -41,9 +48,7 @@ class _References:
         self.known: dict[tuple[Any, ...], int] = {}
         self.stop = -1
         self.returned: list[Any] = []  # pydevd's records of return values
-        self.stale: list[
-            Any
-        ] = []  # what they stood for until the thread that resumes lets go of it
+        self.stale: list[_Stale] = []  # until a thread that resumes lets go of them
 
     def add(self, handle: Handle) -> int:
         key = (handle.kind, id(handle.value), id(handle.parent), handle.path, id(handle.frame))
@@ -69,18 +74,20 @@ class _References:
 
         Its end may run code of the program, which is for a thread of the program's.
         """
-        self.stale.append(self.handles)
-        self.handles, self.known = {}, {}
+        self.stale.append(_Stale(self.handles, self.returned))
+        self.handles, self.known, self.returned = {}, {}, []
+
+    def drop_stale(self) -> None:
+        """Let go of what has expired, and of nothing that another thread's stop has shown since."""
+        while self.stale:
+            # pydevd never empties what it records: an old return value would show again later.
+            for values in self.stale.pop().returned:
+                values.clear()
+        plans.clear()
 
     def release(self) -> None:
-        del self.stale[:]
-        self.handles.clear()
-        self.known.clear()
-        plans.clear()
-        # pydevd never empties what it records: an old return value would show again later.
-        for values in self.returned:
-            values.clear()
-        del self.returned[:]
+        self.expire()
+        self.drop_stale()
 
 
 references = _References()
@@ -89,7 +96,7 @@ references = _References()
 def release_stale(*_: Any) -> None:
     """In a thread that runs on: what was looked at is let go of before the program's next line."""
     if references.stale:
-        references.release()
+        references.drop_stale()
         hand_over_sigint()
 
 
