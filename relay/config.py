@@ -70,7 +70,7 @@ class ConfigurationError(Exception):
 
 
 class Settings(BaseSettings):
-    """What `relay serve` and `open_relay()` can be told.
+    """What `relay serve` and `open_relay()` can be set to.
 
     Each field `name` is the environment variable `RELAY_NAME` and the key `name`
     in `config.json`.
@@ -188,7 +188,7 @@ class ConfigFile(PydanticBaseSettingsSource):
 def apply_log_level(level: LogLevel) -> None:
     """Have the relay's own loggers log from `level` on; those of an embedder are not ours."""
     logging.getLogger("relay").setLevel(level.upper())
-    # Where it listens is told on standard output; at `info` Hypercorn would tell it again.
+    # Where it listens is printed to standard output; at `info` Hypercorn would print it again.
     quiet = logging.WARNING if level == "info" else logging.NOTSET
     logging.getLogger("relay.http").setLevel(quiet)
 

@@ -1,4 +1,4 @@
-"""Everything that a caller can be told went wrong: one class per code of the catalog.
+"""Everything that can go wrong for a caller: one class per code of the catalog.
 
 Knows the code, the HTTP status and the way out of each error: an action, which each face
 puts into its own words. Knows nothing of sessions, HTTP or DAP.

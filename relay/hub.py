@@ -136,7 +136,7 @@ class Hub:
         return session
 
     def default_config(self) -> SessionConfig:
-        """What a session has that was told nothing."""
+        """What a session has that was given nothing."""
         return SessionConfig(
             project_root=str(self.settings.project_root.expanduser().absolute()),
             python_path=self.settings.python_path,

@@ -1,4 +1,4 @@
-"""What one relay counts: plain numbers, told to nobody until somebody asks.
+"""What one relay counts: plain numbers, shown to nobody until somebody asks.
 
 Knows counters and histograms by label. Refuses to know how they are shown: the HTTP face
 makes Prometheus text of them. One `Metrics` belongs to one hub; there is no global state.

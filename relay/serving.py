@@ -52,7 +52,7 @@ def _refuse(why: str) -> int:
 
 
 def _fault(settings: Settings) -> str | None:
-    """What would make every session fail, told now and not by the first request."""
+    """What would make every session fail, said now and not by the first request."""
     if not settings.project_root.expanduser().is_dir():
         return f"project_root: no such directory: {settings.project_root}"
     if shutil.which(os.path.expanduser(settings.python_path)) is None:
@@ -118,7 +118,7 @@ async def _leave_when_idle(hub: Hub, seconds: float) -> None:
 
     What is restored, or left alone, expires by itself: so this ends, whatever was forgotten.
     """
-    # No event tells that nothing happens.
+    # No event says that nothing happens.
     while (left := _idle_at(hub) + seconds - trio.current_time()) > 0:  # noqa: ASYNC110
         await trio.sleep(left)
     log.info("nobody has asked for anything for %g minutes: leaving", seconds / 60)

@@ -32,7 +32,7 @@ from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint
 from relay.state_files import DIRECTORY_MODE, FILE_MODE, remove, set_aside, write_whole
 
-if sys.platform != "win32":  # there, two relays on one state directory are not told apart
+if sys.platform != "win32":  # there, two relays on one state directory cannot be seen apart
     import fcntl
 
 log = logging.getLogger("relay.store")

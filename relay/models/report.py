@@ -13,7 +13,7 @@ from relay.models.fields import StrictModel
 from relay.models.resource import Resource
 
 REPORT_BYTES = 700
-"""What a report takes at most, unless told otherwise: bytes of UTF-8."""
+"""What a report takes at most, unless asked otherwise: bytes of UTF-8."""
 
 LEAST_REPORT = 100
 """Less would not hold a reason and a place."""
@@ -39,7 +39,7 @@ class ReportView(Resource):
 
 
 class ReportFrame(Resource):
-    """One frame. `path` is as short as it is clear; `own` tells it from library code."""
+    """One frame. `path` is as short as it is clear; `own` sets it apart from library code."""
 
     name: str
     path: str | None

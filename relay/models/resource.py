@@ -39,7 +39,7 @@ class Resource(BaseModel):
 
     @classmethod
     def pick(cls, facts: Mapping[str, Any], /, **more: Any) -> Self:
-        """Of what a debuggee told, only what this resource shows."""
+        """Of what a debuggee said, only what this resource shows."""
         return cls(**{name: facts[name] for name in cls.model_fields if name in facts}, **more)
 
 

@@ -120,12 +120,12 @@ def _explained(item: ErrorDetails) -> InitErrorDetails:
     name = item["loc"][-1] if item["loc"] else ""
     if item["type"] == "extra_forbidden" and name in Settings.model_fields:
         option = str(name).replace("_", "-").replace("allowed-hosts", "allowed-host")
-        told = (
+        refusal = (
             f"is fixed while the relay runs: restart it with --{option}, RELAY_{str(name).upper()}"
             + ("" if name == "state_dir" else f' or the key "{name}" in config.json')
         )
         shown = None if name in SECRETS else item["input"]
-        fixed = PydanticCustomError("fixed_setting", "{told}", {"told": told})
+        fixed = PydanticCustomError("fixed_setting", "{refusal}", {"refusal": refusal})
         return InitErrorDetails(type=fixed, loc=item["loc"], input=shown)
     return InitErrorDetails(
         type=item["type"], loc=item["loc"], input=item["input"], ctx=item.get("ctx", {})

@@ -12,7 +12,7 @@ from relay.models.resource import REDACTED, Resource, left_out
 from relay.models.run_to import LAST_LINE
 
 DEFAULT_TEXT = 2000
-"""Characters of the text form, unless told otherwise."""
+"""Characters of the text form, unless asked otherwise."""
 
 FunctionName = Annotated[
     str,
@@ -89,7 +89,7 @@ class TraceSuspension(Resource):
 
 
 class SkippedLines(Resource):
-    """Lines that were counted only: too many were told before."""
+    """Lines that were counted only: too many came before."""
 
     lines: dict[int, int] = Field(description="How often each line ran")
     calls: int = Field(0, description="Calls that these lines made")

@@ -94,7 +94,7 @@ class RevealQuery(StrictModel):
 
 
 def shown(facts: dict[str, Any]) -> VariableView:
-    """A variable as the debuggee told of it."""
+    """A variable as the debuggee describes it."""
     return VariableView.pick(facts, **expandable(facts))
 
 

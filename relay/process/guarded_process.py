@@ -195,7 +195,7 @@ class GuardedProcess:
         trio.lowlevel.notify_closing(self._control.fileno())
         self._control.close()
         self.stdin.abandon()
-        self._tell()
+        self._wake_waiters()
 
     async def _detach(self) -> None:
         outputs = [pipe.fileno() for pipe in (self.stdout, self.stderr) if pipe and not pipe.closed]
@@ -223,7 +223,7 @@ class GuardedProcess:
             except BlockingIOError:
                 await trio.lowlevel.wait_writable(self._control.fileno())
             except OSError:
-                break  # its end is told by what can be read
+                break  # what can be read says its end
         await self._until(lambda: self._started is not None)
         if self._started is None:
             raise SpawnError(errno.EIO, self.program, NO_RESOURCES, "its guardian died")
@@ -258,7 +258,7 @@ class GuardedProcess:
         finally:
             self._reading = False
             self._receive()
-            self._tell()
+            self._wake_waiters()
 
     def _receive(self) -> None:
         """Take what has arrived, without waiting."""
@@ -288,7 +288,7 @@ class GuardedProcess:
                 self._listings[message["children"]] = [_child(row) for row in message["list"]]
         else:
             self._started = message
-        self._tell()
+        self._wake_waiters()
 
     def _lose(self) -> None:
         """The guardian is gone. If it was killed, the program died with it."""
@@ -306,7 +306,7 @@ class GuardedProcess:
             log.error("guardian %d of %s was killed", self.guardian_pid, self.program)
             _kill_sessions(sessions)
 
-    def _tell(self) -> None:
+    def _wake_waiters(self) -> None:
         news, self._news = self._news, trio.Event()
         news.set()
 

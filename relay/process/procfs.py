@@ -1,4 +1,4 @@
-"""What the system tells of a process that does not answer itself. Linux only; else nothing."""
+"""What the system says of a process that does not answer itself. Linux only; else nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a program is started under a guardian: what it is told, and how it is run itself.
+"""How a program is started under a guardian: what it is given, and how it is run itself.
 
 Refuses to know what becomes of the program (see `process.py`).
 """

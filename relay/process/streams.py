@@ -108,7 +108,7 @@ class InputPipe:
         self.abandon()
 
     def abandon(self) -> None:
-        """Close without a word; only a pipe tells its reader so. Idempotent."""
+        """Close without a word; only a pipe shows it to its reader. Idempotent."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
             trio.lowlevel.notify_closing(fd)

@@ -70,7 +70,7 @@ class Debugger(ABC):
     """The language's names of types, and the words that every language shares: `int`, `array`."""
 
     scalars: frozenset[str] = frozenset()
-    """Its types that hold a number or a text alike, shown without quotes: the value tells which."""
+    """Its types that hold a number or a text alike, shown without quotes: the value shows which."""
 
     control_exceptions: frozenset[str] = frozenset()
     """Exceptions by which programs and test runners steer themselves, by their full names: what

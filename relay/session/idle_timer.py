@@ -1,4 +1,4 @@
-"""IdleTimer: ends a session that nobody asks for any more, and tells so at half of the time.
+"""IdleTimer: ends a session that nobody asks for any more, and says so at half of the time.
 
 Knows users and deadlines. Refuses to know what a session is. Source: contract, section 2.
 """
@@ -59,7 +59,7 @@ class IdleTimer:
     def warning(self) -> str | None:
         """From half of the time on: how much is left, in whole minutes.
 
-        The request that ends the silence is still told.
+        The request that ends the silence is still served.
         """
         idle = self._idle_before if self._users else trio.current_time() - self._resting_since
         if idle < self._seconds() / 2:

@@ -116,7 +116,7 @@ class Inspector(ABC):
 
     @abstractmethod
     async def source(self, frame: Frame) -> dict[str, Any]:
-        """path and source of a frame as the program's own loader tells it; may be empty."""
+        """path and source of a frame as the program's own loader gives it; may be empty."""
 
     @abstractmethod
     async def return_value(self, frame: Frame, *, reveal: bool = False) -> dict[str, Any] | None:
@@ -186,7 +186,7 @@ class Inspector(ABC):
         """Replace what breakpoints capture. Raises NotSupported if this debuggee cannot."""
 
     @abstractmethod
-    async def tell_captures(self, *, timeout: float) -> int:
+    async def send_captures(self, *, timeout: float) -> int:
         """Have the rows that wait in the debuggee sent, as events before this returns."""
 
     @abstractmethod

@@ -19,7 +19,7 @@ LARGEST_SOURCE = 16 * 1024 * 1024
 """Bytes; what is larger is hardly a source that anyone wants to stop in."""
 
 NO_DISK = ("/proc/", "/sys/")
-"""Files there claim to be regular, and tell of processes instead: environments, memory."""
+"""Files there claim to be regular, and describe processes instead: environments, memory."""
 
 
 async def source_lines(path: str) -> list[str]:

@@ -123,7 +123,7 @@ async def test_a_fork_of_the_program_itself_has_no_command(world: World) -> None
 async def test_nobody_looks_where_there_is_nothing(
     world: World, mock_clock: MockClock, nursery: trio.Nursery
 ) -> None:
-    nursery.start_soon(world.children.keep_looking, world.listing)
+    nursery.start_soon(world.children.poll, world.listing)
 
     async def pass_time(looks: int) -> None:
         for _ in range(looks):

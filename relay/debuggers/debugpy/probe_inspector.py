@@ -279,7 +279,7 @@ class ProbeInspector(Inspector):
                 "log_message",
             )
 
-    async def tell_captures(self, *, timeout: float) -> int:
+    async def send_captures(self, *, timeout: float) -> int:
         """Have the rows that wait in the debuggee sent, as events before this returns."""
         return int((await self._probe.ask_any_time("report_captures", timeout))["reported"])
 

@@ -350,7 +350,7 @@ class StandardInspector(Inspector):
         if captures:
             self._cannot("capture values at a breakpoint")
 
-    async def tell_captures(self, *, timeout: float) -> int:
+    async def send_captures(self, *, timeout: float) -> int:
         """None are recorded."""
         return 0
 

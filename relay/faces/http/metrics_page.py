@@ -1,7 +1,7 @@
 """What the relay counts, as Prometheus text.
 
 Knows the names of the metrics and the exposition format, version 0.0.4. A library would have to
-be told every number a second time, and be imported for it.
+be given every number a second time, and be imported for it.
 https://prometheus.io/docs/instrumenting/exposition_formats/
 """
 

@@ -173,7 +173,7 @@ async def _spot(session: Session, path: str, line: int) -> Breakpoint:
 def _arrived_meanwhile(session: Session, spot: Breakpoint) -> Stop | None:
     """The stop at the place, if an earlier call gave up waiting for it and it has come."""
     stop = session.stop
-    if stop is None or stop.id == session.line_runs.told or not stop.reached:
+    if stop is None or stop.id == session.line_runs.reported_stop or not stop.reached:
         return None
     return stop if _is_at(stop, spot) else None
 

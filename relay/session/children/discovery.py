@@ -53,7 +53,7 @@ class Children:
         """There may be something to see."""
         self._wanted.set()
 
-    async def keep_looking(self, listing: Listing) -> None:
+    async def poll(self, listing: Listing) -> None:
         """Look when there may be something to see, and then as long as there is something."""
         while True:
             await self._wanted.wait()

@@ -266,12 +266,12 @@ class ProcessGroup:
     async def send_captures(self, *, timeout: float) -> None:
         """Have every process that answers send the rows that it has captured."""
         if self._joining is None:
-            await self._own_inspector.tell_captures(timeout=timeout)
+            await self._own_inspector.send_captures(timeout=timeout)
             return
         for member in self._answering():
             assert member.inspector is not None
             with contextlib.suppress(RelayError):
-                await member.inspector.tell_captures(timeout=timeout)
+                await member.inspector.send_captures(timeout=timeout)
 
     @property
     def _own_inspector(self) -> Inspector:

@@ -27,7 +27,7 @@ def name_of(session: Session, breakpoint: Breakpoint) -> str:
 
 
 def named(session: Session, names: Sequence[str]) -> list[Breakpoint]:
-    """The breakpoints behind names that the debuggee tells; those of others are left out."""
+    """The breakpoints behind names that the debuggee gives; those of others are left out."""
     owners = [name.partition(":") for name in names]
     found = [session.breakpoints.get(number) for owner, _, number in owners if owner == session.id]
     return [breakpoint for breakpoint in found if breakpoint is not None]

@@ -1,4 +1,4 @@
-"""What the debugger is told of breakpoints and exceptions, before a start and during a run.
+"""What the debugger is sent of breakpoints and exceptions, before a start and during a run.
 
 Source: DAP setBreakpoints, setExceptionBreakpoints.
 """
@@ -26,8 +26,8 @@ P = ParamSpec("P")
 Send = Callable[Concatenate["Debuggee", P], Coroutine[Any, Any, None]]
 
 
-def _told_to_all(send: Send[P]) -> Send[P]:
-    """Have what one process is told during a run told to every process of the session."""
+def _to_every_process(send: Send[P]) -> Send[P]:
+    """Have what one process is sent during a run sent to every process of the session."""
 
     @functools.wraps(send)
     async def send_to_all(debuggee: Debuggee, /, *args: P.args, **named: P.kwargs) -> None:
@@ -50,7 +50,7 @@ async def send_all(debuggee: Debuggee) -> None:
     await send_exception_filters(debuggee)
 
 
-@_told_to_all
+@_to_every_process
 async def send_breakpoints(debuggee: Debuggee, path: str) -> None:
     """The active breakpoints of one file; DAP replaces the earlier ones."""
     session = debuggee.session
@@ -100,7 +100,7 @@ def id_of(answer: Mapping[str, Any]) -> int:
     return dap_id if isinstance(dap_id, int) else 0
 
 
-@_told_to_all
+@_to_every_process
 async def send_function_breakpoints(debuggee: Debuggee) -> None:
     """The active function breakpoints; replaces the earlier ones."""
     session, inspector = debuggee.session, debuggee.inspector
@@ -113,7 +113,7 @@ async def send_function_breakpoints(debuggee: Debuggee) -> None:
     await inspector.set_function_breakpoints(active)
 
 
-@_told_to_all
+@_to_every_process
 async def send_exception_filters(debuggee: Debuggee) -> None:
     """What exceptions the program stops at; replaces the earlier setting."""
     setting = debuggee.session.exceptions

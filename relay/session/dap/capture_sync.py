@@ -34,7 +34,7 @@ def log_of(session: Session, breakpoint: Breakpoint) -> CaptureLog:
 
 
 def take_captures(debuggee: Debuggee, body: Mapping[str, Any]) -> None:
-    """Note rows that a process told, unless they belong to a breakpoint as it was before."""
+    """Note rows that a process sent, unless they belong to a breakpoint as it was before."""
     session = debuggee.session
     for breakpoint in named(session, [str(body["name"])]):
         if breakpoint.capture is None:
@@ -49,7 +49,7 @@ async def fetch_rest(debuggee: Debuggee) -> None:
     while debuggee.inspector is not None:
         await trio.sleep(FETCH_EVERY)
         try:
-            if not await debuggee.inspector.tell_captures(timeout=FETCH_SECONDS):
+            if not await debuggee.inspector.send_captures(timeout=FETCH_SECONDS):
                 return
         except DebuggerTimeout:
             continue  # it is busy in C: later
@@ -58,21 +58,21 @@ async def fetch_rest(debuggee: Debuggee) -> None:
 
 
 async def fetch_now(debuggee: Debuggee) -> None:
-    """Have every process tell what it has recorded so far, if it can be asked just now."""
+    """Have every process send what it has recorded so far, if it can be asked just now."""
     if debuggee.inspector is None or not debuggee.inspector.captures:
         return
-    with contextlib.suppress(RelayError):  # busy, or over: what was told last is what there is
+    with contextlib.suppress(RelayError):  # busy, or over: what was sent last is what there is
         await debuggee.group.send_captures(timeout=FETCH_SECONDS)
 
 
 async def send_captures(debuggee: Debuggee) -> None:
-    """Every breakpoint's captures, if they are not as they were told last.
+    """Every breakpoint's captures, if they are not as they were sent last.
 
     Also of those that are switched off: they are not hit. Raises NotSupported where there are
     some and the debugger cannot.
     """
     session, inspector = debuggee.session, debuggee.inspector
-    wanted = [_told(session, b) for b in session.breakpoints if b.capture is not None]
+    wanted = [_capture_set(session, b) for b in session.breakpoints if b.capture is not None]
     if inspector is None:
         if wanted:
             raise NotSupported(
@@ -85,7 +85,7 @@ async def send_captures(debuggee: Debuggee) -> None:
     await inspector.set_captures(wanted)
 
 
-def _told(session: Session, breakpoint: Breakpoint) -> dict[str, Any]:
+def _capture_set(session: Session, breakpoint: Breakpoint) -> dict[str, Any]:
     expressions, debugger = breakpoint.capture or [], session.debugger
     return {
         "name": name_of(session, breakpoint),

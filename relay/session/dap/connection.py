@@ -3,7 +3,7 @@
 Knows streams and waiting. What a message means is `relay.dap`'s business; what
 follows from an event is the session's. Only the writer task writes, so a
 cancelled request never leaves half a frame behind; when the reader ends, every
-waiter is told, so nobody waits for ever. What the transport takes at once does not
+waiter learns of it, so nobody waits for ever. What the transport takes at once does not
 wait for the writer's turn.
 """
 

@@ -19,7 +19,7 @@ from relay.session.dap.breakpoint_events import found_function, named, take_answ
 from relay.session.dap.breakpoint_sync import send_breakpoints
 from relay.session.dap.capture_sync import fetch_rest, take_captures
 from relay.session.dap.exception_stop import examine, failure_stop
-from relay.session.dap.stack import told_frame, top_frame
+from relay.session.dap.stack import frame_of_place, top_frame
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.state.stop import Frame, Stop
 
@@ -59,8 +59,8 @@ class EventHandler:
         self._masks: dict[str, OutputMask | None] = {}  # by category
         self._places: dict[int, Mapping[str, Any]] = {}
         self._failures: dict[int, Mapping[str, Any]] = {}
-        self._fetches = False  # captures that the debuggee has not told yet
-        self._resumes = 0  # that the debugger told of
+        self._fetches = False  # captures that the debuggee has not sent yet
+        self._resumes = 0  # that the debugger reported
 
     def __call__(self, event: Event) -> None:
         handler = self._handlers.get(event.event)
@@ -122,10 +122,10 @@ class EventHandler:
 
     def _breakpoint(self, body: Mapping[str, Any]) -> None:
         """The debugger has found where one lies, or has lost it."""
-        told = body.get("breakpoint") or {}
-        breakpoint = self._session.breakpoints.by_dap_id(int(told.get("id") or 0))
+        answer = body.get("breakpoint") or {}
+        breakpoint = self._session.breakpoints.by_dap_id(int(answer.get("id") or 0))
         if breakpoint is not None and body.get("reason") == "changed":
-            take_answer(self._session, breakpoint, told)
+            take_answer(self._session, breakpoint, answer)
 
     def _thread(self, body: Mapping[str, Any]) -> None:
         self._events.thread_changed(body.get("reason"), body.get("threadId"))
@@ -141,7 +141,7 @@ class EventHandler:
 
     def _input(self, body: Mapping[str, Any]) -> None:
         if self._debuggee.stdin_watch is not None:
-            self._debuggee.stdin_watch.told(body.get("waiting") is True)
+            self._debuggee.stdin_watch.reported(body.get("waiting") is True)
 
     def _trace_reported(self, body: Mapping[str, Any]) -> None:
         """The program ends, and takes with it what it has recorded of a call."""
@@ -201,22 +201,22 @@ class EventHandler:
         if failure is not None and _reason_of(body) == "exception":
             self._debuggee.nursery.start_soon(self._settle_failure, body, failure)
             return
-        told = self._places.pop(_thread_of(body), None)
-        if told is not None:
-            body = {**body, "relayHit": told.get("hit")}
+        place = self._places.pop(_thread_of(body), None)
+        if place is not None:
+            body = {**body, "relayHit": place.get("hit")}
         top = (
-            told_frame(self._debuggee, told)
-            if told is not None and _reason_of(body) != "exception"
+            frame_of_place(self._debuggee, place)
+            if place is not None and _reason_of(body) != "exception"
             else None
         )
-        is_known = told is not None and not (told["more"] and _reason_of(body) == "step")
-        if told is None or top is None or not is_known or self._session.stops.target is not None:
+        is_known = place is not None and not (place["more"] and _reason_of(body) == "step")
+        if place is None or top is None or not is_known or self._session.stops.target is not None:
             # The reader must go on while we ask for the rest: its answer comes through it.
             self._debuggee.nursery.start_soon(self._settle, body, top)
             return
         stop = _stop_at(body, top)
-        if stop.reason == "step" and told["returns"]:
-            stop.return_value = told["returns"][-1]
+        if stop.reason == "step" and place["returns"]:
+            stop.return_value = place["returns"][-1]
         self._announce(stop, body)
 
     async def _settle(self, body: Mapping[str, Any], top: Frame | None) -> None:
@@ -247,8 +247,8 @@ class EventHandler:
         """The event with its thread, which DAP lets a debugger leave out."""
         if body.get("threadId") is not None:
             return body
-        told = (await self._debuggee.request("threads")).get("threads") or []
-        return {**body, "threadId": told[0]["id"]} if told else body
+        threads = (await self._debuggee.request("threads")).get("threads") or []
+        return {**body, "threadId": threads[0]["id"]} if threads else body
 
     def _announce(self, stop: Stop, body: Mapping[str, Any]) -> None:
         if self._session.is_over:

@@ -1,4 +1,4 @@
-"""Stack frames of a stopped thread, as the adapter tells them.
+"""Stack frames of a stopped thread, as the adapter lists them.
 
 Clients name a frame by its index in the visible stack; the adapter's own ids are
 reused across stops and never leave this room. Source: DAP stackTrace.
@@ -25,9 +25,9 @@ async def top_frame(debuggee: Debuggee, thread_id: int) -> Frame | None:
     return frames[0] if frames else None
 
 
-def told_frame(debuggee: Debuggee, told: Mapping[str, Any]) -> Frame | None:
-    """The frame that the probe told of a stop; None for one that only started the program."""
-    frame = told["frame"]
+def frame_of_place(debuggee: Debuggee, place: Mapping[str, Any]) -> Frame | None:
+    """The frame where the probe says that a thread stops; None for one that only started the program."""
+    frame = place["frame"]
     if debuggee.session.debugger.is_launcher_frame(frame["path"], frame["name"]):
         return None
     return Frame(

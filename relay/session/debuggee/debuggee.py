@@ -2,7 +2,7 @@
 
 Owns the processes, the DAP link and the tasks that read them, all in one
 nursery; its `finally` is the only place that kills. A starter (see
-`launching.py`) fills it; the session is told of what happens.
+`launching.py`) fills it; the session hears of what happens.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class Debuggee:
         if crash is not None:
             self.events.crashed(crash)
         else:
-            self._tell_exit()
+            self._report_exit()
 
     async def dismiss(self, dismissal: Dismissal) -> None:
         """Part from the program, which has started; returns when nothing of it is left here.
@@ -197,7 +197,7 @@ class Debuggee:
             if child.pid != self.pid
         ]
 
-    def _tell_exit(self) -> None:
+    def _report_exit(self) -> None:
         if self.process is not None and self.process.returncode is not None:
             self.exit_code = self.exit_code_of(self.process.returncode)
         if not self.session.is_over:
@@ -255,7 +255,7 @@ class Debuggee:
         self.process = process
         self.pid = process.pid
         self.command_line = command_line(process.pid)
-        self.nursery.start_soon(self.children.keep_looking, self._below)
+        self.nursery.start_soon(self.children.poll, self._below)
         for category, pipe in (("stdout", process.stdout), ("stderr", process.stderr)):
             if pipe is not None:
                 self._pumps.add(category, pipe)
@@ -270,7 +270,7 @@ class Debuggee:
             if first:
                 self.stdin.offer(first)
         self.nursery.start_soon(self.stdin.run)
-        self.nursery.start_soon(watch.keep_looking)
+        self.nursery.start_soon(watch.poll)
 
     def _input_queued(self) -> int:
         return 0 if self.stdin is None else self.stdin.waiting

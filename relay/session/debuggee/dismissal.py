@@ -1,6 +1,6 @@
 """How a program is parted from while its session stays: ended, or let go to live on.
 
-Carried out by the task that watches over the program, so that its end is told once, and
+Carried out by the task that watches over the program, so that its end is reported once, and
 after everything that it has printed. Source: user story, section 5.2; DAP disconnect.
 """
 

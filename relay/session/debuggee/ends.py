@@ -76,8 +76,8 @@ async def _hear_out(link: Link) -> None:
 def _adapter_broke_off(debuggee: Debuggee, link: Link) -> bool:
     """Whether an adapter of its own died; the program, if it died too, did so with it."""
     said_exited = debuggee.speaks_through_adapter and debuggee.exit_code is not None
-    told_of_the_end = debuggee.said_terminated or said_exited
-    return bool(debuggee.helpers) and link.closed.is_set() and not told_of_the_end
+    end_was_said = debuggee.said_terminated or said_exited
+    return bool(debuggee.helpers) and link.closed.is_set() and not end_was_said
 
 
 def _has_become_another_program(debuggee: Debuggee) -> bool:

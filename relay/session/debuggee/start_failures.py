@@ -1,4 +1,4 @@
-"""Failures on the way of a session: which one of several is told, and rungs that do not fit."""
+"""Failures on the way of a session: which one of several is reported, and rungs that do not fit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def leaves(error: BaseException) -> list[BaseException]:
 
 
 def leading_error(error: BaseException) -> RelayError:
-    """The RelayError that a caller should be told of whatever was raised."""
+    """The RelayError that a caller should get for whatever was raised."""
     found = leaves(error)
     for leaf in found:
         if isinstance(leaf, RelayError):

@@ -1,9 +1,9 @@
 """StdinWatch: whether a program waits for input, and what it asks for.
 
 Two witnesses. The probe says when a read of sys.stdin begins and ends to wait: at once, in
-any thread, on any system (`told`). What it cannot see, reads by C code, of the bare
+any thread, on any system (`reported`). What it cannot see, reads by C code, of the bare
 descriptor and of `input()` on a terminal, is looked for where Linux shows what each thread
-of the program does (`keep_looking`); where it shows nothing, the probe's word is all.
+of the program does (`poll`); where it shows nothing, the probe's word is all.
 
 Refuses to know what is written, and by whom. Source: contract, section 2.
 """
@@ -65,7 +65,7 @@ class StdinWatch:
         self._stirred = trio.Event()
         self._over = False
 
-    def told(self, waiting: bool) -> None:
+    def reported(self, waiting: bool) -> None:
         """The probe's word: one more read waits, or one less."""
         self._reading = max(0, self._reading + (1 if waiting else -1))
         self._fed = False
@@ -94,7 +94,7 @@ class StdinWatch:
         """Something happened, after which the program may ask."""
         self._stirred.set()
 
-    async def keep_looking(self) -> None:
+    async def poll(self) -> None:
         """Look at the program's threads, soon after something happened and then rarer."""
         pause = QUICK_LOOK
         while not self._over:
@@ -148,7 +148,7 @@ def prompt_of(output: OutputLog, after: int) -> str:
 def waits_for(pid: int, pipe: ProgramInput) -> bool | None:
     """Whether a thread of the process waits in a read of `pipe`.
 
-    None if this system does not tell, or the process is gone.
+    None if this system does not show it, or the process is gone.
     """
     calls = READ_CALLS.get(platform.machine())
     if calls is None:

@@ -33,7 +33,7 @@ class Breakpoint:
     found_at: tuple[str, int] | None = None
     pending: bool = False
     judged_by_adapter: bool = False
-    """Whether only the debugger can tell if its line has code, once the program is there."""
+    """Whether only the debugger can know if its line has code, once the program is there."""
 
     appeared_at: float = 0.0
     """When the file was last changed before it was found, if the breakpoint waited for it."""

@@ -1,7 +1,7 @@
 """What captures have recorded: rows, and what is remarkable among them. Plain data, bounded.
 
 Each row is looked at once, when it comes, so that an extreme or a change is known however many
-rows are let go later. Knows the cells as the debuggee tells them; shows nothing.
+rows are let go later. Knows the cells as the debuggee sends them; shows nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ JUMPS = 3
 ALIKE = 10
 """A jump that is so many times smaller than the largest is none beside it."""
 MOST_KINDS = 20
-"""Types told apart in one column; the others are counted together."""
+"""Types that one column counts apart; the others are counted together."""
 MOST_THREADS = 1000
 """Threads whose rows are compared each with its own; beyond, all start anew."""
 OTHER_KINDS = "other types"
@@ -38,7 +38,7 @@ MOST_AWAITED = 100
 
 
 def mark_of(expressions: Sequence[str], reveal: bool) -> int:
-    """A number that tells these captures from others: rows that were under way bear it."""
+    """A number that these captures have and no others: rows that were under way bear it."""
     return zlib.crc32(json.dumps([list(expressions), reveal]).encode())
 
 
@@ -63,33 +63,33 @@ class Cell:
         return f"{self.type} {self.text}" if self.nan else self.type
 
 
-def cell_of(told: Any) -> Cell:
-    """The cell as the debuggee tells it: a plain value, or [type, text, number, flags]."""
-    if not isinstance(told, list):
-        number = None if told is None or isinstance(told, bool) else told
-        return Cell(type(told).__name__, repr(told), number)
-    name, text, number, flags = told
+def cell_of(sent: Any) -> Cell:
+    """The cell as the debuggee sends it: a plain value, or [type, text, number, flags]."""
+    if not isinstance(sent, list):
+        number = None if sent is None or isinstance(sent, bool) else sent
+        return Cell(type(sent).__name__, repr(sent), number)
+    name, text, number, flags = sent
     return Cell(name, text, number, *(mark in flags for mark in "entr"))
 
 
 @dataclass(slots=True, eq=False)
 class Row:
-    """One hit. `number` counts from 1; `cells` are as they were told: most are bare numbers."""
+    """One hit. `number` counts from 1; `sent` is how the debuggee sent the cells: most are bare numbers."""
 
     number: int
     thread_id: int
     time: float
-    told: Sequence[Any]
+    sent: Sequence[Any]
 
     @property
     def cells(self) -> list[Cell]:
         """A cell for each expression."""
-        return [cell_of(told) for told in self.told]
+        return [cell_of(sent) for sent in self.sent]
 
     @property
     def size(self) -> int:
         """Characters of its texts, roughly."""
-        return sum([len(told[1]) for told in self.told if type(told) is list])
+        return sum([len(sent[1]) for sent in self.sent if type(sent) is list])
 
 
 @dataclass(slots=True)
@@ -141,15 +141,15 @@ class Column:
         self.changes = Changes()
         self._before: dict[int, Before] = {}
 
-    def add(self, row: Row, told: Any) -> None:
+    def add(self, row: Row, sent: Any) -> None:
         """The value at the next hit. Runs for every cell of every row: quick where it is plain."""
         number: float | None
-        if type(told) is int:
-            kind, number = "int", told
-        elif type(told) is float:
-            kind, number = "float", told
+        if type(sent) is int:
+            kind, number = "int", sent
+        elif type(sent) is float:
+            kind, number = "float", sent
         else:
-            cell = cell_of(told)
+            cell = cell_of(sent)
             kind, number = cell.kind, cell.number
         if kind in self.kinds:
             self.kinds[kind] += 1
@@ -273,17 +273,17 @@ class CaptureLog:
         rows: Sequence[Sequence[Any]],
         thread_of: Callable[[int], int] = int,
     ) -> None:
-        """Rows as a process of the debuggee tells them: [own number, thread, time, *cells].
+        """Rows as a process of the debuggee sends them: [own number, thread, time, *cells].
 
         thread_of: the session's number of a thread of that process.
         """
-        for own, thread_id, time, *told in sorted(rows, key=itemgetter(0)):
+        for own, thread_id, time, *sent in sorted(rows, key=itemgetter(0)):
             number = self._number_of(process, own)
             if number is None:
                 continue
             if self.begun_at is None:
                 self.begun_at = time
-            self._add(Row(number, thread_of(thread_id), time, told))
+            self._add(Row(number, thread_of(thread_id), time, sent))
 
     def _number_of(self, process: int, own: int) -> int | None:
         """The row's number here; rows between it and the one before are late, or never come."""
@@ -307,8 +307,8 @@ class CaptureLog:
         self.total += len(missing)
 
     def _add(self, row: Row) -> None:
-        for column, told in zip(self.columns, row.told, strict=True):
-            column.add(row, told)
+        for column, sent in zip(self.columns, row.sent, strict=True):
+            column.add(row, sent)
         size = row.size
         if not self._first_is_full and self._first.has_room(size, FIRST_ROWS):
             self._first.append(row, size)

@@ -1,6 +1,6 @@
 """LineRuns: what is remembered of runs to a line: hits of each place, times, and what went wrong.
 
-Belongs to the session, so that every face that runs to lines tells the same of it.
+Belongs to the session, so that every face that runs to lines says the same of it.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class LineRuns:
     """The uncaught exception that it met."""
     counted: int | None = None
     """The stop that was counted last."""
-    told: int | None = None
-    """The stop that somebody was told of last."""
+    reported_stop: int | None = None
+    """The stop that was reported last."""
     under_way: bool = False
     """Whether somebody waits for a run to end."""
 
@@ -53,8 +53,8 @@ class LineRuns:
         self.last_ms = wall_ms
 
     def reported(self, stop_id: int, cpu_ms: float | None) -> None:
-        """Somebody is told of this stop, at which the program had used so much of the processor."""
-        self.told, self.cpu_ms = stop_id, cpu_ms
+        """This stop is reported to somebody, at which the program had used so much of the processor."""
+        self.reported_stop, self.cpu_ms = stop_id, cpu_ms
 
     def met(self, raised: RaisedException) -> None:
         """The program stopped at an uncaught exception."""

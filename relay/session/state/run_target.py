@@ -1,4 +1,4 @@
-"""Where a program was told to run to: a breakpoint that nobody set, and that no stop survives.
+"""Where a program is to run to: a breakpoint that nobody set, and that no stop survives.
 
 It is the session's, not in the table of breakpoints, so no client ever sees it. The event
 handler takes it away before it announces any stop.

@@ -1,7 +1,7 @@
 """What Hypercorn and quart-trio do otherwise than a debugger's server needs.
 
 Each file names what it waits for; `tests/http/test_upstream.py` has a test for each, which asks
-the libraries as they come and fails when one has mended it: then the file can go.
+the libraries as they come and fails when one has repaired it: then the file can go.
 
 - `hypercorn_http1`: answers without a body, protocol upgrades, heads sent apart from bodies
 - `hypercorn_stream`: a channel for each body, and hang-ups that only a listening app hears of

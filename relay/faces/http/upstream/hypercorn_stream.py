@@ -46,17 +46,17 @@ class Inbox:
     def put_now(self, message: Message) -> None:
         """Add a message whatever there is already."""
         self._messages.append(message)
-        self._tell()
+        self._wake_waiters()
 
     async def receive(self) -> Message:
         """The next message, as ASGI has them."""
         while not self._messages:
             await self._changed.wait()
         message = self._messages.popleft()
-        self._tell()
+        self._wake_waiters()
         return message
 
-    def _tell(self) -> None:
+    def _wake_waiters(self) -> None:
         if self._changed.statistics().tasks_waiting:
             self._changed.set()
             self._changed = trio.Event()
