@@ -32,6 +32,8 @@ PARTS = (
     "expressions",
     "evaluation",
     "assignment",
+    "state_targets",
+    "dict_watch",
     "static_lookup",
     "modules",
     "events",

@@ -1,0 +1,192 @@
+"""What an expression names in the program's state, and why something cannot be watched."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from relay.debuggers.debugpy.debuggee.probe import entry as _entry
+
+probe: Any = _entry
+RATE = 7
+
+
+@dataclasses.dataclass
+class Line:
+    price: int = 3
+    parts: list[int] = dataclasses.field(default_factory=lambda: [1, 2, 3])
+
+
+class Slotted:
+    __slots__ = ("_hidden", "size", "unset")
+
+    def __init__(self) -> None:
+        self.size = 4
+        self._hidden = 0
+
+
+class Served:
+    limit = 10
+
+    def __init__(self) -> None:
+        self.kept = 1
+        self.__private = 2
+
+    def late(self) -> None:
+        self.later = 1
+
+    @property
+    def computed(self) -> int:
+        return self.kept
+
+    def __getattr__(self, name: str) -> int:
+        if name == "anything":
+            return 1
+        raise AttributeError(name)
+
+    def here(self) -> types.FrameType:
+        return sys._getframe()
+
+
+class Ledger(dict[str, int]):
+    def __getitem__(self, key: str) -> int:
+        return -1
+
+
+def stopped() -> types.FrameType:
+    """A frame with one local of each kind."""
+    line, slotted, served = Line(), Slotted(), Served()
+    ledger = Ledger(a=1)
+    counts, pair, array = {"a": 1}, (1, 2), bytearray(b"x")
+    queue = collections.deque([1])
+    shared = 5
+    key = "a"
+
+    def inner() -> int:
+        return shared
+
+    frame = sys._getframe()
+    late: int
+    if RATE < 0:
+        late = 1
+        print(late, line, slotted, served, counts, pair, array, queue, inner, key, ledger)
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("expression", "kind", "key", "value"),
+    [
+        ("line.price", "attribute", "price", 3),
+        ("line.parts[-1]", "list_item", 2, 3),
+        ("line . parts [ 0 ]", "list_item", 0, 1),
+        ("slotted.size", "slot", "size", 4),
+        ("slotted.unset", "slot", "unset", probe.ABSENT),
+        ("served.kept", "attribute", "kept", 1),
+        ("served.later", "attribute", "later", probe.ABSENT),
+        ("Served.limit", "attribute", "limit", 10),
+        ("counts[key]", "item", "a", 1),
+        ("counts['b']", "item", "b", probe.ABSENT),
+        ("ledger['a']", "item", "a", 1),
+        ("RATE", "global", "RATE", 7),
+        ("sys.path_hooks", "global", "path_hooks", sys.path_hooks),
+        ("key", "local", "key", "a"),
+        ("late", "local", "late", probe.ABSENT),
+        ("inner.note", "refused", "This function has no attribute note", None),
+    ],
+)
+def test_a_place_is_found_and_read(expression: str, kind: str, key: Any, value: Any) -> None:
+    frame = stopped()
+    if kind == "refused":
+        with pytest.raises(probe.TroubleError) as refused:
+            probe.resolve_target(expression, frame)
+        assert key in refused.value.answer["error"]["message"]
+        return
+    target = probe.resolve_target(expression, frame)
+    assert (target.kind, target.key, target.text) == (kind, key, expression)
+    assert probe.read_target(target) == value
+    assert (target.code is frame.f_code) == (kind == "local")
+
+
+def test_a_variable_that_functions_share_is_their_cell() -> None:
+    target = probe.resolve_target("shared", stopped())
+    assert (target.kind, target.key, target.owner.cell_contents) == ("cell", "shared", 5)
+    target.owner.cell_contents = 6
+    assert probe.read_target(target) == 6
+
+    def make() -> tuple[Callable[[], types.FrameType], Any]:
+        count = 1
+
+        def inner(one: int = 0, *, two: int = 0) -> types.FrameType:
+            nonlocal count
+            count += 1
+            return sys._getframe()
+
+        return inner, inner.__closure__
+
+    inner, cells = make()
+    assert probe.resolve_target("count", inner()).owner is cells[0]
+
+
+def test_a_private_attribute_is_named_as_the_class_names_it() -> None:
+    target = probe.resolve_target("self.__private", Served().here())
+    assert (target.key, probe.read_target(target)) == ("_Served__private", 2)
+
+
+def test_the_owner_is_kept_and_not_the_name() -> None:
+    frame = stopped()
+    target = probe.resolve_target("line.price", frame)
+    target.owner.price = 9
+    assert probe.read_target(target) == 9
+    assert probe.dict_of_target(target) is target.owner.__dict__
+    limit = probe.resolve_target("Served.limit", frame)
+    assert probe.dict_of_target(limit)["limit"] == 10
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        ("len(pair)", "the result of a call"),
+        ("line.price + 1", "worked out anew"),
+        ("'text'", "a constant"),
+        ("[line]", "a new object each time"),
+        ("line.parts[0:1]", "a new list each time"),
+        ("pair[0]", "never change"),
+        ("array[0]", "kept its own way"),
+        ("queue[0]", "kept its own way"),
+        ("line.parts[3]", "has 3 items, and no index 3"),
+        ("line.parts['a']", "no index"),
+        ("counts[[]]", "no key of a dict"),
+        ("served.computed", "computed by a property"),
+        ("served.anything", "Served.__getattr__ gives it"),
+        ("served.limit", "watch Served.limit"),
+        ("line.prise", "no attribute prise; there is price"),
+        ("slotted.sizes", "keeps no attribute sizes"),
+        ("queue.maxlen", "kept by C code"),
+        ("int.real", "cannot change"),
+        ("Served.limits", "has no attribute limits; there is limit"),
+        ("sys.pathe", "has no pathe; there is path"),
+        ("served_", "no variable served_; there is served"),
+        ("len", "Python's own names"),
+    ],
+)
+def test_what_cannot_be_watched_is_refused_with_the_reason(expression: str, reason: str) -> None:
+    with pytest.raises(probe.TroubleError) as refused:
+        probe.resolve_target(expression, stopped())
+    error = refused.value.answer["error"]
+    assert error["kind"] == "unwatchable"
+    assert reason in error["message"]
+
+
+def test_an_owner_that_cannot_be_had_is_what_it_raised() -> None:
+    with pytest.raises(probe.TroubleError) as refused:
+        probe.resolve_target("counts['none'].x", stopped())
+    assert refused.value.answer["error"] == {"kind": "raised", "message": "KeyError: 'none'"}
+    with pytest.raises(probe.TroubleError) as refused:
+        probe.resolve_target("line.", stopped())
+    assert refused.value.answer["error"]["kind"] == "syntax"
