@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relay.errors import InvalidRequest, NotSupported, ThreadNotFound
+from relay.models.calls import CallsRequest, CallsResult, CallsView
 from relay.models.execution import (
     ContinueRequest,
     ContinueResult,
@@ -97,6 +98,22 @@ class ExecutionRoutes:
         TraceView,
         TraceResult,
         "execution.trace.get_trace",
+        errors=(NotSupported, *ASKS),
+    )
+    calls = route(
+        "POST",
+        f"{_S}/calls",
+        CallsRequest,
+        CallsResult,
+        "execution.calls.calls",
+        errors=(InvalidRequest, NotSupported, *ASKS),
+    )
+    last_calls = route(
+        "GET",
+        f"{_S}/calls",
+        CallsView,
+        CallsResult,
+        "execution.calls.get_calls",
         errors=(NotSupported, *ASKS),
     )
     continue_thread = route_at(

@@ -202,6 +202,14 @@ class Inspector(ABC):
         """Whether a function of this name is loaded, and names that are nearly it."""
 
     @abstractmethod
+    async def calls_start(self, *, focus: Sequence[str], start: str | None) -> bool:
+        """Have own calls recorded from now on, in place of any before; False if they cannot be."""
+
+    @abstractmethod
+    async def calls_read(self, *, stopped: bool) -> dict[str, Any] | None:
+        """The calls so far, if any were asked for; ends the recording if the program stopped."""
+
+    @abstractmethod
     async def limit_exceptions(self, types: Sequence[str]) -> list[str]:
         """Stop at these types of exceptions only, if there are any; the names not known yet."""
 

@@ -94,6 +94,9 @@ class ProgramEvents(DebuggeeEvents):
     def trace_ended(self, trace: Mapping[str, Any]) -> None:
         self._run.keep_trace(trace)
 
+    def calls_ended(self, calls: Mapping[str, Any]) -> None:
+        self._run.keep_calls(calls)
+
     # What it prints and reads ----------------------------------------------------
 
     def printed(self, category: str, text: str) -> None:

@@ -294,6 +294,15 @@ class ProbeInspector(Inspector):
         answer = await self._ask("trace_functions", None, function=function)
         return answer["found"], list(answer["similar"])
 
+    async def calls_start(self, *, focus: Sequence[str], start: str | None) -> bool:
+        roots = own_roots(self._debuggee.session)
+        given = {} if start is None else {"start": start}
+        answer = await self._ask("calls_start", None, roots=roots, focus=list(focus), **given)
+        return bool(answer["can"])
+
+    async def calls_read(self, *, stopped: bool) -> dict[str, Any] | None:
+        return (await self._ask("calls_read", None, stopped=stopped))["calls"]  # type: ignore[no-any-return]
+
     async def limit_exceptions(self, types: Sequence[str]) -> list[str]:
         return list((await self._ask("limit_exceptions", None, types=list(types)))["unknown"])
 

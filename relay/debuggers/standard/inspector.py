@@ -387,6 +387,12 @@ class StandardInspector(Inspector):
     async def trace_functions(self, function: str) -> tuple[bool, list[str]]:
         self._cannot("trace a call")
 
+    async def calls_start(self, *, focus: Sequence[str], start: str | None) -> bool:
+        self._cannot("record calls")
+
+    async def calls_read(self, *, stopped: bool) -> dict[str, Any] | None:
+        self._cannot("record calls")
+
     async def exception_holds(self, frame: Frame, condition: str) -> tuple[bool, str | None]:
         self._cannot("stop at exceptions by a condition")
 

@@ -50,6 +50,7 @@ class EventHandler:
             "relayHits": self._hits_reported,
             "relayCaptures": self._captures_reported,
             "relayTrace": self._trace_reported,
+            "relayCalls": self._calls_reported,
             "relayEnding": self._ending,
             "relayDebugger": self._debugger_reported,
             "relayUnfit": self._unfit_reported,
@@ -146,6 +147,10 @@ class EventHandler:
     def _trace_reported(self, body: Mapping[str, Any]) -> None:
         """The program ends, and takes with it what it has recorded of a call."""
         self._events.trace_ended(body["trace"])
+
+    def _calls_reported(self, body: Mapping[str, Any]) -> None:
+        """The program ends, and takes with it what it has recorded of its own calls."""
+        self._events.calls_ended(body["calls"])
 
     def _ending(self, body: Mapping[str, Any]) -> None:
         """The debuggee waits until we have heard all of it; any `threads` request says so."""

@@ -49,6 +49,9 @@ class DebuggeeEvents(Protocol):
     def trace_ended(self, trace: Mapping[str, Any]) -> None:
         """The program ends, and takes with it what it has recorded of a call."""
 
+    def calls_ended(self, calls: Mapping[str, Any]) -> None:
+        """The program ends, and takes with it the tree of its own calls."""
+
     # What it prints and reads ----------------------------------------------------
 
     def printed(self, category: str, text: str) -> None:

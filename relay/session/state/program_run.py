@@ -57,6 +57,8 @@ class ProgramRun:
         """Why the run is over, or the session."""
         self.trace: Mapping[str, Any] | None = None
         """Of a call, as the program gave it when it ended."""
+        self.calls: Mapping[str, Any] | None = None
+        """The tree of own calls, as the program gave it when it ended."""
         self.lost: str | None = None
         """How a process was killed, until the program resumes."""
         self.losses: list[str] = []
@@ -82,7 +84,7 @@ class ProgramRun:
 
     def begin(self, last_output: int) -> None:
         """A start was asked for; `last_output` is the number of the last entry before it."""
-        self.exit_code = self.reason = self.trace = self.lost = None
+        self.exit_code = self.reason = self.trace = self.calls = self.lost = None
         self.first_output = last_output
         self.losses.clear()
         self.unwatched.clear()
@@ -143,6 +145,14 @@ class ProgramRun:
     def drop_trace(self) -> None:
         """A new call is traced: the record is in the program again."""
         self.trace = None
+
+    def keep_calls(self, calls: Mapping[str, Any]) -> None:
+        """The same of the tree of its own calls."""
+        self.calls = calls
+
+    def drop_calls(self) -> None:
+        """Calls are recorded anew: the tree is in the program again."""
+        self.calls = None
 
     def know_debugger(self, report: DebuggerReport) -> None:
         """What the debugger says of itself at the start of a program."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.breakpoints import new_hits
+    from relay.debuggers.debugpy.debuggee.probe.calls import forget_calls, report_calls
     from relay.debuggers.debugpy.debuggee.probe.captures import report_captures
     from relay.debuggers.debugpy.debuggee.probe.events import LateEvent
     from relay.debuggers.debugpy.debuggee.probe.frames import debugger
@@ -58,6 +59,8 @@ class _Presence:
     def after_receive(self, message: Any) -> None:
         if message.get("command") in ("attach", "launch", "disconnect"):
             self.is_here = message["command"] != "disconnect"
+            if not self.is_here:
+                attempt(forget_calls)
 
 
 _presence = _Presence()
@@ -86,6 +89,7 @@ def _await_relay(py_db: Any) -> None:
         return  # the connection is at its end
     attempt(report_captures)
     attempt(report_trace)
+    attempt(report_calls)
     hearing = _Hearing()
     py_db.add_dap_messages_listener(hearing)
     py_db.writer.add_command(LateEvent(_ENDING_EVENT, _last_hits))

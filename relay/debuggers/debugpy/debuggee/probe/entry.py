@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe import PARTS
     from relay.debuggers.debugpy.debuggee.probe.assignment import set_variable
     from relay.debuggers.debugpy.debuggee.probe.breakpoints import hits
+    from relay.debuggers.debugpy.debuggee.probe.calls import calls_read, calls_start
     from relay.debuggers.debugpy.debuggee.probe.captures import report_captures, set_captures
     from relay.debuggers.debugpy.debuggee.probe.evaluation import evaluate
     from relay.debuggers.debugpy.debuggee.probe.exceptions import exception
@@ -110,6 +111,8 @@ _CALLS: dict[str, Callable[..., dict[str, Any]]] = {
         trace_start,
         trace_read,
         trace_functions,
+        calls_start,
+        calls_read,
         limit_exceptions,
         exception_condition,
         watch_failures,

@@ -11,6 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.calls import forget_calls
     from relay.debuggers.debugpy.debuggee.probe.frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.references import references
@@ -36,6 +37,7 @@ def _after_fork() -> None:
     attempt(references.release)
     attempt(stop_watching)
     attempt(forget_trace)
+    attempt(forget_calls)
     attempt(forget_tracing)
     attempt(_drop_debugger)
 

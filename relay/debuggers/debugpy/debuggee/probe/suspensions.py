@@ -20,6 +20,7 @@ _ORDER = (
     "references",  # what the end of a value runs, the program runs before its next line
     "process",  # before all others: in a forked child that is not debugged nothing else may be done
     "output",  # what was printed before the stop is out before anybody hears of the stop
+    "calls",  # recorded up to here, and what the stop does is none of them
     "trace",  # ends here, and what the stop says may depend on it
     "place",  # said ahead of pydevd's own word, which follows
     "steps",

@@ -93,6 +93,9 @@ def wanted_trace_function() -> Any:
 
 def hold_tracing(holder: Any) -> None:
     """Somebody has taken the place of the trace function in all threads; None: has left it."""
+    give_way = getattr(_tracing.holder, "give_way", None)
+    if give_way is not None and holder is not None and holder is not _tracing.holder:
+        give_way()
     _tracing.holder = holder
 
 
@@ -186,6 +189,7 @@ def _is_quiet(py_db: Any, frame: Any, files: set[str], codes: dict[int, Any]) ->
 def _leave_thread() -> None:
     """Nothing needs tracing: this thread is rid of it, unless something does by now."""
     if _tracing.holder is not None:
+        _tracing.is_on = False  # who holds the place asks no more, until something needs it
         return
     _tracing.is_on = False
     if threading._trace_hook is _begin_thread:  # type: ignore[attr-defined]
@@ -223,6 +227,9 @@ def _begin(py_db: Any) -> None:
         return
     _trace_all_threads(py_db)
     py_db.set_tracing_for_untraced_contexts()
+    adopt = getattr(_tracing.holder, "adopt", None)
+    if adopt is not None:
+        attempt(adopt)
 
 
 def _trace_all_threads(py_db: Any) -> None:

@@ -1,0 +1,107 @@
+"""How own calls are recorded from the interpreter's events: by `sys.monitoring`, on 3.12 and later.
+
+A tool number of our own. The beginning of each function is an event once; of those that are not
+meant never again. Returns and yields are events of own code only; what an exception leaves is one
+of all code, since the interpreter has no such event for one code alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.calls_record import CallRecord
+    from relay.debuggers.debugpy.debuggee.probe.calls_values import brief_error
+
+_calls_monitoring: Any = getattr(sys, "monitoring", None)
+_CALL_EVENTS = ("PY_START", "PY_RETURN", "PY_YIELD", "PY_UNWIND")
+
+
+class CallsMonitor:
+    """The events of one recording."""
+
+    def __init__(self, record: CallRecord) -> None:
+        self.record, self.tool = record, -1
+
+    def start(self) -> bool:
+        """False if others have all tool numbers."""
+        monitoring = _calls_monitoring
+        self.tool = next((n for n in (4, 3, 2) if monitoring.get_tool(n) is None), -1)
+        if self.tool < 0:
+            return False
+        monitoring.use_tool_id(self.tool, "debug relay calls")
+        events = monitoring.events
+        callbacks = (self._on_start(), self._on_return, self._on_yield, self._on_unwind)
+        for name, callback in zip(_CALL_EVENTS, callbacks):  # noqa: B905  not in Python 3.8
+            monitoring.register_callback(self.tool, getattr(events, name), callback)
+        monitoring.set_events(self.tool, events.PY_START | events.PY_UNWIND)
+        monitoring.restart_events()  # what an earlier recording did not want to hear
+        return True
+
+    def stop(self) -> None:
+        tool, self.tool = self.tool, -1
+        if tool < 0:
+            return
+        monitoring = _calls_monitoring
+        monitoring.set_events(tool, 0)
+        for code, function in list(self.record.scope.functions.items()):
+            if function:
+                monitoring.set_local_events(tool, code, 0)
+        for name in _CALL_EVENTS:
+            monitoring.register_callback(tool, getattr(monitoring.events, name), None)
+        monitoring.free_tool_id(tool)
+
+    def _on_start(self) -> Any:
+        """The callback at the beginning of a function; its first lines are the price."""
+        record, disable = self.record, _calls_monitoring.DISABLE
+        functions, begin, frame_of = record.scope.functions, record.begin, sys._getframe
+
+        def on_start(code: Any, offset: int) -> Any:
+            try:
+                function = functions.get(code)
+                if not function:
+                    function = self._learn(code, frame_of(1))
+                    if not function:
+                        return disable
+                if record.is_active:
+                    begin(frame_of(1), function)
+            except Exception as error:  # noqa: BLE001  whatever the program's objects raise
+                record.broke(error)
+            return None
+
+        return on_start
+
+    def _learn(self, code: Any, frame: Any) -> Any:
+        scope = self.record.scope
+        function = scope.learn(frame)
+        if not function:
+            scope.functions.pop(code, None)  # nobody asks again
+            return function
+        events = _calls_monitoring.events
+        wanted = events.PY_RETURN | (events.PY_YIELD if function.gives_values else 0)
+        _calls_monitoring.set_local_events(self.tool, code, wanted)
+        return function
+
+    def _on_return(self, code: Any, offset: int, value: Any) -> None:
+        try:
+            self.record.returned(sys._getframe(1), value)
+        except Exception as error:  # noqa: BLE001  whatever the program's objects raise
+            self.record.broke(error)
+
+    def _on_yield(self, code: Any, offset: int, value: Any) -> None:
+        try:
+            self.record.gave(sys._getframe(1), value)
+        except Exception as error:  # noqa: BLE001  whatever the program's objects raise
+            self.record.broke(error)
+
+    def _on_unwind(self, code: Any, offset: int, error: Any) -> None:
+        record = self.record
+        if code not in record.scope.functions:
+            return
+        try:
+            frame = sys._getframe(1)
+            if id(frame) in record.open:
+                record.raised(frame, type(error), brief_error(error), frame.f_lineno or 0)
+        except Exception as fault:  # noqa: BLE001  whatever the program's objects raise
+            record.broke(fault)

@@ -1,0 +1,209 @@
+"""The tree of own calls: run to the next stop, and report which functions were called, and how.
+
+Recorded in the debuggee, for all threads, without a round trip for any call.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from relay.dap.lifecycle import Phase
+from relay.errors import InvalidRequest, NotSupported, RelayError
+from relay.models.calls import (
+    CallArgument,
+    CallFunction,
+    CallsRequest,
+    CallsResult,
+    CallsView,
+    RecordedCall,
+)
+from relay.models.execution import Waiting
+from relay.operations.execution.calls_text import (
+    OPEN,
+    RAISED,
+    RETURNED,
+    CallRow,
+    calls_text,
+    rows_of,
+)
+from relay.operations.execution.stepping import STEP_WAIT, present_result, resume_all, settle
+from relay.operations.paths import resolve, similar_files
+from relay.session.inspector import Inspector
+from relay.session.session import Session
+
+MOST_FOCUSED = 50
+
+NOTHING: Mapping[str, Any] = {
+    "state": "none",
+    "complaint": None,
+    "calls": 0,
+    "known": 0,
+    "rows": [],
+    "functions": [],
+}
+"""Before the first recording of a run."""
+
+NOT_REPORTED: Mapping[str, Any] = {**NOTHING, "state": "ended"}
+"""Of a program that was killed, or left by `os._exit`: what it had recorded went with it."""
+
+
+async def calls(session: Session, *, body: CallsRequest) -> CallsResult:
+    """Run to the next stop or the end, and answer with the tree of own calls in between.
+
+    Arguments, results and exceptions, in all threads; equal siblings are one call with a count.
+    If `wait` is over first, the recording goes on; GET the same route reads it.
+    """
+    stop = session.require_stop("record calls")
+    await start_calls(session, body)
+    cursor = session.events.last_seq
+    await resume_all(session, {"threadId": stop.thread_id})
+    await settle(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
+    return await _result(session, cursor, body)
+
+
+async def get_calls(session: Session, *, query: CallsView) -> CallsResult:
+    """The last tree of calls of this run as it is now, or was at its end."""
+    return await _result(session, session.events.last_seq, query)
+
+
+async def start_calls(session: Session, body: CallsRequest) -> None:
+    """Have calls recorded from now on; the program goes on as it does."""
+    focus = focus_of(session, body.focus)
+    can = await _inspector_of(session).calls_start(focus=focus, start=body.start)
+    if not can:
+        raise NotSupported(
+            "The program's own tracing tools leave no room for a recording",
+            suggestion="Set a breakpoint in the function instead, and step",
+        )
+    session.program_run.drop_calls()
+
+
+def _inspector_of(session: Session) -> Inspector:
+    inspector = session.require_debuggee("record calls").inspector
+    if inspector is None:
+        raise NotSupported(
+            "This debugger cannot record calls",
+            suggestion="Set a breakpoint in the function instead, and step",
+        )
+    return inspector
+
+
+def focus_of(session: Session, given: str | Sequence[str]) -> list[str]:
+    """Absolute paths of files and folders, and names of modules.
+
+    Raises InvalidRequest for what is neither.
+    """
+    wanted = [given] if isinstance(given, str) else list(given)
+    if len(wanted) > MOST_FOCUSED:
+        raise _refusal(wanted[0], f"more than {MOST_FOCUSED} places", "Name a folder instead")
+    return [_focused(session, one) for one in wanted]
+
+
+def _focused(session: Session, name: str) -> str:
+    path = resolve(name, session.config.project_root)
+    if os.path.exists(path):
+        return path
+    if all(part.isidentifier() for part in name.split(".")) and not name.endswith(".py"):
+        return name
+    near = similar_files(path)
+    raise _refusal(
+        name,
+        f"there is no file or folder {path}",
+        f"Did you mean {' or '.join(near)}?" if near else "Give a file, a folder or a module",
+    )
+
+
+def _refusal(value: str, message: str, suggestion: str) -> InvalidRequest:
+    errors = [{"field": "focus", "message": message, "value": value}]
+    return InvalidRequest(f"focus: {message}", suggestion=suggestion, errors=errors)
+
+
+# What was recorded ---------------------------------------------------------------------------
+
+
+async def _result(session: Session, cursor: int, view: CallsView) -> CallsResult:
+    record = await recorded(session)
+    where = await present_result(session, Waiting(), cursor)
+    reason = _reason(record)
+    note = f"\nIncomplete: {reason}" if reason else ""
+    found = calls_text(record, view.max_chars - len(note))
+    return CallsResult(
+        **dict(where),
+        calls_state=record["state"],
+        complete=reason is None,
+        reason=reason,
+        text=found.text + note,
+        calls=record["calls"],
+        functions=record["known"],
+        left_out=record["calls"] - found.shown,
+        tree=_tree(record) if view.tree else None,
+    )
+
+
+async def recorded(session: Session) -> Mapping[str, Any]:
+    """The record in the debuggee, or what it was when the program ended."""
+    if session.program_run.calls is None and session.phase in (Phase.RUNNING, Phase.PAUSED):
+        record = await _asked(session)
+        if record is not None:
+            return record
+    kept = session.program_run.calls
+    if kept is None:
+        return NOT_REPORTED if session.is_over else NOTHING
+    return kept
+
+
+async def _asked(session: Session) -> Mapping[str, Any] | None:
+    try:
+        return await _inspector_of(session).calls_read(stopped=session.stop is not None)
+    except RelayError:
+        if session.phase in (Phase.RUNNING, Phase.PAUSED):
+            raise
+        return None  # it ended while it was asked
+
+
+def _reason(record: Mapping[str, Any]) -> str | None:
+    """Why the tree is not complete."""
+    if record["complaint"]:
+        return str(record["complaint"])
+    if record is NOT_REPORTED:
+        return "the program ended at once, and what was recorded went with it"
+    return {
+        "none": "no calls of this run were recorded",
+        "recording": "it is still recorded",
+        "replaced": "another question took its place",
+    }.get(record["state"])
+
+
+def _tree(record: Mapping[str, Any]) -> list[RecordedCall]:
+    functions, found = record["functions"], []
+    thread: str | None = None
+    for row in rows_of(record):
+        if row.is_thread:
+            thread = row.arguments[0] or None
+        else:
+            found.append(_view(row, functions, thread if row.depth == 0 else None))
+    return found
+
+
+def _view(row: CallRow, functions: Sequence[Mapping[str, Any]], thread: str | None) -> RecordedCall:
+    function = functions[row.function]
+    pairs = zip(function["arguments"], row.arguments, strict=False)
+    return RecordedCall(
+        depth=row.depth,
+        function=function["name"],
+        path=function["path"],
+        line=function["line"],
+        arguments=[CallArgument(name=name, value=value) for name, value in pairs],
+        count=row.times,
+        result=row.outcome if row.kind == RETURNED else None,
+        exception=row.outcome if row.kind not in (RETURNED, OPEN) else None,
+        raised_at=row.line if row.kind == RAISED else None,
+        is_open=True if row.kind == OPEN else None,
+        yields=row.yields or None,
+        yielded=row.yielded or None,
+        left_out=[CallFunction(function=functions[n]["name"], count=c) for n, c in row.gone]
+        or None,
+        thread=thread,
+    )

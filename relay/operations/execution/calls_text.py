@@ -1,0 +1,239 @@
+"""A tree of calls as text: one line for each call that fits, within a budget. Pure.
+
+What does not fit is left out from the leaves of what went well; the path to a failure stays longest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+OPEN, RETURNED, RAISED, STOPPED = range(4)
+CUT = "…"
+WIDTHS = (80, 48, 24)
+"""Characters of a value: tried in this order until all lines fit."""
+MARK_ROOM = 6
+"""For how many calls are left out below a line."""
+
+
+class CallRow(NamedTuple):
+    """One call as the debuggee describes it, each after the one that made it."""
+
+    depth: int
+    function: int
+    arguments: list[str]
+    kind: int
+    outcome: str
+    line: int
+    times: int
+    yields: int
+    yielded: list[str]
+    gone: list[tuple[int, int]]
+    """Functions, and how often they were called without a row of their own."""
+
+    @property
+    def is_thread(self) -> bool:
+        """Whether it stands for a thread, and is no call."""
+        return self.function < 0
+
+
+class CallText(NamedTuple):
+    """The text, and how many calls it shows."""
+
+    text: str
+    shown: int
+
+
+def rows_of(record: Mapping[str, Any]) -> list[CallRow]:
+    """The rows of a record."""
+    return [CallRow(*row) for row in record["rows"]]
+
+
+def calls_text(record: Mapping[str, Any], max_chars: int) -> CallText:
+    """The calls in at most `max_chars` characters."""
+    rows, total = rows_of(record), record["calls"]
+    writer = _Writer(record, rows)
+    everything = set(range(len(rows)))
+    head_room = len(_head(total, record["known"], total)) + 1
+    for width in WIDTHS:
+        lines = writer.lines(everything, width)
+        if sum(map(len, lines)) + len(lines) + head_room <= max_chars:
+            return writer.text(everything, width, max_chars)
+    width = WIDTHS[-1] if max_chars < 1000 else WIDTHS[1]
+    chosen = writer.choose(width, max_chars - head_room)
+    while True:
+        found = writer.text(chosen, width, max_chars)
+        if len(found.text) <= max_chars or not chosen:
+            return CallText(found.text[:max_chars], found.shown)
+        chosen = writer.without_last(chosen)
+
+
+def _head(total: int, functions: int, left: int) -> str:
+    calls = f"{total:,} call{'' if total == 1 else 's'}"
+    rest = f", {left:,} not shown (+n)" if left else ""
+    return f"{calls} of {functions} function{'' if functions == 1 else 's'}{rest}"
+
+
+class _Writer:
+    """Lines of one record."""
+
+    def __init__(self, record: Mapping[str, Any], rows: Sequence[CallRow]) -> None:
+        self.functions, self.total, self.known = (
+            record["functions"],
+            record["calls"],
+            record["known"],
+        )
+        self.rows = rows
+        self.parents = list(_parents(rows))
+        self.weights = self._weights()
+        self.order: list[int] = []  # of what was chosen, the most important first
+
+    def _weights(self) -> list[int]:
+        """How many calls a row stands for."""
+        weights: list[int] = []
+        for row, parent in zip(self.rows, self.parents, strict=True):
+            above = 1 if parent < 0 else weights[parent]
+            weights.append(above * row.times)
+        return weights
+
+    # Lines ---------------------------------------------------------------------------
+
+    def text(self, chosen: set[int], width: int, max_chars: int) -> CallText:
+        shown = sum(self.weights[i] for i in chosen if not self.rows[i].is_thread)
+        lines = [_head(self.total, self.known, self.total - shown), *self.lines(chosen, width)]
+        room = max(max_chars // 3, 60)
+        return CallText("\n".join(_cut(line, room) for line in lines), shown)
+
+    def lines(self, chosen: set[int], width: int) -> list[str]:
+        hidden, passed = self._hidden(chosen), self._passed_on(chosen)
+        found = [
+            "  " * max(row.depth, 0) + self._line(row, width, i in passed) + _mark(hidden.get(i, 0))
+            for i, row in enumerate(self.rows)
+            if i in chosen
+        ]
+        return [*found, *([f"{CUT}{_mark(hidden[-1])}"] if hidden.get(-1) else [])]
+
+    def _hidden(self, chosen: set[int]) -> dict[int, int]:
+        """Calls that each chosen row made and that have no line; those of nobody under -1."""
+        hidden: dict[int, int] = {}
+        for i, (row, parent) in enumerate(zip(self.rows, self.parents, strict=True)):
+            if i not in chosen:
+                if parent in chosen or parent < 0:
+                    hidden[parent] = hidden.get(parent, 0) + row.times
+            elif row.gone:
+                hidden[i] = hidden.get(i, 0) + sum(count for _, count in row.gone)
+        return hidden
+
+    def _passed_on(self, chosen: set[int]) -> set[int]:
+        """Rows left by an exception that has left one below, whose line says which."""
+        rows, parents = self.rows, self.parents
+        return {
+            parents[i]
+            for i in chosen
+            if rows[i].kind == RAISED
+            and parents[i] >= 0
+            and (rows[parents[i]].kind, rows[parents[i]].outcome) == (RAISED, rows[i].outcome)
+        }
+
+    def _line(self, row: CallRow, width: int, passes_on: bool = False) -> str:
+        if row.is_thread:
+            return f"[{row.arguments[0] or 'top'}]"
+        function = self.functions[row.function]
+        names = function["arguments"]
+        arguments = ", ".join(
+            f"{name}={_cut(value, width)}"
+            for name, value in zip(names, row.arguments, strict=False)
+            if value not in ("()", "{}")
+        )
+        times = f" ×{row.times}" if row.times > 1 else ""
+        ending = f" raised at line {row.line}" if passes_on else _ending(row, width)
+        gave = ""
+        if row.yields:
+            more = f", {CUT}" if row.yields > len(row.yielded) else ""
+            gave = f" yields {row.yields}: {_cut(', '.join(row.yielded) + more, width)}"
+        return f"{function['name']}({arguments}){gave}{ending}{times}"
+
+    # Choosing ------------------------------------------------------------------------
+
+    def choose(self, width: int, room: int) -> set[int]:
+        """The rows that fit: the paths to failures, then what is near to the top."""
+        chosen: set[int] = set()
+        for i in self._by_importance():
+            missing = [one for one in self._path(i) if one not in chosen]
+            passed = self._passed_on(set(missing))
+            cost = sum(
+                len(self._line(self.rows[one], width, one in passed))
+                + 2 * self.rows[one].depth
+                + MARK_ROOM
+                for one in missing
+            )
+            if cost > room:
+                continue
+            room -= cost
+            chosen.update(missing)
+            self.order += reversed(missing)
+        return chosen
+
+    def without_last(self, chosen: set[int]) -> set[int]:
+        return chosen - {self.order.pop()}
+
+    def _path(self, row: int) -> list[int]:
+        path = []
+        while row >= 0:
+            path.append(row)
+            row = self.parents[row]
+        return path
+
+    def _by_importance(self) -> list[int]:
+        failing = self._failing()
+        return sorted(range(len(self.rows)), key=lambda i: self._importance(i, failing))
+
+    def _importance(self, i: int, failing: set[int]) -> tuple[int, int, int]:
+        row, parent = self.rows[i], self.parents[i]
+        if i in failing:  # of several, the last: the program may have ended with it
+            return (0, -self._top(i), -row.depth)
+        if row.kind == RAISED:
+            return (1, -self._top(i), -row.depth)
+        if parent in failing:
+            return (2, -row.depth, -i)
+        return (3, row.depth, i)
+
+    def _top(self, i: int) -> int:
+        return self._path(i)[-1]
+
+    def _failing(self) -> set[int]:
+        """Calls that an exception left, up to the top, or that are not over."""
+        found: set[int] = set()
+        for i, (row, parent) in enumerate(zip(self.rows, self.parents, strict=True)):
+            is_top = parent < 0 or self.rows[parent].is_thread
+            if row.kind in (RAISED, OPEN) and (is_top or parent in found) and not row.is_thread:
+                found.add(i)
+        return found
+
+
+def _ending(row: CallRow, width: int) -> str:
+    if row.kind == OPEN:
+        return " is not over"
+    if row.kind == RAISED:
+        return f" raised {_cut(row.outcome, max(width, 60))} at line {row.line}"
+    if row.kind == STOPPED:
+        return f" ended by {_cut(row.outcome, width)}"
+    return "" if row.yields and row.outcome == "None" else f" → {_cut(row.outcome, width)}"
+
+
+def _parents(rows: Sequence[CallRow]) -> Iterator[int]:
+    """Position of the row that made each call; -1: nobody of the program's own."""
+    path: list[int] = []
+    for i, row in enumerate(rows):
+        while path and rows[path[-1]].depth >= row.depth:
+            path.pop()
+        yield path[-1] if path else -1
+        path.append(i)
+
+
+def _mark(count: int) -> str:
+    return f" (+{count})" if count else ""
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: max(room - 1, 1)] + CUT

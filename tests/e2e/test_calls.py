@@ -1,0 +1,258 @@
+"""The tree of own calls, from one stop to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.e2e.api import Api, Refused, Session
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+SHOP = """
+    import asyncio
+    import json
+    import sys
+    import threading
+
+    class Item:
+        def __init__(self, name, price):
+            self.name, self.price = name, price
+
+        def __repr__(self):
+            raise RuntimeError("no code of the program is run for a text")
+
+    class Cart:
+        def __init__(self):
+            self.items = []
+
+        def add(self, item, count=1, **more):  # @add
+            return sum(price(item) for number in range(count))
+
+    def price(item):
+        return check(item.price) / 2
+
+    def check(price):
+        if price < 0:
+            raise ValueError("bad price")  # @raise
+        return price
+
+    def squares(upto):
+        for one in range(upto):
+            yield check(one) ** 2
+
+    def login(password, user):
+        return len(password)
+
+    def hook(pairs):
+        return dict(pairs)
+
+    async def waits(number):
+        await asyncio.sleep(0.001 * number)
+        return await inner(number)
+
+    async def inner(number):
+        await asyncio.sleep(0)
+        return number
+
+    async def both():
+        return await asyncio.gather(waits(2), waits(1))
+
+    def deep(left):
+        return deep(left - 1) if left else 0
+
+    def tried(items):
+        cart = Cart()
+        for item in items:
+            try:
+                cart.add(item)  # @try
+            except ValueError:
+                pass
+
+    def wide(upto):
+        return sum(check(number) for number in range(upto))
+
+    cart = Cart()
+    apple, bad = Item("apple", 4), Item("bad", -1)
+    cart.add(apple, 3)  # @start
+    list(squares(5)); login("hunter2", "me"); json.loads('{"a": 1}', object_pairs_hook=hook)
+    asyncio.run(both())  # @async
+    worker = threading.Thread(target=check, args=(7,), name="worker")
+    worker.start(); worker.join()
+    tried([apple, bad, apple])  # @failing
+    deep(100)  # @deep
+    wide(5000)  # @wide
+    check(1)  # @open
+    print("end")  # @end
+    sys.exit(3)
+"""
+
+
+async def paused(api: Api, program: Program, *marks: str) -> Session:
+    session = await api.session()
+    for mark in marks:
+        await session.breakpoint(program.text, program.line(mark))
+    await session.launch(program.text)
+    return session
+
+
+def lines(answer: dict[str, Any]) -> list[str]:
+    return list(answer["text"].splitlines()[1:])
+
+
+async def test_calls_are_a_tree_with_arguments_and_outcomes(api: Api, program: Write) -> None:
+    shop = program(SHOP)
+    session = await paused(api, shop, "start", "async", "failing", "deep", "wide", "open", "end")
+
+    first = await session.post("/calls", tree=True)
+    assert (first["calls_state"], first["complete"], first["left_out"]) == ("stopped", True, 0)
+    assert (first["status"], first["stop_reason"]) == ("paused", "breakpoint")
+    assert (first["calls"], first["functions"]) == (15, 6)
+    assert lines(first) == [
+        "Cart.add(item=<Item name='apple' price=4>, count=3) → 6.0",
+        "  price(item=<Item name='apple' price=4>) → 2.0 ×3",
+        "    check(price=4) → 4",
+        "squares(upto=5) yields 5: 0, 1, 4, …",
+        "  check(price=0) → 0",
+        "  check(price=1) → 1",
+        "  check(price=2) → 2",
+        "  check(price=3) → 3",
+        "  check(price=4) → 4",
+        "login(password=***, user='me') → 7",
+        "hook(pairs=[('a', 1)]) → {'a': 1}",
+    ]
+    added, priced = first["tree"][:2]
+    assert (priced["depth"], priced["count"], priced["result"]) == (1, 3, "2.0")
+    assert added["arguments"][1:] == [
+        {"name": "count", "value": "3"},
+        {"name": "more", "value": "{}"},
+    ]
+    assert (added["path"], added["line"]) == (shop.text, shop.line("add"))
+
+    second = await session.post("/calls", tree=True)
+    assert [line for line in lines(second) if "[" not in line or "→" in line] == [
+        "both() → [2, 1]",
+        "waits(number=2) → 2",
+        "  inner(number=2) → 2",
+        "waits(number=1) → 1",
+        "  inner(number=1) → 1",
+        "check(price=7) → 7",
+    ]
+    assert {call.get("thread") for call in second["tree"] if call["depth"] == 0} == {
+        "MainThread",
+        "worker",
+    }
+
+    third = await session.post("/calls", max_chars=300)
+    assert len(third["text"]) <= 300
+    at = shop.line
+    assert f"    check(price=-1) raised ValueError: bad price at line {at('raise')}" in "\n".join(
+        line[2:] for line in lines(third)
+    )
+    whole = await session.get("/calls", max_chars=2000)
+    assert [line.split("(")[0] for line in lines(whole)] == [
+        "tried", "  Cart.__init__", "  Cart.add", "    price", "      check",
+        "  Cart.add", "    price", "      check",
+    ]  # fmt: skip
+    assert " ×2" in lines(whole)[2]
+
+    deep = await session.post("/calls", tree=True)
+    assert (deep["calls"], deep["left_out"]) == (101, 101 - len(lines(deep)))
+    assert [call["depth"] for call in deep["tree"]] == list(range(101))
+
+    wide = await session.post("/calls", max_chars=500, **{"from": "wide"})
+    assert (wide["calls"], wide["functions"]) == (5001, 2)
+    assert lines(wide)[0].startswith("wide(upto=5000) → 12497500 (+")
+
+    last = await session.post("/calls", focus="json")
+    assert (last["calls"], last["text"]) == (0, "0 calls of 0 functions")
+    ended = await session.post("/calls")
+    assert (ended["status"], ended["exit_code"], ended["calls_state"]) == ("terminated", 3, "ended")
+    assert (await session.get("/calls"))["text"] == ended["text"]
+
+
+OPEN = """
+    import os
+    import sys
+    from json import decoder
+
+    def outer(number):
+        return inner(number + 1)
+
+    def inner(number):
+        stop = number  # @stop
+        return stop
+
+    def counting():
+        yield 1
+        yield 2
+
+    ready = 1  # @ready
+    generator = counting()
+    next(generator)
+    decoder.JSONDecoder().decode("[1]")
+    outer(1)
+    next(generator)
+    sys.stdin.readline()
+    inner(7)
+    os._exit(0)
+"""
+
+
+async def test_calls_that_are_not_over_and_recordings_that_have_no_end(
+    api: Api, program: Write
+) -> None:
+    opened = program(OPEN)
+    session = await paused(api, opened, "ready", "stop")
+    first = await session.post("/calls", tree=True)
+    assert lines(first) == [
+        "counting() yields 1: 1 is not over",
+        "outer(number=1) is not over",
+        "  inner(number=2) is not over",
+    ]
+    assert [call["is_open"] for call in first["tree"]] == [True] * 3
+    await session.delete("/breakpoints")
+
+    under_way = await session.post("/calls", wait=0, focus=["json.decoder", opened.text])
+    assert (under_way["status"], under_way["calls_state"]) == ("running", "recording")
+    assert (under_way["complete"], under_way["reason"]) == (False, "it is still recorded")
+    await session.post("/pause", wait=0)
+    await session.post("/input", input="go\n")
+
+
+async def test_what_cannot_be_recorded_is_refused_and_changes_nothing(
+    api: Api, program: Write
+) -> None:
+    opened = program(OPEN)
+    session = await api.session()
+    with pytest.raises(Refused) as refused:
+        await session.post("/calls")
+    assert refused.value.code == "INVALID_SESSION_STATE"
+    await session.breakpoint(opened.text, opened.line("ready"))
+    await session.launch(opened.text)
+    none = await session.get("/calls")
+    assert (none["calls_state"], none["complete"], none["calls"]) == ("none", False, 0)
+    assert none["text"].endswith("Incomplete: no calls of this run were recorded")
+    for body in (
+        {"focus": "main-x.py"},
+        {"focus": "no/such/folder"},
+        {"focus": ["json", ""]},
+        {"focus": 3},
+        {"focus": ["json"] * 51},
+        {"from": "no function"},
+        {"max_chars": 100},
+        {"wait": -1},
+        {"nothing": 1},
+    ):
+        with pytest.raises(Refused) as refused:
+            await session.post("/calls", **body)
+        assert refused.value.code == "INVALID_REQUEST", body
+    assert (await session.get(""))["status"] == "paused"
+    await session.delete("/breakpoints")
+    await session.post("/input", input="go\n")
+    lost = await session.post("/calls", focus=["json.decoder", opened.text], wait=30)
+    assert (lost["status"], lost["complete"]) == ("terminated", False)
+    assert lost["reason"] == "the program ended at once, and what was recorded went with it"
