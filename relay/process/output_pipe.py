@@ -27,6 +27,10 @@ HOLD_SECONDS = 0.01
 """How long the beginning of a line waits for its rest: programs with block-buffered
 output write in blocks, which end anywhere."""
 
+BREATH_SECONDS = 0.002
+"""Between two reads, unless there was much: a program that writes each dot by itself is read in
+pieces, and does not have to wake a reader for each."""
+
 CREDENTIAL_SECONDS = 1.0
 """How long what may be the beginning of a credential waits for its rest."""
 
@@ -91,6 +95,8 @@ class OutputPipe:
         try:
             while data := await self._next_data(sink):
                 self._take(data, sink)
+                if len(data) < READ_BYTES:
+                    await trio.sleep(BREATH_SECONDS)
             self._finish(sink)
         except trio.ClosedResourceError:
             pass

@@ -313,8 +313,16 @@ class Debuggee:
         *,
         timeout: float | None = None,
     ) -> dict[str, Any]:
-        """One DAP request to this very process."""
-        limit = self.session.settings.request_timeout_seconds if timeout is None else timeout
+        """One DAP request to this very process.
+
+        timeout: seconds; by default what one question may take, and during a start as much as
+        the start.
+        """
+        settings = self.session.settings
+        usual = (
+            settings.request_timeout_seconds if self.started else settings.launch_timeout_seconds
+        )
+        limit = usual if timeout is None else timeout
         assert self.link is not None
         try:
             return await self._timed(self.link, command, arguments, limit)
