@@ -39,12 +39,23 @@ class TraceRequest(TraceView):
     line: int | None = Field(
         None, ge=1, le=LAST_LINE, description="A line with code inside the function, or its `def`"
     )
-    call: int = Field(1, ge=1, le=1_000_000_000, description="Which call from now on; 1: the next")
+    call: int = Field(
+        1,
+        ge=1,
+        le=1_000_000_000,
+        description="Which call from now on, of those that count; 1: the next",
+    )
     depth: int = Field(
         1, ge=1, le=10, description="Levels of calls that are shown line by line; 1: only this one"
     )
     condition: Text | None = Field(
         None, max_length=10_000, description="Count only calls whose arguments make this true"
+    )
+    until_result: Text | None = Field(
+        None,
+        max_length=10_000,
+        description="Let calls go by until one whose end makes this true; it sees `result` or "
+        "`exception` (else None) and the arguments",
     )
     wait: float | None = Field(
         None, ge=0, le=300, description="Seconds to wait for the end of the call; default 10"
@@ -153,6 +164,9 @@ class TraceResult(ExecutionResult):
     calls: int = Field(0, description="Calls that they made of Python functions")
     exceptions: int = Field(0, description="Exceptions that came up in them")
     condition_error: str | None = left_out("What the condition raised; such a call counts")
+    call: int | None = left_out("With `until_result`: which call it was, of those that counted")
+    passed: int | None = left_out("With `until_result`: calls that went by")
+    until_error: str | None = left_out("What `until_result` raised first; such a call goes by")
     text: str = Field(description="The call as text, within `max_chars`; `…` marks cuts")
     truncated: bool = Field(description="Whether anything was left out, of the text or the record")
     tree: TraceCall | None = left_out("The call as a tree")

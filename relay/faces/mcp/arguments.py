@@ -231,6 +231,13 @@ class Trace(WaitsForSession):
         max_length=10_000,
         description="Count only calls whose arguments make this true",
     )
+    until_result: Text | None = hinted(
+        None,
+        "let calls go by until true of result, exception, arguments",
+        "Let calls go by until one whose end makes this true: an expression of `result`, "
+        "`exception` and the arguments",
+        max_length=10_000,
+    )
 
 
 class Input(Short, WaitsForSession):

@@ -27,7 +27,7 @@ async def _found(session: Session, asked: Trace) -> TraceResult:
     room = max(200, asked.max_chars - PLACE_CHARS)
     if asked.target is None:
         return await get_trace(session, query=TraceView(max_chars=room))
-    fields = asked.model_dump(include={"call", "depth", "condition", "wait"})
+    fields = asked.model_dump(include={"call", "depth", "condition", "until_result", "wait"})
     request = TraceRequest.model_validate({**_target(asked.target), **fields, "max_chars": room})
     return await trace(session, body=request)
 

@@ -83,6 +83,7 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
         depth=body.depth,
         condition=body.condition,
         reveal_values=body.reveal,
+        until_result=body.until_result,
     )
     if not can:
         raise NotSupported(
@@ -119,6 +120,7 @@ def _inspector_of(session: Session) -> Inspector:
 async def _wanted(session: Session, body: TraceRequest) -> Wanted:
     named = Breakpoint(id="", path="", line=0, function=body.function, condition=body.condition)
     await check_texts(session, named)
+    await _check_until(session, body.until_result)
     if body.function is not None:
         await _check_function(session, body.function)
         return Wanted(body.function)
@@ -135,6 +137,20 @@ async def _wanted(session: Session, body: TraceRequest) -> Wanted:
             "Choose a line inside a function, or its def; or give the function's name",
         )
     return Wanted(found[0], spot.path, found[1])
+
+
+async def _check_until(session: Session, text: str | None) -> None:
+    if text is None:
+        return
+    fault = await session.debugger.check_expression(text, session.config.python_path)
+    if fault is not None:
+        raise _refusal(
+            "until_result",
+            text[:200],
+            f"until_result is not valid: {fault.message}",
+            "Give an expression of result, exception and the arguments, such as result is None",
+            offset=fault.offset or None,
+        )
 
 
 def _function_at(source: str, line: int) -> tuple[str, int] | None:
@@ -228,6 +244,9 @@ async def _result(session: Session, cursor: int, view: TraceView) -> TraceResult
         calls=record["calls"],
         exceptions=record["exceptions"],
         condition_error=record["complaint"],
+        call=record.get("call"),
+        passed=record.get("passed"),
+        until_error=record.get("until_error"),
         text=text,
         truncated=cut or record["truncated"],
         tree=tree if view.tree else None,
@@ -275,7 +294,8 @@ def _text(
     if tree is None:
         return str(reason or ""), False
     note = f"\nIncomplete: {reason}" if reason else ""
-    name = f"(call {record['called']})" if record["called"] > 1 else ""
+    number = record.get("call") or record["called"]
+    name = f"(call {number})" if number > 1 else ""
     text, cut = text_of(tree, view.max_chars - len(note), name)
     return text + note, cut
 
@@ -286,7 +306,7 @@ def _reason(session: Session, record: Mapping[str, Any]) -> str | None:
         return "no call of this run was traced"
     if record is NOT_REPORTED:
         return "the program ended at once, and what was recorded went with it"
-    state, called = record["state"], f"called: {record['called']} times"
+    state, called = record["state"], _calls_so_far(record)
     if state == "complete":
         return None
     if record["root"] is not None:
@@ -296,8 +316,18 @@ def _reason(session: Session, record: Mapping[str, Any]) -> str | None:
     if state == "waiting":
         return f"the call has not come yet; {called}"
     if state == "ended":
-        return f"the program ended before the call; {called}"
+        what = "the call" if record.get("passed") is None else "a call ended so"
+        return f"the program ended before {what}; {called}"
     return f"{_other_stop(session)}, before the call; {called}"
+
+
+def _calls_so_far(record: Mapping[str, Any]) -> str:
+    passed = record.get("passed")
+    if passed is None:
+        return f"called: {record['called']} times"
+    calls = "1 call went by" if passed == 1 else f"{passed} calls went by"
+    error = record.get("until_error")
+    return calls if error is None else f"{calls}; until_result raised {error}"
 
 
 def _other_stop(session: Session) -> str:

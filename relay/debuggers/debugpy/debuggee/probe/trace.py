@@ -37,6 +37,11 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.trace_monitor import MonitorListener
     from relay.debuggers.debugpy.debuggee.probe.trace_record import FrameTrace
     from relay.debuggers.debugpy.debuggee.probe.trace_settrace import SettraceListener
+    from relay.debuggers.debugpy.debuggee.probe.trace_until import (
+        UntilMonitorListener,
+        UntilSettraceListener,
+        UntilTrace,
+    )
 
 TRACE_EVENT = "relayTrace"
 _STEP = 108  # pydevd's number of a step over: what a stop at the end of the call looks like
@@ -84,14 +89,18 @@ def trace_start(
     depth: int = 1,
     condition: str | None = None,
     reveal_values: bool = False,
+    until_result: str | None = None,
 ) -> dict[str, Any]:
     """Wait for a call from now on, in place of any trace before. For pydevd's own thread."""
     require_purpose("traces")
     _end_trace("replaced")
-    trace = FrameTrace(number, depth, reveal_values)
+    if until_result is None:
+        trace = FrameTrace(number, depth, reveal_values)
+    else:
+        trace = UntilTrace(number, depth, reveal_values, until_result)
     _held.wanted = _Wanted(function, path, line, condition)
     _held.entries = itertools.count(1)
-    listener: Any = MonitorListener if hasattr(sys, "monitoring") else SettraceListener
+    listener = _LISTENERS[until_result is not None, hasattr(sys, "monitoring")]
     _held.trace, _held.listener, _held.is_read = trace, listener(trace), False
     _end_at_stops()
     can = attempt(_held.listener.start, default=False)
@@ -143,25 +152,43 @@ def trace_functions(function: str) -> dict[str, Any]:
     return {"found": False, "similar": [bare[name] for name in near]}
 
 
+_LISTENERS: dict[tuple[bool, bool], Any] = {
+    (False, False): SettraceListener,
+    (False, True): MonitorListener,
+    (True, False): UntilSettraceListener,
+    (True, True): UntilMonitorListener,
+}
+
+
 # What the listeners ask
 
 
 def fits_call(trace: FrameTrace, frame: Any, is_start: Any = None) -> bool | None:
     """Whether this is the call; None if it is one of another function."""
-    wanted = _held.wanted
-    if not wanted.is_code(frame):
+    if not is_meant_code(frame):
         return None
     if is_start is not None and not is_start(frame):
         return False
-    if wanted.code and not _condition_holds(trace, wanted.code, frame):
-        return False
+    return count_call(trace, frame) == trace.call
+
+
+def is_meant_code(frame: Any) -> bool:
+    """Whether the frame runs the function that is traced."""
+    return bool(_held.wanted.is_code(frame))
+
+
+def count_call(trace: FrameTrace, frame: Any) -> int:
+    """The number of a call of that function that begins; 0 if it does not count."""
+    code = _held.wanted.code
+    if code and not _condition_holds(trace, code, frame):
+        return 0
     py_db = debugger()
     if py_db is None or py_db.pydb_disposed:
         _end_trace("interrupted")  # nobody debugs this program any more
-        return False
+        return 0
     number = next(_held.entries)
     trace.called = max(trace.called, number)
-    return bool(number == trace.call)
+    return int(number)
 
 
 def _condition_holds(trace: FrameTrace, code: Any, frame: Any) -> bool:
@@ -177,9 +204,14 @@ def guarded_event(trace: FrameTrace, function: Any, *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except BaseException as error:
-        trace.complaint = "the trace broke off: " + attempt(exception_line, error, default="")
-        _end_trace("interrupted")
+        break_off(trace, error)
         return False
+
+
+def break_off(trace: FrameTrace, error: BaseException) -> None:
+    """The recording itself has failed: end it, and say so."""
+    trace.complaint = "the trace broke off: " + attempt(exception_line, error, default="")
+    _end_trace("interrupted")
 
 
 def forget_trace() -> None:

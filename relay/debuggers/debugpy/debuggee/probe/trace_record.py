@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.types import exact, is_dunder, plan_of
 
-_MOST_VARIABLES, _MOST_ATTRIBUTES = 60, 20
+MOST_VARIABLES, MOST_ATTRIBUTES = 60, 20
 _MOST_LINES, _MOST_NESTED_LINES = 1000, 200  # in detail, of the call and of a call inside
 _ALWAYS_DETAILED = 3  # times that any line is recorded in detail, beyond the bound too
 _MOST_LINES_IN_ALL = 4000
 _MOST_CALLS_A_LINE, _MOST_CALLS = 12, 2000
-_SIZED: Any = frozenset((list, dict, set))
-_SEAMLESS = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>"))  # frames before 3.12
+SIZED: Any = frozenset((list, dict, set))
+SEAMLESS = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>"))  # frames before 3.12
 _SILENT = (StopIteration, StopAsyncIteration, GeneratorExit)
 _SUSPENDS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 _HAS_RESUME = "RESUME" in dis.opmap  # whose argument is 0 where a function begins
@@ -65,7 +65,7 @@ class FrameTrace:
         self.state = "waiting"  # recording, complete, interrupted
         self.root: Any = None
         self.thread: dict[str, Any] | None = None
-        self.frames: dict[Any, _TracedCall] = {}
+        self.frames: dict[Any, Any] = {}  # of calls that are recorded
         self.codes: dict[Any, tuple[str, str, bool]] = {}
         self.lines = self.detailed_lines = self.calls = self.exceptions = 0
         self.truncated = False
@@ -91,7 +91,7 @@ class FrameTrace:
         if caller is None:
             return False
         code = frame.f_code
-        if code.co_name in _SEAMLESS:
+        if code.co_name in SEAMLESS:
             self.frames[frame] = caller
             return False
         if not caller.depth or code.co_filename.startswith("<frozen "):
@@ -159,7 +159,7 @@ class FrameTrace:
     def line(self, frame: Any, line: int) -> None:
         """A line is about to run."""
         call = self.frames.get(frame)
-        if call is None or not call.depth or frame.f_code.co_name in _SEAMLESS:
+        if call is None or not call.depth or frame.f_code.co_name in SEAMLESS:
             return
         self.lines += 1
         times = call.times[line] = call.times.get(line, 0) + 1
@@ -200,7 +200,7 @@ class FrameTrace:
         call = self.frames.get(frame)
         if call is None:
             return False
-        if frame.f_code.co_name in _SEAMLESS:
+        if frame.f_code.co_name in SEAMLESS:
             del self.frames[frame]
             return False
         if call.depth:
@@ -245,7 +245,7 @@ class FrameTrace:
         call = self.frames.get(frame)
         if call is None:
             return False
-        if frame.f_code.co_name in _SEAMLESS:
+        if frame.f_code.co_name in SEAMLESS:
             del self.frames[frame]
             return False
         if call.depth:
@@ -299,7 +299,7 @@ class FrameTrace:
                 if content is not None and are_same(content, old[3]):
                     continue
             record = self.texts.value(name, value, ROOM)
-            size = len(value) if type(value) in _SIZED else -1
+            size = self.size_of(value)
             known[name] = (value, record["value"], size, content or content_of(value))
             if size >= 0 and record.get("truncated"):
                 record["length"] = size
@@ -307,13 +307,20 @@ class FrameTrace:
                 changed.append(record)
             elif (old[1], old[2]) != (record["value"], size):
                 record["old"] = old[1]
-                changed.append(
-                    record if old[0] is not value else self._grown(record, value, old[2])
-                )
+                is_one = self.is_one(old[0], value)
+                changed.append(self._grown(record, value, old[2]) if is_one else record)
         if len(known) > len(present):
             gone = set(known) - {name for name, _ in present}
             changed += [{"name": n, "old": known.pop(n)[1], "deleted": True} for n in sorted(gone)]
         return changed
+
+    def size_of(self, value: Any) -> int:
+        """Items of a list, dict or set; -1 for others."""
+        return len(value) if type(value) in SIZED else -1
+
+    def is_one(self, old: Any, value: Any) -> bool:
+        """Whether these are one object, then and now."""
+        return old is value
 
     def _grown(self, record: dict[str, Any], value: Any, before: int) -> dict[str, Any]:
         """What a list has at its end now: the beginning of a long one says nothing new."""
@@ -324,12 +331,12 @@ class FrameTrace:
         return record
 
     def _present(self, call: _TracedCall, frame: Any) -> list[tuple[str, Any]]:
-        names = list(frame.f_locals.items())[:_MOST_VARIABLES]
+        names = list(frame.f_locals.items())[:MOST_VARIABLES]
         present = [(n, v) for n, v in names if n[0] != "." and not is_dunder(n) and n[:2] != "__"]
         if call.watches_self and present and present[0][0] == "self":
             value = present[0][1]
             own = attempt(lambda: list(own_dict(value, plan_of(value)).items()), default=[])
-            present += [("self." + str(n), v) for n, v in own[:_MOST_ATTRIBUTES]]
+            present += [("self." + str(n), v) for n, v in own[:MOST_ATTRIBUTES]]
         return present
 
     # What the relay gets --------------------------------------------------------------

@@ -28,7 +28,7 @@ _PLAIN_KINDS = (int, float, complex, bool, str, bytes, type(None), range, type)
 _CODE_KINDS = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 UNCHANGING: Any = frozenset((*_PLAIN_KINDS, *_CODE_KINDS))
 _MOST_COMPARED = 30  # items of a container that are compared one by one, before it is written
-_PLAIN_SHOW = object.__repr__
+PLAIN_SHOW = object.__repr__
 
 
 class _Saying:
@@ -84,7 +84,7 @@ class ValueTexts:
         plan = plan_of(value)
         if plan.quick:
             return text_of(value, plan, room)
-        if plan.show is _PLAIN_SHOW:
+        if plan.show is PLAIN_SHOW:
             return f"<{plan.name}>", False, False
         if self.seconds > _MOST_SECONDS or plan.cls in self.slow:
             self.truncated = True

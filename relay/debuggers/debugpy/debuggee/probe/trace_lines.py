@@ -1,0 +1,134 @@
+"""What a line of code can change, read from the code: where a cheap record has to look at values.
+
+Most lines only give a value to a local that had none: it is still there at the next look. A look
+is needed before such a value can be overwritten, and on both sides of a line that may change a
+value in place.
+"""
+
+from __future__ import annotations
+
+import dis
+from typing import Any, NamedTuple
+
+_HARMLESS = [
+    "BUILD_CONST_KEY_MAP",
+    "BUILD_LIST",
+    "BUILD_MAP",
+    "BUILD_SET",
+    "BUILD_SLICE",
+    "BUILD_STRING",
+    "BUILD_TUPLE",
+    "CACHE",
+    "CHECK_EXC_MATCH",
+    "COMPARE_OP",
+    "CONTAINS_OP",
+    "COPY",
+    "COPY_FREE_VARS",
+    "DUP_TOP",
+    "DUP_TOP_TWO",
+    "END_FOR",
+    "EXTENDED_ARG",
+    "IS_OP",
+    "KW_NAMES",
+    "LOAD_ASSERTION_ERROR",
+    "LOAD_CLOSURE",
+    "LOAD_CONST",
+    "LOAD_DEREF",
+    "LOAD_FAST",
+    "LOAD_FAST_AND_CLEAR",
+    "LOAD_FAST_CHECK",
+    "LOAD_FAST_LOAD_FAST",
+    "LOAD_GLOBAL",
+    "MAKE_CELL",
+    "NOP",
+    "POP_BLOCK",
+    "POP_EXCEPT",
+    "POP_TOP",
+    "PUSH_EXC_INFO",
+    "PUSH_NULL",
+    "RAISE_VARARGS",
+    "RERAISE",
+    "RESUME",
+    "ROT_FOUR",
+    "ROT_THREE",
+    "ROT_TWO",
+    "SETUP_FINALLY",
+    "SWAP",
+    "TO_BOOL",
+]
+_HARMLESS_KINDS = ("JUMP", "POP_JUMP", "RETURN_", "STORE_FAST", "UNARY_", "BINARY_")
+_SUBSCRIPTS = ("BINARY_SUBSCR", "BINARY_SLICE")  # may be a program's `__getitem__`
+
+
+class LineFacts(NamedTuple):
+    """Of one code object."""
+
+    acts: frozenset[int]
+    """Lines that may change a value in place, or run other code."""
+    rebinds: frozenset[int]
+    """Lines that may overwrite a local that has a value."""
+    binds: dict[int, frozenset[str]]
+    """The locals to which each line gives a value."""
+
+
+def line_facts(code: Any) -> LineFacts:
+    """Reads the bytecode once; costs milliseconds for a long function."""
+    arguments = code.co_varnames[: _argument_count(code)]
+    acts: set[int] = set()
+    stores: list[tuple[int, int, str]] = []  # offset, line, name
+    loops: list[tuple[int, int]] = []  # offsets: first, last
+    line = code.co_firstlineno
+    for instruction in dis.get_instructions(code):
+        line = _line_of(instruction, line)
+        if _acts(instruction):
+            acts.add(line)
+        if instruction.opname.startswith("STORE_FAST"):
+            stores += [(instruction.offset, line, name) for name in _names(instruction.argval)]
+        target = instruction.argval
+        if _jumps(instruction.opcode) and type(target) is int and target <= instruction.offset:
+            loops.append((target, instruction.offset))
+    places: dict[str, set[int]] = {name: {0} for name in arguments}
+    binds: dict[int, set[str]] = {}
+    for _, line, name in stores:
+        places.setdefault(name, set()).add(line)
+        binds.setdefault(line, set()).add(name)
+    rebinds = {
+        line
+        for offset, line, name in stores
+        if len(places[name]) > 1 or any(first <= offset <= last for first, last in loops)
+    }
+    return LineFacts(
+        frozenset(acts),
+        frozenset(rebinds),
+        {line: frozenset(names) for line, names in binds.items()},
+    )
+
+
+def _argument_count(code: Any) -> int:
+    stars = bool(code.co_flags & 4) + bool(code.co_flags & 8)  # *args, **kwargs
+    return int(code.co_argcount + code.co_kwonlyargcount + stars)
+
+
+def _line_of(instruction: Any, last: int) -> int:
+    """The line of an instruction; only the first of a line has it before 3.13."""
+    line = getattr(instruction, "line_number", None)
+    if line is None and type(instruction.starts_line) is int:
+        line = instruction.starts_line
+    return last if line is None else int(line)
+
+
+def _acts(instruction: Any) -> bool:
+    name = instruction.opname
+    if name == "BINARY_OP":
+        return bool(instruction.argrepr.endswith("="))
+    if name in _HARMLESS:
+        return False
+    return name in _SUBSCRIPTS or not name.startswith(_HARMLESS_KINDS)
+
+
+def _names(found: Any) -> tuple[str, ...]:
+    return found if type(found) is tuple else (found,)
+
+
+def _jumps(opcode: int) -> bool:
+    return opcode in dis.hasjrel or opcode in dis.hasjabs

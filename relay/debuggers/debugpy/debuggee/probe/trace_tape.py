@@ -1,0 +1,206 @@
+"""A call as it goes by, kept cheaply: references and copies, whose texts are written if it counts.
+
+What cannot change is kept as it is, a small container of such values as a copy, and the text of
+anything else is written at once. So what a replay shows is what there was at each line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.attributes import own_dict
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.trace_lines import LineFacts
+    from relay.debuggers.debugpy.debuggee.probe.trace_record import (
+        MOST_ATTRIBUTES,
+        MOST_VARIABLES,
+        SIZED,
+        FrameTrace,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.trace_values import (
+        PLAIN_SHOW,
+        ROOM,
+        UNCHANGING,
+        WIDE_ROOM,
+        ValueTexts,
+        content_of,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.types import is_dunder, plan_of
+
+TAPE_START, TAPE_LINE, TAPE_YIELD, TAPE_RETURN, TAPE_RAISE, TAPE_UNWIND = range(6)
+MOST_EVENTS = 5000  # on one tape
+
+
+class Tape:
+    """The events of one call, and of those that it made as deep as they are shown."""
+
+    __slots__ = ("counted", "events", "frame", "given", "number")
+
+    def __init__(self, frame: Any, number: int, given: dict[str, Any]) -> None:
+        self.frame, self.number, self.given = frame, number, given
+        self.events: list[tuple[int, Any, Any, Any]] = []  # kind, frame, what, variables
+        self.counted: dict[Any, dict[int, int]] = {}  # by frame: lines beyond the bound
+
+    def add(self, kind: int, frame: Any, what: Any, variables: Any) -> None:
+        if len(self.events) < MOST_EVENTS:
+            self.events.append((kind, frame, what, variables))
+        elif kind == TAPE_LINE:
+            counts = self.counted.setdefault(frame, {})
+            counts[what] = counts.get(what, 0) + 1
+
+
+class _Copy:
+    """A small container of values that cannot change, as it was."""
+
+    __slots__ = ("origin", "value")
+
+    def __init__(self, origin: Any, value: Any) -> None:
+        self.origin, self.value = origin, value
+
+
+class _Shown:
+    """A value of which the texts are there already: in the room of a change, and of an argument."""
+
+    __slots__ = ("near", "origin", "size", "wide")
+
+    def __init__(self, origin: Any, near: Any, wide: Any) -> None:
+        self.origin, self.near, self.wide = origin, near, wide
+        self.size = len(origin) if type(origin) in SIZED else -1
+
+
+class TapeTexts(ValueTexts):
+    """Texts of values as they are, and as they were kept."""
+
+    def value(self, name: str, value: Any, room: int) -> dict[str, Any]:
+        if type(value) is _Shown:
+            return dict(value.near if room <= ROOM else value.wide)
+        return super().value(name, value.value if type(value) is _Copy else value, room)
+
+    def kept(self, name: str, value: Any) -> Any:
+        """The value in a form that the program cannot change."""
+        if type(value) in UNCHANGING:
+            return value
+        content = content_of(value)
+        if content is not None:
+            return value if type(value) is tuple else _Copy(value, value.copy())
+        plan = plan_of(value)
+        if plan.show is PLAIN_SHOW:
+            return value  # its text is its type's name
+        wide = self.value(name, value, WIDE_ROOM)
+        is_short = len(wide["value"]) <= ROOM and not wide.get("truncated")
+        return _Shown(value, wide if is_short else self.value(name, value, ROOM), wide)
+
+    def variables(self, code: Any, found: dict[str, Any]) -> dict[str, Any]:
+        """The locals of a frame as they are now; `self.x` for the attributes of `self`.
+
+        found: a copy of them, which is left as it is.
+        """
+        if UNCHANGING.issuperset(map(type, found.values())):
+            return found
+        kept = self.kept
+        values = dict(list(found.items())[:MOST_VARIABLES])
+        if code.co_argcount and code.co_varnames[0] == "self" and "self" in values:
+            me = values["self"]
+            own = attempt(lambda: list(own_dict(me, plan_of(me)).items()), default=[])
+            values.update(("self." + str(name), value) for name, value in own[:MOST_ATTRIBUTES])
+        for name, value in values.items():
+            if type(value) not in UNCHANGING:
+                values[name] = kept(name, value)
+        return values
+
+
+class _Past:
+    """A frame as it was at one event."""
+
+    def __init__(self, frame: Any, back: Any) -> None:
+        self.f_code, self.f_globals, self.f_back = frame.f_code, frame.f_globals, back
+        self.f_locals: dict[str, Any] = {}
+        self.f_lineno = 0
+
+
+class Replay(FrameTrace):
+    """What a tape holds, recorded as if it happened now."""
+
+    def __init__(self, trace: FrameTrace, facts: dict[Any, LineFacts]) -> None:
+        super().__init__(trace.call, trace.depth, trace.texts.reveal)
+        self.texts, self.codes, self.facts = trace.texts, trace.codes, facts
+        self.origins: dict[int, Any] = {}  # of copies, by the copy's id
+
+    def play(self, tape: Tape) -> None:
+        past: dict[Any, _Past] = {}
+        variables = self._variables(tape)
+        for number, (kind, frame, what, _) in enumerate(tape.events):
+            if kind == TAPE_START and (frame is tape.frame or frame.f_back in past):
+                past[frame] = _Past(frame, past.get(frame.f_back))
+            one = past.get(frame)
+            if one is None:
+                continue
+            if variables[number] is not None:
+                one.f_locals = variables[number]
+            self._event(kind, one, what)
+        self.truncated = self.truncated or bool(tape.counted)
+        self.lines += sum(sum(counts.values()) for counts in tape.counted.values())
+
+    def _event(self, kind: int, frame: Any, what: Any) -> None:
+        if kind == TAPE_START:
+            if frame.f_back is None:
+                self.begin(frame)
+            else:
+                self.enter(frame)
+        elif kind == TAPE_LINE:
+            self.line(frame, what)
+        elif kind == TAPE_RAISE:
+            self.raised(frame, what)
+        elif kind == TAPE_UNWIND:
+            error, frame.f_lineno = what
+            self.unwound(frame, error)
+        else:
+            self.leave(frame, what, kind == TAPE_YIELD)
+
+    def _variables(self, tape: Tape) -> list[Any]:
+        """Those of each event: what lines gave in between is found at the next look."""
+        found: list[Any] = [event[3] for event in tape.events]
+        since: dict[Any, list[int]] = {}  # by frame: its events since the last look
+        for number, (_, frame, _, variables) in enumerate(tape.events):
+            events = since.setdefault(frame, [])
+            events.append(number)
+            if variables is not None:
+                self._fill(tape, events, found)
+                since[frame] = [number]
+        return found
+
+    def _fill(self, tape: Tape, events: list[int], found: list[Any]) -> None:
+        later = found[events[-1]]
+        known = found[events[0]]
+        facts = self.facts.get(tape.events[events[0]][1].f_code)
+        if known is None or facts is None:
+            return
+        binds = facts.binds
+        before = events[0]
+        for number in events[1:-1]:
+            kind, _, line, _ = tape.events[before]
+            names = binds.get(line, ()) if kind == TAPE_LINE else ()
+            given = {name: later[name] for name in names if name in later}
+            known = found[number] = {**known, **given} if given else known
+            before = number
+
+    def _present(self, call: Any, frame: Any) -> list[tuple[str, Any]]:
+        present = []
+        for name, value in frame.f_locals.items():
+            if name[0] == "." or is_dunder(name) or name[:2] == "__":
+                continue
+            if type(value) is _Copy:
+                self.origins[id(value.value)] = value.origin
+                value = value.value
+            present.append((name, value))
+        return present
+
+    def size_of(self, value: Any) -> int:
+        return int(value.size) if type(value) is _Shown else super().size_of(value)
+
+    def is_one(self, old: Any, value: Any) -> bool:
+        return self._origin(old) is self._origin(value)
+
+    def _origin(self, value: Any) -> Any:
+        return value.origin if type(value) is _Shown else self.origins.get(id(value), value)
