@@ -9,7 +9,7 @@ creating, launch, definition      a session with all that it starts with; it as 
 sessions, status, ending          what is shown of it, in full and in short; how it ends
 breakpoints, exceptions, profiles, captures, trace, calls     where it stops, or records instead
 execution, run_to, threads, tasks       what runs and stops
-inspection, variables, watches, lookup     what is asked at a stop
+inspection, variables, watches, lookup, history     what is asked at a stop
 failure, hangs, report      what went wrong, who waits for whom, and where it all is in short
 output, streams       what is printed, read and announced
 server, doctor, processes, adapters     the relay, this machine, and its debuggers

@@ -6,6 +6,7 @@ and any debugger by its name.
 sessions      create, launch, attach, end, export, wait
 breakpoints   breakpoints, captures, and what stops at exceptions
 execution     resume, pause, step, run to a line, one thread at a time, trace a call
+history       who wrote a value, and the second run that says it
 inspect       frames, values, sources, tasks
 output        what a program prints and reads
 report        where a program is, in a few lines of text

@@ -22,6 +22,9 @@ ITEM_OVERHEAD = 64
 
 PIECE = 65_536
 
+MOST_REMEMBERED = 1024 * 1024
+"""Bytes that are kept of what was given, so that another run can be given them, too."""
+
 
 class QueueFull(Exception):
     """More would wait than QUEUE_BYTES. `waiting` bytes have not been read."""
@@ -58,6 +61,17 @@ class StdinQueue:
         self._broken = False
         self._news = trio.Event()
         self._less = trio.Event()
+        self._given: bytearray | None = bytearray()
+
+    @property
+    def given(self) -> bytes | None:
+        """Everything that was offered; None if it was more than MOST_REMEMBERED."""
+        return None if self._given is None else bytes(self._given)
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the end of the input was offered, too."""
+        return self._ending
 
     @property
     def waiting(self) -> int:
@@ -78,6 +92,7 @@ class StdinQueue:
         taken = self._waiting + ITEM_OVERHEAD * len(self._pieces)
         if taken + len(data) + ITEM_OVERHEAD > QUEUE_BYTES:
             raise QueueFull(self._waiting)
+        self._remember(data)
         rest = data if self._pieces else self._write_now(data)
         self._pieces.extend(rest[start : start + PIECE] for start in range(0, len(rest), PIECE))
         self._waiting += len(rest)
@@ -85,6 +100,12 @@ class StdinQueue:
         if end and not self._pieces:
             self._end()
         self._news.set()
+
+    def _remember(self, data: bytes) -> None:
+        if self._given is not None:
+            self._given += data
+            if len(self._given) > MOST_REMEMBERED:
+                self._given = None
 
     async def room(self) -> None:
         """Until nothing waits, or nobody can read it any more."""

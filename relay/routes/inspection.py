@@ -16,6 +16,7 @@ from relay.errors import (
     WatchNotFound,
 )
 from relay.models.hangs import HangReport, HangRequest
+from relay.models.history import History, HistoryRequest
 from relay.models.inspection import (
     EvaluateRequest,
     Evaluation,
@@ -101,6 +102,14 @@ class InspectionRoutes:
         HangReport,
         "hangs.hang_report.hang_report",
         errors=(NotSupported, *ASKS),
+    )
+    history = route(
+        "POST",
+        f"{_S}/history",
+        HistoryRequest,
+        History,
+        "history.history.history",
+        errors=(EvaluateError, FrameNotFound, NotSupported, *ASKS),
     )
     stack = route(
         "GET",

@@ -8,7 +8,7 @@ what plain DAP has. What a debugger cannot answer raises NotSupported. Source: c
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -208,6 +208,25 @@ class Inspector(ABC):
     @abstractmethod
     async def calls_read(self, *, stopped: bool) -> dict[str, Any] | None:
         """The calls so far, if any were asked for; ends the recording if the program stopped."""
+
+    @abstractmethod
+    async def watch_writes(self, state: Mapping[str, Any]) -> None:
+        """Record who writes a state, in whatever object has it; before the program begins only.
+
+        `state` is that of an answer of `write_question`. Raises NotSupported if it cannot be.
+        """
+
+    @abstractmethod
+    async def write_question(self, frame: Frame, expression: str) -> dict[str, Any]:
+        """What the expression names (`state`, `value`), and what is equal at an equal stop (`values`).
+
+        Raises EvaluateError for bad syntax, InvalidRequest for what cannot be watched.
+        """
+
+    @abstractmethod
+    async def written(self, frame: Frame, expression: str, limit: int) -> dict[str, Any]:
+        """The `writes` of the object that the expression names, newest first, and the `reason` why
+        they are not all."""
 
     @abstractmethod
     async def limit_exceptions(self, types: Sequence[str]) -> list[str]:

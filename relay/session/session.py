@@ -36,6 +36,7 @@ from relay.session.program_events import ProgramEvents
 from relay.session.state.breakpoints import BreakpointTable
 from relay.session.state.captures import CaptureLogs
 from relay.session.state.exception_breakpoints import ExceptionBreakpoints
+from relay.session.state.journey import Journey
 from relay.session.state.line_runs import LineRuns
 from relay.session.state.program_run import Launched, ProgramRun
 from relay.session.state.report_history import ReportHistory
@@ -66,6 +67,7 @@ class Session:
     lifecycle         the status, and which may follow it
     program_run       the latest run of the program: how it began, how it ended, what was lost
     stops             the stop in force, the one before, and where the program is to run to
+    journey           how the program was brought where it stands, to do so again in another run
     line_runs         what is remembered of runs to a line
     report_history    what reports have shown already
     program_events    what happens to the program: changes the four above, writes the two logs
@@ -99,6 +101,7 @@ class Session:
         self.lifecycle = Lifecycle()
         self.program_run = ProgramRun()
         self.stops = Stops()
+        self.journey = Journey()
         self.line_runs = LineRuns()
         self.report_history = ReportHistory()
         self.metrics = metrics or Metrics()

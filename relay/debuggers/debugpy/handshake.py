@@ -28,6 +28,7 @@ async def shake_hands(
     start: tuple[str, Mapping[str, Any]],
     *,
     has_probe: bool,
+    watched_state: Mapping[str, Any] | None = None,
 ) -> None:
     """From a fresh link to a program that runs with everything set.
 
@@ -48,6 +49,8 @@ async def shake_hands(
             if debuggee.stdin is not None:  # else it is not ours, and may be under way
                 await inspector.watch_stdin()
         await inspector.configure(debuggee.session.redaction)
+        if watched_state is not None:
+            await inspector.watch_writes(watched_state)
         await debuggee.group.prepare(inspector)
         debuggee.inspector = inspector
         await send_all(debuggee)

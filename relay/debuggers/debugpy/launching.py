@@ -67,6 +67,7 @@ def _program(plan: LaunchPlan) -> Program:
         env=plan.env,
         args=plan.args,
         python_args=plan.python_args,
+        hash_seed=plan.hash_seed,
     )
 
 
@@ -191,6 +192,7 @@ class _Start:
                     stop_on_entry=self._plan.stop_on_entry,
                 ),
                 has_probe=has_probe,
+                watched_state=self._plan.watched_state,
             )
         except (RelayError, ExceptionGroup) as error:
             raise await self._why(debuggee, error) from None

@@ -19,6 +19,7 @@ from relay.errors import (
     DebuggerError,
     DebuggerTimeout,
     EvaluateError,
+    InvalidRequest,
     InvalidSessionState,
     NotSupported,
     VariableNotFound,
@@ -131,11 +132,20 @@ class ProbeLink:
                 f"SyntaxError: {error['message']}",
                 **{k: error[k] for k in ("line", "offset", "text") if k in error},
             )
+        if error.get("kind") in ("unwatchable", "raised"):
+            raise _bad_expression(str(error["message"]), arguments.get("expression"))
         if error.get("kind") == "unsupported":
             raise NotSupported(str(error["message"]), suggestion=OTHER_DEBUGGER)
         if error.get("kind") == "unfit":
             raise DebuggerUnfit(reason=str(error["message"]))
         raise DebuggerError(f"{do} failed in the debuggee: {error.get('message')}", operation=do)
+
+
+def _bad_expression(reason: str, expression: Any) -> InvalidRequest:
+    errors = [{"field": "expression", "message": reason, "value": expression}]
+    return InvalidRequest(
+        reason, suggestion="Name a variable, an attribute or an item", errors=errors
+    )
 
 
 def _moved_on(do: str, phase: Phase) -> InvalidSessionState:

@@ -7,7 +7,7 @@ Source: contract, section 5.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from relay.actions import Action
@@ -302,6 +302,19 @@ class ProbeInspector(Inspector):
 
     async def calls_read(self, *, stopped: bool) -> dict[str, Any] | None:
         return (await self._ask("calls_read", None, stopped=stopped))["calls"]  # type: ignore[no-any-return]
+
+    async def watch_writes(self, state: Mapping[str, Any]) -> None:
+        answer = await self._ask("watch_writes", None, **state)
+        if not answer["can"]:
+            raise NotSupported("The program's own tracing tools leave no room to watch writes")
+
+    async def write_question(self, frame: Frame, expression: str) -> dict[str, Any]:
+        return await self._ask("write_question", frame, frame=frame.dap_id, expression=expression)
+
+    async def written(self, frame: Frame, expression: str, limit: int) -> dict[str, Any]:
+        return await self._ask(
+            "written", frame, frame=frame.dap_id, expression=expression, limit=limit
+        )
 
     async def limit_exceptions(self, types: Sequence[str]) -> list[str]:
         return list((await self._ask("limit_exceptions", None, types=list(types)))["unknown"])

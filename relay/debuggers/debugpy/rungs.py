@@ -85,12 +85,17 @@ class Program:
     env: Mapping[str, str]
     args: Sequence[str] = ()
     python_args: Sequence[str] = ()
+    hash_seed: int | None = None
+    """Given to the interpreter, where it would choose by chance, and hidden from the program."""
 
     @property
     def command(self) -> list[str]:
         """What follows the interpreter's own options on a plain command line."""
         head = ["-m", self.target] if self.kind == "module" else [self.target]
         return [*head, *self.args]
+
+
+HASH_SEED = "PYTHONHASHSEED"
 
 
 @dataclass(frozen=True)
@@ -200,8 +205,12 @@ def fast_spawn(interpreter: Interpreter, program: Program, *, fd: int) -> Spawn:
         "target": program.target,
         "args": list(program.args),
     }
+    environment = dict(program.env)
+    if program.hash_seed is not None:
+        spec["hash_seed"] = [environment.get(HASH_SEED)]
+        environment[HASH_SEED] = str(program.hash_seed)
     argv = [*_python(interpreter, program), str(BOOTSTRAP), json.dumps(spec)]
-    return Spawn(argv, dict(program.env))
+    return Spawn(argv, environment)
 
 
 def plain_spawn(interpreter: Interpreter, program: Program, *, port: int, token: str) -> Spawn:

@@ -381,6 +381,15 @@ class StandardInspector(Inspector):
     async def trace_start(self, **wanted: Any) -> bool:
         self._cannot("trace a call")
 
+    async def watch_writes(self, state: Mapping[str, Any]) -> None:
+        self._cannot("say who wrote a value")
+
+    async def write_question(self, frame: Frame, expression: str) -> dict[str, Any]:
+        self._cannot("say who wrote a value")
+
+    async def written(self, frame: Frame, expression: str, limit: int) -> dict[str, Any]:
+        self._cannot("say who wrote a value")
+
     async def trace_read(self, *, stopped: bool) -> dict[str, Any] | None:
         self._cannot("trace a call")
 

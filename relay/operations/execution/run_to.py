@@ -101,6 +101,7 @@ async def goto(session: Session, *, body: GotoRequest) -> ExecutionResult:
     debuggee = session.require_debuggee("set the next line")
     where = {"source": {"path": frame.path}, "line": body.line}
     targets = await debuggee.request("gotoTargets", where)
+    session.journey.disturb("the next line was set by hand")
     cursor = session.events.last_seq
     target_id = targets["targets"][0]["id"]
     try:

@@ -33,6 +33,7 @@ from relay.operations.report.blocked import (
 from relay.operations.report.blocked import STOPS as STOPS
 from relay.operations.sessions.sessions import failure_fields, location_view
 from relay.session.session import Session
+from relay.session.state.journey import leg_of, setting_of
 from relay.session.state.stop import Stop
 
 STEP_WAIT = 10.0
@@ -147,6 +148,7 @@ async def resume_all(session: Session, arguments: Mapping[str, Any]) -> None:
     assert inspector is not None
     await inspector.release()
     stop = session.require_stop("continue")
+    _note_leg(session, stop, "continue", arguments)
     session.program_events.resumed(stop.thread_id)
     await inspector.resume_all()
 
@@ -163,12 +165,24 @@ async def _resume(session: Session, stop: Stop, command: str, arguments: Mapping
         await debuggee.inspector.release()
     if session.stop is not stop:
         session.require_stop(command)
+    _note_leg(session, stop, command, arguments)
     session.program_events.resumed(stop.thread_id)
     try:
         await debuggee.request(command, arguments)
     except DebuggerError:
         _still_stands(session, stop)
         raise
+
+
+def _note_leg(session: Session, stop: Stop, command: str, arguments: Mapping[str, Any]) -> None:
+    """Another run of the program could be brought on in the same way."""
+    target, journey = session.stops.target, session.journey
+    if arguments["threadId"] != stop.thread_id:
+        journey.disturb("another thread than the one that stopped was resumed")
+    if target is not None and target.thread_id is not None:
+        journey.disturb("it was to run to a line in one thread only")
+    setting = setting_of(session.breakpoints, session.exceptions)
+    journey.leave(leg_of(command, arguments.get("granularity"), target, setting))
 
 
 def _still_stands(session: Session, stop: Stop) -> None:

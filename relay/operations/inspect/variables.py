@@ -156,4 +156,5 @@ async def set_variable(
             suggestion="Give an expression whose value can stand there; "
             "tuples, texts and read-only attributes cannot be changed",
         )
+    session.journey.disturb("a variable was set by hand")
     return shown(found)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import trio
@@ -36,6 +37,7 @@ from relay.session.debugger import Ability
 from relay.session.definition import without_waiting
 from relay.session.session import Session
 from relay.session.state.exception_breakpoints import ExceptionBreakpoints
+from relay.session.state.journey import setting_of
 
 SECRETS = ("RELAY_TOKEN",)
 """Variables of the relay that are none of a program's business."""
@@ -74,6 +76,7 @@ async def start_program(
     await session.keep()
     await _require_still(session, verb, *phases)
     cursor = session.events.last_seq
+    session.journey.begin(plan, setting_of(session.breakpoints, session.exceptions))
     await session.start(starters)
     result = await settle(session, body, cursor, default_wait=0.0)
     assert session.launched is not None
@@ -138,7 +141,14 @@ async def _plan(session: Session, body: LaunchRequest) -> LaunchPlan:
         debug_subprocesses=children is not None,
         children_optional=body.debug_subprocesses == "auto",
         workers_only=children == "workers",
+        hash_seed=_hash_seed(body.env),
     )
+
+
+def _hash_seed(given: Mapping[str, str]) -> int | None:
+    """What Python would choose by chance, so that another run can be given the same."""
+    chosen = {**_own_environment(), **given}.get("PYTHONHASHSEED")
+    return secrets.randbelow(2**32 - 1) + 1 if chosen in (None, "", "random") else None
 
 
 def _choose_python(session: Session, body: LaunchRequest, cwd: str) -> None:
@@ -293,6 +303,7 @@ async def attach(session: Session, *, body: AttachRequest) -> AttachResult:
     session.definition.use_attach(body)
     await session.keep()
     session.require("attach", Phase.CREATED)
+    session.journey.begin(None, setting_of(session.breakpoints, session.exceptions))
     await session.start([starter])
     return AttachResult(
         session_id=session.id,

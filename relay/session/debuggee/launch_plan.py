@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from relay.session.debuggee.start import Launched
 
@@ -33,6 +34,12 @@ class LaunchPlan:
 
     workers_only: bool = False
     """Of all children those of multiprocessing and of test runners."""
+
+    hash_seed: int | None = None
+    """In place of what Python chooses by chance; the program does not see that it was given."""
+
+    watched_state: Mapping[str, Any] | None = None
+    """The state whose writes are recorded from the beginning, as the inspector names it."""
 
     def launched(self, rung: str) -> Launched:
         """What is launched, on a rung."""

@@ -58,8 +58,19 @@ def connect(spec: dict[str, Any]) -> Any:
     return link.Link(pydevd, py_db, sock)
 
 
+def hide_hash_seed(given: Any) -> None:
+    """Give the program the variable as it would be without us; its value has been used."""
+    if given is None or sys.flags.ignore_environment:
+        return
+    if given[0] is None:
+        os.environ.pop("PYTHONHASHSEED", None)
+    else:
+        os.environ["PYTHONHASHSEED"] = given[0]
+
+
 def main() -> None:
     spec = json.loads(sys.argv[1])
+    hide_hash_seed(spec.get("hash_seed"))
     plain = load("_debug_relay_plain_program", os.path.join(HERE, "plain_program.py"))
     if not plain.is_safe_path():
         del sys.path[0]  # this file's directory: the program has nothing to find there

@@ -101,6 +101,12 @@ PARTS = (
     "quiet",
     "task_waits",
     "hang",
+    "value_stack",
+    "write_sites",
+    "write_log",
+    "write_monitor",
+    "write_settrace",
+    "write_history",
 )
 """In the order in which they are run, from the ground up; `entry` comes last.
 

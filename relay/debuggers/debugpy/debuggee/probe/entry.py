@@ -63,6 +63,11 @@ if TYPE_CHECKING:
         trace_read,
         trace_start,
     )
+    from relay.debuggers.debugpy.debuggee.probe.write_history import (
+        watch_writes,
+        write_question,
+        written,
+    )
     from relay.debuggers.debugpy.debuggee.probe.writers import learn_array
 
 
@@ -129,6 +134,9 @@ _CALLS: dict[str, Callable[..., dict[str, Any]]] = {
         tasks,
         report,
         hang_report,
+        watch_writes,
+        write_question,
+        written,
     )
 }
 _encode = json.JSONEncoder(separators=(",", ":")).encode

@@ -16,10 +16,14 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.bytecode import HAS_TABLE
 
-_WORD = 8
-_INNER_AT = 3 * _WORD  # in a frame object, from 3.11 on: the address of the interpreter's frame
-_TOP_AT = 8 * _WORD  # in an interpreter's frame: how many values it has, variables included (3.11)
-_VALUES_AT = 9 * _WORD  # in an interpreter's frame: variables, then the stack
+_WORD_SIZE = 8
+_INNER_AT = (
+    3 * _WORD_SIZE
+)  # in a frame object, from 3.11 on: the address of the interpreter's frame
+_TOP_AT = (
+    8 * _WORD_SIZE
+)  # in an interpreter's frame: how many values it has, variables included (3.11)
+_VALUES_AT = 9 * _WORD_SIZE  # in an interpreter's frame: variables, then the stack
 _STACK_VERSIONS = ((3, 8), (3, 13))
 _ENDS = ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "INTERPRETER_EXIT")
 _ALWAYS_JUMPS = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
@@ -31,13 +35,13 @@ _known_depths: dict[Any, dict[int, int]] = {}
 def can_read_stack() -> bool:
     """Whether the layout of frames is known here."""
     oldest, newest = _STACK_VERSIONS
-    plain = sys.implementation.name == "cpython" and object.__basicsize__ == 2 * _WORD
+    plain = sys.implementation.name == "cpython" and object.__basicsize__ == 2 * _WORD_SIZE
     return plain and oldest <= sys.version_info[:2] <= newest
 
 
 def stack_values(frame: Any, offset: int, count: int) -> list[Any]:
     """The uppermost values, the top first, as the instruction at `offset` finds them."""
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036  also run by the debuggee's Python
         # What the collector is shown ends with the stack.
         return gc.get_referents(frame)[: -count - 1 : -1]
     import ctypes
@@ -48,8 +52,10 @@ def stack_values(frame: Any, offset: int, count: int) -> list[Any]:
     else:  # it is in a register, and so worked out
         code = frame.f_code
         height = _count_of_variables(code) + stack_depths(code)[offset]
-    top = inner + _VALUES_AT + height * _WORD
-    addresses = [ctypes.c_void_p.from_address(top - n * _WORD).value for n in range(1, count + 1)]
+    top = inner + _VALUES_AT + height * _WORD_SIZE
+    addresses = [
+        ctypes.c_void_p.from_address(top - n * _WORD_SIZE).value for n in range(1, count + 1)
+    ]
     return [a and ctypes.cast(a, ctypes.py_object).value for a in addresses]
 
 
@@ -58,7 +64,7 @@ def variable_at(frame: Any, index: int) -> Any:
     import ctypes
 
     inner = ctypes.c_void_p.from_address(id(frame) + _INNER_AT).value or 0
-    address = ctypes.c_void_p.from_address(inner + _VALUES_AT + index * _WORD).value
+    address = ctypes.c_void_p.from_address(inner + _VALUES_AT + index * _WORD_SIZE).value
     return address and ctypes.cast(address, ctypes.py_object).value
 
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         read_target,
         resolve_target,
     )
-    from relay.debuggers.debugpy.debuggee.probe.stops import _client_path
     from relay.debuggers.debugpy.debuggee.probe.types import (
         DATA_DESCRIPTORS,
         is_dunder,
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
         ObjectWrites,
         WriteLog,
         has_source,
-        is_equal,
     )
     from relay.debuggers.debugpy.debuggee.probe.write_monitor import WriteMonitor
     from relay.debuggers.debugpy.debuggee.probe.write_settrace import WriteTracer
@@ -59,7 +57,7 @@ if TYPE_CHECKING:
 
 _SIMPLE_TYPES = frozenset((int, float, complex, bool, str, bytes, type(None)))
 _SIMPLE_GROUPS = frozenset((list, tuple, dict, set, frozenset))
-_MOST_ITEMS = 100  # of a container whose items are compared
+_MOST_ITEMS_COMPARED = 100  # of a container whose items are compared
 _SHOWN_TEXT = 60
 _FROM_OUTSIDE = (object.__dict__["__setattr__"], type.__dict__["__setattr__"])
 
@@ -206,7 +204,7 @@ _GLOBAL_CODES = _global_codes()
 # The calls
 
 
-_watch: list[WriteWatch] = []
+_write_watch: list[WriteWatch] = []
 
 
 def watch_writes(
@@ -218,7 +216,7 @@ def watch_writes(
         raise TroubleError("unsupported", f"Writes cannot be watched in this Python ({version})")
     state = WatchedState(kind, ast.literal_eval(key), path, function, first_line)
     watch = WriteWatch(state, False)
-    _watch[:] = [watch]
+    _write_watch[:] = [watch]
     return {"can": watch.start()}
 
 
@@ -235,20 +233,22 @@ def write_question(frame: int, expression: str) -> dict[str, Any]:
         raise TroubleError("unwatchable", f"Writes cannot be watched in this Python ({version})")
     value = read_target(target)
     return {
-        "state": _state_of(target)._asdict(),
+        "state": _watched_state_of(target)._asdict(),
         "value": WriteLog(target.key, False).text(value),
         "values": _simple_values(found),
     }
 
 
-def _state_of(target: StateTarget) -> WatchedState:
+def _watched_state_of(target: StateTarget) -> WatchedState:
     if target.kind == "list_item":
         raise TroubleError(
             "unwatchable", f"{target.text} is an item of a list: ask who wrote what holds the list"
         )
     key = _simple_text(target.key, 1)
     if key is None or ast.literal_eval(key) != target.key:
-        raise TroubleError("unwatchable", "Only numbers and texts can be asked for as keys of a dict")
+        raise TroubleError(
+            "unwatchable", "Only numbers and texts can be asked for as keys of a dict"
+        )
     if target.code is None:
         return WatchedState(target.kind, key)
     code = target.code
@@ -280,7 +280,7 @@ def _simple_text(value: Any, depth: int) -> str | None:
     kind = type(value)
     if kind in _SIMPLE_TYPES:
         return repr(value)
-    if kind not in _SIMPLE_GROUPS or not depth or len(value) > _MOST_ITEMS:
+    if kind not in _SIMPLE_GROUPS or not depth or len(value) > _MOST_ITEMS_COMPARED:
         return None
     items = list(value.items()) if kind is dict else list(value)
     texts = [_simple_text(item, depth - (kind is not dict)) for item in items]
@@ -292,7 +292,7 @@ def _simple_text(value: Any, depth: int) -> str | None:
 
 def written(frame: int, expression: str, limit: int) -> dict[str, Any]:
     """The newest writes, newest first, of the object that the expression names in the frame."""
-    watch, found = _watch[0], find_frame(frame)
+    watch, found = _write_watch[0], find_frame(frame)
     watch.stop()
     target = resolve_target(expression, found)
     held = watch.log.of(target.owner)

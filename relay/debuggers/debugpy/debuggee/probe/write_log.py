@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.state_targets import ABSENT
     from relay.debuggers.debugpy.debuggee.probe.trace_values import ValueTexts
 
-_MOST_KEPT = 100  # writes of one object
-_MOST_OBJECTS = 20_000
+_MOST_WRITES_KEPT = 100  # writes of one object
+_MOST_WRITTEN_OBJECTS = 20_000
 _MOST_FRAMES = 20  # of the stack of a write
 _TEXT_ROOM = 200  # characters of a value
 _SWEEP_AFTER = 1000  # writes after which those objects are let go that nobody else has
@@ -43,7 +43,7 @@ class ObjectWrites:
     """The newest writes of one object."""
 
     def __init__(self, owner: Any, is_held: bool) -> None:
-        self.writes: Any = collections.deque(maxlen=_MOST_KEPT)
+        self.writes: Any = collections.deque(maxlen=_MOST_WRITES_KEPT)
         self.count = 0
         self.last: Any = ABSENT  # id of the value that was written last
         self.text: Any = None
@@ -109,10 +109,10 @@ class WriteLog:
         self.seen += 1
         if self.seen % _SWEEP_AFTER == 0:
             self._sweep()
-        if len(objects) > _MOST_OBJECTS:
+        if len(objects) > _MOST_WRITTEN_OBJECTS:
             objects.popitem(last=False)
             self.is_full = True
-        return found  # type: ignore[no-any-return]
+        return found
 
     def _sweep(self) -> None:
         """Let go of what is gone, or would be but for us."""
@@ -133,17 +133,19 @@ def is_equal(old: Any, new: Any, depth: int = 3) -> bool:
     if kind is not type(new):
         return False
     if kind in _COMPARED_TYPES:
-        return bool(old == new or (old != old and new != new))  # noqa: PLR0124  nan
+        return bool(old == new or (old != old and new != new))
     if kind not in _GROUP_TYPES or not depth or len(old) != len(new) or len(old) > 1000:
         return False
     if kind in (set, frozenset):
         plain = _COMPARED_TYPES.issuperset(map(type, (*old, *new)))
         return plain and bool(old == new)
-    if kind is dict:
-        pairs = zip((*old, *old.values()), (*new, *new.values()))  # noqa: B905  not in Python 3.8
-    else:
-        pairs = zip(old, new)  # noqa: B905
+    ours, theirs = (_values_in(one) for one in (old, new))
+    pairs = zip(ours, theirs)  # noqa: B905  not in Python 3.8
     return all(is_equal(one, other, depth - 1) for one, other in pairs)
+
+
+def _values_in(group: Any) -> tuple[Any, ...]:
+    return (*group, *group.values()) if type(group) is dict else tuple(group)
 
 
 def stack_of_write(frame: Any) -> tuple[tuple[Any, int], ...]:

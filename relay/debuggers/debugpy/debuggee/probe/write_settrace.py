@@ -83,6 +83,4 @@ class _FrameTracer:
             return self
         if self.inner is not None:
             self.inner = self.inner(frame, event, arg) or self.inner
-            if frame.f_trace is not self and frame.f_trace is not None:
-                self.inner = frame.f_trace  # set for the step with which it goes on
         return self

@@ -1,0 +1,1 @@
+"""Who wrote a value: the verb, and the second run that it takes."""

@@ -1,0 +1,141 @@
+"""Who wrote a value: the last writes of what an expression names at a stop.
+
+Nothing is recorded beforehand. The same launch is run again, out of sight, with only this state
+watched; at the stop that is equal to the present one, the writes of the object that the expression
+names there are the answer. Source: contract, section 11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import trio
+
+from relay.errors import DebuggerTimeout, InvalidSessionState, NotSupported, RelayError
+from relay.models.history import History, HistoryRequest, HistoryWrite, WriteFrame
+from relay.models.resource import Location
+from relay.operations.history.second_run import OtherwiseError, second_run, words_of
+from relay.operations.inspect.inspection import frame_of, inspector_of
+from relay.session.dap.stack import stack
+from relay.session.session import Session
+from relay.session.state.stop import Stop
+
+NOT_DETERMINISTIC = "not deterministic"
+
+
+async def history(session: Session, *, body: HistoryRequest) -> History:
+    """Who wrote the value that an expression names here: the last writes, newest first.
+
+    The program is started again, out of sight, with the same arguments, environment, input and
+    hash seed, and brought to the same stop: what it does to files and to others, it does again.
+    If it does not come to an equal stop, `complete` is false and the reason `not deterministic`.
+    """
+    stop = session.require_stop("ask who wrote a value")
+    asked = await _question(session, body)
+    _require_repeatable(session)
+    async with session.journey.asking:
+        if session.stop is not stop:
+            raise InvalidSessionState(
+                "The program went on before it could be asked who wrote the value",
+                current_state=session.phase.value,
+            )
+        found = await _found(session, stop, body, asked)
+    return History(expression=body.expression, value=asked["value"], how="rerun", runs=2, **found)
+
+
+async def _question(session: Session, body: HistoryRequest) -> dict[str, Any]:
+    frame = await frame_of(session, body.frame_id)
+    inspector = inspector_of(session, "ask who wrote a value")
+    return await inspector.write_question(frame, body.expression)
+
+
+def _require_repeatable(session: Session) -> None:
+    """Raise NotSupported for a stop to which another run cannot be brought."""
+    given = _given_input(session)
+    why = session.journey.obstacle
+    if why is None and given is None:
+        why = "it was given more input than is remembered"
+    if why is not None:
+        raise NotSupported(
+            f"Who wrote a value is found by running the program again, and {why}",
+            suggestion="Launch it again with a breakpoint here, and ask at that stop",
+        )
+
+
+def _given_input(session: Session) -> bytes | None:
+    debuggee = session.debuggee
+    return b"" if debuggee is None or debuggee.stdin is None else debuggee.stdin.given
+
+
+async def _found(
+    session: Session, stop: Stop, body: HistoryRequest, asked: Mapping[str, Any]
+) -> dict[str, Any]:
+    try:
+        with trio.fail_after(body.wait):
+            return await _found_again(session, stop, body, asked)
+    except trio.TooSlowError:
+        return _nothing(f"the second run did not come to this stop within {body.wait:g} s")
+    except OtherwiseError as otherwise:
+        return _nothing(NOT_DETERMINISTIC, str(otherwise))
+
+
+async def _found_again(
+    session: Session, stop: Stop, body: HistoryRequest, asked: Mapping[str, Any]
+) -> dict[str, Any]:
+    stdin = session.debuggee.stdin if session.debuggee is not None else None
+    ends_input = stdin is not None and stdin.is_ended
+    given = _given_input(session) or b""
+    async with second_run(session, asked["state"], given, ends_input=ends_input) as hidden:
+        try:
+            await _compare_stops(session, stop, hidden, body, asked)
+            frame = await frame_of(hidden, body.frame_id)
+            inspector = inspector_of(hidden, "ask who wrote a value")
+            answer = await inspector.written(frame, body.expression, body.limit)
+        except DebuggerTimeout:
+            raise
+        except RelayError as error:
+            raise OtherwiseError(words_of(error)) from None
+    reason = answer["reason"]
+    writes = [_write(one) for one in answer["writes"]]
+    return {"writes": writes, "complete": reason is None, "reason": reason}
+
+
+def _nothing(reason: str, difference: str | None = None) -> dict[str, Any]:
+    return {"writes": [], "complete": False, "reason": reason, "difference": difference}
+
+
+async def _compare_stops(
+    session: Session,
+    stop: Stop,
+    hidden: Session,
+    body: HistoryRequest,
+    asked: Mapping[str, Any],
+) -> None:
+    """Raise OtherwiseError unless both stand in the same frames, with equal values."""
+    ours, theirs = await _places(session, stop), await _places(hidden, hidden.require_stop("look"))
+    if ours != theirs:
+        raise OtherwiseError("the stacks differ")
+    again = await _question(hidden, body)
+    if again["state"] != asked["state"]:
+        raise OtherwiseError(f"{body.expression} names something else")
+    values, others = asked["values"], again["values"]
+    for name in sorted({*values, *others}):
+        if values.get(name) != others.get(name):
+            raise OtherwiseError(f"the {name} is not the same")
+    if again["value"] != asked["value"]:
+        raise OtherwiseError(f"{body.expression} is not the same")
+
+
+async def _places(session: Session, stop: Stop) -> Sequence[tuple[str | None, int, str]]:
+    frames = await stack(session.require_debuggee("get the stack trace"), stop, stop.thread_id)
+    return [(frame.path, frame.line, frame.name) for frame in frames]
+
+
+def _write(found: Mapping[str, Any]) -> HistoryWrite:
+    frames = [WriteFrame.pick(frame) for frame in found["stack"]]
+    writer = frames[0] if frames else WriteFrame(function="", path="", line=0)
+    where = Location(path=writer.path, line=writer.line, function=writer.function)
+    return HistoryWrite(
+        old=found["old"], new=found["new"], location=where, function=writer.function, stack=frames
+    )

@@ -1,0 +1,171 @@
+"""A second run of the same launch, out of sight, up to the stop where the first one stands.
+
+It is a session of its own that nobody can find: what it prints is not shown, and it ends with the
+question, whatever happens. Everything that clients did to bring the first run on is done again,
+stop by stop; a stop that is another one ends the attempt.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import trio
+
+from relay.dap.lifecycle import Phase
+from relay.errors import RelayError
+from relay.models.execution import StepOutRequest, StepRequest
+from relay.operations.execution.stepping import STOPS, resume_all, step_into, step_out, step_over
+from relay.session.dap.breakpoint_sync import (
+    send_breakpoints,
+    send_exception_filters,
+    send_function_breakpoints,
+)
+from relay.session.session import Session
+from relay.session.state.journey import Journey, Leg, Place, Setting
+from relay.session.state.run_target import Target
+
+LAST_WORDS = 200
+"""Characters of the second run's standard error that say why it ended."""
+
+
+class OtherwiseError(Exception):
+    """The second run has come to something else: the words say where it differs."""
+
+
+@asynccontextmanager
+async def second_run(
+    session: Session, state: Mapping[str, Any], stdin: bytes, *, ends_input: bool
+) -> AsyncIterator[Session]:
+    """A hidden session whose program stands where the session's own does.
+
+    Raises OtherwiseError if it comes to another stop, or to none. Nothing of it is left after the
+    block.
+    """
+    async with _hidden(session) as hidden:
+        await _launch(hidden, session.journey, state, stdin, ends_input=ends_input)
+        before = session.journey.start
+        _compare(session.journey.first, await _arrival(hidden, 0))
+        for leg in list(session.journey.legs):
+            await _set(hidden, before, leg.setting)
+            before = leg.setting
+            cursor = hidden.events.last_seq
+            await _go(hidden, leg)
+            _compare(leg.arrived, await _arrival(hidden, cursor))
+        yield hidden
+
+
+@asynccontextmanager
+async def _hidden(session: Session) -> AsyncIterator[Session]:
+    """A session in the task of whoever asks: it is in no list, and counts nowhere."""
+    config = replace(session.config, timeout_minutes=24 * 60)
+    hidden = Session(f"{session.id}_again", None, config, session.settings, session.debuggers)
+    failure: Exception | None = None
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hidden.run)
+        await hidden.opened.wait()
+        try:
+            with hidden.activity():
+                yield hidden
+        except Exception as error:  # noqa: BLE001  raised again, outside of the nursery
+            failure = error
+        finally:
+            hidden.end(discard=True)
+            with trio.CancelScope(shield=True):
+                await hidden.closed.wait()
+    if failure is not None:
+        raise failure
+
+
+async def _launch(
+    hidden: Session,
+    journey: Journey,
+    state: Mapping[str, Any],
+    stdin: bytes,
+    *,
+    ends_input: bool,
+) -> None:
+    assert journey.plan is not None
+    plan = replace(journey.plan, stdin=stdin, debug_subprocesses=False, watched_state=dict(state))
+    hidden.breakpoints.load(_fresh(journey.start))
+    hidden.definition.stop_at_exceptions(journey.start.exceptions)
+    starters = await hidden.debugger.launch(hidden, plan)
+    await hidden.start(starters)
+    if ends_input and hidden.debuggee is not None and hidden.debuggee.stdin is not None:
+        with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+            hidden.debuggee.stdin.offer(b"", end=True)
+
+
+def _fresh(setting: Setting) -> list[Any]:
+    return [replace(breakpoint) for breakpoint in setting.breakpoints]
+
+
+async def _arrival(hidden: Session, cursor: int) -> Place:
+    """The stop that comes after event number `cursor`."""
+    await hidden.events.wait(cursor, types=STOPS)
+    if hidden.phase is not Phase.PAUSED or hidden.stop is None:
+        raise OtherwiseError(_how_it_ended(hidden))
+    return Place.of(hidden.stop)
+
+
+def _how_it_ended(hidden: Session) -> str:
+    log = hidden.output
+    entries = log.read(max(0, log.last_seq - 50), 50, "stderr").entries
+    lines = "".join(entry.output for entry in entries).strip().splitlines()
+    said = f": {hidden.redaction.text(lines[-1])[:LAST_WORDS]}" if lines else ""
+    code = hidden.exit_code
+    return f"the second run ended before the stop, with exit code {code}{said}"
+
+
+def _compare(wanted: Place | None, found: Place) -> None:
+    if wanted is None:
+        raise OtherwiseError(f"the second run stopped in {found.function}, where the first did not")
+    if wanted != found:
+        raise OtherwiseError(
+            f"the second run stopped ({found.reason}) at {found.path}:{found.line} in"
+            f" {found.function}, the first ({wanted.reason}) at {wanted.path}:{wanted.line} in"
+            f" {wanted.function}"
+        )
+
+
+async def _set(hidden: Session, before: Setting, setting: Setting) -> None:
+    """Put what stops the program in force, as it was in the first run from there on."""
+    if setting == before:
+        return
+    paths = dict.fromkeys(hidden.breakpoints.paths())
+    for breakpoint in list(hidden.breakpoints):
+        hidden.breakpoints.remove(breakpoint.id)
+    hidden.breakpoints.load(_fresh(setting))
+    hidden.definition.stop_at_exceptions(setting.exceptions)
+    debuggee = hidden.require_debuggee("set breakpoints")
+    for path in dict.fromkeys([*paths, *hidden.breakpoints.paths()]):
+        await send_breakpoints(debuggee, path)
+    await send_function_breakpoints(debuggee)
+    if setting.exceptions != before.exceptions:
+        await send_exception_filters(debuggee)
+
+
+_STEPS = {"next": step_over, "stepIn": step_into}
+
+
+async def _go(hidden: Session, leg: Leg) -> None:
+    stop = hidden.require_stop(leg.command)
+    if leg.target is not None:
+        hidden.stops.aim(Target(*leg.target))
+        await send_breakpoints(hidden.require_debuggee(leg.command), leg.target[0])
+    if leg.command == "continue":
+        await resume_all(hidden, {"threadId": stop.thread_id})
+    elif leg.command == "stepOut":
+        await step_out(hidden, body=StepOutRequest(wait=0))
+    elif leg.granularity == "statement":
+        await _STEPS[leg.command](hidden, body=StepRequest(wait=0, granularity="statement"))
+    else:
+        await _STEPS[leg.command](hidden, body=StepRequest(wait=0))
+
+
+def words_of(error: Exception) -> str:
+    """Why a second run came to nothing."""
+    return error.message if isinstance(error, RelayError) else str(error)

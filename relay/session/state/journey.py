@@ -1,0 +1,143 @@
+"""Journey: how clients have brought a program from its launch to where it stands.
+
+Knows what has to be done again so that another run of the same launch comes to the same stop, or
+why that cannot be. Refuses to do it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import trio
+
+from relay.session.state.breakpoints import Breakpoint, BreakpointTable
+from relay.session.state.exception_breakpoints import ExceptionBreakpoints
+from relay.session.state.run_target import Target
+from relay.session.state.stop import Stop
+
+if TYPE_CHECKING:
+    from relay.session.debuggee.launch_plan import LaunchPlan
+
+MOST_LEGS = 1000
+"""Stops that another run would have to go through; beyond that it is not tried."""
+
+NOT_LAUNCHED = "the program was not launched by this session: it cannot be started again"
+
+REPEATED_REASONS = frozenset({"breakpoint", "step", "entry", "exception", "goto"})
+"""Of stops: those that the same commands come to again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where the program is to stop: breakpoints that stop it, and exceptions."""
+
+    asked: tuple[tuple[object, ...], ...] = ()
+    """Of each breakpoint what a client has said: what else it has is learned as the program runs."""
+    exceptions: ExceptionBreakpoints = field(default_factory=ExceptionBreakpoints)
+    breakpoints: tuple[Breakpoint, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a stop was, as far as another run has the same."""
+
+    reason: str
+    path: str | None
+    line: int
+    function: str
+
+    @classmethod
+    def of(cls, stop: Stop) -> Place:
+        top = stop.top
+        if top is None:
+            return cls(stop.reason, None, 0, "")
+        return cls(stop.reason, top.path, top.line, top.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """From one stop to the next: a command of DAP, and what could stop the program then."""
+
+    command: str
+    granularity: str | None
+    target: tuple[str, int] | None
+    setting: Setting
+    arrived: Place | None = None
+
+
+class Journey:
+    """Read its fields; its methods change them."""
+
+    def __init__(self) -> None:
+        self.plan: LaunchPlan | None = None
+        """The launch, with all that the program was given."""
+        self.start = Setting()
+        """What could stop the program from its launch on."""
+        self.first: Place | None = None
+        self.legs: list[Leg] = []
+        self.obstacle: str | None = NOT_LAUNCHED
+        """Why it cannot be done again."""
+        self.asking = trio.Lock()
+        """Held while another run is under way: one at a time."""
+        self._is_announced = False
+
+    # Invariant: every leg but the last has arrived somewhere.
+
+    def begin(self, plan: LaunchPlan | None, setting: Setting) -> None:
+        """A program is about to be started; without a plan it is attached to."""
+        self.plan, self.start, self.first = plan, setting, None
+        self.legs.clear()
+        self.obstacle = NOT_LAUNCHED if plan is None else None
+        self._is_announced = True
+
+    def leave(self, leg: Leg) -> None:
+        """A command that resumes the program is about to be sent."""
+        if len(self.legs) >= MOST_LEGS:
+            self.disturb(f"it has stopped more than {MOST_LEGS} times before")
+        if self.obstacle is None:
+            self.legs.append(leg)
+        self._is_announced = True
+
+    def resumed(self) -> None:
+        """The program runs; by a command that was announced, if it can be given again."""
+        if not self._is_announced:
+            self.disturb("its threads were resumed one by one")
+        self._is_announced = False
+
+    def arrive(self, stop: Stop, setting: Setting) -> None:
+        """The program has stopped."""
+        if self.obstacle is not None:
+            return
+        place, goes_by = Place.of(stop), self.legs[-1].setting if self.legs else self.start
+        if stop.process is not None:
+            self.disturb("it stopped in a child process, and only the program itself is run again")
+        elif stop.reason not in REPEATED_REASONS or (self._was_traced(stop)):
+            self.disturb(f"a stop by {stop.reason} has no place to come to again")
+        elif goes_by != setting:
+            self.disturb("breakpoints were changed while it ran")
+        elif self.legs:
+            self.legs[-1] = replace(self.legs[-1], arrived=place)
+        else:
+            self.first = place
+
+    def _was_traced(self, stop: Stop) -> bool:
+        """Whether the end of a call that was recorded stopped it, and no step."""
+        return stop.reason == "step" and (not self.legs or self.legs[-1].command == "continue")
+
+    def disturb(self, why: str) -> None:
+        """Something was done to the program that another run would not have."""
+        self.obstacle = self.obstacle or why
+
+
+def setting_of(table: BreakpointTable, exceptions: ExceptionBreakpoints) -> Setting:
+    """What stops a program now. Breakpoints that never stop are left out."""
+    stopping = [b for b in table if b.enabled and b.log_message is None and b.capture is None]
+    asked = tuple((b.place, b.condition, b.hit_condition) for b in stopping)
+    return Setting(asked, exceptions, tuple(replace(b, hit_count=0) for b in stopping))
+
+
+def leg_of(command: str, granularity: str | None, target: Target | None, setting: Setting) -> Leg:
+    """A leg that begins now."""
+    place = None if target is None else (target.path, target.line)
+    return Leg(command, granularity, place, setting)

@@ -1,0 +1,300 @@
+"""Who wrote a value: the launch is run again, and answers only from an equal stop."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from tests.e2e.api import Api, Refused, Session
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+SHOP = """
+    import os
+    import sys
+    from dataclasses import dataclass
+
+    LIMIT = 5
+
+    @dataclass
+    class Item:
+        price: int
+        name: str = "thing"
+
+    class Slots:
+        __slots__ = ("held",)
+
+    class Cart:
+        def __init__(self, owner):
+            self.owner = owner
+            self.total = 0  # @made
+
+        def add(self, item):
+            self.total += item.price  # @added
+            return self.total
+
+        def settle(self):
+            self.total = self.total  # the same: no change
+            del self.owner  # @deleted
+            self.owner = "nobody"  # @nobody
+
+    def raise_limit(by):
+        global LIMIT
+        LIMIT += by  # @raised
+
+    def count(upto):
+        total = 0  # @begun
+        for total in range(upto):  # @counted
+            names = [total for total in range(3)]
+        def inner():
+            return upto
+        return total  # @returned
+
+    def shop(first, seed):
+        mine, other = Cart("me"), Cart("you")
+        item = Item(7)  # @item
+        mine.add(item)
+        other.add(Item(1))
+        mine.add(Item(len(sys.argv[1])))
+        mine.settle()
+        raise_limit(2)
+        slots = Slots()
+        slots.held = first  # @held
+        prices = {}
+        prices["a"] = 1  # @priced
+        prices["b"] = 2
+        prices["a"] = 3  # @again
+        said = input()
+        hashed = hash("text")
+        return count(3)  # @shop
+
+    for turn in range(3):  # @turn
+        shop(turn, turn * 2)
+    print("done")
+"""
+
+
+async def why(session: Session, expression: str, **more: Any) -> dict[str, Any]:
+    return dict(await session.post("/history", expression=expression, **more))
+
+
+def changes(told: dict[str, Any]) -> list[tuple[str | None, str | None, int]]:
+    """Newest first: old, new, line."""
+    return [(w["old"], w["new"], w["location"]["line"]) for w in told["writes"]]
+
+
+async def stopped(api: Api, program: Program, mark: str, **launch: Any) -> Session:
+    session = await api.session()
+    await session.breakpoint(program.text, program.line(mark))
+    at = await session.launch(program.text, **launch)
+    assert at["current_location"]["line"] == program.line(mark)
+    return session
+
+
+async def test_each_write_of_the_named_object_is_told_and_no_other_objects(
+    api: Api, program: Write
+) -> None:
+    shop = program(SHOP)
+    at = shop.line
+    session = await api.session()
+    await session.breakpoint(shop.text, at("shop"), condition="first == 1")
+    await session.launch(
+        shop.text, args=["four"], env={"SHOP": "1"}, stdin_inputs=["one", "two", "three"]
+    )
+    for expression, expected in (
+        (
+            "mine.total",
+            [("7", "11", at("added")), ("0", "7", at("added")), (None, "0", at("made"))],
+        ),
+        ("other.total", [("0", "1", at("added")), (None, "0", at("made"))]),
+        (
+            "mine.owner",
+            [
+                (None, "'nobody'", at("nobody")),
+                ("'me'", None, at("deleted")),
+                (None, "'me'", at("made") - 1),
+            ],
+        ),
+        ("item.price", [(None, "7", at("item"))]),
+        ("slots.held", [(None, "1", at("held"))]),
+        ("prices['a']", [("1", "3", at("again")), (None, "1", at("priced"))]),
+        ("seed", [(None, "2", at("item") - 2)]),
+        (
+            "LIMIT",
+            [("7", "9", at("raised")), ("5", "7", at("raised")), (None, "5", at("made") - 13)],
+        ),
+    ):
+        told = await why(session, expression)
+        assert changes(told) == expected, told
+        assert (told["complete"], told["how"], told["runs"]) == (True, "rerun", 2)
+        assert "reason" not in told
+        assert told["value"] == expected[0][1]
+    told = await why(session, "mine.total", limit=1)
+    assert (changes(told), told["complete"]) == ([("7", "11", at("added"))], False)
+    assert told["reason"] == "2 older writes are left out"
+    (write,) = told["writes"]
+    assert (write["function"], write["location"]["function"]) == ("add", "add")
+    stack = [(frame["function"], frame["path"]) for frame in write["stack"]]
+    assert stack == [("add", shop.text), ("shop", shop.text), ("<module>", shop.text)]
+    assert [one["session_id"] for one in (await api.get("/sessions"))["items"]] == [session.id]
+
+    # Steps and breakpoints that came later are done again, too.
+    await session.breakpoint(shop.text, at("returned"))
+    await session.post("/continue", wait=20)
+    told = await why(session, "total")
+    counted = [("1", "2", at("counted")), ("0", "1", at("counted")), (None, "0", at("begun"))]
+    assert changes(told) == counted
+    await session.post("/step-out")
+    reached = await session.post("/run-to", file=shop.text, line=at("shop"))
+    assert reached["reached"] is True
+    told = await why(session, "seed", frame_id=0)
+    assert changes(told) == [(None, "4", at("item") - 2)]
+    told = await why(session, "turn", frame_id=1)
+    assert changes(told)[0] == ("1", "2", at("turn"))
+    assert (await session.get())["status"] == "paused"
+
+
+async def test_the_stop_of_a_failure_is_come_to_again(api: Api, program: Write) -> None:
+    failing = program("""
+        class Account:
+            def __init__(self, rate):
+                self.rate = rate  # @set
+
+        def clear(account):
+            account.rate = 0  # @cleared
+
+        def share(account):
+            return 100 / account.rate  # @fails
+
+        account = Account(3)
+        share(account)
+        clear(account)
+        share(account)
+    """)
+    session = await api.session()
+    at = await session.launch(failing.text)
+    assert at["stop_reason"] == "exception"
+    told = await why(session, "account.rate")
+    assert changes(told) == [("3", "0", failing.line("cleared")), (None, "3", failing.line("set"))]
+    assert told["complete"] is True
+
+
+CHANGING = """
+    import os
+    import sys
+    from pathlib import Path
+
+    mark = Path(sys.argv[1])
+
+    class Box:
+        value = None
+
+    def work():
+        box = Box()
+        box.value = 1
+        times = int(mark.read_text()) + 1 if mark.exists() else 1
+        mark.write_text(str(times))
+        if times > 1 and len(sys.argv) > 2:
+            exec(sys.argv[2])
+        if len(sys.argv) > 2:
+            del times
+        return box  # @here
+
+    work()
+"""
+
+
+async def test_a_run_that_is_not_equal_is_said_to_be_so_and_never_guessed_from(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    changing = program(CHANGING)
+    for number, (code, difference) in enumerate(
+        (
+            (None, "the local times is not the same"),
+            ("raise SystemExit('port taken')", "ended before the stop, with exit code 1: port"),
+            ("box.value = 2", "box.value is not the same"),
+            ("1 / 0", "the first (breakpoint) at"),
+        )
+    ):
+        args = [str(tmp_path / f"mark{number}"), *([] if code is None else [code])]
+        session = await stopped(api, changing, "here", args=args)
+        told = await why(session, "box.value")
+        assert (told["complete"], told["reason"]) == (False, "not deterministic"), told
+        assert told["writes"] == []
+        assert difference in told["difference"]
+        assert told["value"] == "1"
+        await session.delete("")
+
+
+async def test_a_second_run_that_does_not_arrive_is_ended(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    changing = program(CHANGING)
+    args = [str(tmp_path / "mark"), "__import__('time').sleep(600)"]
+    session = await stopped(api, changing, "here", args=args)
+    told = await why(session, "box.value", wait=2)
+    assert told["reason"] == "the second run did not come to this stop within 2 s"
+    assert (told["complete"], told["writes"]) == (False, [])
+    assert (await session.get())["status"] == "paused"
+
+
+async def test_the_hash_seed_is_the_same_in_both_runs_and_nothing_the_program_sees(
+    api: Api, program: Write
+) -> None:
+    seeded = program("""
+        import os
+        import subprocess
+        import sys
+
+        names = {"one", "two", "three", "four"}
+        order = list(names)
+        seed = os.environ.get("PYTHONHASHSEED")
+        child = subprocess.run(["printenv", "PYTHONHASHSEED"], capture_output=True).stdout
+        flags = str(sys.flags)
+        first = hash("text")
+        pass  # @here
+    """)
+    session = await stopped(api, seeded, "here")
+    told = await why(session, "first")
+    assert changes(told) == [(None, told["value"], seeded.line("here") - 1)]
+    plain = await trio.run_process(
+        [sys.executable, "-c", "import sys; print(sys.flags)"], capture_stdout=True
+    )
+    flags = plain.stdout.decode().strip()
+    for name, value in (("seed", "None"), ("child", "b''"), ("flags", repr(flags))):
+        told = await session.post("/evaluate", expression=name)
+        assert told["result"] == value
+
+
+async def test_what_cannot_be_asked_is_refused_with_the_reason(api: Api, program: Write) -> None:
+    shop = program(SHOP)
+    session = await api.session()
+    with pytest.raises(Refused) as refused:
+        await why(session, "mine.total")
+    assert (refused.value.code, refused.value.status) == ("INVALID_SESSION_STATE", 409)
+    await session.breakpoint(shop.text, shop.line("shop"))
+    await session.launch(shop.text, args=["four"], stdin_inputs=["one", "two", "three"])
+    for code, words, body in (
+        ("INVALID_REQUEST", "There is no variable zz", {"expression": "zz"}),
+        ("INVALID_REQUEST", "AttributeError", {"expression": "mine.x.y"}),
+        ("INVALID_REQUEST", "result of a call", {"expression": "count(3)"}),
+        ("EVALUATE_ERROR", "SyntaxError", {"expression": "mine."}),
+        ("FRAME_NOT_FOUND", "does not exist", {"expression": "mine", "frame_id": 9}),
+        ("INVALID_REQUEST", "limit", {"expression": "mine", "limit": 0}),
+        ("INVALID_REQUEST", "wait", {"expression": "mine", "wait": 0}),
+    ):
+        with pytest.raises(Refused) as refused:
+            await session.post("/history", **body)
+        assert refused.value.code == code
+        assert words in f"{refused.value.message} {refused.value.details}"
+    await session.post("/goto", line=shop.line("shop") - 1)
+    with pytest.raises(Refused) as refused:
+        await why(session, "mine.total")
+    assert (refused.value.code, refused.value.status) == ("NOT_SUPPORTED", 501)
+    assert "the next line was set by hand" in refused.value.message
