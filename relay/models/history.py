@@ -42,6 +42,7 @@ class HistoryWrite(Resource):
     new: str | None = Field(description="null: it was deleted")
     location: Location
     function: str
+    source: str | None = left_out("The line of source that wrote it")
     stack: list[WriteFrame] = Field(description="The writer first, then its callers")
 
 

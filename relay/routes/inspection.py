@@ -16,7 +16,7 @@ from relay.errors import (
     WatchNotFound,
 )
 from relay.models.hangs import HangReport, HangRequest
-from relay.models.history import History, HistoryRequest
+from relay.models.history import DEFAULT_SECONDS, DEFAULT_WRITES, History, HistoryRequest
 from relay.models.inspection import (
     EvaluateRequest,
     Evaluation,
@@ -71,6 +71,16 @@ def _evaluation(
     return EvaluateRequest(expression=expression, frame_id=frame_id, context=context, reveal=reveal)
 
 
+def _history(
+    expression: str,
+    *,
+    frame_id: int = 0,
+    limit: int = DEFAULT_WRITES,
+    wait: float = DEFAULT_SECONDS,
+) -> HistoryRequest:
+    return HistoryRequest(expression=expression, frame_id=frame_id, limit=limit, wait=wait)
+
+
 def _watch(expression: str) -> WatchRequest:
     return WatchRequest(expression=expression)
 
@@ -106,7 +116,7 @@ class InspectionRoutes:
     history = route(
         "POST",
         f"{_S}/history",
-        HistoryRequest,
+        _history,
         History,
         "history.history.history",
         errors=(EvaluateError, FrameNotFound, NotSupported, *ASKS),

@@ -48,7 +48,7 @@ class ProgramEvents(DebuggeeEvents):
     def stopped(self, stop: Stop) -> None:
         self._lifecycle.apply(Happening.STOPPED)
         self._stops.put(stop, self._lifecycle.stop_id)
-        self._session.journey.arrive(stop, self._setting())
+        self._session.journey.arrive(stop, self._setting(), pid=self._session.pid)
         self._metrics.stops[stop.reason] += 1
         self._log.append("stopped", stopped_body(stop))
 

@@ -49,6 +49,13 @@ def _no_module(ctx: click.Context, param: click.Parameter, value: str | None) ->
 @click.option("--capture", "captures", type=CAPTURE, multiple=True, help="Keep values of EXPR.")
 @click.option("--eval", "expressions", metavar="EXPR", multiple=True, help="Show at each stop.")
 @click.option(
+    "--why",
+    "whys",
+    metavar="EXPR",
+    multiple=True,
+    help="At the first stop: who wrote EXPR. Runs the program a second time, unseen.",
+)
+@click.option(
     "--on-exception",
     is_flag=True,
     help="Show each exception that ends something: a test, a thread, a request, the program.",
@@ -97,6 +104,7 @@ def run(
     logs: tuple[dict[str, Any], ...],
     captures: tuple[dict[str, Any], ...],
     expressions: tuple[str, ...],
+    whys: tuple[str, ...],
     on_exception: bool,
     reports: int,
     until: int | None,
@@ -119,6 +127,7 @@ def run(
       relay run --break app.py:42 -- app.py --flag
       relay run --break 'app.py:42:total > 5' --eval 'len(items)' -- app.py
       relay run --break Cart.total --until 1 -- app.py
+      relay run --break app.py:42 --why cart.total --until 1 -- app.py
       relay run --on-exception -- -m pytest tests/test_cart.py
       relay run --log 'app.py:42:total is {total}' -- app.py
       relay run --log 'app.py:42 if total > 5:total is {total}' -- app.py
@@ -134,6 +143,7 @@ def run(
         target=read_program(program).target,
         breakpoints=[*breaks, *map(_logpoint, logs), *_capturing(captures)],
         expressions=expressions,
+        whys=whys,
         on_exception=on_exception,
         reports=reports,
         until=until,

@@ -27,6 +27,7 @@ class RunOptions:
     target: Mapping[str, Any]
     breakpoints: Sequence[dict[str, Any]] = ()
     expressions: Sequence[str] = ()
+    whys: Sequence[str] = ()
     on_exception: bool = False
     reports: int = BOUND
     until: int | None = None

@@ -37,6 +37,7 @@ from relay.models.breakpoints import (
     SetBreakpoints,
 )
 from relay.models.execution import ContinueRequest
+from relay.models.history import HistoryRequest
 from relay.models.launch import LaunchRequest
 from relay.models.sessions import SessionSettings
 from relay.models.watches import WatchesQuery, WatchRequest
@@ -45,6 +46,7 @@ from relay.operations.breakpoints.captures import captures
 from relay.operations.breakpoints.code_lines import require_code
 from relay.operations.execution.output_tap import Tap, feed, tap_output
 from relay.operations.execution.stepping import STOPS, continue_execution
+from relay.operations.history.history import history
 from relay.operations.inspect.watches import add_watch, list_watches
 from relay.operations.report.stop_report import gather, never_hit, not_known, unwatched
 from relay.operations.sessions.ending import terminate
@@ -313,7 +315,24 @@ class _Run:
         query = WatchesQuery(frame_id=index)
         watches = (await list_watches(session, query=query)).watches if session.stop else []
         await self._writer.stopped(self._stops, report, watches)
+        if self._stops == 1:
+            await self._say_why(index)
         return True
+
+    async def _say_why(self, frame: int) -> None:
+        """Who wrote what --why asks for, in the frame that the report shows."""
+        for expression in dict.fromkeys(self._options.whys):
+            option = f"--why {shlex.quote(expression)}"
+            try:
+                request = HistoryRequest(expression=expression, frame_id=frame)
+                found = await history(self._session, body=request)
+            except ValidationError as error:
+                first = error.errors(include_url=False)[0]
+                await self._writer.noted(f"[not said] {option}: {first['msg']}")
+            except RelayError as error:
+                await self._writer.noted(f"[not said] {option}: {error.message}")
+            else:
+                await self._writer.why(found, self._session.config.project_root)
 
     async def _rein_in(self) -> None:
         """After so many stops, the breakpoints that made them no longer stop it."""

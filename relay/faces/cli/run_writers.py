@@ -21,8 +21,10 @@ from relay.errors import RelayError
 from relay.faces.cli.complaint import complaint
 from relay.models.captures import Captures
 from relay.models.execution import WatchValue
+from relay.models.history import History
 from relay.models.report import Report
 from relay.operations.breakpoints.captures import render_table
+from relay.operations.history.history_text import history_text
 from relay.operations.report.report_text import one_line, render
 
 STDOUT, STDERR = 1, 2
@@ -57,6 +59,7 @@ class RunWriter(Protocol):
     async def failed_again(
         self, number: int, facts: Mapping[str, Any], like: int | None
     ) -> None: ...
+    async def why(self, found: History, root: str) -> None: ...
     async def captured(self, captures: Captures) -> None: ...
     async def noted(self, text: str) -> None: ...
     async def failed(self, error: RelayError) -> None: ...
@@ -105,6 +108,10 @@ class TextWriter:
         """A failure without a report, in a line; those like an earlier one are named at the end."""
         if like is None:
             await self._say(self._styled(f"[stop {number}] {_failure(facts)}", bold=True))
+
+    async def why(self, found: History, root: str) -> None:
+        """Who wrote what --why asked for."""
+        await self._say(history_text(found, root, self._max_chars))
 
     async def captured(self, captures: Captures) -> None:
         """The table of what was kept."""
@@ -189,6 +196,10 @@ class JsonWriter:
     async def failed_again(self, number: int, facts: Mapping[str, Any], like: int | None) -> None:
         """A failure without a report; `like` is the number of the first stop that was the same."""
         await self._say("failure", number=number, like=like, **facts)
+
+    async def why(self, found: History, root: str) -> None:
+        """Who wrote what --why asked for."""
+        await self._say("why", **found.model_dump(mode="json"))
 
     async def captured(self, captures: Captures) -> None:
         """What was kept, in rows."""

@@ -219,6 +219,11 @@ class Breakpoints(OfSession):
 
 
 class Trace(WaitsForSession):
+    what: Literal["trace", "why"] = Field(
+        "trace",
+        description="`why`: who wrote the value of the expression `target` at this stop; the "
+        "program is run a second time, unseen",
+    )
     target: Text | None = hinted(
         None,
         "FUNCTION or FILE:LINE",

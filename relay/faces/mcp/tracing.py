@@ -1,14 +1,18 @@
-"""The tool that traces a call: target to operation, its lifetime as text."""
+"""The tool that answers instead of steps: one call as text, or who wrote a value."""
 
 from __future__ import annotations
 
+from relay.errors import InvalidRequest
 from relay.faces.mcp.arguments import Trace
 from relay.faces.mcp.calls import Session, using
 from relay.faces.mcp.places import PLACE, file_and_line
 from relay.faces.mcp.texts import clip
 from relay.hub import Hub
+from relay.models.history import HistoryRequest
 from relay.models.trace import TraceRequest, TraceResult, TraceView
 from relay.operations.execution.trace import get_trace, trace
+from relay.operations.history.history import history
+from relay.operations.history.history_text import history_text
 
 PLACE_CHARS = 300
 """Of the answer, for where the program stands now."""
@@ -17,9 +21,19 @@ PLACE_CHARS = 300
 async def trace_call(hub: Hub, asked: Trace) -> str:
     """One call from beginning to end; without a target, what is recorded by now."""
     async with using(hub, asked.session) as session:
+        if asked.what == "why":
+            return await _why(session, asked)
         found = await _found(session, asked)
         text = "\n".join([found.text or "no trace", *_remarks(found), _present_place(found)])
         return clip(text, asked.max_chars)
+
+
+async def _why(session: Session, asked: Trace) -> str:
+    if asked.target is None:
+        raise InvalidRequest("what=why needs `target`: the expression whose value is asked about")
+    request = HistoryRequest(expression=asked.target, wait=max(1.0, asked.wait))
+    found = await history(session, body=request)
+    return history_text(found, session.config.project_root, asked.max_chars)
 
 
 async def _found(session: Session, asked: Trace) -> TraceResult:

@@ -12,14 +12,24 @@ from typing import Any
 
 import trio
 
-from relay.errors import DebuggerTimeout, InvalidSessionState, NotSupported, RelayError
+from relay.errors import (
+    DebuggerTimeout,
+    InvalidSessionState,
+    NotSupported,
+    RelayError,
+    SourceNotFound,
+)
 from relay.models.history import History, HistoryRequest, HistoryWrite, WriteFrame
 from relay.models.resource import Location
 from relay.operations.history.second_run import OtherwiseError, second_run, words_of
 from relay.operations.inspect.inspection import frame_of, inspector_of
 from relay.session.dap.stack import stack
 from relay.session.session import Session
+from relay.session.source_text import source_lines
 from relay.session.state.stop import Stop
+
+LONGEST_LINE = 200
+"""Characters of a line of source."""
 
 NOT_DETERMINISTIC = "not deterministic"
 
@@ -97,7 +107,7 @@ async def _found_again(
         except RelayError as error:
             raise OtherwiseError(words_of(error)) from None
     reason = answer["reason"]
-    writes = [_write(one) for one in answer["writes"]]
+    writes = [await _write(session, one) for one in answer["writes"]]
     return {"writes": writes, "complete": reason is None, "reason": reason}
 
 
@@ -132,10 +142,25 @@ async def _places(session: Session, stop: Stop) -> Sequence[tuple[str | None, in
     return [(frame.path, frame.line, frame.name) for frame in frames]
 
 
-def _write(found: Mapping[str, Any]) -> HistoryWrite:
+async def _write(session: Session, found: Mapping[str, Any]) -> HistoryWrite:
     frames = [WriteFrame.pick(frame) for frame in found["stack"]]
     writer = frames[0] if frames else WriteFrame(function="", path="", line=0)
     where = Location(path=writer.path, line=writer.line, function=writer.function)
     return HistoryWrite(
-        old=found["old"], new=found["new"], location=where, function=writer.function, stack=frames
+        old=found["old"],
+        new=found["new"],
+        location=where,
+        function=writer.function,
+        source=await _source_line(session, writer),
+        stack=frames,
     )
+
+
+async def _source_line(session: Session, frame: WriteFrame) -> str | None:
+    try:
+        lines = await source_lines(frame.path)
+    except SourceNotFound:
+        return None
+    if not 0 < frame.line <= len(lines):
+        return None
+    return session.redaction.text(lines[frame.line - 1].strip())[:LONGEST_LINE]

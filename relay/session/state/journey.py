@@ -105,12 +105,12 @@ class Journey:
             self.disturb("its threads were resumed one by one")
         self._is_announced = False
 
-    def arrive(self, stop: Stop, setting: Setting) -> None:
-        """The program has stopped."""
+    def arrive(self, stop: Stop, setting: Setting, *, pid: int | None) -> None:
+        """The program, whose process is `pid`, has stopped, or a child of it."""
         if self.obstacle is not None:
             return
         place, goes_by = Place.of(stop), self.legs[-1].setting if self.legs else self.start
-        if stop.process is not None:
+        if stop.process is not None and stop.process["pid"] != pid:
             self.disturb("it stopped in a child process, and only the program itself is run again")
         elif stop.reason not in REPEATED_REASONS or (self._was_traced(stop)):
             self.disturb(f"a stop by {stop.reason} has no place to come to again")

@@ -1,0 +1,81 @@
+"""Who wrote a value, as text for agents and shells: pure, within so many bytes.
+
+One write takes two lines: what became of the value, where and by which line of source; and who
+called. The oldest ones go first if there is no room.
+"""
+
+from __future__ import annotations
+
+import os
+
+from relay.models.history import History, HistoryWrite
+from relay.operations.report.report_text import cut, one_line, size
+
+CALLERS = 3
+"""Of a write, how many callers are named."""
+
+VALUE_ROOM = 120
+SOURCE_ROOM = 100
+NO_VALUE = "(none)"
+
+
+def history_text(found: History, root: str, max_bytes: int) -> str:
+    """The answer in at most `max_bytes` bytes; paths below `root` are relative."""
+    head = cut(_head(found), max_bytes)
+    tail = _remarks(found)
+    room = max_bytes - size("\n".join([head, *tail])) - 1
+    lines: list[str] = []
+    for number, write in enumerate(found.writes):
+        block = _block(write, root)
+        left = len(found.writes) - number
+        last_words = f"… {left} more writes"
+        needed = size("\n".join(block)) + 1
+        if needed > room - (size(last_words) + 1 if left > 1 else 0):
+            lines.append(last_words)
+            break
+        lines += block
+        room -= needed
+    return cut("\n".join([head, *lines, *tail]), max_bytes)
+
+
+def _head(found: History) -> str:
+    value = "not there" if found.value is None else one_line(found.value)
+    count = len(found.writes)
+    writes = "1 write" if count == 1 else f"{count} writes"
+    kind = " (all)" if found.complete else ""
+    order = ", newest first" if count > 1 else ""
+    return f"why {one_line(found.expression)} = {cut(value, VALUE_ROOM)}: {writes}{kind}{order}"
+
+
+def _remarks(found: History) -> list[str]:
+    if found.reason is None:
+        return []
+    difference = "" if found.difference is None else f": {found.difference}"
+    return [f"not all: {found.reason}{difference}"]
+
+
+def _block(write: HistoryWrite, root: str) -> list[str]:
+    old, new = (_value(text) for text in (write.old, write.new))
+    place = f"{_short(write.location.path, root)}:{write.location.line} in {write.function}"
+    source = "" if not write.source else f": {cut(one_line(write.source), SOURCE_ROOM)}"
+    return [f"  {old} -> {new}  {place}{source}", *_callers(write, root)]
+
+
+def _value(text: str | None) -> str:
+    return NO_VALUE if text is None else cut(one_line(text), VALUE_ROOM)
+
+
+def _callers(write: HistoryWrite, root: str) -> list[str]:
+    callers = write.stack[1:]
+    if not callers:
+        return []
+    named = [f"{_short(one.path, root)}:{one.line} in {one.function}" for one in callers[:CALLERS]]
+    more = [f"… {len(callers) - CALLERS} more"] if len(callers) > CALLERS else []
+    return [f"      from {' < '.join([*named, *more])}"]
+
+
+def _short(path: str | None, root: str) -> str:
+    if path is None:
+        return "?"
+    inside = os.path.join(root, "")
+    return path.removeprefix(inside) if path.startswith(inside) else path

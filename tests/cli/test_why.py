@@ -1,0 +1,69 @@
+"""`relay why` and `relay run --why`: who wrote a value, in a few lines."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.cli.conftest import Shell
+from tests.programs import Program
+
+ACCOUNTS = """
+    class Account:
+        def __init__(self, rate):
+            self.rate = rate
+
+    def close(account):
+        account.rate = 0
+
+    def share(account):
+        return 100 / account.rate  # @share
+
+    mine, yours = Account(4), Account(5)
+    share(mine)
+    close(mine)
+    share(mine)
+"""
+EXPECTED = """\
+why account.rate = 0: 2 writes (all), newest first
+  4 -> 0  accounts.py:6 in close: account.rate = 0
+      from accounts.py:13 in <module>
+  (none) -> 4  accounts.py:3 in __init__: self.rate = rate
+      from accounts.py:11 in <module>
+"""
+
+
+def test_a_session_is_asked_who_wrote_a_value(shell: Shell, tmp_path: Path) -> None:
+    script = Program.write(shell.directory / "accounts.py", ACCOUNTS)
+    shell("start", "--", script.text)
+    assert shell("why", "account.rate") == EXPECTED
+    assert "not all: 1 older writes are left out" in shell("why", "-n", "1", "account.rate")
+    found = shell.json("why", "-f", "1", "mine.rate")
+    assert (found["how"], found["runs"], found["complete"]) == ("rerun", 2, True)
+    refused = shell.run("why", "nobody", code=1)
+    assert "There is no variable nobody" in refused.stderr
+    shell("end")
+
+
+def test_one_run_answers_at_its_first_stop(tmp_path: Path) -> None:
+    Program.write(tmp_path / "accounts.py", ACCOUNTS)
+    command = [sys.executable, "-m", "relay", "run", "--on-exception", "--why", "account.rate"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    ran = subprocess.run(
+        [*command, "--why", "nobody", "--until", "1", "--", "accounts.py"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=90,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert EXPECTED in ran.stderr
+    assert "[not said] --why nobody: There is no variable nobody" in ran.stderr
+    assert len(ran.stderr.encode()) <= 1600
+    ran = subprocess.run(
+        [*command, "--json", "--", "accounts.py"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=90,
+    )  # fmt: skip
+    said = [json.loads(line) for line in ran.stdout.splitlines()]
+    (why,) = [one for one in said if one["type"] == "why"]
+    assert [(one["old"], one["new"]) for one in why["writes"]] == [("4", "0"), (None, "4")]
