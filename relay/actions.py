@@ -75,6 +75,7 @@ class Action(Enum):
     SEE_STACK = "Ask for the stack; frame ids count from 0 at the top of the stack"
     SEE_SCOPES = "Ask for the scopes again: references die when the program runs"
     LIST_VARIABLES = "List the names below a reference"
+    LIST_DATA_BREAKPOINTS = "List the ids of the data breakpoints"
     LIST_WATCHES = "List the ids of the watches"
     DELETE_WATCH = "Delete a watch first"
     # The request, the debugger and the relay

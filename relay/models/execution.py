@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from relay.dap.lifecycle import Phase
+from relay.models.data_breakpoints import DataChange
 from relay.models.failure import OfFailure
 from relay.models.fields import StrictModel
 from relay.models.hangs import Deadlock, HangFrame, ThreadActivity, ThreadWait
@@ -126,6 +127,7 @@ class ExecutionResult(OfFailure):
     current_location: Location | None = None
     thread_id: int | None = left_out()
     return_value: ReturnValue | None = left_out()
+    change: DataChange | None = left_out("What a data breakpoint has stopped for")
     exit_code: int | None = left_out()
     stop: StopReport | None = left_out()
 

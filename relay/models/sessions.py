@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from relay.dap.lifecycle import Phase
+from relay.models.data_breakpoints import DataChange
 from relay.models.failure import OfFailure
 from relay.models.fields import AdapterName, PathText, StrictModel, Text
 from relay.models.launch import Program
@@ -20,7 +21,7 @@ STOP_REASONS = (
     "entry",
     "goto",
     "function breakpoint",
-    "data breakpoint",
+    "data_breakpoint",
 )
 
 
@@ -119,6 +120,7 @@ class SessionView(OfFailure):
     stopped_thread_id: int | None = None
     breakpoint_count: int = 0
     exception: ExceptionView | None = None
+    change: DataChange | None = left_out("What a data breakpoint has stopped for")
     exit_code: int | None = Field(None, description="Negative: ended by that signal")
     warning: str | None = Field(
         None, description="From half of the idle timeout on: when the session will expire"

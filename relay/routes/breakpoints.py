@@ -5,6 +5,8 @@ from __future__ import annotations
 from relay.errors import (
     BreakpointInvalidCondition,
     BreakpointNotFound,
+    EvaluateError,
+    FrameNotFound,
     InvalidRequest,
     NotSupported,
     ProfileNotFound,
@@ -21,6 +23,12 @@ from relay.models.breakpoints import (
     SetBreakpoints,
 )
 from relay.models.captures import Captures, CapturesQuery, ClearedCaptures
+from relay.models.data_breakpoints import (
+    DataBreakpointList,
+    DataBreakpointView,
+    DeletedDataBreakpoint,
+    SetDataBreakpoint,
+)
 from relay.models.exceptions import ExceptionBreakpointsView, SetExceptionBreakpoints
 from relay.models.profiles import CreateProfile, DeletedProfile, Profile, ProfileBody, ProfileList
 from relay.routes.endpoint import Nothing, route, route_at
@@ -118,6 +126,32 @@ class BreakpointRoutes:
         Nothing,
         ExceptionBreakpointsView,
         "breakpoints.exception_breakpoints.get_exception_breakpoints",
+    )
+
+    set_data_breakpoint = route(
+        "POST",
+        f"{_S}/data-breakpoints",
+        SetDataBreakpoint,
+        DataBreakpointView,
+        "breakpoints.data_breakpoints.set_data_breakpoint",
+        status=201,
+        errors=(InvalidRequest, EvaluateError, FrameNotFound, NotSupported, *ASKS),
+    )
+    data_breakpoints = route(
+        "GET",
+        f"{_S}/data-breakpoints",
+        Nothing,
+        DataBreakpointList,
+        "breakpoints.data_breakpoints.list_data_breakpoints",
+    )
+    delete_data_breakpoint = route_at(
+        str,
+        "DELETE",
+        f"{_S}/data-breakpoints/{{data_breakpoint_id}}",
+        Nothing,
+        DeletedDataBreakpoint,
+        "breakpoints.data_breakpoints.remove_data_breakpoint",
+        errors=(BreakpointNotFound, *ASKS),
     )
 
 

@@ -37,6 +37,7 @@ class Ability(StrEnum):
     CHECKS_SOURCE = "checks_source"
     """It says without a program which lines have code, and whether a text parses."""
     CHILDREN = "children"
+    DATA_BREAKPOINTS = "data_breakpoints"
     DETACH = "detach"
     EXCEPTION_DETAILS = "exception_details"
     """Stops at exceptions can be narrowed by type and condition."""

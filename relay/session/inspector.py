@@ -229,6 +229,27 @@ class Inspector(ABC):
         they are not all."""
 
     @abstractmethod
+    async def set_data_breakpoint(
+        self, frame: Frame, number: str, expression: str, *, condition: str | None
+    ) -> dict[str, Any]:
+        """Stop when what the expression names in the frame has changed; its state: `how`, `note`.
+
+        Raises InvalidRequest, EvaluateError for what does not parse, NotSupported.
+        """
+
+    @abstractmethod
+    async def delete_data_breakpoint(self, number: str) -> None:
+        """Stop for it no more. At any time."""
+
+    @abstractmethod
+    async def data_breakpoint_states(self) -> dict[str, dict[str, Any]]:
+        """By number: `how`, `note`, and `ended` if it watches nothing any more. At any time."""
+
+    @abstractmethod
+    async def data_change(self, frame: Frame) -> dict[str, Any] | None:
+        """What the thread of this frame has stopped for, if it is a data breakpoint."""
+
+    @abstractmethod
     async def limit_exceptions(self, types: Sequence[str]) -> list[str]:
         """Stop at these types of exceptions only, if there are any; the names not known yet."""
 

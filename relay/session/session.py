@@ -35,6 +35,7 @@ from relay.session.output_log import OutputLog
 from relay.session.program_events import ProgramEvents
 from relay.session.state.breakpoints import BreakpointTable
 from relay.session.state.captures import CaptureLogs
+from relay.session.state.data_breakpoints import DataBreakpointTable
 from relay.session.state.exception_breakpoints import ExceptionBreakpoints
 from relay.session.state.journey import Journey
 from relay.session.state.line_runs import LineRuns
@@ -64,6 +65,7 @@ class Session:
 
     definition        name, settings, launch or attach, exceptions: what survives the relay
     breakpoints, captures, watches    the rest of it, as tables, and what they have recorded
+    data_breakpoints  places of the state of the present run at whose changes it stops
     lifecycle         the status, and which may follow it
     program_run       the latest run of the program: how it began, how it ended, what was lost
     stops             the stop in force, the one before, and where the program is to run to
@@ -97,6 +99,7 @@ class Session:
         )
         self.breakpoints = BreakpointTable()
         self.captures = CaptureLogs()
+        self.data_breakpoints = DataBreakpointTable()
         self.watches = WatchTable()
         self.lifecycle = Lifecycle()
         self.program_run = ProgramRun()
@@ -335,6 +338,7 @@ class Session:
         self.lifecycle.apply(happening)
         self.program_run.begin(self.output.last_seq)
         self.stops.begin_run()
+        self.data_breakpoints.begin_run()
         self.report_history.begin_run(self.events.last_seq)
         start = Start(self, starters)
         try:

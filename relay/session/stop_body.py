@@ -11,6 +11,7 @@ DESCRIPTIONS = {
     "function breakpoint": "Paused on function breakpoint",
     "step": "Paused after step",
     "exception": "Paused on exception",
+    "data_breakpoint": "Paused on data breakpoint",
     "pause": "Paused on request",
     "entry": "Paused on entry",
 }
@@ -30,6 +31,8 @@ def stopped_body(stop: Stop) -> dict[str, Any]:
     }
     if stop.process is not None:
         body["process"] = stop.process
+    if stop.change is not None:
+        body["change"] = stop.change
     if (failure := stop.failure) is not None:
         facts = {
             "ends": failure.ends,

@@ -316,6 +316,27 @@ class ProbeInspector(Inspector):
             "written", frame, frame=frame.dap_id, expression=expression, limit=limit
         )
 
+    async def set_data_breakpoint(
+        self, frame: Frame, number: str, expression: str, *, condition: str | None
+    ) -> dict[str, Any]:
+        return await self._ask(
+            "data_set",
+            frame,
+            number=number,
+            expression=expression,
+            frame=frame.dap_id,
+            condition=condition,
+        )
+
+    async def delete_data_breakpoint(self, number: str) -> None:
+        await self._probe.ask_any_time("data_delete", None, number=number)
+
+    async def data_breakpoint_states(self) -> dict[str, dict[str, Any]]:
+        return dict((await self._probe.ask_any_time("data_states", None))["states"])
+
+    async def data_change(self, frame: Frame) -> dict[str, Any] | None:
+        return (await self._ask("data_change", frame, frame=frame.dap_id))["change"]  # type: ignore[no-any-return]
+
     async def limit_exceptions(self, types: Sequence[str]) -> list[str]:
         return list((await self._ask("limit_exceptions", None, types=list(types)))["unknown"])
 

@@ -402,6 +402,20 @@ class StandardInspector(Inspector):
     async def calls_read(self, *, stopped: bool) -> dict[str, Any] | None:
         self._cannot("record calls")
 
+    async def set_data_breakpoint(
+        self, frame: Frame, number: str, expression: str, *, condition: str | None
+    ) -> dict[str, Any]:
+        self._cannot("stop when data changes")
+
+    async def delete_data_breakpoint(self, number: str) -> None:
+        self._cannot("stop when data changes")
+
+    async def data_breakpoint_states(self) -> dict[str, dict[str, Any]]:
+        return {}
+
+    async def data_change(self, frame: Frame) -> dict[str, Any] | None:
+        return None
+
     async def exception_holds(self, frame: Frame, condition: str) -> tuple[bool, str | None]:
         self._cannot("stop at exceptions by a condition")
 

@@ -77,6 +77,7 @@ ROUTE_WORDS: Words = {
     ),
     Action.SEE_SCOPES: "Ask GET /sessions/{id}/scopes again: references die when the program runs",
     Action.LIST_VARIABLES: "GET /sessions/{id}/variables lists the names below a reference",
+    Action.LIST_DATA_BREAKPOINTS: "Use GET /sessions/{id}/data-breakpoints to list the ids",
     Action.LIST_WATCHES: "Use GET /sessions/{id}/watch to list the ids",
     Action.DELETE_WATCH: "DELETE a watch first: GET /sessions/{id}/watch lists them",
     Action.CORRECT_FIELDS: (

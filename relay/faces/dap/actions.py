@@ -51,6 +51,7 @@ EDITOR_WORDS: Words = {
     Action.SEE_STACK: None,
     Action.SEE_SCOPES: None,
     Action.LIST_VARIABLES: None,
+    Action.LIST_DATA_BREAKPOINTS: None,
     Action.LIST_WATCHES: None,
     Action.DELETE_WATCH: None,
     Action.CORRECT_FIELDS: "Mend the arguments that are named",

@@ -59,6 +59,7 @@ TOOL_WORDS: Words = {
     ),
     Action.SEE_SCOPES: "Call debug_inspect what=locals again: references die when the program runs",
     Action.LIST_VARIABLES: None,
+    Action.LIST_DATA_BREAKPOINTS: "debug_breakpoints without arguments lists the ids",
     Action.LIST_WATCHES: None,
     Action.DELETE_WATCH: "Use fewer expressions",
     Action.CORRECT_FIELDS: "Mend the arguments that are named; nothing was changed",

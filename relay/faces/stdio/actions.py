@@ -49,6 +49,7 @@ COMMAND_WORDS: Words = {
     Action.SEE_STACK: "Send getStackTrace; frameIndex counts from 0 at the top of the stack",
     Action.SEE_SCOPES: "Send getVariables again: values are those of one stop",
     Action.LIST_VARIABLES: "Send getVariables for the names",
+    Action.LIST_DATA_BREAKPOINTS: None,
     Action.LIST_WATCHES: None,
     Action.DELETE_WATCH: None,
     Action.CORRECT_FIELDS: "Mend the params that are named",

@@ -1,1 +1,1 @@
-"""Breakpoints, captures and what stops at exceptions: set, show, change, remove."""
+"""Breakpoints, data breakpoints, captures and what stops at exceptions: set, show, change, remove."""

@@ -31,7 +31,7 @@ from relay.operations.report.blocked import (
     why_not_paused,
 )
 from relay.operations.report.blocked import STOPS as STOPS
-from relay.operations.sessions.sessions import failure_fields, location_view
+from relay.operations.sessions.sessions import change_view, failure_fields, location_view
 from relay.session.session import Session
 from relay.session.state.journey import leg_of, setting_of
 from relay.session.state.stop import Stop
@@ -213,6 +213,7 @@ async def present_result(session: Session, body: Waiting, cursor: int) -> Execut
         current_location=location_view(stop),
         thread_id=stop.thread_id if stop else None,
         return_value=_return_value(await _shown_return(session, stop, body)),
+        change=change_view(stop),
         exit_code=session.exit_code,
         **failure_fields(stop),
         stop=await included_parts(session, body, cursor) if body.include else None,

@@ -11,6 +11,7 @@ from relay.dap.lifecycle import Phase
 from relay.environments import environment_python
 from relay.errors import InvalidRequest
 from relay.hub import Hub
+from relay.models.data_breakpoints import DataChange
 from relay.models.failure import GroupMembership
 from relay.models.launch import Program
 from relay.models.resource import Location
@@ -208,6 +209,7 @@ def view(session: Session, *, reveal: bool = False) -> SessionView:
         stopped_thread_id=stop.thread_id if stop else None,
         breakpoint_count=len(session.breakpoints),
         exception=exception_view(stop),
+        change=change_view(stop),
         **failure_fields(stop),
         exit_code=session.exit_code,
         warning=session.warning,
@@ -247,6 +249,11 @@ def location_view(stop: Stop | None) -> Location | None:
         function=top.name,
         pid=None if stop.process is None else stop.process["pid"],
     )
+
+
+def change_view(stop: Stop | None) -> DataChange | None:
+    """What the data breakpoint saw that the program has stopped for; None at other stops."""
+    return None if stop is None or stop.change is None else DataChange.pick(stop.change)
 
 
 def failure_fields(stop: Stop | None) -> dict[str, Any]:

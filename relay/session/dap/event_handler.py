@@ -215,6 +215,9 @@ class EventHandler:
             else None
         )
         is_known = place is not None and not (place["more"] and _reason_of(body) == "step")
+        if place is not None and place.get("change"):
+            self._debuggee.nursery.start_soon(self._settle_change, body, top, place["change"])
+            return
         if place is None or top is None or not is_known or self._session.stops.target is not None:
             # The reader must go on while we ask for the rest: its answer comes through it.
             self._debuggee.nursery.start_soon(self._settle, body, top)
@@ -237,6 +240,23 @@ class EventHandler:
         if stop is not None:
             await self._forget_target(stop)
             self._announce(stop, body)
+
+    async def _settle_change(
+        self, body: Mapping[str, Any], top: Frame | None, change: Mapping[str, Any]
+    ) -> None:
+        """A stop for a data breakpoint, or one that comes where one would have been."""
+        stop = _stop_at(body, top)
+        stop.reason = DATA_BREAKPOINT
+        if change.get("ended"):
+            self._session.data_breakpoints.end(str(change["id"]), "its frame has returned")
+        try:
+            inspector = self._debuggee.inspector
+            if inspector is not None and top is not None:
+                stop.change = await inspector.data_change(top)
+        except RelayError as error:
+            log.warning("session %s: a change is not described: %s", self._session.id, error)
+        await self._forget_target(stop)
+        self._announce(stop, body)
 
     async def _settle_failure(self, body: Mapping[str, Any], failure: Mapping[str, Any]) -> None:
         try:
@@ -335,6 +355,8 @@ class EventHandler:
                 found_function(session, breakpoint, stop.top.path, stop.top.line)
         stop.hit_breakpoint_ids = [b.id for b in found]
 
+
+DATA_BREAKPOINT = "data_breakpoint"
 
 BREAKPOINT_REASONS = frozenset({"breakpoint", "function breakpoint"})
 

@@ -2,7 +2,7 @@
 
 session_definition   name, settings, launch or attach: what survives the relay, besides the tables
 breakpoints          the table of breakpoints, and the numbers that debuggers give them
-exception_breakpoints, watches, captures   what else clients ask for, and what was recorded of it
+exception_breakpoints, data_breakpoints, watches, captures   what else clients ask for, and what was recorded of it
 program_run          the latest run: how it began, how it ended, what was lost in it
 journey              how clients brought it where it stands, to do so again in another run
 hit_condition        which hits of a breakpoint stop the program

@@ -74,6 +74,8 @@ class Stop:
     exception: RaisedException | None = None
     failure: Failure | None = None
     """Set at a post-mortem stop: the program has left the frames that are shown."""
+    change: dict[str, Any] | None = None
+    """What a data breakpoint has seen, if the stop is for one."""
     return_value: dict[str, Any] | None = None
     output_seq: int = 0
     stacks: dict[int, list[Frame]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Dict watchers of CPython 3.12 and later: who writes to one dict, told by the interpreter.
+"""Dict watchers of CPython 3.12 and later: who writes to one dict, as the interpreter reports it.
 
 One watcher number for the process, taken with the first dict and given back with the last. A dict
 is not kept alive: the interpreter reports its end. The watcher is cleared before the interpreter

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.breakpoints import new_hits
     from relay.debuggers.debugpy.debuggee.probe.calls import forget_calls, report_calls
     from relay.debuggers.debugpy.debuggee.probe.captures import report_captures
+    from relay.debuggers.debugpy.debuggee.probe.data_breakpoints import forget_data_breakpoints
     from relay.debuggers.debugpy.debuggee.probe.events import LateEvent
     from relay.debuggers.debugpy.debuggee.probe.frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
@@ -61,6 +62,7 @@ class _Presence:
             self.is_here = message["command"] != "disconnect"
             if not self.is_here:
                 attempt(forget_calls)
+                attempt(forget_data_breakpoints)
 
 
 _presence = _Presence()
@@ -78,6 +80,7 @@ def send_all_at_end() -> bool:
 
 
 def _dispose(dispose: Any, *arguments: Any, **named: Any) -> Any:
+    attempt(forget_data_breakpoints)
     if _presence.is_here:
         attempt(_await_relay, _presence.py_db)
     return dispose(*arguments, **named)

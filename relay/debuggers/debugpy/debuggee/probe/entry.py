@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.breakpoints import hits
     from relay.debuggers.debugpy.debuggee.probe.calls import calls_read, calls_start
     from relay.debuggers.debugpy.debuggee.probe.captures import report_captures, set_captures
+    from relay.debuggers.debugpy.debuggee.probe.data_breakpoints import (
+        data_change,
+        data_delete,
+        data_set,
+        data_states,
+    )
     from relay.debuggers.debugpy.debuggee.probe.evaluation import evaluate
     from relay.debuggers.debugpy.debuggee.probe.exceptions import exception
     from relay.debuggers.debugpy.debuggee.probe.failures.watching import watch_failures
@@ -118,6 +124,10 @@ _CALLS: dict[str, Callable[..., dict[str, Any]]] = {
         trace_functions,
         calls_start,
         calls_read,
+        data_set,
+        data_delete,
+        data_states,
+        data_change,
         limit_exceptions,
         exception_condition,
         watch_failures,

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.calls import forget_calls
+    from relay.debuggers.debugpy.debuggee.probe.data_breakpoints import (
+        forget_data_breakpoints_at_fork,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.references import references
@@ -38,6 +41,7 @@ def _after_fork() -> None:
     attempt(stop_watching)
     attempt(forget_trace)
     attempt(forget_calls)
+    attempt(forget_data_breakpoints_at_fork)
     attempt(forget_tracing)
     attempt(_drop_debugger)
 

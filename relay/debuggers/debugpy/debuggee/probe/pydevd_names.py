@@ -184,6 +184,15 @@ NEEDS = (
         },
     ),
     Need(
+        "data breakpoints",
+        False,
+        "data breakpoints cannot be set",
+        {
+            _PYDB: "set_suspend pydb_disposed do_wait_suspend",
+            _INFO: "trace_suspend_type",
+        },
+    ),
+    Need(
         "tracing",
         False,
         "the program is traced also where nothing needs it, and runs slower",

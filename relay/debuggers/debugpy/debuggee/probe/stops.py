@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.breakpoints import hit_here, new_hits
     from relay.debuggers.debugpy.debuggee.probe.children import stop_here_only
+    from relay.debuggers.debugpy.debuggee.probe.data_changes import change_at_stop
     from relay.debuggers.debugpy.debuggee.probe.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.frames import debugger, is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.returns import (
@@ -52,6 +53,7 @@ def _report_stop(thread: Any, frame: Any, event: Any) -> None:
         },
         "returns": returns,
         "more": more,
+        "change": change_at_stop(frame),
         "hit": hit_here(),
         "hits": new_hits(),
     }

@@ -22,6 +22,8 @@ _ORDER = (
     "output",  # what was printed before the stop is out before anybody hears of the stop
     "calls",  # recorded up to here, and what the stop does is none of them
     "trace",  # ends here, and what the stop says may depend on it
+    "data",  # the stop that one is made for is over
+    "data lines",
     "place",  # said ahead of pydevd's own word, which follows
     "steps",
     "returns",

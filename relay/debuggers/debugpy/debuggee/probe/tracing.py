@@ -42,6 +42,7 @@ class _Tracing:
         self.is_on = False  # every thread of the program has the trace function
         self.requests = 0  # stops that are being arranged for
         self.lock: Any = threading.RLock()  # held meanwhile
+        self.data: Any = None  # the listener of data breakpoints, if there are any
         self.holder: Any = None  # who has the place for now, and hands on to ours
 
 
@@ -99,10 +100,23 @@ def hold_tracing(holder: Any) -> None:
     _tracing.holder = holder
 
 
+def trace_data(listener: Any) -> bool:
+    """Trace all code for data breakpoints, from now on, or no more (None). False: it cannot be."""
+    if not _tracing.can_wait:
+        return False
+    with _tracing.lock:
+        _tracing.data = listener
+        if listener is None:
+            trace_less()
+        else:
+            _begin(debugger())
+    return True
+
+
 def forget_tracing() -> None:
     """In a forked child: its debugger, if it gets one, begins anew."""
     _tracing.has_begun = _tracing.is_on = False
-    _tracing.requests, _tracing.holder = 0, None
+    _tracing.requests, _tracing.holder, _tracing.data = 0, None, None
     _tracing.lock = threading.RLock()
 
 
@@ -124,6 +138,7 @@ def is_tracing_needed(py_db: Any) -> bool:
         return False
     return bool(
         _tracing.requests
+        or _tracing.data is not None
         or _needs_every_file(py_db)
         or any(py_db.breakpoints.values())
         or _someone_steps_or_stops()
@@ -166,22 +181,25 @@ def _trace_loudly(frame: Any, event: str, arg: Any) -> Any:
         _leave_thread()
         return None
     may_be_quiet = not (_tracing.requests or _needs_every_file(py_db) or _someone_steps_or_stops())
-    if may_be_quiet and attempt(_is_quiet, py_db, frame, *known, default=False):
-        return None
-    return py_db.get_thread_local_trace_func()(frame, event, arg)
+    data = _tracing.data
+    lines = None if data is None else attempt(data.lines_in, frame)
+    inner = None
+    if not may_be_quiet or not attempt(_is_quiet, py_db, frame, *known, lines, default=False):
+        inner = py_db.get_thread_local_trace_func()(frame, event, arg)
+    return inner if lines is None else data.local(inner, lines)
 
 
-def _is_quiet(py_db: Any, frame: Any, files: set[str], codes: dict[int, Any]) -> bool:
-    """Whether no breakpoint is in this code; remembers it."""
+def _is_quiet(py_db: Any, frame: Any, files: set[str], codes: dict[int, Any], lines: Any) -> bool:
+    """Whether no breakpoint is in this code; remembers it, unless it has `lines` to compare at."""
     code = frame.f_code
     utils: Any = sys.modules["pydevd_file_utils"]
     path = utils.get_abs_path_real_path_and_base_from_frame(frame)[1]
     breakpoints = py_db.breakpoints.get(path)
-    if not breakpoints:
-        files.add(code.co_filename)
-    elif any(line in breakpoints for _, line in dis.findlinestarts(code)):
+    if breakpoints and any(line in breakpoints for _, line in dis.findlinestarts(code)):
         return False
-    else:
+    if not breakpoints and _tracing.data is None:
+        files.add(code.co_filename)
+    elif lines is None:
         codes[id(code)] = code
     return True
 

@@ -1,0 +1,140 @@
+"""Data breakpoints as this process has them: what each watches, and what is under way.
+
+Knows no events; `data_changes.py` gives them meaning.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.dict_watch import (
+        _object_at,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.guard import (
+        attempt,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.state_targets import (
+        ABSENT,
+        StateTarget,
+        read_target,
+    )
+
+_DATA_GONE = "what it watched is gone"
+
+
+class DataChange(NamedTuple):
+    """What one statement has done to one place."""
+
+    watch: Any
+    old: Any
+    new: Any
+    frame: Any
+    line: int
+    exact: bool
+    """Whether the line is known to have written; else the change was found behind it."""
+    ended: bool = False
+    complaint: str | None = None
+    """What the condition has raised."""
+
+
+class DataWatch:
+    """One data breakpoint."""
+
+    def __init__(self, number: str, target: StateTarget, condition: Any) -> None:
+        self.number, self.condition = number, condition
+        self.kind, self.key, self.text, self.code = target[0], target[2], target[4], target[3]
+        self.how, self.ended = "lines", ""
+        self.note = ""
+        self.owner = _reference_to(target.owner)
+        self.last = read_target(target)
+        self.pointer = 0  # of the dict, which may end
+        self.handle: Any = None
+
+    def target(self) -> StateTarget | None:
+        owner = self.owner()
+        if owner is None:
+            return None
+        return StateTarget(self.kind, owner, self.key, self.code, self.text)
+
+    def read(self) -> Any:
+        """The value now; ABSENT also where its owner is gone."""
+        if self.pointer:
+            return attempt(dict.get, _object_at(self.pointer), self.key, ABSENT, default=ABSENT)
+        target = self.target()
+        return ABSENT if target is None else attempt(read_target, target, default=ABSENT)
+
+
+class _Strong:
+    """What cannot be referred to weakly: kept, and so looked at for who else has it."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __call__(self) -> Any:
+        return self.value
+
+
+def _reference_to(owner: Any) -> Any:
+    if type(owner) is type(sys._getframe()):
+        return _Strong(owner)
+    try:
+        return weakref.ref(owner)
+    except TypeError:
+        return _Strong(owner)
+
+
+class _PendingWrite:
+    """A write whose statement is not over yet."""
+
+    def __init__(self, watch: DataWatch, old: Any, line: int) -> None:
+        self.watch, self.old, self.line = watch, old, line
+        self.new: Any = None
+        self.is_closed = False  # somebody else has written since: `new` is what this one left
+
+
+class _DataState:
+    """The data breakpoints of this process, and what is under way."""
+
+    def __init__(self) -> None:
+        self.watches: dict[str, DataWatch] = {}
+        self.pending: dict[Any, list[_PendingWrite]] = {}  # by frame
+        self.at: dict[tuple[int, int], int] = {}  # line of a write, by thread and frame
+        self.left: dict[int, list[DataChange]] = {}  # to stop for, by thread
+        self.shown: dict[int, DataChange] = {}  # of the stop that a thread is in
+        self.listener: Any = None
+        self.lock: Any = threading.RLock()
+
+    def lines(self) -> list[DataWatch]:
+        """Those that are compared at lines."""
+        return [w for w in self.watches.values() if w.how == "lines" and not w.ended]
+
+
+_data = _DataState()
+
+
+def is_under_way(frame: Any) -> bool:
+    """Whether something that this frame has done is to be reported when its statement is over."""
+    return frame in _data.pending or threading.get_ident() in _data.left
+
+
+def note_places(lines_of: Any) -> None:
+    """Frames may stand in the very statement that writes: `lines_of` a code, or None."""
+    for ident, frame in frames_of_all_threads():
+        lines = lines_of(frame.f_code)
+        if lines is not None and frame.f_lineno in lines.writes:
+            _data.at[ident, id(frame)] = frame.f_lineno
+
+
+def frames_of_all_threads() -> list[tuple[int, Any]]:
+    """Every frame on a stack, with its thread's ident."""
+    found = []
+    for ident, top in list(sys._current_frames().items()):
+        frame: Any = top
+        while frame is not None:
+            found.append((ident, frame))
+            frame = frame.f_back
+    return found

@@ -1,0 +1,162 @@
+"""Which lines of a code object may write to a place, and where its statement is over.
+
+Read from bytecode: a line writes if it stores under the name, or names what stores without saying
+where (`setattr`, `__dict__`, methods of containers). Its end are the lines that may come next.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.bytecode import _JUMPS, HAS_TABLE, _facts_of
+
+_INDIRECT = frozenset(
+    ("setattr", "delattr", "__setattr__", "__delattr__", "__dict__", "vars", "__setstate__")
+)
+_OF_GLOBALS = frozenset(("globals", "exec", "eval", "import_module"))
+_OF_LISTS = frozenset(
+    (
+        "append",
+        "insert",
+        "pop",
+        "remove",
+        "extend",
+        "sort",
+        "reverse",
+        "clear",
+        "__setitem__",
+        "__delitem__",
+        "shuffle",
+        "heappush",
+        "heappop",
+        "heapify",
+        "insort",
+    )
+)
+_OF_DICTS = frozenset(
+    ("update", "pop", "popitem", "setdefault", "clear", "__setitem__", "__delitem__")
+)
+_NAMED_BY = ("attribute", "slot", "global")
+_NEVER_ON = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_ABSOLUTE")
+
+
+class WriteLines(NamedTuple):
+    """Of one code object and one place."""
+
+    writes: frozenset[int]
+    ends: frozenset[int]
+    """Where a statement of `writes` is over, if the code goes on at all."""
+
+
+_NO_LINES = WriteLines(frozenset(), frozenset())
+
+
+def write_lines_of(code: Any, kind: str, key: Any) -> WriteLines:
+    """The lines that may write to a place of this kind, by this name; few bytes of code if none."""
+    if not _names_it(code, kind, key):
+        return _NO_LINES
+    found = _facts_of(code)[0]
+    lines, at = [], code.co_firstlineno
+    for one in found:
+        at = _first_of_line(one) or at
+        lines.append(at)
+    writers = [index for index, one in enumerate(found) if _writes(one, kind, key)]
+    ends: set[int] = set()
+    for index in writers:
+        ends.update(_lines_after(code, index, lines))
+    return WriteLines(frozenset(lines[index] for index in writers), frozenset(ends))
+
+
+def _first_of_line(one: Any) -> int | None:
+    """The line, if its event comes before this instruction."""
+    starts = one.starts_line
+    if type(starts) is bool:  # since 3.13
+        return one.line_number if starts else None
+    return None if starts is None else int(starts)
+
+
+def _names_it(code: Any, kind: str, key: Any) -> bool:
+    """Whether it is worth reading; from names alone."""
+    names = code.co_names
+    if kind in ("local", "cell"):
+        return key in (*code.co_varnames, *code.co_cellvars, *code.co_freevars, *names)
+    if kind in _NAMED_BY and key in names:
+        return True
+    if kind in ("item", "list_item"):
+        return True  # any subscript
+    return not _indirect_names(kind).isdisjoint(names)
+
+
+def _indirect_names(kind: str) -> frozenset[str]:
+    if kind == "global":
+        return _INDIRECT | _OF_GLOBALS
+    if kind == "item":
+        return _OF_DICTS
+    return _OF_LISTS if kind == "list_item" else _INDIRECT
+
+
+def _writes(one: Any, kind: str, key: Any) -> bool:
+    name = one.opname
+    if kind in ("local", "cell"):
+        return _stores_variable(one, key)
+    if name.startswith(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD")):
+        return one.argval in _indirect_names(kind)
+    if kind in ("item", "list_item"):
+        is_store = name in ("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE")
+        return is_store or name.startswith("INPLACE_") or _is_inplace(one)
+    if name in ("STORE_ATTR", "DELETE_ATTR"):
+        return one.argval in (key, "__dict__")
+    stores = ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_NAME", "DELETE_NAME")
+    return bool(kind == "global" and name in stores and one.argval == key)
+
+
+def _is_inplace(one: Any) -> bool:
+    return one.opname == "BINARY_OP" and str(one.argrepr) in ("+=", "*=", "|=")
+
+
+def _stores_variable(one: Any, key: Any) -> bool:
+    name, value = one.opname, one.argval
+    if not name.startswith(("STORE_FAST", "STORE_DEREF", "STORE_NAME", "DELETE_")):
+        return False
+    if type(value) is tuple:  # two in one, since 3.13
+        return key in (value[:1] if name == "STORE_FAST_LOAD_FAST" else value)
+    return bool(value == key)
+
+
+def _lines_after(code: Any, start: int, lines: list[int]) -> set[int]:
+    """The lines whose beginning may come next, from behind one instruction on."""
+    found, indices, _ = _facts_of(code)
+    handlers = _handlers_of(code)
+    ends: set[int] = set()
+    seen: set[int] = set()
+    todo = [start]
+    while todo:
+        at = todo.pop()
+        if at in seen or at >= len(found):
+            continue
+        seen.add(at)
+        one = found[at]
+        if at != start and _first_of_line(one) is not None:
+            ends.add(lines[at])
+            continue
+        for first, last, target in handlers:
+            if first <= one.offset < last:
+                todo.append(indices.get(target, len(found)))
+        if one.opcode in _JUMPS:
+            target_at = indices.get(one.argval, len(found))
+            todo.append(target_at)
+            if target_at <= at:
+                ends.add(lines[min(target_at, len(lines) - 1)])  # a jump back begins its line anew
+        if not one.opname.startswith(_NEVER_ON):
+            todo.append(at + 1)
+    return ends
+
+
+def _handlers_of(code: Any) -> list[tuple[int, int, int]]:
+    if not HAS_TABLE:
+        return []
+    import dis
+
+    table = dis._parse_exception_table(code)  # type: ignore[attr-defined]
+    return [(one.start, one.end, one.target) for one in table]

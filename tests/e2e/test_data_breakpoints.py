@@ -1,0 +1,292 @@
+"""Data breakpoints: the program stops after the statement that changed what is watched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.debuggers.bootstrap_runner import find_python
+from tests.e2e.api import Api, Refused, Session
+from tests.programs import Program
+
+Write = Callable[..., Program]
+KINDS = """
+    import dataclasses
+    import threading
+
+    @dataclasses.dataclass
+    class Line:
+        price: int = 3
+        count: int = 1
+
+        def cheaper(self):
+            self.count = self.count + 0  # @equal
+            self.price -= 1  # @cheaper
+
+    class Cart:
+        limit = 5
+
+        def __init__(self):
+            self.total = 0
+            self.lines = []
+
+        def add(self, line):
+            self.lines.append(line)  # @within
+            self.total += line.price  # @add
+
+        def fail(self):
+            try:
+                self.total = 1 / 0
+            except ZeroDivisionError:
+                self.total = -1  # @failed
+            return self.total
+
+        def leave(self):
+            self.total = -2; raise KeyError("left")  # @leave
+
+        def last(self):
+            self.total = -3  # @last
+
+    class Slotted:
+        __slots__ = ("size",)
+
+        def __init__(self):
+            self.size = 1
+
+        def grow(self):
+            self.size += 1  # @grow
+
+    RATE = 1
+
+    def set_rate(value):
+        global RATE
+        RATE = value  # @rate
+
+    def counts(words):
+        found = {}
+        for word in words:  # @for
+            found[word] = found.get(word, 0) + 1  # @found
+        return found
+
+    def sums(upto):
+        total = 0  # @sums
+        for number in range(upto):
+            if number % 2:
+                total += number  # @total
+        return total  # @summed
+
+    def closing():
+        shared = 1
+
+        def inner():
+            nonlocal shared
+            shared += 1  # @shared
+
+        return inner
+
+    def steps():
+        for number in range(2):
+            cart.total += number  # @stepped
+            yield cart.total  # @yield
+
+    cart, line, slotted = Cart(), Line(), Slotted()
+    names, queue = {"a": 1}, [1, 2]
+    inner = closing()
+    inner()  # @start
+    cart.add(line)
+    line.cheaper()
+    cart.fail()
+    try:
+        cart.leave()
+    except KeyError:
+        pass
+    cart.last()
+    setattr(cart, "total", 9)  # @setattr
+    cart.__dict__.update(total=10, other=1)  # @update
+    del cart.total  # @deleted
+    cart.total = 11  # @again
+    list(steps())
+    worker = threading.Thread(target=lambda: cart.add(Line(7)))  # @thread
+    worker.start()
+    worker.join()
+    Cart.limit = 6  # @limit
+    slotted.grow()
+    set_rate(2)
+    globals()["RATE"] = 3  # @globals
+    names["a"] = 2  # @item
+    names.update(a=3, b=1)  # @items
+    names.pop("a")  # @popped
+    names["a"] = 3  # @item_again
+    names.clear()  # @cleared
+    queue[0] = 5  # @first
+    queue.insert(0, 6)  # @insert
+    queue += [1]
+    line.__init__(8)  # @init
+    inner()
+    counts("aba")
+    sums(4)  # @sums_call
+    cart.__dict__ = {"total": 12}  # @replaced
+    cart.total = 13  # @after
+    print("over")
+"""
+
+WATCHED: dict[str, list[tuple[str | None, str | None, str, str]]] = {
+    "cart.total": [
+        ("0", "3", "add", "add"),
+        ("3", "-1", "failed", "fail"),
+        ("-1", "-2", "leave", "leave"),
+        ("-2", "-3", "last", "last"),
+        ("-3", "9", "setattr", "<module>"),
+        ("9", "10", "update", "<module>"),
+        ("10", None, "deleted", "<module>"),
+        (None, "11", "again", "<module>"),
+        ("11", "12", "stepped", "steps"),
+        ("12", "19", "add", "add"),
+        ("19", "12", "replaced", "<module>"),
+        ("12", "13", "after", "<module>"),
+    ],
+    "line.price": [
+        ("3", "2", "cheaper", "cheaper"),
+        ("2", "8", "init", "<module>"),
+    ],
+    "slotted.size": [("1", "2", "grow", "grow")],
+    "Cart.limit": [("5", "6", "limit", "<module>")],
+    "RATE": [("1", "2", "rate", "set_rate"), ("2", "3", "globals", "<module>")],
+    "names['a']": [
+        ("1", "2", "item", "<module>"),
+        ("2", "3", "items", "<module>"),
+        ("3", None, "popped", "<module>"),
+        (None, "3", "item_again", "<module>"),
+        ("3", None, "cleared", "<module>"),
+    ],
+    "queue[0]": [("1", "5", "first", "<module>"), ("5", "6", "insert", "<module>")],
+}
+
+
+@pytest.fixture(params=["3.11", "3.12", "3.13"])
+def python(request: pytest.FixtureRequest) -> str:
+    found = find_python(request.param)
+    if found is None:
+        pytest.skip(f"Python {request.param} is not installed")
+    return found
+
+
+async def paused(api: Api, program: Program, mark: str, python: str) -> Session:
+    session = await api.session(python_path=python)
+    placed = await session.breakpoint(program.text, program.line(mark))
+    at = await session.launch(program.text)
+    assert at["current_location"]["line"] == program.line(mark)
+    await session.delete(f"/breakpoints/{placed['id']}")
+    return session
+
+
+async def changes(session: Session, most: int = 40) -> list[dict[str, Any]]:
+    """Every change until the program ends; each is the reason of its stop."""
+    found: list[dict[str, Any]] = []
+    for _ in range(most):
+        at = await session.resume()
+        if at["status"] == "terminated":
+            return found
+        assert at["stop_reason"] == "data_breakpoint", (await session.get())["exception"]
+        found.append({**at["change"], "at": at["current_location"]})
+    raise AssertionError(found)
+
+
+async def test_every_kind_of_state_stops_at_the_statement_that_wrote(
+    api: Api, program: Write, python: str
+) -> None:
+    kinds = program(KINDS)
+    session = await paused(api, kinds, "start", python)
+    how = {}
+    for expression in WATCHED:
+        placed = await session.post("/data-breakpoints", expression=expression)
+        assert placed["verified"] is True
+        how[placed["id"]] = placed["how"]
+    dicts = 0 if "3.11" in python else 5
+    assert list(how.values()).count("dict") == dicts
+
+    found = await changes(session)
+
+    for number, (expression, wanted) in zip(how, WATCHED.items(), strict=True):
+        mine = [one for one in found if one["id"] == number]
+        seen = [(c["old"], c["new"], c["location"]["line"], c["function"]) for c in mine]
+        assert seen == [(o, n, kinds.line(mark), f) for o, n, mark, f in wanted], expression
+        assert {c["location"]["path"] for c in mine} == {kinds.text}
+        assert not any("inexact" in c for c in mine)
+    first = found[0]["at"]
+    assert (first["function"], first["line"]) == ("add", kinds.line("add"))
+    assert await session.printed() == "over\n"
+    listed = await session.get("/data-breakpoints")
+    assert {one["verified"] for one in listed["data_breakpoints"]} == {False}
+
+
+async def test_locals_end_with_their_frame_and_cells_do_not(
+    api: Api, program: Write, python: str
+) -> None:
+    kinds = program(KINDS)
+    session = await paused(api, kinds, "sums", python)
+    await session.post("/data-breakpoints", expression="total")
+    await session.post("/step-over")
+    found = await changes(session)
+    seen = [(c["old"], c["new"], c["location"]["line"], c.get("ended")) for c in found]
+    line = kinds.line("total")
+    assert seen[-3:] == [
+        ("0", "1", line, None),
+        ("1", "4", line, None),
+        ("4", None, kinds.line("summed"), True),
+    ]
+    assert found[-1]["at"]["line"] == kinds.line("summed")
+
+    session = await paused(api, kinds, "shared", python)
+    await session.post("/data-breakpoints", expression="shared")
+    found = await changes(session)
+    seen = [(c["old"], c["new"], c["location"]["line"], c["function"]) for c in found]
+    line = kinds.line("shared")
+    assert seen == [("1", "2", line, "inner"), ("2", "3", line, "inner")]
+
+
+async def test_conditions_steps_and_deletion(api: Api, program: Write, python: str) -> None:
+    kinds = program(KINDS)
+    session = await paused(api, kinds, "start", python)
+    total = await session.post(
+        "/data-breakpoints", expression="cart.total", condition="new and old and new > old + 4"
+    )
+    price = await session.post("/data-breakpoints", expression="line.price", condition="nothing")
+    at = await session.resume()
+    assert at["change"]["id"] == price["id"]
+    assert at["change"]["condition_error"] == "NameError: name 'nothing' is not defined"
+    assert (await session.get())["change"] == at["change"]
+    await session.delete(f"/data-breakpoints/{price['id']}")
+    at = await session.resume()
+    assert (at["change"]["old"], at["change"]["new"]) == ("-3", "9")
+    stepped = await session.post("/step-over")
+    assert stepped["stop_reason"] == "step"
+    assert stepped["current_location"]["line"] == at["current_location"]["line"] + 1
+    await session.delete(f"/data-breakpoints/{total['id']}")
+    watched = await session.post("/data-breakpoints", expression="cart.total")
+    stepped = await session.post("/step-over")
+    assert (stepped["stop_reason"], stepped["change"]["old"]) == ("data_breakpoint", "10")
+    await session.evaluate("setattr(cart, 'total', 77)")
+    await session.delete(f"/data-breakpoints/{watched['id']}")
+    assert (await session.get("/data-breakpoints")) == {"data_breakpoints": []}
+    assert (await session.resume())["status"] == "terminated"
+
+
+async def test_what_cannot_be_watched_is_refused(api: Api, program: Write, python: str) -> None:
+    session = await paused(api, program(KINDS), "start", python)
+    for expression, code, words in (
+        ("len(queue)", "INVALID_REQUEST", "the result of a call"),
+        ("cart.totl", "INVALID_REQUEST", "there is total"),
+        ("nowhere.x", "INVALID_REQUEST", "NameError"),
+        ("cart.", "EVALUATE_ERROR", "SyntaxError"),
+    ):
+        with pytest.raises(Refused) as refused:
+            await session.post("/data-breakpoints", expression=expression)
+        assert refused.value.code == code
+        assert words in refused.value.message
+    with pytest.raises(Refused) as refused:
+        await session.delete("/data-breakpoints/data_9")
+    assert refused.value.code == "BREAKPOINT_NOT_FOUND"
+    assert (await session.get("/data-breakpoints")) == {"data_breakpoints": []}
