@@ -56,6 +56,13 @@ def _no_module(ctx: click.Context, param: click.Parameter, value: str | None) ->
     help="At the first stop: who wrote EXPR. Runs the program a second time, unseen.",
 )
 @click.option(
+    "--calls",
+    is_flag=False,
+    flag_value="",
+    metavar="[FOCUS]",
+    help="Show which own functions were called, and how. FOCUS: files, folders, modules.",
+)
+@click.option(
     "--on-exception",
     is_flag=True,
     help="Show each exception that ends something: a test, a thread, a request, the program.",
@@ -105,6 +112,7 @@ def run(
     captures: tuple[dict[str, Any], ...],
     expressions: tuple[str, ...],
     whys: tuple[str, ...],
+    calls: str | None,
     on_exception: bool,
     reports: int,
     until: int | None,
@@ -129,6 +137,8 @@ def run(
       relay run --break Cart.total --until 1 -- app.py
       relay run --break app.py:42 --why cart.total --until 1 -- app.py
       relay run --on-exception -- -m pytest tests/test_cart.py
+      relay run --calls -- app.py
+      relay run --calls src/cart --on-exception -- -m pytest tests/test_cart.py
       relay run --log 'app.py:42:total is {total}' -- app.py
       relay run --log 'app.py:42 if total > 5:total is {total}' -- app.py
       relay run --on-exception -- -X dev -W error app.py
@@ -144,6 +154,7 @@ def run(
         breakpoints=[*breaks, *map(_logpoint, logs), *_capturing(captures)],
         expressions=expressions,
         whys=whys,
+        calls=None if calls is None else [one for one in calls.split(",") if one],
         on_exception=on_exception,
         reports=reports,
         until=until,

@@ -37,6 +37,8 @@ class RunOptions:
     adapter: str | None = None
     stdin: str | None = None
     children: bool | None = None
+    calls: Sequence[str] | None = None
+    """Whose calls are shown; empty: the program's own; None: none."""
 
     @property
     def debug_subprocesses(self) -> bool | Literal["auto"]:

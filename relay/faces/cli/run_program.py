@@ -36,6 +36,7 @@ from relay.models.breakpoints import (
     ChangeBreakpoint,
     SetBreakpoints,
 )
+from relay.models.calls import CallsRequest, CallsView
 from relay.models.execution import ContinueRequest
 from relay.models.history import HistoryRequest
 from relay.models.launch import LaunchRequest
@@ -44,6 +45,7 @@ from relay.models.watches import WatchesQuery, WatchRequest
 from relay.operations.breakpoints import breakpoints as breakpoint_operations
 from relay.operations.breakpoints.captures import captures
 from relay.operations.breakpoints.code_lines import require_code
+from relay.operations.execution.calls import get_calls, start_calls, want_calls
 from relay.operations.execution.output_tap import Tap, feed, tap_output
 from relay.operations.execution.stepping import STOPS, continue_execution
 from relay.operations.history.history import history
@@ -183,6 +185,9 @@ class _Run:
         for expression in dict.fromkeys(options.expressions):
             with _named(f"--eval {shlex.quote(expression)}"):
                 await add_watch(session, body=WatchRequest(expression=expression))
+        if options.calls is not None:
+            with _named("--calls"):
+                want_calls(session, options.calls)
         return [_placed_facts(one) for one in placed]
 
     async def _judged(self, placed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -212,6 +217,8 @@ class _Run:
         nursery.start_soon(self._written, self._report_logs, nursery.cancel_scope)
         await self._through_stops(cursor, tap)
         await self._catch_up(tap)
+        if not self._cut_short:
+            await self._report_calls()
         tap.close()
         for one in placed:
             if one["capture"]:
@@ -283,11 +290,13 @@ class _Run:
             failed = stop.failure is not None
             if not await (self._report_failure(stop) if failed else self._report_stop()):
                 continue
+            await self._report_calls()
             if self._stops == self._options.until:
                 await terminate(session)
                 return
             if not failed:
                 await self._rein_in()
+            await self._record_calls()
             cursor = session.events.last_seq
             try:
                 await continue_execution(session, body=ContinueRequest())
@@ -333,6 +342,17 @@ class _Run:
                 await self._writer.noted(f"[not said] {option}: {error.message}")
             else:
                 await self._writer.why(found, self._session.config.project_root)
+
+    async def _report_calls(self) -> None:
+        """Which own functions were called since the stop before, if that was asked for."""
+        if self._options.calls is not None:
+            view = CallsView(max_chars=max(self._options.max_chars, 200))
+            await self._writer.called(await get_calls(self._session, query=view))
+
+    async def _record_calls(self) -> None:
+        if self._options.calls is not None:
+            with suppress(InvalidSessionState):  # it was killed meanwhile
+                await start_calls(self._session, CallsRequest(focus=list(self._options.calls)))
 
     async def _rein_in(self) -> None:
         """After so many stops, the breakpoints that made them no longer stop it."""

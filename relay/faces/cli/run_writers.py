@@ -19,6 +19,7 @@ import trio
 
 from relay.errors import RelayError
 from relay.faces.cli.complaint import complaint
+from relay.models.calls import CallsResult
 from relay.models.captures import Captures
 from relay.models.execution import WatchValue
 from relay.models.history import History
@@ -60,6 +61,7 @@ class RunWriter(Protocol):
         self, number: int, facts: Mapping[str, Any], like: int | None
     ) -> None: ...
     async def why(self, found: History, root: str) -> None: ...
+    async def called(self, calls: CallsResult) -> None: ...
     async def captured(self, captures: Captures) -> None: ...
     async def noted(self, text: str) -> None: ...
     async def failed(self, error: RelayError) -> None: ...
@@ -112,6 +114,10 @@ class TextWriter:
     async def why(self, found: History, root: str) -> None:
         """Who wrote what --why asked for."""
         await self._say(history_text(found, root, self._max_chars))
+
+    async def called(self, calls: CallsResult) -> None:
+        """The calls up to a stop or the end."""
+        await self._say(self._styled("[calls] ", bold=True) + calls.text)
 
     async def captured(self, captures: Captures) -> None:
         """The table of what was kept."""
@@ -200,6 +206,11 @@ class JsonWriter:
     async def why(self, found: History, root: str) -> None:
         """Who wrote what --why asked for."""
         await self._say("why", **found.model_dump(mode="json"))
+
+    async def called(self, calls: CallsResult) -> None:
+        """The calls up to a stop or the end."""
+        fields = {"text", "calls", "functions", "left_out", "complete", "reason"}
+        await self._say("calls", **calls.model_dump(mode="json", include=fields))
 
     async def captured(self, captures: Captures) -> None:
         """What was kept, in rows."""

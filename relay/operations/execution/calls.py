@@ -32,6 +32,7 @@ from relay.operations.execution.stepping import STEP_WAIT, present_result, resum
 from relay.operations.paths import resolve, similar_files
 from relay.session.inspector import Inspector
 from relay.session.session import Session
+from relay.session.state.program_run import WantedCalls
 
 MOST_FOCUSED = 50
 
@@ -78,6 +79,11 @@ async def start_calls(session: Session, body: CallsRequest) -> None:
             suggestion="Set a breakpoint in the function instead, and step",
         )
     session.program_run.drop_calls()
+
+
+def want_calls(session: Session, focus: str | Sequence[str]) -> None:
+    """Have the next launch recorded from its beginning; raises InvalidRequest for a wrong focus."""
+    session.program_run.want_calls(WantedCalls(focus_of(session, focus)))
 
 
 def _inspector_of(session: Session) -> Inspector:

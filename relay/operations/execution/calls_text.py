@@ -12,6 +12,8 @@ OPEN, RETURNED, RAISED, STOPPED = range(4)
 CUT = "…"
 WIDTHS = (80, 48, 24)
 """Characters of a value: tried in this order until all lines fit."""
+NOTHING = frozenset({"()", "{}", "None"})
+"""Arguments that are left out of a line."""
 MARK_ROOM = 6
 """For how many calls are left out below a line."""
 
@@ -106,10 +108,12 @@ class _Writer:
 
     def lines(self, chosen: set[int], width: int) -> list[str]:
         hidden, passed = self._hidden(chosen), self._passed_on(chosen)
+        nameless = {i for i in chosen if self.rows[i].is_thread and not self.rows[i].arguments[0]}
+        hidden[-1] = hidden.get(-1, 0) + sum(hidden.get(i, 0) for i in nameless)
         found = [
             "  " * max(row.depth, 0) + self._line(row, width, i in passed) + _mark(hidden.get(i, 0))
             for i, row in enumerate(self.rows)
-            if i in chosen
+            if i in chosen and i not in nameless
         ]
         return [*found, *([f"{CUT}{_mark(hidden[-1])}"] if hidden.get(-1) else [])]
 
@@ -137,13 +141,13 @@ class _Writer:
 
     def _line(self, row: CallRow, width: int, passes_on: bool = False) -> str:
         if row.is_thread:
-            return f"[{row.arguments[0] or 'top'}]"
+            return f"[{row.arguments[0]}]"
         function = self.functions[row.function]
         names = function["arguments"]
         arguments = ", ".join(
             f"{name}={_cut(value, width)}"
             for name, value in zip(names, row.arguments, strict=False)
-            if value not in ("()", "{}")
+            if value not in NOTHING
         )
         times = f" ×{row.times}" if row.times > 1 else ""
         ending = f" raised at line {row.line}" if passes_on else _ending(row, width)
@@ -186,17 +190,25 @@ class _Writer:
 
     def _by_importance(self) -> list[int]:
         failing = self._failing()
-        return sorted(range(len(self.rows)), key=lambda i: self._importance(i, failing))
+        handled = set() if failing else self._last_handled()
+        return sorted(range(len(self.rows)), key=lambda i: self._importance(i, failing, handled))
 
-    def _importance(self, i: int, failing: set[int]) -> tuple[int, int, int]:
-        row, parent = self.rows[i], self.parents[i]
+    def _importance(self, i: int, failing: set[int], handled: set[int]) -> tuple[int, int, int]:
+        row = self.rows[i]
+        if row.is_thread and not row.arguments[0]:
+            return (0, 0, 0)  # has no line
         if i in failing:  # of several, the last: the program may have ended with it
-            return (0, -self._top(i), -row.depth)
-        if row.kind == RAISED:
             return (1, -self._top(i), -row.depth)
-        if parent in failing:
-            return (2, -row.depth, -i)
-        return (3, row.depth, i)
+        if i in handled:
+            return (2, -row.depth, 0)
+        if self.parents[i] in failing:
+            return (3, -row.depth, -i)
+        return (4, row.depth, i)
+
+    def _last_handled(self) -> set[int]:
+        """The last calls that an exception left on its way to who handled it."""
+        raised = [i for i, row in enumerate(self.rows) if row.kind == RAISED]
+        return set(self._path(raised[-1])) if raised else set()
 
     def _top(self, i: int) -> int:
         return self._path(i)[-1]

@@ -9,6 +9,7 @@ import functools
 from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
+from relay.errors import NotSupported
 from relay.session.dap.breakpoint_events import name_of, start_anew, take_answer
 from relay.session.dap.capture_sync import send_captures
 from relay.session.state.breakpoints import Breakpoint
@@ -48,6 +49,17 @@ async def send_all(debuggee: Debuggee) -> None:
         await send_breakpoints(debuggee, path)
     await send_function_breakpoints(debuggee)
     await send_exception_filters(debuggee)
+    await _send_wanted_calls(debuggee)
+
+
+async def _send_wanted_calls(debuggee: Debuggee) -> None:
+    """Have own calls recorded from the beginning, if that was asked for."""
+    session = debuggee.session
+    wanted = session.program_run.wanted_calls
+    if wanted is None or session.debuggee is not debuggee or debuggee.inspector is None:
+        return
+    if not await debuggee.inspector.calls_start(focus=wanted.focus, start=wanted.start):
+        raise NotSupported("The program's own tracing tools leave no room for a recording")
 
 
 @_to_every_process

@@ -40,6 +40,14 @@ class DebuggerReport:
     """In words: what the relay cannot do with it."""
 
 
+@dataclass(frozen=True, slots=True)
+class WantedCalls:
+    """Whose calls are to be recorded: absolute paths and modules, and the function to begin at."""
+
+    focus: Sequence[str]
+    start: str | None = None
+
+
 class ProgramRun:
     """Read its fields; its methods change them."""
 
@@ -57,6 +65,8 @@ class ProgramRun:
         """Why the run is over, or the session."""
         self.trace: Mapping[str, Any] | None = None
         """Of a call, as the program gave it when it ended."""
+        self.wanted_calls: WantedCalls | None = None
+        """Of the next start: own calls are recorded from its beginning."""
         self.calls: Mapping[str, Any] | None = None
         """The tree of own calls, as the program gave it when it ended."""
         self.lost: str | None = None
@@ -93,6 +103,7 @@ class ProgramRun:
     def started(self, launched: Launched) -> None:
         """The program is under the debugger."""
         self.launched = launched
+        self.wanted_calls = None
         self._started_at, self._ended_at = trio.current_time(), None
 
     def ended(self, exit_code: int | None, reason: str) -> None:
@@ -149,6 +160,10 @@ class ProgramRun:
     def keep_calls(self, calls: Mapping[str, Any]) -> None:
         """The same of the tree of its own calls."""
         self.calls = calls
+
+    def want_calls(self, wanted: WantedCalls | None) -> None:
+        """Have the next start recorded from its beginning."""
+        self.wanted_calls = wanted
 
     def drop_calls(self) -> None:
         """Calls are recorded anew: the tree is in the program again."""

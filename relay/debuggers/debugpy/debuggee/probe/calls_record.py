@@ -35,6 +35,7 @@ _KEEPS_LOCALS = sys.version_info[:2] == (3, 12)
 """A frame keeps the dictionary of its `f_locals`, and with it values that the program lets go of. Up
 to 3.11 it must not be emptied inside a trace function, which writes it back."""
 _ENDS_ITERATION = (StopIteration, StopAsyncIteration, GeneratorExit)
+_ASKED_FOR_NAMES = frozenset(("__getattr__", "__getattribute__"))  # "there is none" is an answer
 _get_ident = threading.get_ident
 
 
@@ -103,7 +104,9 @@ class CallRecord:
         """An exception leaves the frame."""
         node = self.open.pop(id(frame), None)
         if node is not None:
-            is_end = issubclass(kind, _ENDS_ITERATION)
+            is_end = issubclass(kind, _ENDS_ITERATION) or (
+                node.function.code.co_name in _ASKED_FOR_NAMES and issubclass(kind, AttributeError)
+            )
             self.tree.end(node, CALL_STOPPED if is_end else CALL_RAISED, text, line)
 
     def gave(self, frame: Any, value: Any) -> None:

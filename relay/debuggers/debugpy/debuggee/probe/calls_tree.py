@@ -1,4 +1,4 @@
-"""The tree of recorded calls: equal siblings are one with a count, and it grows no further than a bound.
+"""The tree of recorded calls: equal siblings are one with a count, and its size has a bound.
 
 Each call is a node below the call that made it, in the order in which they began. When a call ends
 it is compared with its siblings: of equal ones only the first is kept. Beyond the bounds the middle
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.types import exact
 
 CALL_OPEN, CALL_RETURNED, CALL_RAISED, CALL_STOPPED = 0, 1, 2, 3
-"""Not over; it returned; an exception left it; it ended an iteration, or was closed in one."""
+"""Not over; it returned; an exception left it; one that is an answer did, as at an iteration's end."""
 _MOST_WITH_FAILURES = 25_000  # nodes: beyond it failures are thinned out, too
 _MOST_ROOTS = 30
 _WIDTHS = ((4_000, 400), (10_000, 60), (15_000, 20), (18_000, 8))

@@ -7,18 +7,27 @@ attributes that it stores. No text has an address or an id, since equal calls ar
 
 from __future__ import annotations
 
+import dis
 import itertools
 import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.attributes import arguments_of, own_dict
-    from relay.debuggers.debugpy.debuggee.probe.secrets import MASK, clean, clean_text, hides
+    from relay.debuggers.debugpy.debuggee.probe.credentials import _SHORTEST_WORD
+    from relay.debuggers.debugpy.debuggee.probe.secrets import (
+        MASK,
+        clean,
+        clean_text,
+        hides,
+        is_secret_name,
+    )
     from relay.debuggers.debugpy.debuggee.probe.text import _generated_repr
     from relay.debuggers.debugpy.debuggee.probe.types import (
         exact,
         lookup,
         name_of,
+        namespace_of,
         plan_of,
         qualname_of,
     )
@@ -26,6 +35,7 @@ if TYPE_CHECKING:
 BRIEF_ROOM = 48  # characters of a text that is not cut, and of what is shown of a longer one
 _HEAD = 600  # characters in which a credential at the beginning of a long text is found whole
 _MOST_ITEMS, _MOST_ATTRIBUTES_SHOWN, _MOST_LEVELS = 5, 3, 3
+_MOST_READ = 8  # attributes of an object
 _MOST_BITS = 400
 _SAFE_PACKAGES = frozenset(
     ("datetime", "decimal", "_decimal", "fractions", "pathlib", "pathlib._local", "uuid", "re")
@@ -91,10 +101,13 @@ def _brief_plain(value: Any, level: int) -> str:
 
 
 def _brief_str(value: Any, level: int) -> str:
-    if len(value) <= BRIEF_ROOM:
+    size = len(value)
+    if size < _SHORTEST_WORD and "://" not in value:  # no credential is so short
+        return repr(value)
+    if size <= BRIEF_ROOM:
         return repr(clean_text(value))
     head = repr(clean_text(value[:_HEAD])[:BRIEF_ROOM])
-    return f"{head[:-1]}...{head[-1]} ({len(value)})"
+    return f"{head[:-1]}...{head[-1]} ({size})"
 
 
 def _brief_bytes(value: Any, level: int) -> str:
@@ -217,9 +230,11 @@ def _writer_of(value: Any) -> Any:
         return lambda v, level: f"<{name} of {dict.__len__(v)} items>"
     if plan.family in ("text", "bytes", "scalar"):
         return lambda v, level: f"<{name} {_brief_base(v, plan)}>"
-    if fields == "dataclass" or plan.family == "object":
-        marks = "()" if fields == "dataclass" else "<>"
-        return lambda v, level: _brief_object(v, plan, name, marks, level)
+    if fields == "dataclass":
+        shown = lookup(plan.mro, "__dataclass_fields__").values()
+        return _object_writer(plan, name, [field.name for field in shown if field.repr])
+    if plan.family == "object":
+        return _object_writer(plan, name, None)
     return lambda v, level: f"<{name}>"
 
 
@@ -255,25 +270,66 @@ def _with_fields(name: str, pairs: Any, level: int) -> str:
     return name + "(" + ", ".join(shown) + ")"
 
 
-def _brief_object(value: Any, plan: Any, name: str, marks: str, level: int) -> str:
-    """Its type, and the first attributes that are stored as numbers and texts."""
-    if level > 1:
-        return f"<{name}>"
-    shown = []
-    for key, item in _stored_pairs(value, plan):
-        if type(item) in _STORED_PLAINLY and type(key) is str:
-            shown.append(key + "=" + (MASK if hides(key, item) else brief(item, level + 1)))
-            if len(shown) == _MOST_ATTRIBUTES_SHOWN:
-                break
-    if marks == "()":
-        return f"{name}({', '.join(shown)})"
-    return f"<{' '.join([name, *shown])}>"
+def _object_writer(plan: Any, name: str, fields: list[str] | None) -> Any:
+    """Writes a type, and the first attributes that are stored as numbers and texts.
+
+    Each attribute is read by its name, past any code of the type's: a `__dict__` that is asked for
+    would be made, for each of the program's objects.
+    """
+    readers = _attribute_readers(plan, fields)
+    short, end = (f"<{name}>", ">") if fields is None else (f"{name}(...)", ")")
+    head, between = ("<" + name, " ") if fields is None else (name + "(", ", ")
+
+    def write(value: Any, level: int) -> str:
+        if level > 1:
+            return short
+        shown = []
+        for attribute, read in readers:
+            try:
+                item = read(value)
+            except AttributeError:
+                continue  # not stored, or not yet
+            kind = type(item)
+            if kind in _STORED_PLAINLY:
+                if kind is str and is_secret_name(attribute):
+                    item = MASK if item else item
+                    shown.append(f"{attribute}={item}")
+                else:
+                    shown.append(f"{attribute}={_BRIEF_WRITERS[kind](item, level + 1)}")
+                if len(shown) == _MOST_ATTRIBUTES_SHOWN:
+                    break
+        if not shown:
+            return head + end
+        return head + (between if end == ">" else "") + between.join(shown) + end
+
+    return write
 
 
-def _stored_pairs(value: Any, plan: Any) -> Any:
-    yield from itertools.islice(list(dict.items(own_dict(value, plan))), 12)
-    for name, member in plan.members[:12]:
-        try:
-            yield name, member.__get__(value, plan.cls)
-        except AttributeError:
-            continue  # a slot without a value
+def _attribute_readers(plan: Any, fields: list[str] | None) -> list[tuple[str, Any]]:
+    """(name, function that reads it) of attributes whose reading runs no code of the program."""
+    members = dict(plan.members)
+    found: list[tuple[str, Any]] = []
+    for name in _stored_names(plan) if fields is None else fields:
+        if name in members:
+            found.append((name, lambda value, get=members[name].__get__: get(value, plan.cls)))
+        elif type(lookup(plan.mro, name)) in _STORED_PLAINLY:  # nothing, or a default
+            found.append((name, lambda value, name=name: _read_stored(value, name)))
+    return found[:_MOST_READ]
+
+
+_read_stored = object.__getattribute__
+
+
+def _stored_names(plan: Any) -> list[str]:
+    """Names that the type's `__init__` stores, and its slots."""
+    names: dict[str, None] = {}
+    for base in plan.mro[:-1]:
+        made = namespace_of(base).get("__init__")
+        if type(made) is types.FunctionType:
+            names.update(dict.fromkeys(_names_stored_by(made.__code__)))
+    names.update(dict.fromkeys(name for name, _ in plan.members))
+    return [name for name in names if type(name) is str]
+
+
+def _names_stored_by(code: Any) -> list[str]:
+    return [one.argval for one in dis.get_instructions(code) if one.opname == "STORE_ATTR"]

@@ -162,6 +162,7 @@ class Link:
         self._probe.report_hits()
         self._probe.report_captures()
         self._probe.report_trace()
+        self._probe.report_calls()
         writer = self.py_db.writer
         writer.do_kill_pydev_thread()
         writer.join(LAST_WORDS_SECONDS)

@@ -1,0 +1,55 @@
+"""A tree of calls as text: what is left out where it does not fit, and what is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from relay.operations.execution.calls_text import OPEN, RAISED, RETURNED, calls_text
+
+NAMES = ["main", "parse", "token", "fails"]
+FUNCTIONS = [
+    {"name": name, "path": f"/{name}.py", "line": 1, "arguments": ["text"]} for name in NAMES
+]
+
+
+def row(depth: int, name: str, kind: int = RETURNED, outcome: str = "1", times: int = 1) -> Any:
+    return [depth, NAMES.index(name), ["'x'"], kind, outcome, 7, times, 0, [], []]
+
+
+def record(*rows: Any, calls: int) -> dict[str, Any]:
+    return {"rows": list(rows), "functions": FUNCTIONS, "calls": calls, "known": 4}
+
+
+def test_equal_calls_count_for_each_call_of_what_made_them() -> None:
+    rows = [row(0, "main"), row(1, "parse", times=3), row(2, "token", times=2)]
+    found = calls_text(record(*rows, calls=10), 1000)
+    assert found.shown == 1 + 3 + 6
+    assert found.text.splitlines() == [
+        "10 calls of 4 functions",
+        "main(text='x') → 1",
+        "  parse(text='x') → 1 ×3",
+        "    token(text='x') → 1 ×2",
+    ]
+
+
+@pytest.mark.parametrize("kind", [RAISED, OPEN])
+@pytest.mark.parametrize("room", [200, 300, 700])
+def test_the_path_to_a_failure_is_kept_where_little_fits(kind: int, room: int) -> None:
+    rows = [row(0, "main", kind, "ValueError: bad")]
+    for _ in range(50):
+        rows += [row(1, "parse"), *[row(2, "token")] * 20]
+    rows += [row(1, "fails", kind, "ValueError: bad"), row(2, "token", kind, "ValueError: bad")]
+    found = calls_text(record(*rows, calls=len(rows)), room)
+    assert len(found.text) <= room
+    lines = found.text.splitlines()
+    assert lines[0] == f"1,053 calls of 4 functions, {1053 - found.shown:,} not shown (+n)"
+    ending = "raised ValueError: bad at line 7" if kind == RAISED else "is not over"
+    assert lines[-1] == f"    token(text='x') {ending}"
+    assert lines[-2].startswith("  fails(text='x') ")
+    assert lines[1].startswith("main(text='x') ")
+
+
+def test_nothing_is_no_tree() -> None:
+    assert calls_text(record(calls=0), 200) == ("0 calls of 4 functions", 0)

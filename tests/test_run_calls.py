@@ -1,0 +1,105 @@
+"""`relay run --calls`: which own functions a run called, after each stop and at its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from relay.config import Settings
+from tests.programs import Program
+
+SECONDS = 90
+
+CART = """
+    import json
+
+    def total(items):
+        return sum(map(price, items))
+
+    def price(name):
+        return {"apple": 3, "pear": 4}[name]  # @price
+
+    def load(text):
+        return json.loads(text)
+
+    print(total(load('["apple", "apple", "pear"]')))
+    print(total(["plum"]))
+"""
+
+
+@pytest.fixture
+def cart(tmp_path: Path) -> Program:
+    return Program.write(tmp_path / "main.py", CART)
+
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """run("--calls", …) runs `relay run` in the directory of the program."""
+    ours = {f"RELAY_{name.upper()}" for name in Settings.model_fields}
+    env = {name: value for name, value in os.environ.items() if name not in ours}
+
+    def ran(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "relay", "run", *words],
+            cwd=tmp_path,
+            env=env | {"RELAY_STATE_DIR": str(tmp_path / "state")},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+
+    return ran
+
+
+def test_the_calls_of_a_run_are_shown_at_its_end(run: Run, cart: Program) -> None:
+    at = cart.line
+    done = run("--calls", "--", "main.py")
+    assert (done.returncode, done.stdout) == (1, "10\n")
+    assert done.stderr.partition("[calls] ")[2].splitlines() == [
+        "7 calls of 3 functions",
+        """load(text='["apple", "apple", "pear"]') → ['apple', 'apple', 'pear']""",
+        "total(items=['apple', 'apple', 'pear']) → 10",
+        "  price(name='apple') → 3 ×2",
+        "  price(name='pear') → 4",
+        f"total(items=['plum']) raised at line {at('price') - 3}",
+        f"  price(name='plum') raised KeyError: 'plum' at line {at('price')}",
+        "[end] exit code 1, 0 stops",
+    ]
+
+
+def test_after_each_stop_come_the_calls_since_the_one_before(run: Run, cart: Program) -> None:
+    at = cart.line
+    place = f"main.py:{at('price')}:name != 'apple'"
+    done = run("--json", "--calls", "main.py,json.decoder", "--break", place, "--", "main.py")
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    found = [one for one in said if one["type"] in ("stop", "calls")]
+    assert [one["type"] for one in found] == ["stop", "calls", "stop", "calls", "calls"]
+    first, second, last = (one for one in found if one["type"] == "calls")
+    assert "JSONDecoder.decode(" in first["text"]
+    assert first["text"].splitlines()[-2:] == [
+        "  price(name='apple') → 3 ×2",
+        "  price(name='pear') is not over",
+    ]
+    assert second["text"].splitlines()[1:] == [
+        "total(items=['plum']) is not over",
+        "  price(name='plum') is not over",
+    ]
+    assert (last["calls"], last["complete"]) == (0, True)
+    assert all(len(one["text"]) <= 700 for one in (first, second, last))
+
+
+def test_a_focus_that_is_nowhere_is_refused(run: Run, cart: Program) -> None:
+    done = run("--calls", "no/such.py", "--", "main.py")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--calls: focus: there is no file or folder" in done.stderr
