@@ -38,6 +38,7 @@ COMMANDS: dict[str, str] = {
     "stop": "relay.faces.cli.ending:stop",
     "until": "relay.faces.cli.running:until",
     "where": "relay.faces.cli.running:where",
+    "watch": "relay.faces.cli.watch:watch",
     "why": "relay.faces.cli.why:why",
     "mcp": "relay.faces.mcp.command:mcp",
     "run": "relay.faces.cli.run:run",

@@ -78,6 +78,18 @@ class ReportException(Resource):
     chain: list[ReportCause] = Field([], description="Causes and contexts, nearest first")
 
 
+class ReportChange(Resource):
+    """What a data breakpoint has stopped for; null is none."""
+
+    expression: str
+    old: str | None
+    new: str | None
+    place: ReportFrame
+    exact: bool = Field(True, description="Whether what wrote is known, or only where it was found")
+    ended: bool = False
+    condition_error: str | None = None
+
+
 class Report(Resource):
     """Everything that a report may say, before it is fitted into its bound."""
 
@@ -88,6 +100,7 @@ class Report(Resource):
     thread_id: int | None = None
     process_id: int | None = None
     returned: str | None = None
+    change: ReportChange | None = None
     exception: ReportException | None = None
     failure: OfFailure | None = None
     lost: str | None = Field(None, description="How a process was killed since the last resume")

@@ -17,6 +17,7 @@ from relay.faces.cli.run_options import (
     CAPTURE,
     CHILDREN,
     LOG,
+    WATCH,
     RunOptions,
 )
 from relay.staying_imports import imports_that_stay
@@ -47,6 +48,13 @@ def _no_module(ctx: click.Context, param: click.Parameter, value: str | None) ->
     help="Print MESSAGE; {x} is filled in. FILE:LINE if COND:MESSAGE.",
 )
 @click.option("--capture", "captures", type=CAPTURE, multiple=True, help="Keep values of EXPR.")
+@click.option(
+    "--watch",
+    "watches",
+    type=WATCH,
+    multiple=True,
+    help="From the first time at PLACE on, stop when what EXPR names there has changed.",
+)
 @click.option("--eval", "expressions", metavar="EXPR", multiple=True, help="Show at each stop.")
 @click.option(
     "--why",
@@ -110,6 +118,7 @@ def run(
     breaks: tuple[dict[str, Any], ...],
     logs: tuple[dict[str, Any], ...],
     captures: tuple[dict[str, Any], ...],
+    watches: tuple[dict[str, Any], ...],
     expressions: tuple[str, ...],
     whys: tuple[str, ...],
     calls: str | None,
@@ -136,6 +145,7 @@ def run(
       relay run --break 'app.py:42:total > 5' --eval 'len(items)' -- app.py
       relay run --break Cart.total --until 1 -- app.py
       relay run --break app.py:42 --why cart.total --until 1 -- app.py
+      relay run --watch Cart.add:self.total -- app.py
       relay run --on-exception -- -m pytest tests/test_cart.py
       relay run --calls -- app.py
       relay run --calls src/cart --on-exception -- -m pytest tests/test_cart.py
@@ -152,6 +162,7 @@ def run(
     options = RunOptions(
         target=read_program(program).target,
         breakpoints=[*breaks, *map(_logpoint, logs), *_capturing(captures)],
+        watches=watches,
         expressions=expressions,
         whys=whys,
         calls=None if calls is None else [one for one in calls.split(",") if one],

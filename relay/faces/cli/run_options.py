@@ -28,6 +28,7 @@ class RunOptions:
     breakpoints: Sequence[dict[str, Any]] = ()
     expressions: Sequence[str] = ()
     whys: Sequence[str] = ()
+    watches: Sequence[dict[str, Any]] = ()
     on_exception: bool = False
     reports: int = BOUND
     until: int | None = None
@@ -116,6 +117,29 @@ class Break(click.ParamType[dict[str, Any]]):
         return {**place, "condition": condition.strip()}
 
 
+class Watch(click.ParamType[dict[str, Any]]):
+    """FILE:LINE:EXPR, FILE:LINE if CONDITION:EXPR, or FUNCTION:EXPR."""
+
+    name = "PLACE:EXPR"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> dict[str, Any]:
+        """The fields of a breakpoint, and `text`: what is watched from there on."""
+        found = _placed(value)
+        if found is not None and (found["text"] or "").strip():
+            return {**found, "line": _line(self, found["line"], param, ctx)}
+        function, _, text = str(value).partition(":")
+        if not _FUNCTION.fullmatch(function) or function.endswith(".py") or not text.strip():
+            self.fail(
+                f"{value!r}: expected FILE:LINE:EXPR or FUNCTION:EXPR, such as "
+                "app.py:42:cart.total or Cart.add:self.total",
+                param,
+                ctx,
+            )
+        return {"function": function, "text": text.strip()}
+
+
 class PlaceWith(click.ParamType[dict[str, Any]]):
     """FILE:LINE:TEXT, or FILE:LINE if CONDITION:TEXT."""
 
@@ -147,6 +171,7 @@ def _line(
 
 
 BREAK = Break()
+WATCH = Watch()
 LOG = PlaceWith("MESSAGE", "'app.py:42:total is {total}'")
 CAPTURE = PlaceWith("EXPR", "'app.py:42:len(items)'")
 CHILDREN = click.option(

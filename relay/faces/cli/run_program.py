@@ -28,6 +28,7 @@ from relay.errors import (
 )
 from relay.faces.cli.run_failures import Failures, facts_of
 from relay.faces.cli.run_options import BOUND, RunOptions, spelled
+from relay.faces.cli.run_watches import RunWatches
 from relay.faces.cli.run_writers import CannotWriteError, JsonWriter, RunWriter, TextWriter
 from relay.hub import Hub, open_relay
 from relay.models.breakpoints import (
@@ -182,6 +183,10 @@ class _Run:
                 found = await breakpoint_operations.set_breakpoints(session, body=_checked(place))
             placed += found.breakpoints
         require_code(placed)
+        known = {spelled(place): one.id for place, one in zip(places, placed, strict=True)}
+        self._watches = RunWatches(session, options.watches)
+        with _named("--watch"):
+            await self._watches.prepare(known)
         for expression in dict.fromkeys(options.expressions):
             with _named(f"--eval {shlex.quote(expression)}"):
                 await add_watch(session, body=WatchRequest(expression=expression))
@@ -288,13 +293,16 @@ class _Run:
                 continue
             await self._catch_up(tap)
             failed = stop.failure is not None
-            if not await (self._report_failure(stop) if failed else self._report_stop()):
+            is_shown = failed or not await self._watches.begin(stop, self._writer)
+            if is_shown and not await (
+                self._report_failure(stop) if failed else self._report_stop()
+            ):
                 continue
             await self._report_calls()
-            if self._stops == self._options.until:
+            if is_shown and self._stops == self._options.until:
                 await terminate(session)
                 return
-            if not failed:
+            if is_shown and not failed:
                 await self._rein_in()
             await self._record_calls()
             cursor = session.events.last_seq
@@ -368,7 +376,7 @@ class _Run:
             await breakpoint_operations.change_breakpoint(
                 self._session, breakpoint_id=one.id, body=ChangeBreakpoint(enabled=False)
             )
-        names = ", ".join(one.id for one in hit)
+        names = ", ".join([*(one.id for one in hit), *await self._watches.end()])
         await self._writer.noted(f"[note] {BOUND} stops shown: {names} no longer stops it")
 
     # The end ----------------------------------------------------------------------------------

@@ -185,6 +185,13 @@ class Breakpoints(OfSession):
     capture: list[Text] = Field(
         [], max_length=20, description="As in debug_run, for the places in `set`"
     )
+    watch: list[Text] = hinted(
+        [],
+        "at a stop: stop when these change",
+        "At a stop: stop when what these name there has changed: a variable, an attribute, or an "
+        "item of a dict or list",
+        max_length=100,
+    )
     remove: list[Text] = hinted(
         [],
         "ids, FILE:LINE or all",

@@ -16,7 +16,13 @@ from relay.models.breakpoints import (
     BreakpointView,
     SetBreakpoints,
 )
+from relay.models.data_breakpoints import DataBreakpointView, SetDataBreakpoint
 from relay.operations.breakpoints import breakpoints, captures
+from relay.operations.breakpoints.data_breakpoints import (
+    list_data_breakpoints,
+    remove_data_breakpoint,
+    set_data_breakpoint,
+)
 
 PAGE = 200
 MORE_CHARS = 80
@@ -28,9 +34,12 @@ async def change(hub: Hub, asked: arguments.Breakpoints) -> str:
     specs = breakpoint_specs("set", asked.set, asked.capture)
     async with using(hub, asked.session) as session:
         there = await _there(session)
-        going = (
-            [found.id for found in there] if "all" in asked.remove else _ids(there, asked.remove)
-        )
+        watched = [found.id for found in session.data_breakpoints]
+        if "all" in asked.remove:
+            going, unwatched = [found.id for found in there], watched
+        else:
+            unwatched = [name for name in asked.remove if name in watched]
+            going = _ids(there, [name for name in asked.remove if name not in watched])
         shown = _ids(there, [asked.captures] if asked.captures is not None else [])
         kept: set[str] = set()
         if specs:
@@ -40,6 +49,11 @@ async def change(hub: Hub, asked: arguments.Breakpoints) -> str:
         for breakpoint_id in going:
             if breakpoint_id not in kept:
                 await breakpoints.remove_breakpoint(session, breakpoint_id=breakpoint_id)
+        for number in unwatched:
+            await remove_data_breakpoint(session, data_breakpoint_id=number)
+        for expression in asked.watch:
+            request_to_watch = SetDataBreakpoint(expression=expression)
+            await set_data_breakpoint(session, body=request_to_watch)
         if asked.on_exception is not None:
             await choose_exceptions(session, asked.on_exception)
         if shown:
@@ -82,9 +96,16 @@ def _one(there: Sequence[BreakpointView], name: str) -> str:
 
 async def _listing(session: Session, max_chars: int) -> str:
     lines = [_line(session, one) for one in await _there(session)]
+    watched = (await list_data_breakpoints(session)).data_breakpoints
+    lines += [_watch_line(one) for one in watched]
     if not lines:
         return "no breakpoints"
     return listed(lines, max_chars, lambda n: f"… {len(lines) - n} more; raise max_chars")
+
+
+def _watch_line(found: DataBreakpointView) -> str:
+    state = "" if found.verified else f"  not watched: {found.message}"
+    return f"{found.id}  watches {found.expression}{state}"
 
 
 def _line(session: Session, found: BreakpointView) -> str:

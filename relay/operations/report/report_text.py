@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relay.dap.lifecycle import Phase
-from relay.models.report import Report, ReportException, ReportFrame, ReportLocal
+from relay.models.report import Report, ReportChange, ReportException, ReportFrame, ReportLocal
 from relay.operations.report.printed_text import plain, shares
 
 CUT = "…"
@@ -94,6 +94,8 @@ def _head(report: Report) -> list[str]:
         if raised.ended is not None:
             head.append(one_line(raised.ended))
         head += _chain(raised)
+    if report.change is not None:
+        head += _changed(report.change)
     if report.lost is not None:
         head.append(one_line(report.lost))
     if report.returned is not None:
@@ -114,7 +116,22 @@ def _chain(raised: ReportException) -> list[str]:
     return lines
 
 
+def _changed(change: ReportChange) -> list[str]:
+    """`40 -> 4.0, written at shop.py:10 in discount`"""
+    old, new = ("nothing" if value is None else value for value in (change.old, change.new))
+    how = "written" if change.exact else "found"
+    if change.ended:
+        how = "ended with its frame"
+    line = f"{cut(one_line(old), MOST_LINE)} -> {cut(one_line(new), MOST_LINE)}, {how} at "
+    lines = [line + place_of(change.place)]
+    if change.condition_error is not None:
+        lines.append(one_line(f"its condition raised {change.condition_error}"))
+    return lines
+
+
 def _reason(report: Report) -> str:
+    if report.change is not None:
+        return one_line(f"{report.change.expression} changed")
     if not report.breakpoints:
         return one_line(report.reason or "stopped")
     hits = f" (hit {report.hits})" if report.hits > 1 else ""

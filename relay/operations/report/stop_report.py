@@ -21,6 +21,7 @@ from relay.models.report import (
     REPORT_BYTES,
     Report,
     ReportCause,
+    ReportChange,
     ReportException,
     ReportFrame,
     ReportLocal,
@@ -124,6 +125,7 @@ async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
         process_id=_other_process(session, stop),
         lost=session.program_run.lost,
         returned=None if stop.return_value is None else _returned(stop.return_value),
+        change=_change(session, stop),
         exception=_exception(session, stop, shown),
         failure=OfFailure(**failure_fields(stop)) if stop.failure is not None else None,
         source=source,
@@ -264,6 +266,23 @@ def _frame(session: Session, frame: Frame, shown: bool) -> ReportFrame:
         shown=shown,
         moved_on=frame.moved_on,
         inner=frame.inner,
+    )
+
+
+def _change(session: Session, stop: Stop) -> ReportChange | None:
+    if (change := stop.change) is None:
+        return None
+    at = change["location"]
+    return ReportChange(
+        expression=change["expression"],
+        old=change["old"],
+        new=change["new"],
+        place=ReportFrame(
+            name=change["function"], path=short_path(session, at["path"]), line=at["line"]
+        ),
+        exact=not change.get("inexact"),
+        ended=bool(change.get("ended")),
+        condition_error=change.get("condition_error"),
     )
 
 

@@ -1,0 +1,76 @@
+"""What `relay run --watch` asks for: set where it is said, and then the program runs on.
+
+Knows which stops are made only to set a data breakpoint: nobody sees those.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from relay.errors import RelayError
+from relay.faces.cli.run_options import spelled
+from relay.faces.cli.run_writers import RunWriter
+from relay.models.breakpoints import SetBreakpoints
+from relay.models.data_breakpoints import SetDataBreakpoint
+from relay.operations.breakpoints import breakpoints, data_breakpoints
+from relay.operations.breakpoints.code_lines import require_code
+
+
+class RunWatches:
+    """The data breakpoints of one run, set at the first stop at each place."""
+
+    # Invariant: _waiting has the ids of breakpoints at which something is yet to be set.
+
+    def __init__(self, session: Any, wanted: Sequence[Mapping[str, Any]]) -> None:
+        self._session = session
+        self._wanted = wanted
+        self._waiting: dict[str, list[str]] = {}  # expressions, by the id of a breakpoint
+        self._silent: set[str] = set()  # breakpoints that are there for nothing else
+
+    async def prepare(self, known: Mapping[str, str]) -> None:
+        """Set the breakpoints that are not there yet; `known` are ids by how they are spelled.
+
+        Raises RelayError for a place that cannot be.
+        """
+        for one in self._wanted:
+            place = {name: value for name, value in one.items() if name != "text"}
+            number = known.get(spelled(place)) or await self._new(place)
+            self._waiting.setdefault(number, []).append(one["text"])
+
+    async def _new(self, place: Mapping[str, Any]) -> str:
+        placed = await breakpoints.set_breakpoints(self._session, body=SetBreakpoints(**place))
+        require_code(placed.breakpoints)
+        number = placed.breakpoints[0].id
+        self._silent.add(number)
+        return number
+
+    async def begin(self, stop: Any, writer: RunWriter) -> bool:
+        """Set what waits for this stop; whether it was made for nothing else."""
+        here = [number for number in stop.hit_breakpoint_ids if number in self._waiting]
+        for number in here:
+            for expression in self._waiting.pop(number):
+                await self._set(expression, writer)
+            if number in self._silent:
+                await breakpoints.remove_breakpoint(self._session, breakpoint_id=number)
+        return bool(here) and self._silent.issuperset(stop.hit_breakpoint_ids)
+
+    async def _set(self, expression: str, writer: RunWriter) -> None:
+        try:
+            request = SetDataBreakpoint(expression=expression)
+            await data_breakpoints.set_data_breakpoint(self._session, body=request)
+        except ValidationError as error:
+            reason = error.errors(include_url=False)[0]["msg"]
+            await writer.noted(f"[not watched] {shlex.quote(expression)}: {reason}")
+        except RelayError as error:
+            await writer.noted(f"[not watched] {shlex.quote(expression)}: {error.message}")
+
+    async def end(self) -> list[str]:
+        """Take all data breakpoints away; returns their ids."""
+        found = [one.id for one in self._session.data_breakpoints if one.ended is None]
+        for number in found:
+            await data_breakpoints.remove_data_breakpoint(self._session, data_breakpoint_id=number)
+        return found

@@ -1,0 +1,68 @@
+"""`relay watch` and `relay run --watch`: every change of a value, in a few lines."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.cli.conftest import Shell
+from tests.programs import Program
+
+SHOP = """
+    class Cart:
+        def __init__(self):
+            self.total = 0
+
+        def add(self, price):
+            self.total += price
+
+        def discount(self, rate):
+            self.total = self.total * rate / 100
+            return self.total
+
+    cart = Cart()
+    breakpoint()
+    cart.add(40)
+    cart.discount(10)
+"""
+
+
+def test_a_session_stops_when_a_value_changes(shell: Shell) -> None:
+    script = Program.write(shell.directory / "shop.py", SHOP)
+    shell("start", "--", script.text)
+    assert shell("watch") == "nothing is watched\n"
+    assert shell("watch", "--if", "new < old", "cart.total") == "data_1  cart.total  if new < old\n"
+    assert shell("watch", "cart") == "data_2  cart\n"
+    assert shell("watch", "-d", "data_2") == "data_2 deleted\n"
+    stopped = shell("continue")
+    assert "cart.total changed: shop.py:10 in discount\n40 -> 4.0, written at shop.py:9" in stopped
+    assert shell.json("watch")["data_breakpoints"][0]["verified"] is True
+    refused = shell.run("watch", "nobody", code=1)
+    assert "There is no variable nobody" in refused.stderr
+    shell("end")
+
+
+def test_one_run_shows_each_change(tmp_path: Path) -> None:
+    Program.write(tmp_path / "shop.py", SHOP.replace("breakpoint()", "print('set')"))
+    command = [sys.executable, "-m", "relay", "run", "--watch", "Cart.__init__:self.total"]
+    command += ["--watch", "shop.py:14:nobody", "--watch", "Cart.empty:self.total"]
+    ran = subprocess.run(
+        [*command, "--", "shop.py"],
+        cwd=tmp_path, env={**os.environ}, capture_output=True, text=True, timeout=90,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == "set\n"
+    heads = [line for line in ran.stderr.splitlines() if " -> " in line or line.startswith("[")]
+    assert heads == [
+        "[stop 1] self.total changed: shop.py:3 in __init__",
+        "nothing -> 0, written at shop.py:3 in __init__",
+        "[not watched] nobody: There is no variable nobody",
+        "[stop 2] self.total changed: shop.py:6 in add",
+        "0 -> 40, written at shop.py:6 in add",
+        "[stop 3] self.total changed: shop.py:10 in discount",
+        "40 -> 4.0, written at shop.py:9 in discount",
+        "[end] exit code 0, 3 stops",
+    ]
+    assert "never hit: Cart.empty" in ran.stderr

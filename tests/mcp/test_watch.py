@@ -1,0 +1,34 @@
+"""debug_breakpoints watch=[…]: an agent has the program stop when a value changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import trio
+
+from tests.cli.test_watch import SHOP
+from tests.e2e.api import Api
+from tests.mcp.client import over_http
+from tests.mcp.test_http import DEADLINE, root
+from tests.programs import Program
+
+# The official client leaves its response streams to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning")
+
+
+async def test_a_value_is_watched_from_a_stop_on(api: Api, program: Callable[..., Program]) -> None:
+    program(SHOP)
+    with trio.fail_after(DEADLINE):
+        async with over_http(f"{root(api)}/mcp") as client:
+            await client.call("debug_run", script="main.py")
+            listed = await client.call("debug_breakpoints", watch=["cart.total", "cart"])
+            assert listed == "data_1  watches cart.total\ndata_2  watches cart"
+            left = await client.call("debug_breakpoints", remove=["data_2"])
+            assert left == "data_1  watches cart.total"
+            stopped = await client.call("debug_continue")
+            assert "0 -> 40, written at main.py:6 in add" in stopped
+            refused = await client.refused("debug_breakpoints", watch=["nobody"])
+            assert "There is no variable nobody" in refused
+            assert await client.call("debug_breakpoints", remove=["all"]) == "no breakpoints"
+            await client.call("debug_end")
