@@ -36,6 +36,7 @@ COMMANDS: dict[str, str] = {
     "start": "relay.faces.cli.starting:start",
     "step": "relay.faces.cli.running:step",
     "stop": "relay.faces.cli.ending:stop",
+    "trace": "relay.faces.cli.running:trace",
     "until": "relay.faces.cli.running:until",
     "where": "relay.faces.cli.running:where",
     "watch": "relay.faces.cli.watch:watch",

@@ -340,6 +340,64 @@ def test_failures_as_json_have_what_they_ended(start: Start, tmp_path: Path) -> 
     assert (told[-1]["stops"], told[-1]["failures"]) == (10, 10)
 
 
+SHARES = """
+    import sys
+
+    def share(total, people):
+        part = total // people
+        rest = total - part * people
+        if rest > people / 2:
+            part += 1  # @more
+        return part  # @return
+
+    for total in range(50):
+        share(total, 7)
+    print("done")  # @done
+"""
+
+
+def test_one_call_is_shown_whole_and_the_program_goes_on(start: Start, tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "shares.py", SHARES)
+    until = ("--until-result", "result * people > total + 2 and total > 40")
+    code, out, err = finish(start("--trace", "share", *until, "--", "shares.py"))
+    assert (code, out) == (0, b"done\n")
+    call, end = blocks(err)
+    head, *lines, result = call.splitlines()
+    assert head == "stop 1] trace of share(total=46, people=7) (call 47) at shares.py:3"
+    assert lines[-2] == f"    {program.line('more'):2}      part += 1  # @more  # part=6 -> 7"
+    assert result == "-> 7"
+    assert end == "end] exit code 0, 1 stop\n"
+
+
+def test_other_stops_do_not_end_the_search_for_a_call(start: Start, tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "shares.py", SHARES)
+    stop = ("--break", f"shares.py:{program.line('more')}:total == 20")
+    trace = (
+        "--trace",
+        f"shares.py:{program.line('more')}:total > 20",
+        "--until-result",
+        "result == 5",
+    )
+    _, out, _ = finish(start("--json", *stop, *trace, "--", "shares.py"))
+    found = [
+        line for line in map(json.loads, out.splitlines()) if line["type"] in ("stop", "trace")
+    ]
+    assert [(one["type"], one["number"]) for one in found] == [("stop", 1), ("trace", 2)]
+    assert found[1]["text"].startswith("share(total=32, people=7)")
+
+
+def test_a_call_that_never_came_is_said(start: Start, tmp_path: Path) -> None:
+    Program.write(tmp_path / "shares.py", SHARES)
+    code, _, err = finish(
+        start("--trace", "share:people == 7", "--until-result", "result < 0", "--", "shares.py")
+    )
+    assert code == 0
+    assert err.splitlines()[-1] == "--trace 'share:people == 7': no call ended so; 50 calls went by"
+    code, _, err = finish(start("--trace", "shore", "--", "shares.py"))
+    assert code == 2
+    assert "--trace shore: no function shore is loaded" in err
+
+
 def test_a_flood_passes_whole_and_a_reader_that_goes_ends_it(start: Start, tmp_path: Path) -> None:
     source = "import sys\nsys.stdout.writelines(f'line {n}\\n' for n in range(200_000))\n"
     Program.write(tmp_path / "flood.py", source)

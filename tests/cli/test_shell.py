@@ -68,6 +68,9 @@ def test_a_whole_session_word_by_word(shell: Shell, tmp_path: Path) -> None:
     assert "bp_1 deleted" in shell("break", "--delete", "bp_1")
     assert "hit_condition" in json.dumps(shell.json("break", "--hits", ">5", here))
 
+    # Trace: none is called any more.
+    assert "no call of this run was traced" in shell("trace")
+
     # Talk.
     asked = shell.json("continue")
     assert (asked["status"], asked["prompt"]) == ("waiting_for_input", "name? ")
@@ -241,3 +244,30 @@ def test_a_running_program_is_debugged_and_left_running(shell: Shell, tmp_path: 
             assert target.poll() is None
         finally:
             target.kill()
+
+
+def test_a_call_is_traced_in_a_session(shell: Shell, tmp_path: Path) -> None:
+    script = Program.write(
+        tmp_path / "shares.py",
+        """
+        def share(total, people):
+            return total // people
+
+        print("ready")  # @ready
+        for total in range(50):
+            share(total, 7)
+        """,
+    )
+    shell("start", "--break", f"shares.py:{script.line('ready')}", "shares.py")
+    traced = shell("trace", "share:total > 3", "--until-result", "result == 2")
+    assert traced.startswith("share(total=14, people=7) (call 11) at shares.py:")
+    assert traced.endswith("-> 2\n")
+    assert shell("trace") == traced
+    assert shell("eval", "total") == "14\n"
+    assert shell.json("trace", "share")["text"].startswith("share(total=15,")
+    refused = shell.run("trace", "shara", code=1)
+    assert "Did you mean share?" in refused.stderr
+    assert "goes with a function" in shell.run("trace", "--until-result", "1", code=2).stderr
+    assert "expected FUNCTION" in shell.run("trace", "no function", code=2).stderr
+    ended = shell("trace", "share", "--until-result", "result > 99")
+    assert ended == "the program ended before a call ended so; 34 calls went by\n"

@@ -16,7 +16,10 @@ from relay.faces.cli.run_options import (
     BREAK,
     CAPTURE,
     CHILDREN,
+    DEPTH,
     LOG,
+    TRACE,
+    UNTIL_RESULT,
     WATCH,
     RunOptions,
 )
@@ -75,6 +78,9 @@ def _no_module(ctx: click.Context, param: click.Parameter, value: str | None) ->
     is_flag=True,
     help="Show each exception that ends something: a test, a thread, a request, the program.",
 )
+@click.option("--trace", type=TRACE, help="Show the first such call whole, line by line.")
+@UNTIL_RESULT
+@DEPTH
 @click.option(
     "--reports",
     type=click.IntRange(0, 1_000_000),
@@ -123,6 +129,9 @@ def run(
     whys: tuple[str, ...],
     calls: str | None,
     on_exception: bool,
+    trace: dict[str, Any] | None,
+    until_result: str | None,
+    depth: int,
     reports: int,
     until: int | None,
     as_json: bool,
@@ -151,7 +160,7 @@ def run(
       relay run --calls src/cart --on-exception -- -m pytest tests/test_cart.py
       relay run --log 'app.py:42:total is {total}' -- app.py
       relay run --log 'app.py:42 if total > 5:total is {total}' -- app.py
-      relay run --on-exception -- -X dev -W error app.py
+      relay run --trace Cart.total --until-result 'result < 0' -- -m pytest
       relay run --json --on-exception -- app.py < input.txt
 
     \b
@@ -175,6 +184,7 @@ def run(
         adapter=adapter,
         stdin=stdin,
         children=children,
+        trace=_traced(trace, until_result, depth),
     )
     with imports_that_stay():
         from relay.faces.cli.run_program import run_program
@@ -189,6 +199,18 @@ def _open_standard_streams() -> None:
             os.fstat(fd)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+
+
+def _traced(
+    target: dict[str, Any] | None, until_result: str | None, depth: int
+) -> dict[str, Any] | None:
+    """The fields of a trace."""
+    if target is None:
+        if until_result is not None:
+            raise click.UsageError("--until-result goes with --trace FUNCTION")
+        return None
+    until = {} if until_result is None else {"until_result": until_result}
+    return {**target, **until, "depth": depth}
 
 
 def _logpoint(given: dict[str, Any]) -> dict[str, Any]:

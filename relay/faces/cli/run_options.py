@@ -40,6 +40,7 @@ class RunOptions:
     children: bool | None = None
     calls: Sequence[str] | None = None
     """Whose calls are shown; empty: the program's own; None: none."""
+    trace: Mapping[str, Any] | None = None
 
     @property
     def debug_subprocesses(self) -> bool | Literal["auto"]:
@@ -158,6 +159,33 @@ class PlaceWith(click.ParamType[dict[str, Any]]):
         return {**found, "line": line}
 
 
+class TraceTarget(click.ParamType[dict[str, Any]]):
+    """FUNCTION, FUNCTION:CONDITION, FILE:LINE or FILE:LINE:CONDITION."""
+
+    name = "FUNC[:COND]"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> dict[str, Any]:
+        """The fields of a trace that name the calls."""
+        if isinstance(value, dict):
+            return value
+        function, colon, condition = value.partition(":")
+        if _FUNCTION.fullmatch(function) and not (colon and condition[:1].isdigit()):
+            if colon and not condition.strip():
+                self.fail(f"{value!r}: expected a condition after the function", param, ctx)
+            found = {"function": function}
+            return {**found, "condition": condition.strip()} if colon else found
+        if _PLACE.fullmatch(value) is None:
+            self.fail(
+                f"{value!r}: expected FUNCTION, FUNCTION:CONDITION or FILE:LINE, such as "
+                "Cart.total, 'Cart.total:count > 3' or app.py:42",
+                param,
+                ctx,
+            )
+        return BREAK.convert(value, param, ctx)
+
+
 def _line(
     kind: click.ParamType[dict[str, Any]],
     text: str,
@@ -172,8 +200,22 @@ def _line(
 
 BREAK = Break()
 WATCH = Watch()
+TRACE = TraceTarget()
 LOG = PlaceWith("MESSAGE", "'app.py:42:total is {total}'")
 CAPTURE = PlaceWith("EXPR", "'app.py:42:len(items)'")
+UNTIL_RESULT = click.option(
+    "--until-result",
+    metavar="EXPR",
+    help="Let calls go by until EXPR is true of one's result, exception or arguments.",
+)
+DEPTH = click.option(
+    "--depth",
+    type=click.IntRange(1, 10),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Levels of calls that a trace shows line by line.",
+)
 CHILDREN = click.option(
     "--children/--no-children",
     default=None,

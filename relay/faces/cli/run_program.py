@@ -28,6 +28,7 @@ from relay.errors import (
 )
 from relay.faces.cli.run_failures import Failures, facts_of
 from relay.faces.cli.run_options import BOUND, RunOptions, spelled
+from relay.faces.cli.run_trace import TraceQuestion
 from relay.faces.cli.run_watches import RunWatches
 from relay.faces.cli.run_writers import CannotWriteError, JsonWriter, RunWriter, TextWriter
 from relay.hub import Hub, open_relay
@@ -61,6 +62,9 @@ FAILED = 1
 READ_BYTES = 65_536
 PARTING_SECONDS = 5.0
 """From a signal on: how long the end of the program, and the report of it, may take."""
+
+START_SECONDS = 300.0
+"""Until a program that is to be asked something stands at its first line."""
 
 HITS_SECONDS = 1.0
 """How long a program that is to be ended may take to say what it came to."""
@@ -144,6 +148,8 @@ class _Run:
         self._logged = 0
         self._logging = trio.Lock()
         self._signalled = trio.Event()
+        self._question: TraceQuestion | None = None
+        self._unanswered: str | None = None
         self.interrupted: signal.Signals | None = None
 
     def interrupt(self, by: signal.Signals) -> None:
@@ -175,6 +181,8 @@ class _Run:
     async def _prepare(self) -> list[dict[str, Any]]:
         """What is to be stopped at and looked at; raises RelayError for what cannot be."""
         session, options = self._session, self._options
+        if options.trace is not None:
+            self._question = TraceQuestion(options.trace, options.max_chars)
         places = [*options.breakpoints]
         _check_twice(places, session.config.project_root)
         placed = []
@@ -213,8 +221,14 @@ class _Run:
             **self._options.target,
             stop_on_exception=catches,
             debug_subprocesses=self._options.debug_subprocesses,
+            stop_on_entry=self._question is not None,
+            wait=None if self._question is None else START_SECONDS,
         )
         result = await launch(session, body=body)
+        if self._question is not None and session.stop is not None:
+            cursor = session.events.last_seq
+            with _named(self._question.option):
+                await self._question.go_on(session)
         await self._writer.started(result.pid, result.python_path, await self._judged(placed))
         nursery.start_soon(self._written, partial(self._carry, tap), nursery.cancel_scope)
         nursery.start_soon(self._feed)
@@ -289,13 +303,17 @@ class _Run:
             cursor = session.events.last_seq
             if (stop := session.stop) is None:
                 if session.is_over:
+                    await self._give_up_question()
                     return
                 continue
             await self._catch_up(tap)
             failed = stop.failure is not None
-            is_shown = failed or not await self._watches.begin(stop, self._writer)
-            if is_shown and not await (
-                self._report_failure(stop) if failed else self._report_stop()
+            is_answer = await self._is_answered()
+            is_shown = is_answer or failed or not await self._watches.begin(stop, self._writer)
+            if (
+                not is_answer
+                and is_shown
+                and not await (self._report_failure(stop) if failed else self._report_stop())
             ):
                 continue
             await self._report_calls()
@@ -307,9 +325,31 @@ class _Run:
             await self._record_calls()
             cursor = session.events.last_seq
             try:
-                await continue_execution(session, body=ContinueRequest())
+                await self._go_on()
             except InvalidSessionState:  # it was killed meanwhile
                 continue
+
+    async def _go_on(self) -> None:
+        if self._question is None:
+            await continue_execution(self._session, body=ContinueRequest())
+        else:
+            await self._question.go_on(self._session)
+
+    async def _is_answered(self) -> bool:
+        """Show the call that --trace asked for, if the program stands at its end."""
+        if self._question is None:
+            return False
+        found = await self._question.read(self._session)
+        if found.complete:
+            self._stops += 1
+            self._question = None
+            await self._writer.traced(self._stops, found)
+        return found.complete
+
+    async def _give_up_question(self) -> None:
+        if self._question is not None:
+            await self._question.read(self._session)
+            self._unanswered = self._question.unanswered
 
     async def _report_failure(self, stop: Any) -> bool:
         """Show a failure in full, in a line, or at the end among its like."""
@@ -415,6 +455,7 @@ class _Run:
             "stops": self._stops,
             **({"failures": self._failures.total} if self._options.on_exception else {}),
             "never_hit": never_hit(self._session),
+            **({"unanswered": self._unanswered} if self._unanswered else {}),
             **({"unwatched": unseen} if unseen else {}),
             **({"not_known": unsaid} if unsaid else {}),
             **({"lost": losses} if (losses := self._session.program_run.losses) else {}),
@@ -431,6 +472,7 @@ class _Run:
         if self._failures.total > self._failures.distinct:
             words[0] += f", {self._failures.distinct} different"
         words += self._failures.repeats()
+        words += [self._unanswered] if self._unanswered else []
         if missed:
             words.append(f"never hit: {'; '.join(missed)}")
             words += [unseen] if (unseen := unwatched(self._session)) else []

@@ -24,6 +24,7 @@ from relay.models.captures import Captures
 from relay.models.execution import WatchValue
 from relay.models.history import History
 from relay.models.report import Report
+from relay.models.trace import TraceResult
 from relay.operations.breakpoints.captures import render_table
 from relay.operations.history.history_text import history_text
 from relay.operations.report.report_text import one_line, render
@@ -62,6 +63,7 @@ class RunWriter(Protocol):
     ) -> None: ...
     async def why(self, found: History, root: str) -> None: ...
     async def called(self, calls: CallsResult) -> None: ...
+    async def traced(self, number: int, found: TraceResult) -> None: ...
     async def captured(self, captures: Captures) -> None: ...
     async def noted(self, text: str) -> None: ...
     async def failed(self, error: RelayError) -> None: ...
@@ -118,6 +120,11 @@ class TextWriter:
     async def called(self, calls: CallsResult) -> None:
         """The calls up to a stop or the end."""
         await self._say(self._styled("[calls] ", bold=True) + calls.text)
+
+    async def traced(self, number: int, found: TraceResult) -> None:
+        """The call that --trace asked for; the program stands at its end."""
+        head, _, rest = found.text.partition("\n")
+        await self._say(self._styled(f"[stop {number}] trace of {head}", bold=True) + f"\n{rest}")
 
     async def captured(self, captures: Captures) -> None:
         """The table of what was kept."""
@@ -211,6 +218,13 @@ class JsonWriter:
         """The calls up to a stop or the end."""
         fields = {"text", "calls", "functions", "left_out", "complete", "reason"}
         await self._say("calls", **calls.model_dump(mode="json", include=fields))
+
+    async def traced(self, number: int, found: TraceResult) -> None:
+        """The call that --trace asked for, as text."""
+        fields = {"called", "call", "passed", "thread_name", "lines", "calls", "text", "truncated"}
+        await self._say(
+            "trace", number=number, **found.model_dump(include=fields, exclude_none=True)
+        )
 
     async def captured(self, captures: Captures) -> None:
         """What was kept, in rows."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import Any
 
 import click
 
 from relay.faces.cli.places import Line
+from relay.faces.cli.run_options import DEPTH, TRACE, UNTIL_RESULT
 from relay.faces.cli.shell import STILL_RUNNING, WAIT, Shell, session_command
-from relay.faces.cli.stop_display import go, last_event, show_stop
+from relay.faces.cli.stop_display import REPORT_CHARS, go, last_event, show_stop
 
 
 @click.command("continue", short_help="Run to the next stop.")
@@ -50,6 +52,64 @@ def until(shell: Shell, wait: float, place: dict[str, Any]) -> int:
     """
     session = shell.session()
     return go(shell, session, partial(session.run_to, **place, wait=0), wait)
+
+
+@click.command(short_help="Run to a call of a function, and show it whole.")
+@session_command
+@WAIT
+@UNTIL_RESULT
+@DEPTH
+@click.option(
+    "--call",
+    type=click.IntRange(1, 10**9),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="The Nth such call.",
+)
+@click.option(
+    "--max-chars",
+    type=click.IntRange(200, 100_000),
+    default=REPORT_CHARS,
+    show_default=True,
+    metavar="N",
+    help="Bound of the text.",
+)
+@click.argument("target", type=TRACE, metavar="FUNC[:COND]", required=False)
+def trace(
+    shell: Shell,
+    wait: float,
+    until_result: str | None,
+    depth: int,
+    call: int,
+    max_chars: int,
+    target: dict[str, Any] | None,
+) -> int:
+    """Run to a call of FUNC, and show its arguments, its lines with what each changed, its end.
+
+    The program then stands where the call returns. COND is an expression of the arguments. With
+    --until-result calls go by until EXPR is true: of `result`, or of `exception`, which is None
+    if there was none, and of the arguments. Without FUNC, show the last trace as it is by now.
+
+    \b
+    Examples:
+      relay trace Cart.total
+      relay trace 'Cart.total:count > 3' --depth 2
+      relay trace solve --until-result 'result is None and len(board) == 8'
+    """
+    session = shell.session()
+    if target is None:
+        if until_result is not None:
+            raise click.UsageError("--until-result goes with a function")
+        found = session.last_trace(max_chars=max_chars)
+    else:
+        asked: dict[str, Any] = {**target, "depth": depth, "call": call, "max_chars": max_chars}
+        if "file" in asked:
+            asked["file"] = os.path.abspath(asked["file"])
+        found = session.trace(**asked, until_result=until_result, wait=wait)
+    if not shell.show(found):
+        click.echo(found.text)
+    return STILL_RUNNING if found.status == "running" and wait else 0
 
 
 @click.command(short_help="Stop the running program where it is.")

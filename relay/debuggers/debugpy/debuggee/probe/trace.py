@@ -147,6 +147,8 @@ def trace_functions(function: str) -> dict[str, Any]:
                 return {"found": True, "similar": []}
             if is_own:
                 names.add(".".join(path))
+    if attempt(_may_come, wanted, default=False):
+        return {"found": True, "similar": []}
     bare = {name.rpartition(".")[2]: name for name in names}
     near = difflib.get_close_matches(wanted[-1], bare, n=3)
     return {"found": False, "similar": [bare[name] for name in near]}
@@ -158,6 +160,21 @@ _LISTENERS: dict[tuple[bool, bool], Any] = {
     (True, False): UntilSettraceListener,
     (True, True): UntilMonitorListener,
 }
+
+
+def _may_come(wanted: list[str]) -> bool:
+    """Whether the first part of the name that is not loaded yet is a module that can be."""
+    inside = None
+    for count in range(1, len(wanted)):
+        name = ".".join(wanted[:count])
+        module = sys.modules.get(name)
+        if module is None:
+            finders = [finder for finder in sys.meta_path if hasattr(finder, "find_spec")]
+            return any(finder.find_spec(name, inside) for finder in finders)
+        inside = getattr(module, "__path__", None)
+        if inside is None:
+            break
+    return False
 
 
 # What the listeners ask

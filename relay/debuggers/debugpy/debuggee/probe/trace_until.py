@@ -13,7 +13,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames import is_debugger_file, is_user_code
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.trace import (
         break_off,
@@ -237,7 +237,7 @@ class UntilMonitorListener(MonitorListener):
         super().__init__(trace)
         self.until = trace
         self.meant: dict[Any, bool] = {}
-        self.own: dict[Any, bool] = {}
+        self.own: dict[str, bool] = {}  # by file
 
     def start(self) -> bool:
         if not super().start():
@@ -265,7 +265,7 @@ class UntilMonitorListener(MonitorListener):
                 number = count_call(self.until, frame)
                 if number:
                     self.until.begin(frame, number)
-            elif not self.own[code]:
+            elif not self._is_own(code.co_filename, frame):
                 return _until_monitoring.DISABLE
             elif frame.f_back in self.until.frames and self.until.enter(frame):
                 self._hear(code, bool(self.until.frames[frame].inner))
@@ -294,10 +294,15 @@ class UntilMonitorListener(MonitorListener):
 
     def _learn(self, code: Any, frame: Any) -> bool:
         meant = self.meant[code] = is_meant_code(frame)
-        self.own[code] = bool(self.until._about(frame)[2])
         if meant:
             self._hear(code, True)
         return meant
+
+    def _is_own(self, file: str, frame: Any) -> bool:
+        own = self.own.get(file)
+        if own is None:
+            own = self.own[file] = bool(is_user_code(frame))
+        return own
 
 
 class UntilSettraceListener(SettraceListener):

@@ -1,0 +1,54 @@
+"""`relay run --trace`: asks for one call of a function from the program's first line on."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from relay.errors import InvalidRequest
+from relay.models.trace import TraceRequest, TraceResult, TraceView
+from relay.operations.execution.trace import get_trace, trace
+
+
+class TraceQuestion:
+    """Which call of a function; asked again whenever something else has stopped the program."""
+
+    def __init__(self, wanted: Mapping[str, Any], max_chars: int) -> None:
+        self._view = TraceView(max_chars=max(200, max_chars))
+        try:
+            self._request = TraceRequest(**wanted, wait=0, max_chars=self._view.max_chars)
+        except ValidationError as error:
+            raise InvalidRequest(error.errors(include_url=False)[0]["msg"]) from None
+        self.option = f"--trace {shlex.quote(_target(wanted))}"
+        self._passed = 0
+
+    async def go_on(self, session: Any) -> None:
+        """Let the program run to such a call. Raises RelayError for what cannot be traced."""
+        await trace(session, body=self._request)
+
+    async def read(self, session: Any) -> TraceResult:
+        """What is recorded now that the program has stopped, or ended."""
+        found = await get_trace(session, query=self._view)
+        if not found.complete:
+            self._passed += found.passed or found.called
+        return found
+
+    @property
+    def unanswered(self) -> str:
+        """In place of the answer, at the end."""
+        what = "call ended so" if self._request.until_result else "such call"
+        calls = "1 call" if self._passed == 1 else f"{self._passed} calls"
+        return (
+            f"{self.option}: no {what}; {calls} went by"
+            if self._passed
+            else f"{self.option}: no {what}"
+        )
+
+
+def _target(wanted: Mapping[str, Any]) -> str:
+    target = wanted.get("function") or f"{wanted.get('file')}:{wanted.get('line')}"
+    condition = wanted.get("condition")
+    return target if condition is None else f"{target}:{condition}"
