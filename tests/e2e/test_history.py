@@ -22,7 +22,7 @@ SHOP = """
 
     LIMIT = 5
 
-    @dataclass
+    @dataclass(frozen=True)
     class Item:
         price: int
         name: str = "thing"
@@ -158,6 +158,111 @@ async def test_each_write_of_the_named_object_is_told_and_no_other_objects(
     told = await why(session, "turn", frame_id=1)
     assert changes(told)[0] == ("1", "2", at("turn"))
     assert (await session.get())["status"] == "paused"
+
+
+WAYS = """
+    import copy
+
+    class Level:
+        top = 1  # @body
+
+    class Own:
+        def __setattr__(self, name, value):
+            super().__setattr__(name, value)  # @own
+
+    class Space:
+        pass
+
+    PLACE = 1  # @global
+
+    def ways():
+        hits = 0  # @cell
+        def hit():
+            nonlocal hits
+            hits += 1  # @hit
+        hit()
+        setattr(Level, "top", 2)  # @top
+        own = Own()
+        own.value = 1
+        space = Space()
+        setattr(space, "name", 5)  # @setattr
+        space.__dict__["name"] = 6  # @dict
+        vars(space).update(name=7)  # @update
+        twin = copy.copy(space)
+        twin.name = 8  # @twin
+        prices = {"k": 1, "z": 0}  # @display
+        prices |= {"k": 2}  # @merged
+        prices.pop("k")  # @popped
+        prices["k"] = 3  # @set
+        made = {letter: place for place, letter in enumerate("zk")}  # @made
+        items = [3, 1, 2]  # @items
+        items.sort()  # @sorted
+        items.insert(0, 8)  # @inserted
+        items[0:1] = [7, 6]  # @slice
+        globals().update(PLACE=2)  # @place
+        return hits  # @here
+
+    ways()
+"""
+
+
+async def test_every_way_to_write_is_seen(api: Api, program: Write) -> None:
+    ways = program(WAYS)
+    session = await stopped(api, ways, "here")
+    for expression, expected in (
+        ("hits", [("0", "1", "hit"), (None, "0", "cell")]),
+        ("Level.top", [("1", "2", "top"), (None, "1", "body")]),
+        ("own.value", [(None, "1", "own")]),
+        ("space.name", [("6", "7", "update"), ("5", "6", "dict"), (None, "5", "setattr")]),
+        (
+            "prices['k']",
+            [
+                (None, "3", "set"),
+                ("2", None, "popped"),
+                ("1", "2", "merged"),
+                (None, "1", "display"),
+            ],
+        ),
+        ("made['k']", [(None, "1", "made")]),
+        (
+            "items[0]",
+            [
+                ("8", "7", "slice"),
+                ("1", "8", "inserted"),
+                ("3", "1", "sorted"),
+                (None, "3", "items"),
+            ],
+        ),
+        ("PLACE", [("1", "2", "place"), (None, "1", "global")]),
+    ):
+        told = await why(session, expression)
+        assert changes(told) == [(old, new, ways.line(mark)) for old, new, mark in expected], told
+        assert told["complete"] is True
+    told = await why(session, "twin.name")
+    assert changes(told)[0] == ("7", "8", ways.line("twin"))
+    assert [w["location"]["function"] for w in told["writes"]] == ["ways", "_reconstruct"]
+    assert told["complete"] is True
+
+
+UNSEEN = """
+    import json
+
+    found = json.loads('{"k": 1}')
+    found["k"] = 2  # @seen
+    name = type("Made", (), {"level": 1})
+    pass  # @here
+"""
+
+
+async def test_what_code_in_c_wrote_is_said_to_be_missing(api: Api, program: Write) -> None:
+    unseen = program(UNSEEN)
+    session = await stopped(api, unseen, "here")
+    told = await why(session, "found['k']")
+    assert (changes(told), told["complete"]) == ([("1", "2", unseen.line("seen"))], False)
+    assert told["reason"].startswith("what wrote before was not seen")
+    told = await why(session, "name.level")
+    assert (told["writes"], told["complete"]) == ([], False)
+    assert told["reason"].startswith("no write was seen")
 
 
 async def test_the_stop_of_a_failure_is_come_to_again(api: Api, program: Write) -> None:

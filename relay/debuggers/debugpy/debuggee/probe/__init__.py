@@ -111,6 +111,7 @@ PARTS = (
     "value_stack",
     "write_sites",
     "write_log",
+    "write_effects",
     "write_monitor",
     "write_settrace",
     "write_history",

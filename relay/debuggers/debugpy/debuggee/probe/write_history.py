@@ -10,6 +10,7 @@ again, and the writes of the object that it names then are the answer.
 from __future__ import annotations
 
 import ast
+import os
 import sys
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -30,26 +31,25 @@ if TYPE_CHECKING:
         resolve_target,
     )
     from relay.debuggers.debugpy.debuggee.probe.types import (
-        DATA_DESCRIPTORS,
         is_dunder,
-        lookup,
-        mro_of,
+        module_of,
         plan_of,
+        qualname_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.value_stack import (
         can_read_stack,
-        stack_values,
-        variable_at,
-        variable_names,
     )
+    from relay.debuggers.debugpy.debuggee.probe.write_effects import look_at_past, write_of_site
     from relay.debuggers.debugpy.debuggee.probe.write_log import (
         ObjectWrites,
         WriteLog,
+        address_of,
         has_source,
     )
     from relay.debuggers.debugpy.debuggee.probe.write_monitor import WriteMonitor
     from relay.debuggers.debugpy.debuggee.probe.write_settrace import WriteTracer
     from relay.debuggers.debugpy.debuggee.probe.write_sites import (
+        CodeSites,
         WatchedState,
         WriteSite,
         write_sites,
@@ -59,7 +59,6 @@ _SIMPLE_TYPES = frozenset((int, float, complex, bool, str, bytes, type(None)))
 _SIMPLE_GROUPS = frozenset((list, tuple, dict, set, frozenset))
 _MOST_ITEMS_COMPARED = 100  # of a container whose items are compared
 _SHOWN_TEXT = 60
-_FROM_OUTSIDE = (object.__dict__["__setattr__"], type.__dict__["__setattr__"])
 
 
 class WriteWatch:
@@ -70,6 +69,8 @@ class WriteWatch:
         self.log = WriteLog(state.key, reveal)
         self.failure: str | None = None
         self.listener: Any = None
+        self.pending: dict[int, Any] = {}  # by the address of a frame: what it is about to do
+        self.class_bodies: dict[Any, Any] = {}
 
     def start(self) -> bool:
         listener: Any = WriteMonitor if hasattr(sys, "monitoring") else WriteTracer
@@ -81,12 +82,12 @@ class WriteWatch:
 
     # What the listeners ask
 
-    def sites_of(self, code: Any) -> dict[int, WriteSite]:
+    def sites_of(self, code: Any) -> CodeSites | None:
         try:
             return write_sites(code, self.state)
         except Exception as error:
             self._fail(error)
-            return {}
+            return None
 
     def wants_starts_of(self, code: Any) -> bool:
         return self.state.kind == "local" and self.state.is_of(code)
@@ -103,102 +104,19 @@ class WriteWatch:
 
     def about_to_write(self, frame: Any, offset: int, site: WriteSite) -> None:
         try:
-            _WRITERS[site.role](self, frame, offset, site)
+            write_of_site(self, frame, offset, site)
+        except Exception as error:
+            self._fail(error)
+
+    def look_back(self, frame: Any, offset: int) -> None:
+        """An instruction that is looked at when it is over may be over."""
+        try:
+            look_at_past(self, frame, offset)
         except Exception as error:
             self._fail(error)
 
     def _fail(self, error: BaseException) -> None:
         self.failure = attempt(exception_line, error, default=type(error).__name__)
-
-
-# The instructions
-
-
-def _attribute_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
-    values = stack_values(frame, offset, 1 if site.deletes else 2)
-    owner, new = values[0], ABSENT if site.deletes else values[1]
-    key, plan = watch.state.key, plan_of(owner)
-    if plan.family == "module":
-        space = plan.dictionary.__get__(owner)
-        watch.log.note(space, space.get(key, ABSENT), new, frame)
-        return
-    if lookup(plan.mro, "__setattr__") not in _FROM_OUTSIDE:
-        return  # its own code writes, if any does
-    target = target_in(owner, key)
-    if target is not None:
-        watch.log.note(owner, read_target(target), new, frame)
-
-
-def target_in(owner: Any, name: str) -> StateTarget | None:
-    """Where the object keeps the attribute; None if it is computed, or kept by C code."""
-    plan = plan_of(owner)
-    found = lookup(plan.mro, name)
-    kind = mro_of(type(found))
-    if lookup(kind, "__set__") is not None or lookup(kind, "__delete__") is not None:
-        is_slot = type(found) is DATA_DESCRIPTORS[0]
-        return StateTarget("slot", owner, name, None, name) if is_slot else None
-    if plan.dictionary is None and plan.family != "class":
-        return None
-    return StateTarget("attribute", owner, name, None, name)
-
-
-def _name_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
-    space = frame.f_globals
-    code = frame.f_code
-    if not code.co_flags & 1 and frame.f_locals is not space and not _is_global(frame, offset):
-        return  # the body of a class
-    new = ABSENT if site.deletes else stack_values(frame, offset, 1)[0]
-    watch.log.note(space, space.get(watch.state.key, ABSENT), new, frame)
-
-
-def _is_global(frame: Any, offset: int) -> bool:
-    return bool(frame.f_code.co_code[offset] in _GLOBAL_CODES)
-
-
-def _local_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
-    new = ABSENT if site.deletes else stack_values(frame, offset, site.position)[-1]
-    old = frame.f_locals.get(watch.state.key, ABSENT)
-    watch.log.note(frame, old, new, frame, is_held=False)
-
-
-def _cell_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
-    cell = variable_at(frame, variable_names(frame.f_code).index(watch.state.key))
-    new = ABSENT if site.deletes else stack_values(frame, offset, 1)[0]
-    old = attempt(lambda: cell.cell_contents, default=ABSENT)
-    watch.log.note(cell, old, new, frame, is_held=False)
-
-
-def _item_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
-    values = stack_values(frame, offset, 2 if site.deletes else 3)
-    key, container = values[0], values[1]
-    if type(key) is not type(watch.state.key) or key != watch.state.key:
-        return
-    if dict not in mro_of(type(container)):
-        return
-    own = lookup(mro_of(type(container)), "__delitem__" if site.deletes else "__setitem__")
-    if own not in _ITEM_WRITERS:
-        return  # its own code writes, if any does
-    new = ABSENT if site.deletes else values[2]
-    watch.log.note(container, dict.get(container, key, ABSENT), new, frame)
-
-
-_WRITERS = {
-    "attribute": _attribute_write,
-    "name": _name_write,
-    "local": _local_write,
-    "cell": _cell_write,
-    "item": _item_write,
-}
-_ITEM_WRITERS = (dict.__dict__["__setitem__"], dict.__dict__["__delitem__"])
-
-
-def _global_codes() -> frozenset[int]:
-    import dis
-
-    return frozenset(dis.opmap[name] for name in ("STORE_GLOBAL", "DELETE_GLOBAL"))
-
-
-_GLOBAL_CODES = _global_codes()
 
 
 # The calls
@@ -240,10 +158,6 @@ def write_question(frame: int, expression: str) -> dict[str, Any]:
 
 
 def _watched_state_of(target: StateTarget) -> WatchedState:
-    if target.kind == "list_item":
-        raise TroubleError(
-            "unwatchable", f"{target.text} is an item of a list: ask who wrote what holds the list"
-        )
     key = _simple_text(target.key, 1)
     if key is None or ast.literal_eval(key) != target.key:
         raise TroubleError(
@@ -295,32 +209,44 @@ def written(frame: int, expression: str, limit: int) -> dict[str, Any]:
     watch, found = _write_watch[0], find_frame(frame)
     watch.stop()
     target = resolve_target(expression, found)
-    held = watch.log.of(target.owner)
-    if held is None and target.kind == "attribute":
-        held = watch.log.of(dict_of_target(target))
-    writes = [] if held is None else list(held.writes)
+    logs = [log for log in _logs_of(watch, target) if log is not None]
+    writes = sorted(write for log in logs for write in log.writes)
+    left_out = sum(log.count for log in logs) - min(limit, len(writes))
     return {
         "writes": [_answer_of(write) for write in writes[: -limit - 1 : -1]],
-        "reason": _why_incomplete(watch, held, read_target(target), limit),
+        "reason": _why_incomplete(watch, writes, read_target(target), limit, left_out),
     }
 
 
+def _logs_of(watch: WriteWatch, target: StateTarget) -> list[ObjectWrites | None]:
+    """What was written to the state by any of its names."""
+    logs, owner = [watch.log.of(target.owner)], target.owner
+    if target.kind == "local":
+        logs.append(watch.log.of(getattr(owner, "_base_frame", owner)))  # of a post-mortem stop
+    if target.kind == "attribute":
+        logs.append(watch.log.of(dict_of_target(target)))
+    if target.kind == "attribute" and plan_of(owner).family == "class":
+        body = watch.class_bodies.get((module_of(owner), qualname_of(owner)))
+        logs.append(watch.log.of(body) if body is not None and body.times == 1 else None)
+    return list({id(log): log for log in logs}.values())
+
+
 def _why_incomplete(
-    watch: WriteWatch, held: ObjectWrites | None, value: Any, limit: int
+    watch: WriteWatch, writes: list[Any], value: Any, limit: int, left_out: int
 ) -> str | None:
     if watch.failure is not None:
         return f"the watch failed: {watch.failure}"
-    if held is None or not held.writes:
+    if not writes:
         return "no write was seen: the value came with what holds it, or code in C wrote it"
-    writes = list(held.writes)
-    if held.last != (ABSENT if value is ABSENT else id(value)):
+    if writes[-1].after != address_of(value):
         return "what wrote last was not seen: code in C, or a call that takes the name as text"
-    if any(write.is_gap for write in writes[-limit:]):
+    shown = writes[-limit:]
+    if any(one.after != other.before for one, other in zip(shown, shown[1:])):  # noqa: B905, RUF007
         return "between these something wrote that was not seen: code in C, or a call"
-    if held.count > limit:
-        return f"{held.count - limit} older writes are left out"
-    if held.count > len(writes) or writes[0].old is not None:
-        return "what wrote before was not seen, or is left out"
+    if left_out > 0:
+        return f"{left_out} older {'write is' if left_out == 1 else 'writes are'} left out"
+    if writes[0].old is not None or watch.log.is_full:
+        return "what wrote before was not seen: the value came with what holds it, or from C code"
     return None
 
 
@@ -328,6 +254,7 @@ def _answer_of(write: Any) -> dict[str, Any]:
     stack = [(code, line) for code, line in write.stack if has_source(code.co_filename)]
     shown = stack or list(write.stack)
     frames = [
-        {"function": code.co_name, "path": code.co_filename, "line": line} for code, line in shown
+        {"function": code.co_name, "path": os.path.abspath(code.co_filename), "line": line}
+        for code, line in shown
     ]
     return {"old": write.old, "new": write.new, "stack": frames}

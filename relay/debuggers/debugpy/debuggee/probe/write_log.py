@@ -35,8 +35,10 @@ class Write(NamedTuple):
     old: Any
     new: Any
     stack: Any
-    is_gap: bool
-    """Whether something was written before it that nobody saw."""
+    before: Any
+    """Which value was there: its address, None for none. Else than the last `after` if something
+    was written in between that nobody saw."""
+    after: Any
 
 
 class ObjectWrites:
@@ -45,8 +47,7 @@ class ObjectWrites:
     def __init__(self, owner: Any, is_held: bool) -> None:
         self.writes: Any = collections.deque(maxlen=_MOST_WRITES_KEPT)
         self.count = 0
-        self.last: Any = ABSENT  # id of the value that was written last
-        self.text: Any = None
+        self.last: Any = None  # address of the value that was written last
         self.owner: Any = None  # how it is known that the address is still the same object's
         if is_held:
             self.owner = attempt(weakref.ref, owner) or (lambda: owner)
@@ -66,25 +67,23 @@ class WriteLog:
         self.is_full = False  # whether objects were left out
         self.seen = 0
 
-    def note(self, owner: Any, old: Any, new: Any, frame: Any, is_held: bool = True) -> None:
-        """`frame` is about to write `new` over `old`; ABSENT is no value."""
+    def note(
+        self, owner: Any, old: Any, new: Any, frame: Any, is_held: bool = True, stack: Any = None
+    ) -> None:
+        """`frame` is about to write `new` over `old`, or has; ABSENT is no value."""
         writes = self._writes_of(owner, is_held)
-        known = writes.last
-        if old is ABSENT and known is not ABSENT and not is_held:
+        if old is ABSENT and writes.last is not None and not is_held:
             self.forget(owner)  # another one, at the same address
             writes = self._writes_of(owner, is_held)
-            known = ABSENT
-        begins = not writes.count and known is ABSENT
-        is_gap = not begins and known != (ABSENT if old is ABSENT else id(old))
-        writes.last = ABSENT if new is ABSENT else id(new)
+        after = writes.last = address_of(new)
         if is_equal(old, new):
+            if writes.writes and writes.writes[-1].after == address_of(old):
+                writes.writes[-1] = writes.writes[-1]._replace(after=after)
             return
-        old_text = self._text(old)
-        writes.text = self._text(new)
+        texts = self.text(old), self.text(new)
         writes.count += 1
-        writes.writes.append(
-            Write(next(self.numbers), old_text, writes.text, stack_of_write(frame), is_gap)
-        )
+        stack = stack or stack_of_write(frame)
+        writes.writes.append(Write(next(self.numbers), *texts, stack, address_of(old), after))
 
     def forget(self, owner: Any) -> None:
         """What lies at this address is new."""
@@ -96,9 +95,7 @@ class WriteLog:
         return found if found is not None and found.is_of(owner) else None
 
     def text(self, value: Any) -> Any:
-        return self._text(value)
-
-    def _text(self, value: Any) -> Any:
+        """The text of a value; None for ABSENT."""
         return None if value is ABSENT else self.texts.value(self.name, value, _TEXT_ROOM)["value"]
 
     def _writes_of(self, owner: Any, is_held: bool) -> ObjectWrites:
@@ -123,6 +120,11 @@ class WriteLog:
             # Known by the name here, by the call's argument, and by the cell that holds it for us.
             if owner is None or sys.getrefcount(owner) <= 3:
                 self.objects.pop(address, None)
+
+
+def address_of(value: Any) -> int | None:
+    """What tells a value from others while it lives; None for ABSENT."""
+    return None if value is ABSENT else id(value)
 
 
 def is_equal(old: Any, new: Any, depth: int = 3) -> bool:

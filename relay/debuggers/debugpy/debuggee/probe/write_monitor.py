@@ -61,8 +61,12 @@ class WriteMonitor:
         return None
 
     def _on_instruction(self, code: Any, offset: int) -> Any:
-        site = self.codes[code].get(offset)
-        if site is None:
+        known = self.codes[code]
+        site = known.sites.get(offset)
+        if offset in known.followers:
+            self.watch.look_back(sys._getframe(1), offset)
+        elif site is None:
             return _sys_monitoring.DISABLE
-        self.watch.about_to_write(sys._getframe(1), offset, site)
+        if site is not None:
+            self.watch.about_to_write(sys._getframe(1), offset, site)
         return None

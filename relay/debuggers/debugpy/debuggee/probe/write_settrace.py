@@ -10,7 +10,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.trace_record import starts_here
     from relay.debuggers.debugpy.debuggee.probe.trace_settrace import _is_programs
     from relay.debuggers.debugpy.debuggee.probe.tracing import hold_tracing, wanted_trace_function
@@ -38,6 +39,7 @@ class WriteTracer:
         SetTrace.relay_original = original  # type: ignore[attr-defined]
         tracing.SetTrace = SetTrace
         hold_tracing(self)
+        patch(type(debugger()), "set_trace_for_frame_and_parents", self._trace_for_step)
         idents = [ident for ident in sys._current_frames() if _is_programs(ident)]
         return bool(
             tracing.set_trace_to_threads(self.on_call, idents, create_dummy_thread=False) == 0
@@ -49,6 +51,15 @@ class WriteTracer:
             sys.modules["pydevd_tracing"].SetTrace = self.set_trace  # type: ignore[attr-defined]
             hold_tracing(None)
 
+    def _trace_for_step(self, trace: Any, py_db: Any, ident: Any, frame: Any, **how: Any) -> None:
+        """pydevd takes the place of the trace function in frames that are stepped through."""
+        trace(py_db, ident, frame, **how)
+        while self.is_active and frame is not None:
+            known, function = self.codes.get(frame.f_code), frame.f_trace
+            if known and function is not None and type(function) is not _FrameTracer:
+                frame.f_trace = _FrameTracer(self, known, function)
+            frame = frame.f_back
+
     def on_call(self, frame: Any, event: str, arg: Any) -> Any:
         """The trace function of a thread: a frame begins or goes on."""
         theirs = wanted_trace_function()
@@ -56,31 +67,37 @@ class WriteTracer:
             self.set_trace(theirs)
             return None if theirs is None else theirs(frame, event, arg)
         code = frame.f_code
-        sites = self.codes.get(code)
-        if sites is None:
+        known = self.codes.get(code)
+        if known is None:
             is_ours = is_debugger_file(code.co_filename)
-            sites = self.codes[code] = {} if is_ours else self.watch.sites_of(code)
+            known = self.codes[code] = (not is_ours and self.watch.sites_of(code)) or False
         if self.watch.wants_starts_of(code) and starts_here(frame):
             self.watch.begin(frame)
         inner = None if theirs is None else theirs(frame, event, arg)
-        if not sites:
+        if not known:
             return inner
         frame.f_trace_opcodes = True
-        return _FrameTracer(self, sites, inner)
+        return _FrameTracer(self, known, inner)
 
 
 class _FrameTracer:
     """The trace function of one frame whose code may write."""
 
-    def __init__(self, tracer: WriteTracer, sites: Any, inner: Any) -> None:
-        self.tracer, self.sites, self.inner = tracer, sites, inner
+    def __init__(self, tracer: WriteTracer, known: Any, inner: Any) -> None:
+        self.tracer, self.known, self.inner = tracer, known, inner
 
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
         if event == "opcode":
-            site = self.sites.get(frame.f_lasti)
-            if site is not None and self.tracer.is_active:
-                self.tracer.watch.about_to_write(frame, frame.f_lasti, site)
+            if self.tracer.is_active:
+                self._look(frame, frame.f_lasti)
             return self
         if self.inner is not None:
             self.inner = self.inner(frame, event, arg) or self.inner
         return self
+
+    def _look(self, frame: Any, offset: int) -> None:
+        if offset in self.known.followers:
+            self.tracer.watch.look_back(frame, offset)
+        site = self.known.sites.get(offset)
+        if site is not None:
+            self.tracer.watch.about_to_write(frame, offset, site)

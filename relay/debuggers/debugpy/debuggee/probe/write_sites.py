@@ -27,10 +27,22 @@ class WriteSite(NamedTuple):
 
     role: str
     """"attribute" (value, owner), "name", "local", "cell" (value), "item" (value, container, key):
-    in brackets what lies on the stack, the top last; of one that deletes there is no value."""
+    in brackets what lies on the stack, the top last; of one that deletes there is no value. Looked
+    at when it is over: "made" (leaves a container), "into" (changes one), "call", "cell_made"."""
     deletes: bool = False
     position: int = 1
-    """Where the value lies, counted from the top, of a "local"."""
+    """Where the value of a "local", or the container of an "into", lies, counted from the top."""
+    operation: str = ""
+    argument: int = 0
+    follower: int = -1
+    """The instruction after one that is looked at when it is over."""
+
+
+class CodeSites(NamedTuple):
+    """What of a code is to be an event, by offsets."""
+
+    sites: dict[int, WriteSite]
+    followers: frozenset[int]
 
 
 class WatchedState(NamedTuple):
@@ -47,16 +59,64 @@ class WatchedState(NamedTuple):
         return (code.co_filename, code.co_name, code.co_firstlineno) == self[2:]
 
 
-def write_sites(code: Any, state: WatchedState) -> dict[int, WriteSite]:
-    """The instructions that may write the state, by their offsets."""
-    if not _may_write(code, state):
-        return {}
-    found = list(dis.get_instructions(code))
-    sites = {one.offset: site for one in found for site in [_site_of(one, state)] if site}
+def write_sites(code: Any, state: WatchedState) -> CodeSites | None:
+    """The instructions that may write the state; None if there are none."""
+    writes, calls = _may_write(code, state), _may_call(code, state)
+    if not writes and not calls:
+        return None
+    found = [one for one in dis.get_instructions(code) if one.opname not in _NO_INSTRUCTIONS]
+    sites = {}
+    for place, one in enumerate(found):
+        site = _site_of(one, state) if writes else None
+        if site is None and calls and one.opname in CALL_OPERATIONS:
+            site = WriteSite("call", operation=one.opname, argument=one.arg or 0)
+        if site is not None:
+            late = site.role in _LATE_ROLES and place + 1 < len(found)
+            sites[one.offset] = site._replace(follower=found[place + 1].offset) if late else site
     if state.kind == "local" and sites:
         for offset in _of_inner_comprehensions(found, state.key):
             sites.pop(offset, None)
-    return sites
+    followers = frozenset(site.follower for site in sites.values() if site.follower >= 0)
+    return CodeSites(sites, followers) if sites else None
+
+
+_LATE_ROLES = ("made", "into", "call", "cell_made")
+_NO_INSTRUCTIONS = ("CACHE", "EXTENDED_ARG")
+CALL_OPERATIONS: tuple[str, ...] = (
+    "CALL",
+    "CALL_KW",
+    "CALL_FUNCTION_EX",
+    "CALL_FUNCTION",
+    "CALL_METHOD",
+)
+CALL_OPERATIONS += ("CALL_FUNCTION_KW",)
+_SETTERS = frozenset(("setattr", "delattr", "__setattr__", "__delattr__"))
+_SPACES = frozenset(("__dict__", "vars", "globals"))
+DICT_WRITERS = frozenset(
+    ("update", "setdefault", "pop", "popitem", "clear", "__setitem__", "__delitem__", "__ior__")
+)
+LIST_WRITERS = frozenset(
+    ("append", "insert", "pop", "remove", "sort", "reverse", "extend", "clear", "__setitem__")
+) | frozenset(("__delitem__", "__iadd__", "__imul__"))
+MAKERS = frozenset(("dict", "list", "copy", "fromkeys", "sorted", "split", "splitlines"))
+_DICT_MAKES = ("BUILD_MAP", "BUILD_CONST_KEY_MAP")
+_DICT_CHANGES = ("DICT_UPDATE", "DICT_MERGE")
+_LIST_CHANGES = ("MAP_ADD", "BUILD_LIST", "LIST_APPEND", "LIST_EXTEND", "STORE_SLICE")
+_ANY_CHANGES = ("BINARY_OP", "INPLACE_OR", "INPLACE_ADD", "INPLACE_MULTIPLY")
+
+
+def _names_of_calls(kind: str) -> frozenset[str]:
+    if kind == "item":
+        return DICT_WRITERS | MAKERS
+    if kind == "list_item":
+        return LIST_WRITERS | MAKERS
+    return _SETTERS | _SPACES
+
+
+def _may_call(code: Any, state: WatchedState) -> bool:
+    if state.kind in ("local", "cell"):
+        return False
+    return not _names_of_calls(state.kind).isdisjoint(code.co_names)
 
 
 def _may_write(code: Any, state: WatchedState) -> bool:
@@ -66,30 +126,59 @@ def _may_write(code: Any, state: WatchedState) -> bool:
     if kind == "cell":
         return key in code.co_cellvars or key in code.co_freevars
     if kind in ("item", "list_item"):
-        return not _SUBSCRIPT_CODES.isdisjoint(code.co_code[::2])
-    return key in code.co_names
+        return not _CONTAINER_CODES.isdisjoint(code.co_code[::2])
+    return key in code.co_names or "__dict__" in code.co_names
 
 
-_SUBSCRIPT_CODES = frozenset(dis.opmap[name] for name in _SUBSCRIPT_OPS)
+def _codes_named(names: tuple[str, ...]) -> frozenset[int]:
+    return frozenset(dis.opmap[name] for name in names if name in dis.opmap)
+
+
+_CONTAINER_CODES = _codes_named(
+    (*_SUBSCRIPT_OPS, *_DICT_MAKES, *_DICT_CHANGES, *_ANY_CHANGES, *_LIST_CHANGES)
+)
 
 
 def _site_of(one: Any, state: WatchedState) -> WriteSite | None:
     name, kind, deletes = one.opname, state.kind, one.opname in _DELETES
     if kind in ("item", "list_item"):
-        return WriteSite("item", deletes) if name in _SUBSCRIPT_OPS else None
+        return _container_site(one, kind)
     if kind == "local" and name in _PAIR_STORES:
         return _site_of_pair(name, one.argval, state.key)
+    if kind not in ("local", "cell") and name in _SUBSCRIPT_OPS:
+        return WriteSite("item", deletes)  # of a namespace
     if one.argval != state.key:
         return None
     if kind == "local":
         is_store = name in _FAST_STORES or name in ("STORE_NAME", "DELETE_NAME", "DELETE_FAST")
         return WriteSite("local", deletes) if is_store else None
     if kind == "cell":
+        if name == "MAKE_CELL":
+            return WriteSite("cell_made")
         return WriteSite("cell", deletes) if name in ("STORE_DEREF", "DELETE_DEREF") else None
     if name in ("STORE_ATTR", "DELETE_ATTR"):
         return WriteSite("attribute", deletes)
     if name in _NAME_STORES or name in ("DELETE_NAME", "DELETE_GLOBAL"):
         return WriteSite("name", deletes)
+    return None
+
+
+def _container_site(one: Any, kind: str) -> WriteSite | None:
+    name, argument = one.opname, one.arg or 0
+    is_list = kind == "list_item"
+    if name in _SUBSCRIPT_OPS:
+        # A list is looked at when it is over: the index may be one of a slice.
+        return WriteSite("into", position=2) if is_list else WriteSite("item", name in _DELETES)
+    if name == "STORE_SLICE":
+        return WriteSite("into", position=3) if is_list else None
+    if name in (("BUILD_LIST",) if is_list else _DICT_MAKES):
+        return WriteSite("made")
+    if name in (("LIST_APPEND", "LIST_EXTEND") if is_list else _DICT_CHANGES):
+        return WriteSite("into", position=argument + 1)
+    if name == "MAP_ADD" and not is_list:
+        return WriteSite("into", position=argument + 2)
+    if name in _ANY_CHANGES and (name != "BINARY_OP" or "=" in one.argrepr):
+        return WriteSite("into", position=2)
     return None
 
 
