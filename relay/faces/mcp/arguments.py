@@ -226,10 +226,11 @@ class Breakpoints(OfSession):
 
 
 class Trace(WaitsForSession):
-    what: Literal["trace", "why"] = Field(
+    what: Literal["trace", "calls", "why"] = Field(
         "trace",
-        description="`why`: who wrote the value of the expression `target` at this stop; the "
-        "program is run a second time, unseen",
+        description="`calls`: run to the next stop, and see which own functions were called, and "
+        "how; `target` may name files, folders or modules in their place. `why`: who wrote the "
+        "value of the expression `target` at this stop; the program is run a second time, unseen",
     )
     target: Text | None = hinted(
         None,
