@@ -102,6 +102,16 @@ class CallsMonitor:
         try:
             frame = sys._getframe(1)
             if id(frame) in record.open:
-                record.raised(frame, type(error), brief_error(error), frame.f_lineno or 0)
+                record.raised(
+                    frame, type(error), brief_error(error), _line_in_traceback(frame, error)
+                )
         except Exception as fault:  # noqa: BLE001  whatever the program's objects raise
             record.broke(fault)
+
+
+def _line_in_traceback(frame: Any, error: Any) -> int:
+    """The line of the frame in the exception's traceback; a `finally` may have run since."""
+    traceback = BaseException.__dict__["__traceback__"].__get__(error)
+    if traceback is not None and traceback.tb_frame is frame:
+        return int(traceback.tb_lineno or 0)
+    return frame.f_lineno or 0

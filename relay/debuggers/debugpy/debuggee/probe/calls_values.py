@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 BRIEF_ROOM = 48  # characters of a text that is not cut, and of what is shown of a longer one
 _HEAD = 600  # characters in which a credential at the beginning of a long text is found whole
 _MOST_ITEMS, _MOST_ATTRIBUTES_SHOWN, _MOST_LEVELS = 5, 3, 3
+_MOST_SORTED = 40  # items of a set
 _MOST_READ = 8  # attributes of an object
 _MOST_BITS = 400
 _SAFE_PACKAGES = frozenset(
@@ -135,13 +136,13 @@ def _brief_row(opening: str, closing: str) -> Any:
 
 
 def _brief_set(value: Any, level: int) -> str:
-    """In the order of its texts, if all are shown: the order of a set is no fact about it."""
+    """In the order of its texts; of a large one the size: its order is no fact about it."""
     size, name = len(value), type(value).__name__
     if not size:
         return name + "()"
-    shown = sorted(brief(item, level + 1) for item in itertools.islice(value, 40))
+    few = [] if size > _MOST_SORTED else sorted([brief(item, level + 1) for item in value])
     more = [f"... {size} items"] if size > _MOST_ITEMS else []
-    text = "{" + ", ".join(shown[:_MOST_ITEMS] + more) + "}"
+    text = "{" + ", ".join(few[:_MOST_ITEMS] + more) + "}"
     return text if name == "set" else f"{name}({text})"
 
 
