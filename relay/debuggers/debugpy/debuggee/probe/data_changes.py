@@ -209,7 +209,11 @@ def _value_after(watch: DataWatch) -> Any:
 
 
 def _compared(watch: DataWatch, frame: Any, at: int | None) -> list[DataChange]:
-    if watch.kind == "local" and watch.owner() is not frame:
+    owner = watch.owner()
+    if owner is None:
+        _release_watch(watch, _DATA_GONE)  # its end is no change
+        return []
+    if watch.kind == "local" and owner is not frame:
         return []
     old, new = watch.last, watch.read()
     if old is new or watch.ended:
