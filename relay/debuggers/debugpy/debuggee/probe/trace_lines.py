@@ -69,6 +69,11 @@ class LineFacts(NamedTuple):
     """Lines that may overwrite a local that has a value."""
     binds: dict[int, frozenset[str]]
     """The locals to which each line gives a value."""
+    quiet: frozenset[int]
+    """Lines that neither act nor rebind: none needs a look."""
+    keeps_arguments: bool
+    """Whether nothing in it can change an argument, or what one holds."""
+    arguments: tuple[str, ...]
 
 
 def line_facts(code: Any) -> LineFacts:
@@ -77,9 +82,11 @@ def line_facts(code: Any) -> LineFacts:
     acts: set[int] = set()
     stores: list[tuple[int, int, str]] = []  # offset, line, name
     loops: list[tuple[int, int]] = []  # offsets: first, last
+    lines = {code.co_firstlineno}
     line = code.co_firstlineno
     for instruction in dis.get_instructions(code):
         line = _line_of(instruction, line)
+        lines.add(line)
         if _acts(instruction):
             acts.add(line)
         if instruction.opname.startswith("STORE_FAST"):
@@ -101,6 +108,9 @@ def line_facts(code: Any) -> LineFacts:
         frozenset(acts),
         frozenset(rebinds),
         {line: frozenset(names) for line, names in binds.items()},
+        frozenset(lines - acts - rebinds),
+        not acts and not any(name in arguments for _, _, name in stores),
+        arguments,
     )
 
 

@@ -6,6 +6,7 @@ anything else is written at once. So what a replay shows is what there was at ea
 
 from __future__ import annotations
 
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,15 +31,18 @@ if TYPE_CHECKING:
 
 TAPE_START, TAPE_LINE, TAPE_YIELD, TAPE_RETURN, TAPE_RAISE, TAPE_UNWIND = range(6)
 MOST_EVENTS = 5000  # on one tape
+_MOST_LEAVES, _MOST_KNOWN = 60, 500
+_PLAIN_SEQUENCES: Any = frozenset((list, tuple, set, frozenset))
 
 
 class Tape:
     """The events of one call, and of those that it made as deep as they are shown."""
 
-    __slots__ = ("counted", "events", "frame", "given", "number")
+    __slots__ = ("counted", "events", "frame", "given", "is_end", "number")
 
     def __init__(self, frame: Any, number: int, given: dict[str, Any]) -> None:
         self.frame, self.number, self.given = frame, number, given
+        self.is_end = False  # known to be the call that was asked for
         self.events: list[tuple[int, Any, Any, Any]] = []  # kind, frame, what, variables
         self.counted: dict[Any, dict[int, int]] = {}  # by frame: lines beyond the bound
 
@@ -72,13 +76,23 @@ class _Shown:
 class TapeTexts(ValueTexts):
     """Texts of values as they are, and as they were kept."""
 
+    def __init__(self, reveal: bool) -> None:
+        super().__init__(reveal)
+        self.known: dict[tuple[int, str], tuple[Any, list[Any], _Shown]] = {}
+
+    def begin(self) -> None:
+        """Nothing is on a tape: what was known of values is let go of."""
+        self.seconds = 0.0
+        if self.known:
+            self.known.clear()
+
     def value(self, name: str, value: Any, room: int) -> dict[str, Any]:
         if type(value) is _Shown:
             return dict(value.near if room <= ROOM else value.wide)
         return super().value(name, value.value if type(value) is _Copy else value, room)
 
-    def kept(self, name: str, value: Any) -> Any:
-        """The value in a form that the program cannot change."""
+    def kept(self, name: str, value: Any, is_whole: bool = True) -> Any:
+        """The value in a form that the program cannot change; whole: also as an argument."""
         if type(value) in UNCHANGING:
             return value
         content = content_of(value)
@@ -87,11 +101,26 @@ class TapeTexts(ValueTexts):
         plan = plan_of(value)
         if plan.show is PLAIN_SHOW:
             return value  # its text is its type's name
-        wide = self.value(name, value, WIDE_ROOM)
-        is_short = len(wide["value"]) <= ROOM and not wide.get("truncated")
-        return _Shown(value, wide if is_short else self.value(name, value, ROOM), wide)
+        leaves = _leaves_of(value)
+        known = self.known.get((id(value), name))
+        if (
+            known is not None
+            and leaves is not None
+            and _are_one(leaves, known[1])
+            and (known[2].wide is not None or not is_whole)
+        ):
+            return known[2]
+        near = self.value(name, value, ROOM)
+        wide = None
+        if is_whole:
+            is_short = not near.get("truncated") and len(near["value"]) < ROOM
+            wide = near if is_short else self.value(name, value, WIDE_ROOM)
+        shown = _Shown(value, near, wide)
+        if leaves is not None and len(self.known) < _MOST_KNOWN:
+            self.known[id(value), name] = value, leaves, shown
+        return shown
 
-    def variables(self, code: Any, found: dict[str, Any]) -> dict[str, Any]:
+    def variables(self, code: Any, found: dict[str, Any], is_whole: bool) -> dict[str, Any]:
         """The locals of a frame as they are now; `self.x` for the attributes of `self`.
 
         found: a copy of them, which is left as it is.
@@ -106,8 +135,47 @@ class TapeTexts(ValueTexts):
             values.update(("self." + str(name), value) for name, value in own[:MOST_ATTRIBUTES])
         for name, value in values.items():
             if type(value) not in UNCHANGING:
-                values[name] = kept(name, value)
+                values[name] = kept(name, value, is_whole)
         return values
+
+
+def _leaves_of(value: Any) -> list[Any] | None:
+    """All that the value consists of, if that can be seen without code of the program, and is little.
+
+    The same leaves make the same text. Held, so that no other object comes to one's address.
+    """
+    leaves: list[Any] = []
+    ahead, inside = [value], set()
+    while ahead:
+        one = ahead.pop()
+        leaves.append(one)
+        if len(leaves) > _MOST_LEAVES:
+            return None
+        kind = type(one)
+        if kind in UNCHANGING or id(one) in inside:
+            continue
+        inside.add(id(one))
+        if kind in _PLAIN_SEQUENCES:
+            leaves.append(len(one))
+            ahead += one
+        elif kind is dict:
+            leaves.append(len(one))
+            ahead += one
+            ahead += one.values()
+        else:
+            plan = plan_of(one)
+            if plan.family != "object":
+                return None
+            parts = own_dict(one, plan)
+            ahead += parts.values()
+            leaves += parts
+            for _, member in plan.members:
+                ahead.append(attempt(member.__get__, one))
+    return leaves
+
+
+def _are_one(leaves: list[Any], others: list[Any]) -> bool:
+    return len(leaves) == len(others) and all(map(is_, leaves, others))
 
 
 class _Past:

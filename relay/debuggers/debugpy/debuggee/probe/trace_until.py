@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.trace_settrace import SettraceListener
     from relay.debuggers.debugpy.debuggee.probe.trace_tape import (
+        MOST_EVENTS,
         TAPE_LINE,
         TAPE_RAISE,
         TAPE_RETURN,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 _getframe = sys._getframe  # a name of the module's own is found sooner
 _until_monitoring: Any = getattr(sys, "monitoring", None)
-_NO_FACTS: Any = ((), (), ())
+_NO_FACTS: Any = ((), (), (), (), False, ())
 _MOST_GOING = 10_000  # frames that are kept at once
 
 
@@ -60,8 +61,22 @@ class _Going:
         self.line = 0  # that runs
 
 
+def _is_calm(going: list[Any], facts: Any, line: int) -> bool:
+    """Whether a line that acts finds nothing that it could change: plain arguments, and no more."""
+    given = going[1]
+    if given is None or given is not going[2] or line in facts.rebinds:
+        return False
+    return facts.binds.keys().isdisjoint(going[3:])  # type: ignore[no-any-return]
+
+
 class UntilTrace(FrameTrace):
-    """A trace that waits for an end. In the place of a FrameTrace, with the same events."""
+    """A trace that waits for an end. In the place of a FrameTrace, with the same events.
+
+    `frames` has what is kept of each call. Of one that nobody on a tape has called, and that has
+    run quiet lines only, that is a plain list: its number, the arguments, a look at its
+    variables (None for both where nothing can change them), and its lines. It becomes a tape
+    when more happens.
+    """
 
     def __init__(self, call: int, depth: int, reveal: bool, until: str) -> None:
         super().__init__(call, depth, reveal)
@@ -71,26 +86,48 @@ class UntilTrace(FrameTrace):
         self.facts: dict[Any, LineFacts] = {}
         self.found: Replay | None = None
         self.number: int | None = None  # of the call that was found
-        self.matches = self.passed = 0
-        self.ended = itertools.count(1)  # counts in C: two threads never get the same
+        self.names = _names_in(self.until)
+        self.matches = self.answers = 0
+        self.ended = itertools.count()  # counts in C: two threads never get the same
         self.until_error: str | None = None
 
     # Events of the interpreter -------------------------------------------------------
 
     def begin(self, frame: Any, number: int = 0) -> None:
         """This may be the call."""
-        if len(self.frames) >= _MOST_GOING:
-            return
         if not self.frames:
-            self.texts.seconds = 0.0
-        code, given = frame.f_code, frame.f_locals.copy()
-        variables = self.tape_texts.variables(code, given)
+            self.tape_texts.begin()
+        elif len(self.frames) >= _MOST_GOING:
+            return
+        code = frame.f_code
+        facts = self.facts.get(code) or self._facts_of(code)
+        if facts[4]:  # nothing changes an argument
+            self.frames[frame] = [number, None, None]
+        else:
+            given = frame.f_locals.copy()
+            self.frames[frame] = [number, given, self.tape_texts.variables(code, given, True)]
+        if len(self.frames) > 1 and frame.f_back in self.frames:
+            self._on_tape(frame)
+
+    def _on_tape(self, frame: Any) -> _Going | None:
+        """The call, with its tape from now on; None if it is not of interest."""
+        going = self.frames.get(frame)
+        if type(going) is not list:
+            return going
+        number, given, variables, *lines = going
+        if given is None:
+            now = frame.f_locals.copy()
+            given = {name: now[name] for name in self.facts[frame.f_code].arguments if name in now}
+            variables = self.tape_texts.variables(frame.f_code, given, True)
         own = Tape(frame, number, given)
         own.events.append((TAPE_START, frame, None, variables))
-        caller = self.frames.get(frame.f_back)
+        own.events += [(TAPE_LINE, frame, line, None) for line in lines]
+        caller = self._on_tape(frame.f_back)
         tapes, inner = ((), ()) if caller is None else self._shown_by(caller, frame, variables)
-        facts = self.facts.get(code) or self._facts_of(code)
-        self.frames[frame] = _Going(own, tapes, ((own, self.depth), *inner), facts)
+        facts = self.facts[frame.f_code]
+        going = self.frames[frame] = _Going(own, tapes, ((own, self.depth), *inner), facts)
+        going.line = lines[-1] if lines else 0
+        return going
 
     def _facts_of(self, code: Any) -> LineFacts:
         facts = self.facts.get(code)
@@ -98,8 +135,8 @@ class UntilTrace(FrameTrace):
             facts = self.facts[code] = line_facts(code)
         return facts
 
-    def _look(self, frame: Any) -> dict[str, Any]:
-        return self.tape_texts.variables(frame.f_code, frame.f_locals.copy())
+    def _look(self, frame: Any, is_whole: bool = False) -> dict[str, Any]:
+        return self.tape_texts.variables(frame.f_code, frame.f_locals.copy(), is_whole)
 
     def _shown_by(self, caller: _Going, frame: Any, variables: Any) -> tuple[Any, Any]:
         for tape, _ in caller.inner:
@@ -109,7 +146,7 @@ class UntilTrace(FrameTrace):
 
     def enter(self, frame: Any) -> bool:
         """A frame begins. Whether it is of interest: own code, called by what is on a tape."""
-        caller = self.frames.get(frame.f_back)
+        caller = self._on_tape(frame.f_back)
         if caller is None or not caller.inner:
             return False
         code = frame.f_code
@@ -120,7 +157,7 @@ class UntilTrace(FrameTrace):
             return False
         if not self._about(frame)[2] or is_debugger_file(code.co_filename):
             return False
-        variables = self._look(frame)
+        variables = self._look(frame, is_whole=True)
         tapes, inner = self._shown_by(caller, frame, variables)
         self.frames[frame] = _Going(None, tapes, inner, self._facts_of(code))
         return True
@@ -128,9 +165,15 @@ class UntilTrace(FrameTrace):
     def line(self, frame: Any, line: int) -> None:
         """A line is about to run."""
         going = self.frames.get(frame)
+        if type(going) is list:
+            facts = self.facts[frame.f_code]
+            if len(going) < MOST_EVENTS and (line in facts.quiet or _is_calm(going, facts, line)):
+                going.append(line)
+                return
+            going = self._on_tape(frame)
         if going is None or not going.inner or frame.f_code.co_name in SEAMLESS:
             return
-        acts, rebinds, _ = going.facts
+        acts, rebinds = going.facts[:2]
         last, going.line = going.line, line
         variables = None
         if last and (last in acts or line in acts or line in rebinds):
@@ -141,6 +184,11 @@ class UntilTrace(FrameTrace):
     def leave(self, frame: Any, value: Any, suspends: bool) -> bool:
         """A frame returns or, if it suspends, yields. Whether it is the call that was asked for."""
         going = self.frames.get(frame)
+        if type(going) is list:
+            if not suspends and not self._is_end(going, frame, value, None):
+                del self.frames[frame]
+                return False
+            going = self._on_tape(frame)
         if going is None:
             return False
         if suspends:
@@ -151,23 +199,22 @@ class UntilTrace(FrameTrace):
 
     def raised(self, frame: Any, error: Any) -> None:
         """An exception passes through the line at which the frame is."""
-        going = self.frames.get(frame)
+        going = self._on_tape(frame)
         if going is not None:
             for tape, _ in going.inner:
                 tape.add(TAPE_RAISE, frame, error, None)
 
     def unwound(self, frame: Any, error: Any) -> bool:
         """An exception leaves the frame. Whether it is the call that was asked for."""
-        going = self.frames.pop(frame, None)
+        going = self._on_tape(frame)
+        self.frames.pop(frame, None)
         return going is not None and self._over(going, frame, None, error)
 
     def _over(self, going: _Going, frame: Any, value: Any, error: Any) -> bool:
         own = going.own
-        if own is not None:
-            if self._matches(own, frame, value, error):
-                self._find(own, frame, value, error)
-                return True
-            self.passed = max(self.passed, next(self.ended))
+        if own is not None and (own.is_end or self._matches(frame, own.given, value, error)):
+            self._find(own, frame, value, error)
+            return True
         if going.tapes or len(going.inner) > (own is not None):
             kind, what = TAPE_RETURN, value
             if error is not None:
@@ -179,24 +226,44 @@ class UntilTrace(FrameTrace):
         variables = self._look(frame) if going.inner else None
         if kind != TAPE_UNWIND:
             what = self.tape_texts.kept(frame.f_code.co_name, what)
-        for tape in {
-            id(tape): tape for tape in (*going.tapes, *(t for t, _ in going.inner))
-        }.values():
+        tapes = {id(tape): tape for tape in (*going.tapes, *(tape for tape, _ in going.inner))}
+        for tape in tapes.values():
             tape.add(kind, frame, what, variables)
 
-    def _matches(self, own: Tape, frame: Any, value: Any, error: Any) -> bool:
-        names = {**own.given, "result": value, "exception": error}
+    def _is_end(self, going: list[Any], frame: Any, value: Any, error: Any) -> bool:
+        """Whether it is the call that was asked for; of one without a tape."""
+        given = going[1]
+        if given is None and self.names:
+            given = frame.f_locals
+        if not self._matches(frame, given or {}, value, error):
+            return False
+        tape = self._on_tape(frame)
+        assert tape is not None
+        assert tape.own is not None
+        tape.own.is_end = True
+        return True
+
+    def _matches(self, frame: Any, given: Any, value: Any, error: Any) -> bool:
+        """Counts the call: as one that goes by, or as one that ends as asked for."""
+        names = {"result": value, "exception": error}
+        wanted = self.names
+        if wanted:
+            arguments = self.facts[frame.f_code].arguments
+            names = {**{name: given[name] for name in arguments if name in wanted}, **names}
         try:
             if self.has_scopes:  # they see globals only
                 found = bool(eval(self.until, {**frame.f_globals, **names}))
             else:
                 found = bool(eval(self.until, frame.f_globals, names))
         except BaseException as wrong:
+            found = False
             if self.until_error is None:
                 self.until_error = attempt(exception_line, wrong, default=type(wrong).__name__)
-            return False
         self.matches += found
-        return found and self.matches == self.call
+        if found and self.matches == self.call:
+            return True
+        next(self.ended)
+        return False
 
     def _find(self, own: Tape, frame: Any, value: Any, error: Any) -> None:
         kind, what = TAPE_RETURN, value
@@ -219,15 +286,23 @@ class UntilTrace(FrameTrace):
         self.frames.clear()
 
     def answer(self) -> dict[str, Any]:
+        passed = next(self.ended) - self.answers
+        self.answers += 1
         found = self if self.found is None else self.found
         answer = dict(FrameTrace.answer(found), state=self.state, called=self.called)
         answer.update(
             call=self.number,
-            passed=self.passed,
+            passed=passed,
             complaint=self.complaint,
             until_error=self.until_error,
         )
         return answer
+
+
+def _names_in(code: Any) -> frozenset[str]:
+    """What an expression may ask for by name, in scopes of its own, too."""
+    inner = (_names_in(one) for one in code.co_consts if type(one) is types.CodeType)
+    return frozenset(code.co_names).union(*inner) - {"result", "exception"}
 
 
 class UntilMonitorListener(MonitorListener):
@@ -245,8 +320,8 @@ class UntilMonitorListener(MonitorListener):
         events, listen = _until_monitoring.events, _until_monitoring.register_callback
         for event, callback in (
             (events.PY_START, self._on_start),
-            (events.LINE, self._on_line),
-            (events.PY_RETURN, self._on_return),
+            (events.LINE, self._line_callback()),
+            (events.PY_RETURN, self._return_callback()),
             (events.PY_YIELD, self._on_yield),
             (events.RAISE, self._on_raise),
             (events.PY_UNWIND, self._on_unwind),
@@ -273,24 +348,44 @@ class UntilMonitorListener(MonitorListener):
             break_off(self.until, error)
         return None
 
-    def _on_line(self, code: Any, line: int) -> None:
-        frame = _getframe(1)
-        if frame in self.until.frames:
-            try:
-                self.until.line(frame, line)
-            except BaseException as error:
-                break_off(self.until, error)
+    def _line_callback(self) -> Any:
+        """A function of its own, and not a method: what each line costs is a lookup or two."""
+        trace, going_of, facts = self.until, self.until.frames.get, self.until.facts
+        is_calm = _is_calm
 
-    def _on_return(self, code: Any, offset: int, value: Any) -> None:
-        frame = _getframe(1)
-        is_found = False
-        if frame in self.until.frames:
+        def on_line(code: Any, line: int) -> None:
+            frame = _getframe(1)
+            going = going_of(frame)
+            if going is None:
+                return
             try:
-                is_found = self.until.leave(frame, value, False)
+                if type(going) is list and len(going) < MOST_EVENTS:
+                    about = facts[code]
+                    if line in about[3] or is_calm(going, about, line):
+                        going.append(line)
+                        return
+                trace.line(frame, line)
             except BaseException as error:
-                break_off(self.until, error)
-        if is_found:
-            end_of_call(self.until, frame)
+                break_off(trace, error)
+
+        return on_line
+
+    def _return_callback(self) -> Any:
+        trace, frames = self.until, self.until.frames
+
+        def on_return(code: Any, offset: int, value: Any) -> None:
+            frame = _getframe(1)
+            if frame not in frames:
+                return
+            is_found = False
+            try:
+                is_found = trace.leave(frame, value, False)
+            except BaseException as error:
+                break_off(trace, error)
+            if is_found:
+                end_of_call(trace, frame)
+
+        return on_return
 
     def _learn(self, code: Any, frame: Any) -> bool:
         meant = self.meant[code] = is_meant_code(frame)
