@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "break": "relay.faces.cli.inspecting:break_",
     "continue": "relay.faces.cli.running:continue_",
     "dap": "relay.faces.dap.command:dap",
+    "diff": "relay.faces.cli.diff:diff",
     "doctor": "relay.faces.cli.doctor:doctor",
     "end": "relay.faces.cli.ending:end",
     "eval": "relay.faces.cli.inspecting:evaluate",

@@ -5,7 +5,8 @@ and any debugger by its name.
 
 sessions      create, launch, attach, end, export, wait
 breakpoints   breakpoints, captures, and what stops at exceptions
-execution     resume, pause, step, run to a line, one thread at a time, trace a call
+execution     resume, pause, step, run to a line, one thread at a time, trace a call, its calls as a tree
+compare       two runs, and the first call that went otherwise
 history       who wrote a value, and the second run that says it
 inspect       frames, values, sources, tasks
 output        what a program prints and reads

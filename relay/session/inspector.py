@@ -202,8 +202,13 @@ class Inspector(ABC):
         """Whether a function of this name is loaded, and names that are nearly it."""
 
     @abstractmethod
-    async def calls_start(self, *, focus: Sequence[str], start: str | None) -> bool:
-        """Have own calls recorded from now on, in place of any before; False if they cannot be."""
+    async def calls_start(
+        self, *, focus: Sequence[str], start: str | None = None, stream: str | None = None
+    ) -> bool:
+        """Have own calls recorded from now on, in place of any before; False if they cannot be.
+
+        stream: an empty file that gets a line for each call as it ends, in place of a tree.
+        """
 
     @abstractmethod
     async def calls_read(self, *, stopped: bool) -> dict[str, Any] | None:

@@ -294,9 +294,12 @@ class ProbeInspector(Inspector):
         answer = await self._ask("trace_functions", None, function=function)
         return answer["found"], list(answer["similar"])
 
-    async def calls_start(self, *, focus: Sequence[str], start: str | None) -> bool:
+    async def calls_start(
+        self, *, focus: Sequence[str], start: str | None = None, stream: str | None = None
+    ) -> bool:
         roots = own_roots(self._debuggee.session)
-        given = {} if start is None else {"start": start}
+        wanted = {"start": start, "stream": stream}
+        given = {name: value for name, value in wanted.items() if value is not None}
         answer = await self._ask("calls_start", None, roots=roots, focus=list(focus), **given)
         return bool(answer["can"])
 

@@ -396,7 +396,9 @@ class StandardInspector(Inspector):
     async def trace_functions(self, function: str) -> tuple[bool, list[str]]:
         self._cannot("trace a call")
 
-    async def calls_start(self, *, focus: Sequence[str], start: str | None) -> bool:
+    async def calls_start(
+        self, *, focus: Sequence[str], start: str | None = None, stream: str | None = None
+    ) -> bool:
         self._cannot("record calls")
 
     async def calls_read(self, *, stopped: bool) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 from relay.errors import NotSupported
@@ -58,7 +59,7 @@ async def _send_wanted_calls(debuggee: Debuggee) -> None:
     wanted = session.program_run.wanted_calls
     if wanted is None or session.debuggee is not debuggee or debuggee.inspector is None:
         return
-    if not await debuggee.inspector.calls_start(focus=wanted.focus, start=wanted.start):
+    if not await debuggee.inspector.calls_start(**asdict(wanted)):
         raise NotSupported("The program's own tracing tools leave no room for a recording")
 
 

@@ -46,6 +46,8 @@ class WantedCalls:
 
     focus: Sequence[str]
     start: str | None = None
+    stream: str | None = None
+    """A file that gets a line for each call, in place of the tree."""
 
 
 class ProgramRun:

@@ -61,6 +61,7 @@ PARTS = (
     "trace",
     "calls_values",
     "calls_tree",
+    "calls_stream",
     "calls_scope",
     "calls_record",
     "calls_monitor",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.calls_record import CallRecord
     from relay.debuggers.debugpy.debuggee.probe.calls_scope import CallScope
     from relay.debuggers.debugpy.debuggee.probe.calls_settrace import CallsSettrace
+    from relay.debuggers.debugpy.debuggee.probe.calls_stream import CallStream
     from relay.debuggers.debugpy.debuggee.probe.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
@@ -38,12 +39,19 @@ class _Recording:
 _recording = _Recording()
 
 
-def calls_start(roots: list[str], focus: list[str], start: str | None = None) -> dict[str, Any]:
-    """Record own calls from now on, in place of any recording before. For pydevd's own thread."""
+def calls_start(
+    roots: list[str], focus: list[str], start: str | None = None, stream: str | None = None
+) -> dict[str, Any]:
+    """Record own calls from now on, in place of any recording before. For pydevd's own thread.
+
+    stream: an empty file that gets a line for each call, in place of a tree.
+    """
     require_purpose("traces")
     _end_calls("replaced")
     _end_trace("replaced")
-    record = _recording.record = CallRecord(CallScope(roots, focus, start))
+    scope = CallScope(roots, focus, start, stream is not None)
+    record = CallRecord(scope, None if stream is None else CallStream(stream))
+    _recording.record = record
     listener: Any = CallsMonitor if hasattr(sys, "monitoring") else CallsSettrace
     _recording.listener, _recording.is_read = listener(record), False
     hook_suspensions("calls", before=_end_calls_at_stop)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.calls_scope import CallFunction, CallScope
+    from relay.debuggers.debugpy.debuggee.probe.calls_stream import CallStream, ample
     from relay.debuggers.debugpy.debuggee.probe.calls_tree import (
         CALL_RAISED,
         CALL_RETURNED,
@@ -42,8 +43,11 @@ _get_ident = threading.get_ident
 class CallRecord:
     """One recording."""
 
-    def __init__(self, scope: CallScope) -> None:
-        self.scope, self.tree = scope, CallTree()
+    def __init__(self, scope: CallScope, stream: CallStream | None = None) -> None:
+        self.scope = scope
+        self.tree: Any = CallTree() if stream is None else stream
+        self.stream = stream
+        self.write: Any = brief if stream is None else ample
         self.open: dict[int, Any] = {}  # calls that are not over, by the id of their frames
         self.others: set[int] = set()  # threads of the debugger
         self.state = "recording"  # stopped, ended, replaced
@@ -72,7 +76,8 @@ class CallRecord:
         if function.hides_any:
             texts = tuple([brief_named(name, values[name]) for name in function.arguments])
         else:
-            texts = tuple([brief(values[name]) for name in function.arguments])
+            write = self.write
+            texts = tuple([write(values[name]) for name in function.arguments])
         if _KEEPS_LOCALS and values:
             values.clear()
         calls[id(frame)] = self.tree.begin(function, texts, parent)
@@ -97,7 +102,7 @@ class CallRecord:
         if node is not None:
             function = node.function
             hides = function.hides_result
-            text = brief_named(function.code.co_name, value) if hides else brief(value)
+            text = brief_named(function.code.co_name, value) if hides else self.write(value)
             self.tree.end(node, CALL_RETURNED, text)
 
     def raised(self, frame: Any, kind: type, text: str, line: int) -> None:
@@ -126,6 +131,8 @@ class CallRecord:
         """Nothing is recorded any more."""
         if self.is_active:
             self.is_active, self.state = False, state
+            if self.stream is not None:
+                self.stream.close()
 
     def broke(self, error: BaseException) -> None:
         """Something went wrong here, which is none of the program's business."""
@@ -134,7 +141,7 @@ class CallRecord:
 
     def answer(self, most: int) -> dict[str, Any]:
         """What the relay gets, as it is now."""
-        rows = CallRows(self.tree, most)
+        rows = CallRows(CallTree() if self.stream else self.tree, most)
         return {
             "state": self.state,
             "complaint": self.complaint,

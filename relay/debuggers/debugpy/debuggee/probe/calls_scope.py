@@ -28,7 +28,7 @@ _VALUE_GIVERS = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 class CallFunction:
     """An own function: what is written of each of its calls."""
 
-    def __init__(self, number: int, frame: Any) -> None:
+    def __init__(self, number: int, frame: Any, whole: bool = False) -> None:
         code = frame.f_code
         flags, names = code.co_flags, code.co_varnames
         self.number, self.code, self.line = number, code, code.co_firstlineno
@@ -38,7 +38,7 @@ class CallFunction:
         self.gives_values = bool(flags & _VALUE_GIVERS)
         count = code.co_argcount + code.co_kwonlyargcount
         count += bool(flags & inspect.CO_VARARGS) + bool(flags & inspect.CO_VARKEYWORDS)
-        first = int(code.co_argcount > 0 and names[0] in ("self", "cls", "mcs"))
+        first = int(not whole and code.co_argcount > 0 and names[0] in ("self", "cls", "mcs"))
         self.arguments: tuple[str, ...] = names[first:count]
         self.hides = tuple(map(is_secret_name, self.arguments))
         self.hides_any = any(self.hides)
@@ -52,14 +52,18 @@ class CallScope:
     """Which code is meant.
 
     roots: directories of the program's own code. focus: in their place, absolute paths of files and
-    folders, and names of modules. start: the function below which calls are recorded.
+    folders, and names of modules. start: the function below which calls are recorded. whole: the
+    object of a method counts as an argument, too.
     """
 
-    def __init__(self, roots: list[str], focus: list[str], start: str | None) -> None:
+    def __init__(
+        self, roots: list[str], focus: list[str], start: str | None, whole: bool = False
+    ) -> None:
         paths = [one for one in focus if os.path.isabs(one)] if focus else roots
         self.modules = [one for one in focus if not os.path.isabs(one)]
         self.focused = bool(focus)
         self.paths = [one for path in paths for one in {path, os.path.realpath(path)}]
+        self.whole = whole
         self.start = None if start is None else start.split(".")
         self.files: dict[str, bool] = {}
         self.functions: dict[Any, Any] = {}  # by code; False for code that is not meant
@@ -69,7 +73,7 @@ class CallScope:
         code = frame.f_code
         found: Any = False
         if attempt(self._is_meant_code, frame, default=False):
-            found = CallFunction(len(self.functions), frame)
+            found = CallFunction(len(self.functions), frame, self.whole)
             found.is_start = self.start is not None and attempt(self._starts, frame, default=False)
         return self.functions.setdefault(code, found)
 

@@ -306,7 +306,9 @@ def _object_writer(plan: Any, name: str, fields: list[str] | None) -> Any:
     return write
 
 
-def _attribute_readers(plan: Any, fields: list[str] | None) -> list[tuple[str, Any]]:
+def _attribute_readers(
+    plan: Any, fields: list[str] | None, every: bool = False
+) -> list[tuple[str, Any]]:
     """(name, function that reads it) of attributes whose reading runs no code of the program."""
     members = dict(plan.members)
     found: list[tuple[str, Any]] = []
@@ -315,7 +317,7 @@ def _attribute_readers(plan: Any, fields: list[str] | None) -> list[tuple[str, A
             found.append((name, lambda value, get=members[name].__get__: get(value, plan.cls)))
         elif type(lookup(plan.mro, name)) in _STORED_PLAINLY:  # nothing, or a default
             found.append((name, lambda value, name=name: _read_stored(value, name)))
-    return found[:_MOST_READ]
+    return found if every else found[:_MOST_READ]
 
 
 _read_stored = object.__getattribute__

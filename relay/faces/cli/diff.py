@@ -1,0 +1,194 @@
+"""`relay diff`: two runs compared, of two commands, or of this tree and a revision of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+
+from relay.faces.cli.program_words import read_program
+from relay.staying_imports import imports_that_stay
+
+BETWEEN = ":::"
+SAME, DIFFERS, NOT_COMPARED = 0, 1, 2
+SOURCES = ("", "src", "lib")
+"""Below the root of a tree: where its packages may lie."""
+
+
+@click.command(
+    "diff",
+    short_help="Run twice, and show the first call that went otherwise. Needs no server.",
+    context_settings={
+        "allow_interspersed_args": False,
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+    },
+)
+@click.option("--rev", metavar="REV", help="Compare this tree with a revision of it, of git.")
+@click.option(
+    "--focus", default="", metavar="PLACES", help="Files, folders, modules; default: own code."
+)
+@click.option("--python", metavar="PATH", help="Interpreter of both; as in relay run.")
+@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED)
+def diff(rev: str | None, focus: str, python: str | None, words: tuple[str, ...]) -> None:
+    """Run a program twice, and show the first call of own code that went otherwise.
+
+    That is: with equal arguments, another result, exception or branch; of several the one that
+    ended first. Addresses, ids and times do not count. The two runs are those of CMD1 and CMD2,
+    with ::: between, or with --rev those of one command in this tree and in a revision of it,
+    which is checked out in a directory of its own. Neither gets input, nor is its output shown.
+
+    \b
+    Examples:
+      relay diff -- app.py --fast ::: app.py
+      relay diff --rev v1.2 -- -m pytest -q tests/test_cart.py
+      relay diff --rev HEAD~1 --focus src/cart -- app.py
+
+    \b
+    Exit code: 0 if no call differs, 1 if one does, 2 if there is nothing to compare.
+    """
+    commands = _commands(words, rev)
+    with imports_that_stay():
+        import trio
+
+        from relay.config import ConfigurationError, load_settings
+
+    try:
+        settings = load_settings(project_root=Path.cwd(), python_path=python)
+    except ConfigurationError as error:
+        raise click.UsageError(str(error)) from None
+    places = [one for one in focus.split(",") if one]
+    sys.exit(trio.run(_with_signals, settings, commands, rev, places, python))
+
+
+def _commands(words: Sequence[str], rev: str | None) -> list[dict[str, Any]]:
+    """The targets of one command or two; raises click.UsageError."""
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word == BETWEEN:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    wanted = 1 if rev is not None else 2
+    if len(parts) != wanted:
+        form = "--rev REV -- CMD" if rev is not None else f"-- CMD1 {BETWEEN} CMD2"
+        raise click.UsageError(f"expected {form}, such as -- app.py --fast {BETWEEN} app.py")
+    return [dict(read_program(part).target) for part in parts]
+
+
+async def _with_signals(*arguments: Any) -> int:
+    """A signal ends the program that runs, and what was made for it is taken away."""
+    import trio
+
+    code = NOT_COMPARED
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async with trio.open_nursery() as nursery:
+
+            async def obey() -> None:
+                nonlocal code
+                async for number in signals:
+                    code = 128 + number
+                    nursery.cancel_scope.cancel()
+
+            nursery.start_soon(obey)
+            code = await _compare(*arguments)
+            nursery.cancel_scope.cancel()
+    return code
+
+
+async def _compare(
+    settings: Any,
+    commands: Sequence[dict[str, Any]],
+    rev: str | None,
+    focus: Sequence[str],
+    python: str | None,
+) -> int:
+    from relay.errors import RelayError
+    from relay.operations.compare.two_runs import compare_runs
+
+    async with AsyncExitStack() as stack:
+        try:
+            sides = (
+                _of_commands(commands)
+                if rev is None
+                else await _of_revisions(stack, commands[0], rev)
+            )
+        except RelayError as error:
+            click.echo(f"relay: {error.message}\n  {error.suggestion or ''}".rstrip(), err=True)
+            return NOT_COMPARED
+        answer = await compare_runs(settings, sides, focus, of_revisions=rev is not None)
+        click.echo(answer.text)
+        if answer.differs is None:
+            return NOT_COMPARED
+        return DIFFERS if answer.differs else SAME
+
+
+def _of_commands(commands: Sequence[dict[str, Any]]) -> Any:
+    """Both where we are; scripts of different folders each have their own as root."""
+    from relay.operations.compare.recorded_run import Side
+
+    cwd = os.getcwd()
+    folders = [
+        os.path.dirname(os.path.abspath(one["script"])) if one.get("script") else cwd
+        for one in commands
+    ]
+    roots = [cwd, cwd] if folders[0] == folders[1] else folders
+    sides = [
+        Side(str(number), target, root, cwd, _environment([]))
+        for number, target, root in zip((1, 2), commands, roots, strict=True)
+    ]
+    return sides[0], sides[1]
+
+
+async def _of_revisions(stack: AsyncExitStack, target: dict[str, Any], rev: str) -> Any:
+    """This tree, and the revision's in a directory that is gone with the stack."""
+    from relay.operations.compare.worktree import toplevel, worktree
+
+    root = await toplevel(os.getcwd())
+    tree = await stack.enter_async_context(worktree(root, rev))
+    return _two_trees(target, rev, root, tree)
+
+
+def _two_trees(target: dict[str, Any], rev: str, root: str, tree: str) -> Any:
+    from relay.errors import InvalidRequest
+    from relay.operations.compare.recorded_run import Side
+
+    root, here = os.path.realpath(root), os.path.realpath(os.getcwd())
+    folder = os.path.relpath(here, root)
+    there = os.path.normpath(os.path.join(tree, folder))
+    if not os.path.isdir(there):
+        raise InvalidRequest(
+            f"{rev} has no folder {folder}", suggestion="Run it in a folder that both have"
+        )
+    ours = Side("this tree", target, root, here, _environment(_paths(root)))
+    moved = {name: _moved(value, root, tree) for name, value in target.items()}
+    return ours, Side(rev, moved, tree, there, _environment(_paths(tree)))
+
+
+def _paths(root: str) -> list[str]:
+    folders = [os.path.join(root, one) if one else root for one in SOURCES]
+    return [one for one in folders if os.path.isdir(one)]
+
+
+def _environment(paths: Sequence[str]) -> dict[str, str]:
+    """Equal sets in equal order, and the tree's own packages ahead of those that are installed."""
+    given = {"PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0")}
+    if paths:
+        known = os.environ.get("PYTHONPATH")
+        given["PYTHONPATH"] = os.pathsep.join([*paths, *([known] if known else [])])
+    return given
+
+
+def _moved(value: Any, root: str, tree: str) -> Any:
+    """A word of the command line that names a place in this tree, in the other."""
+    if isinstance(value, list):
+        return [_moved(one, root, tree) for one in value]
+    if value == root or value.startswith(root + os.sep):
+        return tree + value[len(root) :]
+    return value

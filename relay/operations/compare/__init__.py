@@ -1,0 +1,1 @@
+"""Two runs of a program compared: each recorded call by call, then matched."""

@@ -1,0 +1,133 @@
+"""What two runs differ in, in a few lines. Pure but for the file of the calls' texts."""
+
+from __future__ import annotations
+
+from relay.operations.compare.matching import Comparison, Difference, below
+from relay.operations.compare.recorded_run import Ran
+from relay.operations.compare.stream_reader import RAISED, Call, RecordedRun, Texts
+
+MOST_BYTES = 700
+CUT = "…"
+MOST_CALLERS = 3
+
+
+def comparison_text(
+    found: Comparison, runs: tuple[RecordedRun, RecordedRun], ran: tuple[Ran, Ran]
+) -> str:
+    """At most `MOST_BYTES` bytes."""
+    if found.first is None:
+        text = _nothing(found, runs, ran)
+    else:
+        text = _difference(found, found.first, runs, ran)
+    data = text.encode()
+    return text if len(data) <= MOST_BYTES else data[: MOST_BYTES - 3].decode(errors="ignore") + CUT
+
+
+def _difference(
+    found: Comparison,
+    first: Difference,
+    runs: tuple[RecordedRun, RecordedRun],
+    ran: tuple[Ran, Ran],
+) -> str:
+    one, other = runs[0].texts(first.one), runs[1].texts(first.other)
+    about = one.function
+    lines = [
+        f"first call that differs: {about.name} at {about.path}:{about.line}",
+        *_arguments(one),
+        *(
+            _branches(first, runs, ran)
+            if first.is_branch
+            else [
+                f"{ran[0].side.name}: {_outcome(one, other)}",
+                f"{ran[1].side.name}: {_outcome(other, one)}",
+            ]
+        ),
+        *_callers(runs[0], first.one),
+        f"{found.differing} of {found.matched} calls with equal arguments differ" + _cut(runs),
+    ]
+    return "\n".join(lines)
+
+
+def _arguments(texts: Texts) -> list[str]:
+    pairs = zip(texts.function.arguments, texts.arguments, strict=False)
+    shown = [f"{name}={clip(text, 70)}" for name, text in pairs if text not in ("()", "{}")]
+    return ["  with " + clip(", ".join(shown), 200)] if shown else []
+
+
+def _outcome(texts: Texts, beside: Texts) -> str:
+    if texts.kind == RAISED:
+        return f"raised {clip(texts.outcome, 110)} at line {texts.line}"
+    if texts.yields or beside.yields:
+        given = ", ".join(texts.yielded) + (f", {CUT}" if texts.yields > len(texts.yielded) else "")
+        return f"yields {texts.yields}: {clip(given, 80)}, then {clip(texts.outcome, 30)}"
+    if beside.kind == texts.kind:
+        return f"→ {around(texts.outcome, beside.outcome, 120)}"
+    return f"→ {clip(texts.outcome, 120)}"
+
+
+def _branches(
+    first: Difference, runs: tuple[RecordedRun, RecordedRun], ran: tuple[Ran, Ran]
+) -> list[str]:
+    """The first call that only one of them made there."""
+    calls = [below(run, call.number) for run, call in zip(runs, first[:2], strict=True)]
+    keys = [
+        [(run.functions[one.function].key, one.arguments) for one in called]
+        for run, called in zip(runs, calls, strict=True)
+    ]
+    pairs = zip(*keys, strict=False)
+    at = next((i for i, (a, b) in enumerate(pairs) if a != b), min(map(len, keys)))
+    equal = f", after {at} equal call{'' if at == 1 else 's'}" if at else ""
+    shown = []
+    for run, called, one in zip(runs, calls, ran, strict=True):
+        what = "calls no more"
+        if at < len(called):
+            texts = run.texts(called[at])
+            inner = ", ".join(clip(text, 40) for text in texts.arguments)
+            what = f"calls {texts.function.name}({clip(inner, 80)})"
+        shown.append(f"{one.side.name}: {what}{equal}")
+    return shown
+
+
+def _callers(run: RecordedRun, call: Call) -> list[str]:
+    names: list[str] = []
+    while (above := run.calls.get(call.parent)) is not None and len(names) < MOST_CALLERS:
+        names.append(run.functions[above.function].name)
+        call = above
+    return [clip("called by " + ", ".join(names), 120)] if names else []
+
+
+def _nothing(found: Comparison, runs: tuple[RecordedRun, RecordedRun], ran: tuple[Ran, Ran]) -> str:
+    for run, one in zip(runs, ran, strict=True):
+        if not run.calls:
+            said = f"; it said: {clip(one.last_words, 150)}" if one.last_words else ""
+            return (
+                f"nothing to compare: {one.side.name} called no function of its own code below "
+                f"{one.side.root} (exit code {one.exit_code}){said}"
+            )
+    codes = [one.exit_code for one in ran]
+    ends = "" if codes[0] == codes[1] else f"; exit codes {codes[0]} and {codes[1]}"
+    if not found.matched:
+        return f"no call with equal arguments is in both runs: nothing can be compared{ends}"
+    return (
+        f"no call differs: {found.matched} with equal arguments, of {len(runs[0].calls)} and "
+        f"{len(runs[1].calls)}{_cut(runs)}{ends}"
+    )
+
+
+def _cut(runs: tuple[RecordedRun, RecordedRun]) -> str:
+    return "; the runs go on beyond what was compared" if any(run.is_cut for run in runs) else ""
+
+
+def clip(text: str, room: int) -> str:
+    """The beginning of a text."""
+    return text if len(text) <= room else text[: room - 1] + CUT
+
+
+def around(text: str, beside: str, room: int) -> str:
+    """The part of a text in which it differs from another."""
+    if len(text) <= room:
+        return text
+    pairs = zip(text, beside, strict=False)
+    at = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(text), len(beside)))
+    start = max(0, at - room // 3)
+    return (CUT if start else "") + clip(text[start:], room - 1)

@@ -1,0 +1,171 @@
+"""A recorded run as numbers: which call is equal to which, and how each ended.
+
+What is no difference is taken out of the texts first: addresses, ids, times, and where the tree lies.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+MOST_CALLS = 1_000_000
+"""Of one run, compared; the others are not looked at."""
+
+RAISED = 2
+
+_SAME = (
+    (re.compile(r"0x[0-9a-fA-F]{4,}"), "0x…"),
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "<id>"),
+    (re.compile(r"\bdatetime\.(?:datetime|time)\([^()]*(?:\([^()]*\)[^()]*)*\)"), "<time>"),
+    (
+        re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"),
+        "<time>",
+    ),
+    (re.compile(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"), "<time>"),
+    (re.compile(r"\b(?:1[5-9]|2[01])\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?\b"), "<time>"),
+    (re.compile(r"\b(?:9[34]\d{12}|1[34]\d{13})\b"), "<id>"),
+    (re.compile(r"/tmp/[^\s'\",;:()\[\]{}]*"), "<temporary>"),
+)
+"""What differs from run to run: addresses, ids, moments (also as seconds since 1970), temporary files."""
+
+_CLOCK_NAMES = re.compile(
+    r"(?:^|_)(?:time|now|elapsed|duration|timestamp|clock|deadline|pid|tid|ident)(?:_?(?:ns|ms|s))?$"
+)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+
+
+class Function(NamedTuple):
+    """A function of a run, by its place in the tree."""
+
+    name: str
+    path: str
+    line: int
+    arguments: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Equal for the same function of two trees, whatever its line."""
+        return self.path, self.name
+
+
+class Call(NamedTuple):
+    """One call that is over. Texts are in the file, at `offset`."""
+
+    number: int
+    parent: int
+    function: int
+    arguments: int
+    """A hash; with the function it says which calls are equal."""
+    outcome: int
+    ended: int
+    """How many ended before."""
+    offset: int
+
+
+@dataclass
+class RecordedRun:
+    """All of one file."""
+
+    root: str
+    stream: Path
+    pid: int
+    functions: dict[int, Function] = field(default_factory=dict)
+    calls: dict[int, Call] = field(default_factory=dict)
+    children: dict[int, list[int]] = field(default_factory=dict)
+    """Numbers of calls in the order in which they began, by that of the call that made them."""
+    is_cut: bool = False
+
+    def comparable(self, text: str, name: str) -> str:
+        """A value's text without what is no difference; `name` is what the value is called."""
+        text = comparable(text, name, self.root)
+        pid = str(self.pid)
+        return re.sub(rf"\b{pid}\b", "<id>", text) if pid in text else text
+
+    def texts(self, call: Call) -> Texts:
+        """What the file says of one call."""
+        with self.stream.open("rb") as file:
+            file.seek(call.offset)
+            return Texts.of(json.loads(file.readline()), self)
+
+
+class Texts(NamedTuple):
+    """A call in words, without what differs from run to run."""
+
+    function: Function
+    arguments: list[str]
+    kind: int
+    outcome: str
+    line: int
+    yields: int
+    yielded: list[str]
+
+    @classmethod
+    def of(cls, row: Sequence[Any], run: RecordedRun) -> Texts:
+        """From a line of the file."""
+        _, _, function, arguments, kind, outcome, line, yields, yielded = row
+        about = run.functions[function]
+        same = [
+            run.comparable(text, name)
+            for name, text in zip(about.arguments, arguments, strict=False)
+        ]
+        result = run.comparable(outcome, about.name.rpartition(".")[2])
+        given = [run.comparable(text, "") for text in yielded]
+        return cls(about, same, kind, result, line, yields, given)
+
+
+def comparable(text: str, name: str, root: str) -> str:
+    """A value's text without what is no difference; `name` is what the value is called."""
+    if name and _CLOCK_NAMES.search(name) and _NUMBER.fullmatch(text):
+        return "<time>"
+    text = text.replace(root, ".")
+    for pattern, stand_in in _SAME:
+        text = pattern.sub(stand_in, text)
+    return text
+
+
+def read_run(stream: Path, root: str, pid: int) -> RecordedRun:
+    """Read the file of a run whose tree lies at `root`."""
+    run = RecordedRun(root, stream, pid)
+    for offset, row in _rows(stream):
+        if row[0] == 0:
+            _, number, name, path, line, names = row
+            relative = os.path.relpath(path, root) if path.startswith(root) else path
+            run.functions[number] = Function(name, relative, line, tuple(names))
+        elif row[0] < 0 or len(run.calls) >= MOST_CALLS:
+            run.is_cut = True
+            break
+        else:
+            _add(run, row, offset)
+    for numbers in run.children.values():
+        numbers.sort()
+    return run
+
+
+def _rows(stream: Path) -> Iterator[tuple[int, Any]]:
+    offset = 0
+    with stream.open("rb") as file:
+        for line in file:
+            if not line.endswith(b"\n"):
+                return  # the program was killed while it wrote
+            yield offset, json.loads(line)
+            offset += len(line)
+
+
+def _add(run: RecordedRun, row: Sequence[Any], offset: int) -> None:
+    texts = Texts.of(row, run)
+    number, parent, function = row[:3]
+    run.calls[number] = Call(
+        number,
+        parent,
+        function,
+        hash(tuple(texts.arguments)),
+        hash((texts.kind, texts.outcome, texts.yields, tuple(texts.yielded))),
+        len(run.calls),
+        offset,
+    )
+    run.children.setdefault(parent, []).append(number)

@@ -1,0 +1,79 @@
+"""Two runs of a program, and the first call of own code that went otherwise in the second."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import trio
+
+from relay.config import Settings
+from relay.errors import RelayError
+from relay.operations.compare.difference_text import clip, comparison_text
+from relay.operations.compare.matching import Matcher
+from relay.operations.compare.recorded_run import Ran, Side, run_recorded
+from relay.operations.compare.stream_reader import RecordedRun, read_run
+
+
+class Answer(NamedTuple):
+    """In words, and whether the runs differ; None: they could not be compared."""
+
+    text: str
+    differs: bool | None
+
+
+async def compare_runs(
+    settings: Settings,
+    sides: tuple[Side, Side],
+    focus: Sequence[str],
+    *,
+    of_revisions: bool,
+) -> Answer:
+    """Run one after the other, and compare. Programs get no input; what they print is not shown."""
+    with tempfile.TemporaryDirectory(prefix="relay-diff-calls-") as home:
+        ran: list[Ran] = []
+        for number, side in enumerate(sides):
+            python = ran[0].python if ran else None
+            stream = Path(home) / f"{number}.jsonl"
+            try:
+                ran.append(await run_recorded(settings, side, focus, stream, python))
+            except RelayError as error:
+                hint = f". {error.suggestion}" if isinstance(error.suggestion, str) else ""
+                return Answer(clip(f"{side.name} was not run: {error.message}{hint}", 700), None)
+        return await trio.to_thread.run_sync(_compared, (ran[0], ran[1]), of_revisions)
+
+
+def _compared(ran: tuple[Ran, Ran], of_revisions: bool) -> Answer:
+    one, other = (read_run(each.stream, each.side.root, each.pid) for each in ran)
+    knows = _known(one, other, of_revisions), _known(other, one, of_revisions)
+    found = Matcher(one, other, knows).compare()
+    text = comparison_text(found, (one, other), ran)
+    return Answer(text, None if not found.matched else found.first is not None)
+
+
+def _known(run: RecordedRun, other: RecordedRun, of_revisions: bool) -> Callable[[int], bool]:
+    """Whether a function of a run is in the tree of the other: in the same tree, all are."""
+    if not of_revisions:
+        return lambda number: True
+    called = {function.key for function in other.functions.values()}
+    known = {
+        number: function.key in called
+        or _is_defined(os.path.join(other.root, function.path), function.name)
+        for number, function in run.functions.items()
+    }
+    return known.__getitem__
+
+
+def _is_defined(path: str, name: str) -> bool:
+    bare = name.rpartition(".")[2]
+    if not bare.isidentifier():
+        return True  # a lambda: nobody can tell
+    with suppress(OSError):
+        source = Path(path).read_text("utf-8", "replace")
+        return re.search(rf"\bdef[ \t]+{bare}\b", source) is not None
+    return False

@@ -1,0 +1,72 @@
+"""A revision of a git repository in a directory of its own, which is gone afterwards."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from subprocess import DEVNULL
+
+import trio
+
+from relay.errors import InvalidRequest
+
+PREFIX = "relay-diff-"
+
+
+async def toplevel(directory: str) -> str:
+    """The root of the tree that the directory is in; raises InvalidRequest where there is none."""
+    if shutil.which("git") is None:
+        raise InvalidRequest("there is no git", suggestion="Install git, or compare two commands")
+    code, out, _ = await _git(directory, "rev-parse", "--show-toplevel")
+    if code:
+        raise InvalidRequest(
+            f"{directory} is in no git repository",
+            suggestion="Run it inside one, or compare two commands: CMD1 ::: CMD2",
+        )
+    return out
+
+
+@asynccontextmanager
+async def worktree(root: str, revision: str) -> AsyncIterator[str]:
+    """The tree at `root` as it is at a revision, for as long as the block runs.
+
+    Raises InvalidRequest for a revision that git does not know.
+    """
+    code, commit, _ = await _git(
+        root, "rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"
+    )
+    if code:
+        raise InvalidRequest(
+            f"git knows no revision {revision}", suggestion="Give a commit, a tag or a branch"
+        )
+    home = await trio.to_thread.run_sync(_new_directory)
+    tree = os.path.join(home, "tree")
+    try:
+        code, _, complaint = await _git(root, "worktree", "add", "--detach", tree, commit)
+        if code:
+            raise InvalidRequest(f"git made no worktree of {revision}: {complaint[-200:]}")
+        yield tree
+    finally:
+        with trio.CancelScope(shield=True):
+            await _git(root, "worktree", "remove", "--force", "--force", tree)
+            await trio.to_thread.run_sync(lambda: shutil.rmtree(home, ignore_errors=True))
+            await _git(root, "worktree", "prune")
+
+
+def _new_directory() -> str:
+    return os.path.realpath(tempfile.mkdtemp(prefix=PREFIX))
+
+
+async def _git(directory: str, *words: str) -> tuple[int, str, str]:
+    """(exit code, output, complaint)."""
+    done = await trio.run_process(
+        ["git", "-C", directory, *words],
+        capture_stdout=True,
+        capture_stderr=True,
+        stdin=DEVNULL,
+        check=False,
+    )
+    return done.returncode, done.stdout.decode().strip(), done.stderr.decode().strip()

@@ -1,0 +1,218 @@
+"""`relay diff`: the first own call of two runs that went otherwise."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from relay.config import Settings
+from tests.programs import Program
+
+SECONDS = 90
+
+CART = """
+    import os
+    import sys
+    import threading
+    import time
+
+    class Cart:
+        def __init__(self, rate):
+            self.rate, self.items, self.made = rate, [], time.time()
+
+        def add(self, name, count):
+            self.items.append((name, count))
+            return object(), id(self), os.getpid()
+
+        def total(self):
+            return round(sum(price(name) * count for name, count in self.items), 2)
+
+    def price(name):
+        return discounted({"apple": 3, "pear": 4}[name])
+
+    def discounted(value):
+        if "--sale" in sys.argv:
+            log(value)
+            return value / 2  # @sale
+        return value
+
+    def log(value):
+        pass
+
+    def audit(name):
+        if "--audit" in sys.argv:
+            log(name)
+
+    def check(value):
+        if "--broken" in sys.argv:
+            raise ValueError("broken")  # @broken
+        return {"b", "a", "c"} | {value}
+
+    def at(now):
+        return time.time()
+
+    def main():
+        cart = Cart(2)
+        cart.add("apple", 1); at(time.time())
+        worker = threading.Thread(target=audit, args=("plum",))
+        worker.start(); worker.join()
+        check("x")
+        print(cart.total())
+
+    main()
+"""
+
+Diff = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def diff(tmp_path: Path) -> Diff:
+    """diff("--rev", …) runs `relay diff` in the directory of the program."""
+    ours = {f"RELAY_{name.upper()}" for name in Settings.model_fields}
+    env = {name: value for name, value in os.environ.items() if name not in ours}
+
+    def ran(*words: str, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "relay", "diff", *words],
+            cwd=cwd,
+            env=env | {"RELAY_STATE_DIR": str(tmp_path / ".state"), "TMPDIR": str(_made(tmp_path))},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+
+    return ran
+
+
+def _made(path: Path) -> Path:
+    temporary = path / ".tmp"
+    temporary.mkdir(exist_ok=True)
+    return temporary
+
+
+def git(directory: Path, *words: str) -> str:
+    who = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"]
+    done = subprocess.run(
+        ["git", "-C", str(directory), *who, *words], capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def test_of_calls_that_differ_the_one_that_ended_first_is_shown(diff: Diff, tmp_path: Path) -> None:
+    cart = Program.write(tmp_path / "main.py", CART)
+    sale = diff("--", "main.py", ":::", "main.py", "--sale")
+    assert (sale.returncode, sale.stderr) == (1, "")
+    assert sale.stdout.splitlines() == [
+        f"first call that differs: discounted at main.py:{cart.line('sale') - 3}",
+        "  with value=3",
+        "1: → 3",
+        "2: → 1.5",
+        "called by price, Cart.total, main",
+        "3 of 9 calls with equal arguments differ",
+    ]
+    broken = diff("--", "main.py", ":::", "main.py", "--broken")
+    assert broken.returncode == 1
+    assert broken.stdout.splitlines()[1:4] == [
+        "  with value='x'",
+        "1: → {'a', 'b', 'c', 'x'}",
+        f"2: raised ValueError: broken at line {cart.line('broken')}",
+    ]
+    audit = diff("--", "main.py", "--audit", ":::", "main.py", "--sale")
+    assert audit.stdout.splitlines()[1:4] == [
+        "  with name='plum'",
+        "1: calls log('plum')",
+        "2: calls no more",
+    ]
+    assert all(len(one.stdout.encode()) <= 701 for one in (sale, broken, audit))
+
+
+def test_addresses_ids_and_times_are_no_difference(diff: Diff, tmp_path: Path) -> None:
+    Program.write(tmp_path / "main.py", CART)
+    done = diff("--", "main.py", ":::", "main.py", "--unknown")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "no call differs: 9 with equal arguments, of 9 and 9\n"
+
+
+def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(
+    diff: Diff, tmp_path: Path
+) -> None:
+    root = tmp_path / "repository"
+    library = Program.write(root / "src" / "shop" / "prices.py", "def price(n): return n * 3\n")
+    Program.write(root / "src" / "shop" / "__init__.py", "")
+    script = Program.write(
+        root / "bin" / "sell.py", "from shop.prices import price\nprint(price(2), __file__)\n"
+    )
+    git(tmp_path, "init", "-q", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "right")
+    git(root, "tag", "v1")
+    library.path.write_text(
+        "def price(n): return _rate(n) * n\n\ndef _rate(n):\n    return 3 if n < 2 else 4\n"
+    )
+    for words in (["bin/sell.py"], [script.text]):
+        done = diff("--rev", "v1", "--", *words, cwd=root)
+        assert (done.returncode, done.stderr) == (1, "")
+        assert done.stdout.splitlines() == [
+            "first call that differs: price at src/shop/prices.py:1",
+            "  with n=2",
+            "this tree: → 8",
+            "v1: → 6",
+            "1 of 1 calls with equal arguments differ",
+        ]
+    library.path.write_text("def price(n): return n * _rate(n)\n\n\ndef _rate(n):\n    return 3\n")
+    same = diff("--rev", "v1", "--", "sell.py", cwd=root / "bin")
+    assert (same.returncode, same.stdout) == (
+        0,
+        "no call differs: 1 with equal arguments, of 2 and 1\n",
+    )
+    added = Program.write(root / "bin" / "new.py", "print(1)\n")
+    missing = diff("--rev", "v1", "--", "bin/new.py", cwd=root)
+    assert (missing.returncode, missing.stderr) == (2, "")
+    assert missing.stdout.startswith("v1 was not run: ")
+    unknown = diff("--rev", "--force", "--", added.text, cwd=root)
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert "git knows no revision --force" in unknown.stderr
+    outside = diff("--rev", "v1", "--", script.text)
+    assert (outside.returncode, outside.stdout) == (2, "")
+    assert "is in no git repository" in outside.stderr
+    assert len(git(root, "worktree", "list").splitlines()) == 1
+    assert list((tmp_path / ".tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--", "main.py"], "expected -- CMD1 ::: CMD2"),
+        (["--", "main.py", ":::"], "there is no program"),
+        (["--rev", "v1", "--", "main.py", ":::", "main.py"], "expected --rev REV -- CMD"),
+        (["--", "main.py", ":::", "a.py", ":::", "b.py"], "expected -- CMD1 ::: CMD2"),
+    ],
+)
+def test_what_are_no_two_runs_is_refused(diff: Diff, words: list[str], complaint: str) -> None:
+    done = diff(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert complaint in done.stderr
+
+
+def test_what_cannot_be_compared_is_said(diff: Diff, tmp_path: Path) -> None:
+    Program.write(tmp_path / "one.py", "def f(x): return x\nf(1)\n")
+    Program.write(tmp_path / "none.py", "import sys\nsys.exit('too early')\n")
+    Program.write(tmp_path / "broken.py", "def f(:\n")
+    for words, said in (
+        (["one.py", ":::", "absent.py"], "2 was not run: "),
+        (["broken.py", ":::", "one.py"], "1 was not run: "),
+        (["one.py", ":::", "none.py"], "nothing to compare: 2 called no function of its own code"),
+        (["one.py", ":::", "one.py", ":::"], ""),
+    ):
+        done = diff("--", *words)
+        assert done.returncode == 2, words
+        assert done.stdout.startswith(said)
+    done = diff("--focus", "no/such.py", "--", "one.py", ":::", "one.py")
+    assert (done.returncode, "there is no file or folder" in done.stdout) == (2, True)
