@@ -70,14 +70,28 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings=CONTEXT)
 @click.version_option(package_name="debug-relay", message="relay %(version)s")
 def cli() -> None:
-    """The debugger that coding agents reach for: live debug sessions over HTTP.
+    """The debugger that coding agents reach for: ask a program, and get one exact answer.
 
     \b
-    Start here:
-      relay demo     debug a bundled buggy program, each step shown as a curl command
-      relay serve    hold sessions and answer on http://127.0.0.1:5679/api/v1
-      relay run      run once and show every stop: relay run --break app.py:42 -- app.py
-      relay start    debug a program from this shell: relay start --break app.py:42 app.py
+    Start here, with a question; each is one command, without a server:
+      Why does it fail?        relay run --on-exception -- -m pytest tests/test_cart.py
+      Which call went wrong?   relay run --trace Cart.total --until-result 'result < 0' -- app.py
+      What was called?         relay run --calls -- app.py
+      Who set this value?      relay run --break app.py:42 --why cart.total --until 1 -- app.py
+      When does it change?     relay run --watch app.py:42:cart.total -- app.py
+      Where do two runs part?  relay diff --rev HEAD~1 -- -m pytest -q tests/test_cart.py
+      What is it there?        relay run --break app.py:42 --eval 'len(items)' -- app.py
+      Why does it hang?        relay hang --pid PID
+
+    \b
+    Look around at a stop, command by command:
+      relay start --break app.py:42 app.py    then relay where, eval, locals, step, trace, why
+
+    \b
+    Sessions for others, and a look at all of it:
+      relay serve    over HTTP, on http://127.0.0.1:5679/api/v1
+      relay mcp      for agents
+      relay demo     a buggy program debugged, each step shown as a curl command
       relay doctor   check that everything is there
     """
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 
+import click
 import pytest
 
+from relay.__main__ import cli
 from relay.faces.mcp.tables import table_of
 from relay.faces.mcp.tools import TOOLS, Tool
 
@@ -29,3 +33,25 @@ def test_the_skill_names_every_tool_that_an_agent_chooses_and_no_other() -> None
     known = {tool.name for tool in TOOLS}
     assert named - {""} <= known | {"debug_"}
     assert known - named <= {"debug_sessions"}
+
+
+LONGEST_SKILL = 3072
+"""Bytes: what an agent has to read before it can ask."""
+
+
+@pytest.mark.parametrize("name", ["skill.md", "shell-skill.md"])
+def test_a_skill_is_short(name: str) -> None:
+    assert len((DOCS / "agents" / name).read_bytes()) <= LONGEST_SKILL
+
+
+def test_every_command_that_a_shell_is_told_of_is_one() -> None:
+    text = (DOCS / "agents" / "shell-skill.md").read_text() + str(cli.help)
+    found = re.findall(r"(?:\| |`|  )(relay [a-z]+.*?)(?= \||`| {3}|$)", text, re.MULTILINE)
+    assert len(found) > 12
+    for command in found:
+        name, *words = shlex.split(command)[1:]
+        known = cli.get_command(click.Context(cli), name)
+        assert known is not None, command
+        words = ["1" if word == "PID" else word for word in words]
+        with known.make_context(name, words) as context:
+            assert not context.args, command
