@@ -122,7 +122,7 @@ async def _compare(
         except RelayError as error:
             click.echo(f"relay: {error.message}\n  {error.suggestion or ''}".rstrip(), err=True)
             return NOT_COMPARED
-        answer = await compare_runs(settings, sides, focus, of_revisions=rev is not None)
+        answer = await compare_runs(settings, sides, focus)
         click.echo(answer.text)
         if answer.differs is None:
             return NOT_COMPARED

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from relay.operations.compare.matching import Comparison, Difference, below
 from relay.operations.compare.recorded_run import Ran
 from relay.operations.compare.stream_reader import RAISED, Call, RecordedRun, Texts
+
+Known = tuple[Callable[[int], bool], Callable[[int], bool]]
 
 MOST_BYTES = 700
 CUT = "…"
@@ -12,13 +16,16 @@ MOST_CALLERS = 3
 
 
 def comparison_text(
-    found: Comparison, runs: tuple[RecordedRun, RecordedRun], ran: tuple[Ran, Ran]
+    found: Comparison,
+    runs: tuple[RecordedRun, RecordedRun],
+    ran: tuple[Ran, Ran],
+    knows: Known,
 ) -> str:
     """At most `MOST_BYTES` bytes."""
     if found.first is None:
         text = _nothing(found, runs, ran)
     else:
-        text = _difference(found, found.first, runs, ran)
+        text = _difference(found, found.first, runs, ran, knows)
     data = text.encode()
     return text if len(data) <= MOST_BYTES else data[: MOST_BYTES - 3].decode(errors="ignore") + CUT
 
@@ -28,6 +35,7 @@ def _difference(
     first: Difference,
     runs: tuple[RecordedRun, RecordedRun],
     ran: tuple[Ran, Ran],
+    knows: Known,
 ) -> str:
     one, other = runs[0].texts(first.one), runs[1].texts(first.other)
     about = one.function
@@ -35,7 +43,7 @@ def _difference(
         f"first call that differs: {about.name} at {about.path}:{about.line}",
         *_arguments(one),
         *(
-            _branches(first, runs, ran)
+            _branches(first, runs, ran, knows)
             if first.is_branch
             else [
                 f"{ran[0].side.name}: {_outcome(one, other)}",
@@ -66,10 +74,16 @@ def _outcome(texts: Texts, beside: Texts) -> str:
 
 
 def _branches(
-    first: Difference, runs: tuple[RecordedRun, RecordedRun], ran: tuple[Ran, Ran]
+    first: Difference,
+    runs: tuple[RecordedRun, RecordedRun],
+    ran: tuple[Ran, Ran],
+    knows: Known,
 ) -> list[str]:
     """The first call that only one of them made there."""
-    calls = [below(run, call.number) for run, call in zip(runs, first[:2], strict=True)]
+    calls = [
+        below(run, call.number, known)
+        for run, call, known in zip(runs, first[:2], knows, strict=True)
+    ]
     keys = [
         [(run.functions[one.function].key, one.arguments) for one in called]
         for run, called in zip(runs, calls, strict=True)

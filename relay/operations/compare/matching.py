@@ -47,9 +47,11 @@ class Matcher:
     def compare(self) -> Comparison:
         """The difference that ended first in the first run.
 
-        Calls that only gave other arguments to the same functions count where nothing else differs.
+        Calls that only gave other arguments to the same functions count where nothing else differs;
+        of two trees, in which code may have been put in order, branches where no outcome does.
         """
-        found: list[Difference] = []
+        outcomes: list[Difference] = []
+        branches: list[Difference] = []
         weaker: list[Difference] = []
         matched = 0
         for a, b, is_equal in self._pairs():
@@ -57,28 +59,35 @@ class Matcher:
                 continue
             matched += 1
             if a.outcome != b.outcome:
-                found.append(Difference(a, b))
+                outcomes.append(Difference(a, b))
             elif self._branches(a, b, with_arguments=False):
-                found.append(Difference(a, b, True))
+                branches.append(Difference(a, b, True))
             elif self._branches(a, b, with_arguments=True):
                 weaker.append(Difference(a, b, True))
-        differing = found or weaker
-        first = min(differing, key=lambda one: one.one.ended, default=None)
-        return Comparison(first, matched, len(differing))
+        if self.one.root == self.other.root:
+            found = [*outcomes, *branches] or weaker
+        else:
+            found = outcomes or branches or weaker
+        first = min(found, key=lambda one: one.one.ended, default=None)
+        return Comparison(first, matched, len(found))
 
     def _branches(self, a: Call, b: Call, *, with_arguments: bool) -> bool:
         ours = branch_of(self.one, a, self.knows[0], with_arguments=with_arguments)
         theirs = branch_of(self.other, b, self.knows[1], with_arguments=with_arguments)
         return ours != theirs
 
+    def _below(self, a: Call, b: Call) -> tuple[list[Call], list[Call]]:
+        ours = below(self.one, a.number, self.knows[0])
+        return ours, below(self.other, b.number, self.knows[1])
+
     def _pairs(self) -> Iterator[tuple[Call, Call, bool]]:
         """Each pair of calls, and whether function and arguments are equal."""
-        waiting = [(_tops(self.one), _tops(self.other))]
+        waiting = [(_tops(self.one, self.knows[0]), _tops(self.other, self.knows[1]))]
         while waiting:
             ours, theirs = waiting.pop()
             for a, b, is_equal in _matched(self.one, ours, self.other, theirs):
                 yield a, b, is_equal
-                under = below(self.one, a.number), below(self.other, b.number)
+                under = self._below(a, b)
                 if all(under):
                     waiting.append(under)
 
@@ -87,21 +96,33 @@ def branch_of(
     run: RecordedRun, call: Call, knows: Callable[[int], bool], *, with_arguments: bool
 ) -> list[tuple[Any, ...]]:
     """The functions that a call has called, in their order."""
-    called = [one for one in below(run, call.number) if knows(one.function)]
+    called = below(run, call.number, knows)
     keys = [run.functions[one.function].key for one in called]
     if not with_arguments:
         return list(keys)
     return [(*key, one.arguments) for key, one in zip(keys, called, strict=True)]
 
 
-def below(run: RecordedRun, number: int) -> list[Call]:
-    return [run.calls[child] for child in run.children.get(number, ()) if child in run.calls]
+def below(run: RecordedRun, number: int, knows: Callable[[int], bool]) -> list[Call]:
+    """The calls that a call has made; in the place of one of a function that the other tree has
+    not, as of a part that was made a function of its own, those that it has made."""
+    found: list[Call] = []
+    waiting = list(reversed(run.children.get(number, ())))
+    while waiting:
+        call = run.calls.get(waiting.pop())
+        if call is None:
+            continue
+        if knows(call.function):
+            found.append(call)
+        else:
+            waiting += reversed(run.children.get(call.number, ()))
+    return found
 
 
-def _tops(run: RecordedRun) -> list[Call]:
+def _tops(run: RecordedRun, knows: Callable[[int], bool]) -> list[Call]:
     """Calls that nobody made whose end is known."""
     parents = [number for number in run.children if number == TOP or number not in run.calls]
-    return [call for number in sorted(parents) for call in below(run, number)]
+    return [call for number in sorted(parents) for call in below(run, number, knows)]
 
 
 def _matched(

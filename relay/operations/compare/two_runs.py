@@ -31,8 +31,6 @@ async def compare_runs(
     settings: Settings,
     sides: tuple[Side, Side],
     focus: Sequence[str],
-    *,
-    of_revisions: bool,
 ) -> Answer:
     """Run one after the other, and compare. Programs get no input; what they print is not shown."""
     with tempfile.TemporaryDirectory(prefix="relay-diff-calls-") as home:
@@ -45,20 +43,20 @@ async def compare_runs(
             except RelayError as error:
                 hint = f". {error.suggestion}" if isinstance(error.suggestion, str) else ""
                 return Answer(clip(f"{side.name} was not run: {error.message}{hint}", 700), None)
-        return await trio.to_thread.run_sync(_compared, (ran[0], ran[1]), of_revisions)
+        return await trio.to_thread.run_sync(_compared, (ran[0], ran[1]))
 
 
-def _compared(ran: tuple[Ran, Ran], of_revisions: bool) -> Answer:
+def _compared(ran: tuple[Ran, Ran]) -> Answer:
     one, other = (read_run(each.stream, each.side.root, each.pid) for each in ran)
-    knows = _known(one, other, of_revisions), _known(other, one, of_revisions)
+    knows = _known(one, other), _known(other, one)
     found = Matcher(one, other, knows).compare()
-    text = comparison_text(found, (one, other), ran)
+    text = comparison_text(found, (one, other), ran, knows)
     return Answer(text, None if not found.matched else found.first is not None)
 
 
-def _known(run: RecordedRun, other: RecordedRun, of_revisions: bool) -> Callable[[int], bool]:
+def _known(run: RecordedRun, other: RecordedRun) -> Callable[[int], bool]:
     """Whether a function of a run is in the tree of the other: in the same tree, all are."""
-    if not of_revisions:
+    if run.root == other.root:
         return lambda number: True
     called = {function.key for function in other.functions.values()}
     known = {
