@@ -250,6 +250,7 @@ UNSEEN = """
     found = json.loads('{"k": 1}')
     found["k"] = 2  # @seen
     name = type("Made", (), {"level": 1})
+    def local(): pass  # @function
     pass  # @here
 """
 
@@ -263,6 +264,11 @@ async def test_what_code_in_c_wrote_is_said_to_be_missing(api: Api, program: Wri
     told = await why(session, "name.level")
     assert (told["writes"], told["complete"]) == ([], False)
     assert told["reason"].startswith("no write was seen")
+    told = await why(session, "local")  # whose text has an address: it is another in each run
+    assert (told["complete"], told["writes"][0]["location"]["line"]) == (
+        True,
+        unseen.line("function"),
+    )
 
 
 async def test_the_stop_of_a_failure_is_come_to_again(api: Api, program: Write) -> None:

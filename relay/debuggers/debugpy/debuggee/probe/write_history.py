@@ -236,6 +236,8 @@ def _why_incomplete(
 ) -> str | None:
     if watch.failure is not None:
         return f"the watch failed: {watch.failure}"
+    if not writes and watch.log.is_full:
+        return "so many objects were written to that these writes are left out"
     if not writes:
         return "no write was seen: the value came with what holds it, or code in C wrote it"
     if writes[-1].after != address_of(value):
@@ -245,7 +247,9 @@ def _why_incomplete(
         return "between these something wrote that was not seen: code in C, or a call"
     if left_out > 0:
         return f"{left_out} older {'write is' if left_out == 1 else 'writes are'} left out"
-    if writes[0].old is not None or watch.log.is_full:
+    if writes[0].old is not None and watch.log.is_full:
+        return "so many objects were written to that older writes are left out"
+    if writes[0].old is not None:
         return "what wrote before was not seen: the value came with what holds it, or from C code"
     return None
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.trace_values import ValueTexts
 
 _MOST_WRITES_KEPT = 100  # writes of one object
-_MOST_WRITTEN_OBJECTS = 20_000
+_MOST_WRITTEN_OBJECTS = 50_000
 _MOST_FRAMES = 20  # of the stack of a write
 _TEXT_ROOM = 200  # characters of a value
 _SWEEP_AFTER = 1000  # writes after which those objects are let go that nobody else has
