@@ -355,6 +355,39 @@ async def test_a_second_run_that_does_not_arrive_is_ended(
     assert (await session.get())["status"] == "paused"
 
 
+async def test_a_second_run_ends_with_its_session(api: Api, program: Write, tmp_path: Path) -> None:
+    changing = program(CHANGING)
+    mark = tmp_path / "mark"
+    session = await stopped(
+        api, changing, "here", args=[str(mark), "__import__('time').sleep(600)"]
+    )
+    refused: list[str] = []
+
+    async def ask() -> None:
+        with pytest.raises(Refused) as caught:
+            await why(session, "box.value", wait=300)
+        refused.append(caught.value.code)
+
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ask)
+            while mark.read_text() != "2":  # the second run is there
+                await session.get()
+            await session.delete("")
+    assert refused == ["INVALID_SESSION_STATE"]
+
+
+async def test_code_that_was_edited_since_is_not_taken_for_the_same(
+    api: Api, program: Write
+) -> None:
+    shop = program(SHOP)
+    session = await stopped(api, shop, "shop", args=["four"], stdin_inputs=["one", "two", "three"])
+    shop.path.write_text(shop.path.read_text() + "\n# edited\n")
+    told = await why(session, "mine.total")
+    assert (told["reason"], told["writes"]) == ("not deterministic", [])
+    assert told["difference"] == f"{shop.text} was changed since the program was started"
+
+
 async def test_the_hash_seed_is_the_same_in_both_runs_and_nothing_the_program_sees(
     api: Api, program: Write
 ) -> None:

@@ -7,6 +7,8 @@ names there are the answer. Source: contract, section 11.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -111,8 +113,21 @@ async def _found_again(
         except RelayError as error:
             raise OtherwiseError(words_of(error)) from None
     reason = answer["reason"]
+    await _check_unchanged(session, stop, answer["writes"])
     writes = [await _write(session, one) for one in answer["writes"]]
     return {"writes": writes, "complete": reason is None, "reason": reason}
+
+
+async def _check_unchanged(
+    session: Session, stop: Stop, writes: Sequence[Mapping[str, Any]]
+) -> None:
+    """Raise OtherwiseError if code that is part of the answer was edited since the launch."""
+    places = await _places(session, stop)
+    paths = {frame["path"] for write in writes for frame in write["stack"]}
+    for path in sorted({*paths, *(path for path, _, _ in places if path is not None)}):
+        with contextlib.suppress(OSError, ValueError):
+            if os.stat(path).st_mtime > session.journey.began_at:
+                raise OtherwiseError(f"{path} was changed since the program was started")
 
 
 def _nothing(reason: str, difference: str | None = None) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from typing import Any
 
 import trio
 
+from relay.actions import Action
 from relay.dap.lifecycle import Phase
-from relay.errors import RelayError
+from relay.errors import InvalidSessionState, RelayError
 from relay.models.execution import StepOutRequest, StepRequest
 from relay.operations.execution.stepping import STOPS, resume_all, step_into, step_out, step_over
 from relay.session.dap.breakpoint_sync import (
@@ -42,8 +43,8 @@ async def second_run(
 ) -> AsyncIterator[Session]:
     """A hidden session whose program stands where the session's own does.
 
-    Raises OtherwiseError if it comes to another stop, or to none. Nothing of it is left after the
-    block.
+    Raises OtherwiseError if it comes to another stop, or to none; InvalidSessionState if the session
+    ends meanwhile. Nothing of it is left after the block.
     """
     async with _hidden(session) as hidden:
         await _launch(hidden, session.journey, state, stdin, ends_input=ends_input)
@@ -65,6 +66,7 @@ async def _hidden(session: Session) -> AsyncIterator[Session]:
     hidden = Session(f"{session.id}_again", None, config, session.settings, session.debuggers)
     failure: Exception | None = None
     async with trio.open_nursery() as nursery:
+        nursery.start_soon(_end_with, session, nursery.cancel_scope)
         nursery.start_soon(hidden.run)
         await hidden.opened.wait()
         try:
@@ -76,8 +78,20 @@ async def _hidden(session: Session) -> AsyncIterator[Session]:
             hidden.end(discard=True)
             with trio.CancelScope(shield=True):
                 await hidden.closed.wait()
+            nursery.cancel_scope.cancel()
     if failure is not None:
         raise failure
+    if session.is_ending:
+        raise InvalidSessionState(
+            "The session ended while its program was run again",
+            current_state=Phase.TERMINATED.value,
+            suggestion=Action.CREATE_SESSION,
+        )
+
+
+async def _end_with(session: Session, scope: trio.CancelScope) -> None:
+    await session.closed.wait()
+    scope.cancel()
 
 
 async def _launch(

@@ -6,6 +6,7 @@ why that cannot be. Refuses to do it.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,8 @@ class Journey:
         self.legs: list[Leg] = []
         self.obstacle: str | None = NOT_LAUNCHED
         """Why it cannot be done again."""
+        self.began_at = 0.0
+        """When the launch was asked for, as files are dated."""
         self.asking = trio.Lock()
         """Held while another run is under way: one at a time."""
         self._is_announced = False
@@ -88,6 +91,7 @@ class Journey:
         """A program is about to be started; without a plan it is attached to."""
         self.plan, self.start, self.first = plan, setting, None
         self.legs.clear()
+        self.began_at = time.time()
         self.obstacle = NOT_LAUNCHED if plan is None else None
         self._is_announced = True
 

@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 _SIMPLE_TYPES = frozenset((int, float, complex, bool, str, bytes, type(None)))
 _SIMPLE_GROUPS = frozenset((list, tuple, dict, set, frozenset))
 _MOST_ITEMS_COMPARED = 100  # of a container whose items are compared
-_SHOWN_TEXT = 60
 
 
 class WriteWatch:
@@ -142,7 +141,7 @@ def write_question(frame: int, expression: str) -> dict[str, Any]:
     """What an expression names at a stop, so that another run can watch it, and know the stop.
 
     `state`: for `watch_writes`. `value`: the text of the value. `values`: the simple locals and
-    globals of the frame by their names, as texts that are equal if the values are.
+    globals of the frame by their names, as signs that are equal if the values are.
     """
     found = find_frame(frame)
     target = resolve_target(expression, found)
@@ -178,15 +177,14 @@ def _simple_values(frame: Any) -> dict[str, str]:
         for name, value in items:
             text = None if is_dunder(str(name)) else _simple_text(value, 3)
             if text is not None:
-                found[f"{scope} {name}"] = _shortened(text)
+                found[f"{scope} {name}"] = _sign(text)
     return found
 
 
-def _shortened(text: str) -> str:
-    if len(text) <= _SHOWN_TEXT:
-        return text
-    number = zlib.crc32(text.encode("utf-8", "backslashreplace"))
-    return f"{text[:_SHOWN_TEXT]}…{len(text)}:{number}"
+def _sign(text: str) -> str:
+    """In place of a text, which may hold a secret: only whether two are equal matters."""
+    data = text.encode("utf-8", "backslashreplace")
+    return f"{len(data)}:{zlib.crc32(data)}:{zlib.crc32(data[::-1])}"
 
 
 def _simple_text(value: Any, depth: int) -> str | None:
