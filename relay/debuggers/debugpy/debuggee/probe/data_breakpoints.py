@@ -166,7 +166,7 @@ def _watch_by_dict(watch: DataWatch, target: StateTarget) -> None:
     except TroubleError as trouble:
         watch.note = str(trouble.answer["error"]["message"])
         return
-    watch.how, watch.pointer, watch.last = "dict", id(space), None
+    watch.how, watch.pointer, watch.last, watch.peek = "dict", id(space), None, watch.read
     if type(watch.owner) is _Strong:
         watch.owner = _Strong(None)  # the dict is enough, and ends with its owner
 
@@ -194,7 +194,7 @@ def _drop_watch(number: str) -> None:
 def _release_watch(watch: DataWatch, ended: str = "deleted") -> None:
     handle, watch.handle = watch.handle, None
     watch.ended, watch.pointer = ended, 0
-    watch.owner, watch.last = _Strong(None), None
+    watch.owner, watch.last, watch.peek = _Strong(None), None, _Strong(None)
     if handle is not None:
         attempt(unwatch_dict, handle)
 
@@ -230,7 +230,8 @@ def _look_for_end(watch: DataWatch) -> None:
     owner = watch.owner()
     is_gone = owner is None and not watch.pointer
     if owner is not None and type(watch.owner) is _Strong and watch.kind != "local":
-        is_gone = sys.getrefcount(owner) <= 3  # ours, this variable, and the argument
+        ours = 3 if watch.peek == watch.read else 4  # with this variable, and the argument
+        is_gone = sys.getrefcount(owner) <= ours
     if is_gone:
         _release_watch(watch, _DATA_GONE)
 

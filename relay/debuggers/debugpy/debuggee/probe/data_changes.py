@@ -211,7 +211,7 @@ def _value_after(watch: DataWatch) -> Any:
 def _compared(watch: DataWatch, frame: Any, at: int | None) -> list[DataChange]:
     owner = watch.owner()
     if owner is None:
-        _release_watch(watch, _DATA_GONE)  # its end is no change
+        _release_watch(watch, _DATA_GONE)  # the end of the object is no change
         return []
     if watch.kind == "local" and owner is not frame:
         return []

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
         DataWatch,
         _data,
         frames_of_all_threads,
+        is_quiet_at,
         is_under_way,
+        leaves_quietly,
         note_places,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames import is_debugger_file
@@ -152,6 +154,8 @@ class DataMonitor:
         if self.skips is not None and self.skips[0] is frame:
             self._end_skip()  # pydevd had no event of that line
         if line in lines.ends or line in lines.writes or is_under_way(frame):
+            if is_quiet_at(frame, self.watches, lines):
+                return None
             if attempt(data_line, frame, lines) and steps_on():
                 self._skip_here(frame, line)
             return None
@@ -199,5 +203,6 @@ class DataMonitor:
             self._leaves(sys._getframe(1), "unwind")
 
     def _leaves(self, frame: Any, event: str) -> None:
-        if self.codes.get(frame.f_code, _NO_LINES) is not _NO_LINES or is_under_way(frame):
+        is_near = self.codes.get(frame.f_code, _NO_LINES) is not _NO_LINES or is_under_way(frame)
+        if is_near and not leaves_quietly(frame, self.watches):
             attempt(data_leave, frame, event)

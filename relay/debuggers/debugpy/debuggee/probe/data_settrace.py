@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.data_watches import (
         DataWatch,
         frames_of_all_threads,
+        is_quiet_at,
         is_under_way,
+        leaves_quietly,
         note_places,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames import is_debugger_file
@@ -138,12 +140,13 @@ class _DataLocal:
         if event == "line":
             self.error = False
             lines, line = self.lines, frame.f_lineno
-            if line in lines.ends or line in lines.writes or is_under_way(frame):
+            is_near = line in lines.ends or line in lines.writes or is_under_way(frame)
+            if is_near and not is_quiet_at(frame, self.listener.watches, lines):
                 attempt(data_line, frame, lines)
                 self._take_over(frame)
         elif event == "exception":
             self.error = True
-        elif event == "return":
+        elif event == "return" and not leaves_quietly(frame, self.listener.watches):
             attempt(data_leave, frame, "yield" if self._yields(frame, arg) else "return")
         return self
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 import weakref
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
         StateTarget,
         read_target,
     )
+    from relay.debuggers.debugpy.debuggee.probe.types import plan_of
 
+_MOST_PLACES = 10_000
 _DATA_GONE = "what it watched is gone"
 
 
@@ -51,6 +54,7 @@ class DataWatch:
         self.note = ""
         self.owner = _reference_to(target.owner)
         self.last = read_target(target)
+        self.peek = _quick_read(self, target)
         self.pointer = 0  # of the dict, which may end
         self.handle: Any = None
 
@@ -66,6 +70,22 @@ class DataWatch:
             return attempt(dict.get, _object_at(self.pointer), self.key, ABSENT, default=ABSENT)
         target = self.target()
         return ABSENT if target is None else attempt(read_target, target, default=ABSENT)
+
+
+def _quick_read(watch: DataWatch, target: StateTarget) -> Any:
+    """A function that reads the value as `read` does, where that can be done quicker."""
+    key = target.key
+    if target.kind in ("item", "global"):
+        return partial(dict.get, target.owner, key, ABSENT)
+    if target.kind != "attribute" or plan_of(target.owner).family == "class":
+        return watch.read
+    owner_of, get, space_of = watch.owner, dict.get, plan_of(target.owner).dictionary.__get__
+
+    def peek() -> Any:
+        owner = owner_of()
+        return ABSENT if owner is None else get(space_of(owner), key, ABSENT)
+
+    return peek
 
 
 class _Strong:
@@ -119,6 +139,38 @@ _data = _DataState()
 def is_under_way(frame: Any) -> bool:
     """Whether something that this frame has done is to be reported when its statement is over."""
     return frame in _data.pending or threading.get_ident() in _data.left
+
+
+def is_quiet_at(frame: Any, watches: list[DataWatch], lines: Any) -> bool:
+    """Whether nothing has changed before this line; if it writes, that is noted. The usual case."""
+    if frame in _data.pending:
+        return False
+    for watch in watches:
+        if watch.kind == "local" and watch.owner() is not frame:
+            continue
+        if watch.peek() is not watch.last:
+            return False
+    ident = threading.get_ident()
+    if ident in _data.left:
+        return False
+    if frame.f_lineno in lines.writes:
+        if len(_data.at) > _MOST_PLACES:
+            _data.at.clear()
+        _data.at[ident, id(frame)] = frame.f_lineno
+    return True
+
+
+def leaves_quietly(frame: Any, watches: list[DataWatch]) -> bool:
+    """Whether nothing has changed before this frame is left, and nothing ends with it."""
+    for watch in watches:
+        if watch.kind == "local":
+            if watch.owner() is frame:
+                return False
+        elif watch.peek() is not watch.last:
+            return False
+    ident = threading.get_ident()
+    _data.at.pop((ident, id(frame)), None)
+    return frame not in _data.pending and ident not in _data.left
 
 
 def note_places(lines_of: Any) -> None:

@@ -104,15 +104,18 @@ def _writes(one: Any, kind: str, key: Any) -> bool:
         return one.argval in _indirect_names(kind)
     if kind in ("item", "list_item"):
         is_store = name in ("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE")
-        return is_store or name.startswith("INPLACE_") or _is_inplace(one)
+        return is_store or _is_inplace(one, ("|=",) if kind == "item" else ("+=", "*="))
     if name in ("STORE_ATTR", "DELETE_ATTR"):
         return one.argval in (key, "__dict__")
     stores = ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_NAME", "DELETE_NAME")
     return bool(kind == "global" and name in stores and one.argval == key)
 
 
-def _is_inplace(one: Any) -> bool:
-    return one.opname == "BINARY_OP" and str(one.argrepr) in ("+=", "*=", "|=")
+def _is_inplace(one: Any, signs: tuple[str, ...]) -> bool:
+    """Whether it may write into the container itself: `|=` into a dict, `+=` into a list."""
+    if one.opname == "BINARY_OP":
+        return str(one.argrepr) in signs
+    return bool(one.opname.startswith("INPLACE_"))  # before 3.11, with a name for each sign
 
 
 def _stores_variable(one: Any, key: Any) -> bool:
