@@ -390,3 +390,33 @@ async def test_two_editors_at_one_line_may_be_too_late(program: Write) -> None:
     placing = EditorBreakpoints(cast(AsyncSession, Removed()))
     (told,) = await placing.replace(program(CART).text, [{"line": 3}])
     assert (told["verified"], told["line"]) == (False, 3)
+
+
+async def test_an_editor_watches_a_value(api: Api, program: Write) -> None:
+    cart = program(CART)
+    agent = await api.session()
+    placed = await agent.breakpoint(cart.text, cart.line("loop"))
+    await agent.launch(cart.text)
+    await agent.delete(f"/breakpoints/{placed['id']}")
+    async with editor(terms(api)) as peer:
+        await join(peer)
+        why = await peer.event("stopped")
+        frame = (await stack(peer, why))[0]["id"]
+        scope = (await peer.ask("scopes", frameId=frame))["scopes"][0]
+        reference = scope["variablesReference"]
+        info = await peer.ask("dataBreakpointInfo", variablesReference=reference, name="total")
+        assert info["accessTypes"] == ["write"]
+        none = await peer.ask("dataBreakpointInfo", name="len(str())", frameId=frame)
+        assert (none["dataId"], "call" in none["description"]) == (None, True)
+        other = await peer.ask("dataBreakpointInfo", name="price", frameId=frame)
+        wishes = [{"dataId": one["dataId"]} for one in (info, other)]
+        both = (await peer.ask("setDataBreakpoints", breakpoints=wishes))["breakpoints"]
+        assert [one["verified"] for one in both] == [True, True]
+        (kept,) = (await peer.ask("setDataBreakpoints", breakpoints=wishes[:1]))["breakpoints"]
+        assert kept["id"] == both[0]["id"]
+        await peer.ask("continue", threadId=why["threadId"])
+        why = await peer.event("stopped")
+        assert (why["reason"], why["text"]) == ("data breakpoint", "total: 0 -> 3")
+        assert why["hitBreakpointIds"] == [kept["id"]]
+    assert (await agent.get("/data-breakpoints")) == {"data_breakpoints": []}
+    assert (await agent.resume())["status"] == "terminated"

@@ -57,7 +57,7 @@ class EventWriter:
         now = await self._session.view()
         if now.status == "paused":
             body: dict[str, Any] = {
-                "reason": now.stop_reason or "pause",
+                "reason": views.reason_of(now.stop_reason),
                 "threadId": now.stopped_thread_id,
                 "allThreadsStopped": True,
             }
@@ -81,14 +81,17 @@ class EventWriter:
 
     async def _stopped(self, body: Body) -> None:
         self._moved()
+        change = body.get("change")
+        hit = [views.number_of(one) for one in body["hit_breakpoint_ids"]]
+        hit += [] if change is None else [views.number_of_data(change["id"])]
         sent = {
-            "reason": body["reason"],
+            "reason": views.reason_of(body["reason"]),
             "description": body.get("description"),
             "threadId": body["thread_id"],
-            "text": body.get("text"),
+            "text": views.change_text(change) or body.get("text"),
             "allThreadsStopped": body["all_threads_stopped"],
             "preserveFocusHint": body["preserve_focus_hint"],
-            "hitBreakpointIds": [views.number_of(one) for one in body["hit_breakpoint_ids"]],
+            "hitBreakpointIds": hit,
         }
         self._editor.event("stopped", {key: it for key, it in sent.items() if it is not None})
 

@@ -17,6 +17,7 @@ from relay.dap.conversation import IncomingRequest
 from relay.errors import RelayError, SessionNotFound
 from relay.faces.dap import views
 from relay.faces.dap.actions import EDITOR_WORDS
+from relay.faces.dap.data_placing import EditorDataBreakpoints
 from relay.faces.dap.editor import Editor
 from relay.faces.dap.event_writer import EventWriter
 from relay.faces.dap.placing import FUNCTIONS, EditorBreakpoints
@@ -38,6 +39,8 @@ NEEDS_CONTROL = frozenset(
         "evaluate",
         "setVariable",
         "completions",
+        "dataBreakpointInfo",
+        "setDataBreakpoints",
         "terminate",
     ]
 )
@@ -68,6 +71,7 @@ class Face:
         self._configured = False
         self._frames: dict[int, tuple[int, int]] = {}
         self._last_frame = 0
+        self._frame_of_reference: dict[int, int] = {}
         self._is_over = False
 
     async def run(self) -> None:
@@ -165,7 +169,12 @@ class Face:
     def _join(self, session: AsyncSession) -> None:
         self._joined = session
         self._placed = EditorBreakpoints(session)
-        self._events = EventWriter(session, self._editor, self._placed, self._frames.clear)
+        self._watched = EditorDataBreakpoints(session)
+        self._events = EventWriter(session, self._editor, self._placed, self._forget_stop)
+
+    def _forget_stop(self) -> None:
+        self._frames.clear()
+        self._frame_of_reference.clear()
 
     @property
     def _placing(self) -> EditorBreakpoints:
@@ -237,6 +246,7 @@ class Face:
                 await session.delete()
             else:
                 await self._placed.remove_all()
+                await self._watched.remove_all()
         except RelayError:
             return  # it has ended without us
 
@@ -260,6 +270,24 @@ class Face:
             why = "This editor only looks on"
             return {"breakpoints": [views.refused_breakpoint(None, why) for _ in wanted]}
         return {"breakpoints": await self._placing.replace(FUNCTIONS, wanted)}
+
+    async def _data_breakpoint_info(self, arguments: Arguments) -> Body:
+        """By an expression in a frame, or by a variable as the editor shows it."""
+        session, expression = self._session, str(arguments["name"])
+        index, reference = 0, arguments.get("variablesReference")
+        if not reference:
+            index = await self._index_of(arguments.get("frameId"))
+            return await self._watched.info(expression, index)
+        index = self._frame_of_reference.get(reference, 0)
+        found = await session.variables(variables_reference=reference, count=MOST_CHILDREN)
+        names = [one.evaluate_name for one in found.variables if one.name == expression]
+        if not names or names[0] is None:
+            return {"dataId": None, "description": f"{expression} has no name in the program"}
+        return await self._watched.info(names[0], index)
+
+    async def _set_data_breakpoints(self, arguments: Arguments) -> Body:
+        self._session  # noqa: B018  raises before there is one
+        return {"breakpoints": await self._watched.replace(arguments.get("breakpoints") or [])}
 
     async def _set_exceptions(self, arguments: Arguments) -> Body:
         """What an editor says of exceptions as it joins is its default, and not a wish."""
@@ -324,6 +352,8 @@ class Face:
     async def _scopes(self, arguments: Arguments) -> Body:
         index = await self._index_of(arguments["frameId"])
         found = await self._session.scopes(frame_id=index)
+        for one in found.scopes:
+            self._frame_of_reference[one.variables_reference] = index
         return {"scopes": [views.scope(one) for one in found.scopes]}
 
     async def _variables(self, arguments: Arguments) -> Body:
@@ -333,6 +363,9 @@ class Face:
             count=min(arguments.get("count") or MOST_CHILDREN, MOST_CHILDREN),
             filter=arguments.get("filter"),
         )
+        index = self._frame_of_reference.get(arguments["variablesReference"], 0)
+        for one in found.variables:
+            self._frame_of_reference[one.variables_reference] = index
         return {"variables": [views.variable(one) for one in found.variables]}
 
     async def _evaluate(self, arguments: Arguments) -> Body:
@@ -389,6 +422,8 @@ _REQUESTS: Mapping[str, _Do] = {
     "terminate": Face._terminate,
     "setBreakpoints": Face._set_breakpoints,
     "setFunctionBreakpoints": Face._set_function_breakpoints,
+    "dataBreakpointInfo": Face._data_breakpoint_info,
+    "setDataBreakpoints": Face._set_data_breakpoints,
     "setExceptionBreakpoints": Face._set_exceptions,
     "continue": Face._continue,
     "next": Face._next,

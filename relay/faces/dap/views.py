@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -23,6 +24,7 @@ CAPABILITIES: dap.Capabilities = {
     "supportsFunctionBreakpoints": True,
     "supportsEvaluateForHovers": True,
     "supportsSetVariable": True,
+    "supportsDataBreakpoints": True,
     "supportsCompletionsRequest": True,
     "supportsExceptionInfoRequest": True,
     "supportTerminateDebuggee": True,
@@ -40,6 +42,27 @@ def source(path: str) -> dap.Source:
 def number_of(breakpoint_id: str) -> int:
     """DAP's number of a breakpoint: that of its id."""
     return int(breakpoint_id.rpartition("_")[2])
+
+
+_FIRST_DATA = 1_000_000
+
+
+def number_of_data(breakpoint_id: str) -> int:
+    """DAP's number of a data breakpoint, apart from those of breakpoints."""
+    return _FIRST_DATA + number_of(breakpoint_id)
+
+
+def reason_of(reason: str | None) -> str:
+    """The reason of a stop, as DAP spells it."""
+    return (reason or "pause").replace("data_breakpoint", "data breakpoint")
+
+
+def change_text(change: Mapping[str, Any] | None) -> str | None:
+    """`cart.total: 40 -> 4.0`, of a stop at a data breakpoint."""
+    if change is None:
+        return None
+    old, new = ("nothing" if change[name] is None else change[name] for name in ("old", "new"))
+    return f"{change['expression']}: {old} -> {new}"
 
 
 def breakpoint(view: BreakpointView) -> dap.Breakpoint:
