@@ -20,6 +20,8 @@ CAPABILITIES: dict[str, Any] = {
     "supportsLogPoints": "plain" not in HABITS,
     "exceptionBreakpointFilters": [{"filter": "all", "label": "All"}],
 }
+if "watches" in HABITS:
+    CAPABILITIES["supportsDataBreakpoints"] = True
 if "plain" in HABITS:
     CAPABILITIES = {"supportsConfigurationDoneRequest": True}
 
@@ -33,6 +35,7 @@ class Adapter:
         self.path = ""
         self.launch: dict[str, Any] | None = None
         self.stands = False
+        self.watched: list[dict[str, Any]] = []
 
     def say(self, kind: str, **told: Any) -> None:
         self.seq += 1
@@ -90,6 +93,17 @@ class Adapter:
         told = [{"verified": True, "id": None} if "nulls" in HABITS else {"verified": True}]
         self.answer(request, {"breakpoints": told * len(wanted)})
 
+    def do_data_breakpoint_info(self, request: dict[str, Any], asked: dict[str, Any]) -> None:
+        """Knows the variables of a scope only."""
+        known = asked.get("variablesReference") == 5 and asked["name"] in ("n", "many")
+        described = f"no variable {asked['name']} here"
+        self.answer(request, {"dataId": asked["name"] if known else None, "description": described})
+
+    def do_set_data_breakpoints(self, request: dict[str, Any], asked: dict[str, Any]) -> None:
+        self.watched = asked["breakpoints"]
+        told = [{"verified": one["dataId"] == "n", "message": "4 bytes"} for one in self.watched]
+        self.answer(request, {"breakpoints": told})
+
     def do_set_exception_breakpoints(self, request: dict[str, Any], _: dict[str, Any]) -> None:
         if "plain" in HABITS:
             self.answer(request, error="I have no exceptions")
@@ -129,6 +143,8 @@ class Adapter:
             self.end()
             return
         body: dict[str, Any] = {"reason": "breakpoint", "threadId": 1, "allThreadsStopped": True}
+        if self.watched:
+            body["reason"] = "data breakpoint"
         if "no-thread" in HABITS:
             del body["threadId"]
         if "raises" in HABITS:

@@ -213,3 +213,21 @@ async def test_an_adapter_that_is_gone_or_clings(settings: Settings, program: Pr
     async with odd(settings, "clings") as api:
         session = await stopped(api, program)
         await session.delete()
+
+
+async def test_data_breakpoints_are_passed_on(settings: Settings, program: Program) -> None:
+    async with odd(settings, "watches") as api:
+        session = await stopped(api, program)
+        placed = await session.post("/data-breakpoints", expression="n", condition="n > 1")
+        assert (placed["verified"], placed["how"]) == (True, "debugger")
+        for expression, words in (("many", "4 bytes"), ("nobody", "no variable nobody here")):
+            with pytest.raises(Refused, match=words):
+                await session.post("/data-breakpoints", expression=expression)
+        assert (await session.resume())["stop_reason"] == "data_breakpoint"
+        await session.delete(f"/data-breakpoints/{placed['id']}")
+        assert (await session.get("/data-breakpoints")) == {"data_breakpoints": []}
+        assert (await session.resume())["stop_reason"] == "breakpoint"
+    async with odd(settings) as api:
+        session = await stopped(api, program)
+        with pytest.raises(Refused, match="data changes"):
+            await session.post("/data-breakpoints", expression="n")

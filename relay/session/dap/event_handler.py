@@ -372,7 +372,8 @@ def _thread_of(body: Mapping[str, Any]) -> int:
 
 
 def _reason_of(body: Mapping[str, Any]) -> str:
-    return str(body.get("reason") or "pause")
+    reason = str(body.get("reason") or "pause")
+    return DATA_BREAKPOINT if reason == "data breakpoint" else reason
 
 
 def _stop_at(body: Mapping[str, Any], top: Frame | None) -> Stop:

@@ -274,7 +274,8 @@ def _stop_for_each(changes: list[DataChange], frame: Any, event: str) -> int:
             continue
         _data.left[ident] = [change]
         attempt(_stop_in if event == "return" else _stop_at_line, frame)
-        changes += _data.left.pop(ident, [])
+        # Still there where no stop was made: nobody debugs any more.
+        changes += [one for one in _data.left.pop(ident, []) if one is not change]
         stops += 1
     return stops
 
