@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.calls_scope import CallScope
     from relay.debuggers.debugpy.debuggee.probe.calls_settrace import CallsSettrace
     from relay.debuggers.debugpy.debuggee.probe.calls_stream import CallStream
+    from relay.debuggers.debugpy.debuggee.probe.calls_values import forget_writers
     from relay.debuggers.debugpy.debuggee.probe.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
@@ -49,6 +50,7 @@ def calls_start(
     require_purpose("traces")
     _end_calls("replaced")
     _end_trace("replaced")
+    forget_writers()
     scope = CallScope(roots, focus, start, stream is not None)
     record = CallRecord(scope, None if stream is None else CallStream(stream))
     _recording.record = record

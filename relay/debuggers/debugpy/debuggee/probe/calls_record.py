@@ -78,7 +78,7 @@ class CallRecord:
         else:
             write = self.write
             texts = tuple([write(values[name]) for name in function.arguments])
-        if _KEEPS_LOCALS and values:
+        if _KEEPS_LOCALS and texts:
             values.clear()
         calls[id(frame)] = self.tree.begin(function, texts, parent)
 

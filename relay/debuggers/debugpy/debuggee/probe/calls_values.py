@@ -47,16 +47,25 @@ _SAFE_PACKAGES = frozenset(
 def brief(value: Any, level: int = 0) -> str:
     """The value in about a line; `level` is how deep it lies in another."""
     kind = type(value)
+    if kind in _SHORT_REPRS or (kind is int and -_SMALL < value < _SMALL):
+        return repr(value)
+    if kind is str and len(value) < _SHORTEST_WORD and "://" not in value:
+        return repr(value)  # no credential is so short
     write = _BRIEF_WRITERS.get(kind)
     if write is None:
         write = _BRIEF_WRITERS[kind] = _writer_of(value)
         if len(_BRIEF_WRITERS) > _MOST_WRITERS:
-            _BRIEF_WRITERS.clear()
-            _BRIEF_WRITERS.update(_PLAIN_WRITERS)
+            forget_writers()
     try:
         return write(value, level)  # type: ignore[no-any-return]
     except Exception:  # noqa: BLE001  changed by another thread meanwhile, or lying about itself
         return f"<{name_of(kind)}>"
+
+
+def forget_writers() -> None:
+    """What is known of types holds no more: other names may be secret now."""
+    _BRIEF_WRITERS.clear()
+    _BRIEF_WRITERS.update(_PLAIN_WRITERS)
 
 
 def brief_named(name: str, value: Any) -> str:
@@ -201,6 +210,8 @@ _PLAIN_WRITERS: dict[Any, Any] = {
     types.MethodType: _brief_method,
     types.ModuleType: _brief_module,
 }
+_SHORT_REPRS = frozenset(_PLAIN_NUMBERS)
+_SMALL = 1 << 64
 _PLAIN_WRITERS.update((kind, _brief_plain) for kind in _PLAIN_NUMBERS)
 _STORED_PLAINLY = frozenset((int, str, bytes, *_PLAIN_NUMBERS))
 _MOST_WRITERS = 5000  # of types; beyond it they are found anew
@@ -277,31 +288,28 @@ def _object_writer(plan: Any, name: str, fields: list[str] | None) -> Any:
     Each attribute is read by its name, past any code of the type's: a `__dict__` that is asked for
     would be made, for each of the program's objects.
     """
-    readers = _attribute_readers(plan, fields)
+    readers = [
+        (name + "=", read, is_secret_name(name)) for name, read in _attribute_readers(plan, fields)
+    ]
     short, end = (f"<{name}>", ">") if fields is None else (f"{name}(...)", ")")
     head, between = ("<" + name, " ") if fields is None else (name + "(", ", ")
+    empty, head = head + end, head + (between if fields is None else "")
 
     def write(value: Any, level: int) -> str:
         if level > 1:
             return short
         shown = []
-        for attribute, read in readers:
+        for prefix, read, is_secret in readers:
             try:
                 item = read(value)
             except AttributeError:
                 continue  # not stored, or not yet
-            kind = type(item)
-            if kind in _STORED_PLAINLY:
-                if kind is str and is_secret_name(attribute):
-                    item = MASK if item else item
-                    shown.append(f"{attribute}={item}")
-                else:
-                    shown.append(f"{attribute}={_BRIEF_WRITERS[kind](item, level + 1)}")
+            if type(item) in _STORED_PLAINLY:
+                hidden = is_secret and type(item) is str and item
+                shown.append(prefix + (MASK if hidden else brief(item, level + 1)))
                 if len(shown) == _MOST_ATTRIBUTES_SHOWN:
                     break
-        if not shown:
-            return head + end
-        return head + (between if end == ">" else "") + between.join(shown) + end
+        return head + between.join(shown) + end if shown else empty
 
     return write
 
@@ -316,11 +324,15 @@ def _attribute_readers(
         if name in members:
             found.append((name, lambda value, get=members[name].__get__: get(value, plan.cls)))
         elif type(lookup(plan.mro, name)) in _STORED_PLAINLY:  # nothing, or a default
-            found.append((name, lambda value, name=name: _read_stored(value, name)))
+            found.append((name, _reader_of(name)))
     return found if every else found[:_MOST_READ]
 
 
 _read_stored = object.__getattribute__
+
+
+def _reader_of(name: str) -> Any:
+    return lambda value: _read_stored(value, name)
 
 
 def _stored_names(plan: Any) -> list[str]:
