@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.dict_watch import (
         HAS_DICT_WATCHERS,
+        _object_at,
         prepare_attributes,
         unwatch_dict,
         watch_dict,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.stops import _client_path
     from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.text import text_of
+    from relay.debuggers.debugpy.debuggee.probe.trace_settrace import _is_programs
     from relay.debuggers.debugpy.debuggee.probe.types import plan_of
 
 _IN_DICTS = ("attribute", "global", "item")
@@ -79,7 +81,7 @@ def data_set(
     target = resolve_target(expression, found)
     with _data.lock:
         watch = DataWatch(number, target, code)
-        if target.kind in _IN_DICTS and HAS_DICT_WATCHERS:
+        if target.kind in _IN_DICTS and HAS_DICT_WATCHERS and _has_one_thread():
             _watch_by_dict(watch, target)
         _data.watches[number] = watch
         try:
@@ -169,6 +171,31 @@ def _watch_by_dict(watch: DataWatch, target: StateTarget) -> None:
     watch.how, watch.pointer, watch.last, watch.peek = "dict", id(space), None, watch.read
     if type(watch.owner) is _Strong:
         watch.owner = _Strong(None)  # the dict is enough, and ends with its owner
+
+
+def _has_one_thread() -> bool:
+    """Of the program's own. A watcher's callback lets other threads run in the middle of a write:
+    one that writes to the same dict then would crash the interpreter."""
+    return sum(map(_is_programs, list(sys._current_frames()))) <= 1
+
+
+def leave_dicts() -> None:
+    """A second thread is about to start: compare at lines what was watched by its dict."""
+    with _data.lock:
+        for watch in list(_data.watches.values()):
+            handle, watch.handle = watch.handle, None
+            if handle is None:
+                continue
+            target = watch.target()
+            if target is None and watch.pointer:
+                space = _object_at(watch.pointer)
+                watch.owner = _Strong(space)
+                watch.kind = "item" if watch.kind == "attribute" else watch.kind
+            watch.how, watch.pointer = "lines", 0
+            watch.last = watch.read()
+            attempt(unwatch_dict, handle)
+        if _data.listener is not None:
+            _data.listener.watch(_data.lines())
 
 
 def _begin_listening() -> None:

@@ -8,9 +8,11 @@ and only lines that may write, or come next, stay events.
 from __future__ import annotations
 
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.data_breakpoints import leave_dicts
     from relay.debuggers.debugpy.debuggee.probe.data_changes import data_leave, data_line, steps_on
     from relay.debuggers.debugpy.debuggee.probe.data_watches import (
         DataWatch,
@@ -61,12 +63,16 @@ class DataMonitor:
         ):
             _data_monitoring.register_callback(tool, getattr(events, name), callback)
 
+        start = threading.Thread.start.__code__
+        _data_monitoring.set_local_events(tool, start, events.PY_START)
+
     def stop(self) -> None:
         tool, self.tool = self.tool, -1
         if tool < 0:
             return
         self._end_skip()
         _data_monitoring.set_events(tool, 0)
+        _data_monitoring.set_local_events(tool, threading.Thread.start.__code__, 0)
         for code in self.codes:
             _data_monitoring.set_local_events(tool, code, 0)
         self.codes.clear()
@@ -142,6 +148,9 @@ class DataMonitor:
     # Events
 
     def _on_start(self, code: Any, *_: Any) -> Any:
+        if code is threading.Thread.start.__code__:
+            attempt(leave_dicts)
+            return None
         attempt(self._meet, code)
         return _data_monitoring.DISABLE
 
