@@ -120,23 +120,50 @@ class TapeTexts(ValueTexts):
             self.known[id(value), name] = value, leaves, shown
         return shown
 
-    def variables(self, code: Any, found: dict[str, Any], is_whole: bool) -> dict[str, Any]:
-        """The locals of a frame as they are now; `self.x` for the attributes of `self`.
+    def variables(self, code: Any, found: dict[str, Any], is_whole: bool) -> Any:
+        """The locals of a frame as they are now; `expanded_look` has them in their last form.
 
         found: a copy of them, which is left as it is.
         """
-        if UNCHANGING.issuperset(map(type, found.values())):
+        kinds = set(map(type, found.values()))
+        if UNCHANGING.issuperset(kinds):
             return found
-        kept = self.kept
+        me = found.get("self") if code.co_argcount and code.co_varnames[0] == "self" else None
+        if me is not None and len(kinds - UNCHANGING) == 1 and type(me) not in UNCHANGING:
+            attributes = self._plain_attributes(me)
+            if attributes is not None:
+                return found, attributes
         values = dict(list(found.items())[:MOST_VARIABLES])
-        if code.co_argcount and code.co_varnames[0] == "self" and "self" in values:
-            me = values["self"]
-            own = attempt(lambda: list(own_dict(me, plan_of(me)).items()), default=[])
-            values.update(("self." + str(name), value) for name, value in own[:MOST_ATTRIBUTES])
+        if me is not None:
+            own = attempt(own_dict, me, plan_of(me)) or {}
+            values.update(_as_attributes(list(own.items())[:MOST_ATTRIBUTES]))
+        kept = self.kept
         for name, value in values.items():
             if type(value) not in UNCHANGING:
                 values[name] = kept(name, value, is_whole)
         return values
+
+    def _plain_attributes(self, me: Any) -> dict[str, Any] | None:
+        """A copy of what `self` has, if none of it can change, and its text is its type's name."""
+        plan = plan_of(me)
+        if plan.show is not PLAIN_SHOW or plan.dictionary is None:
+            return None
+        own = plan.dictionary.__get__(me)
+        if type(own) is not dict or len(own) > MOST_ATTRIBUTES:
+            return None
+        return own.copy() if UNCHANGING.issuperset(map(type, own.values())) else None
+
+
+def expanded_look(variables: Any) -> Any:
+    """The locals, and `self.x` for the attributes of `self`."""
+    if type(variables) is not tuple:
+        return variables
+    found, attributes = variables
+    return {**found, **_as_attributes(attributes.items())}
+
+
+def _as_attributes(attributes: Any) -> dict[str, Any]:
+    return {"self." + str(name): value for name, value in attributes}
 
 
 def _leaves_of(value: Any) -> list[Any] | None:
@@ -228,7 +255,7 @@ class Replay(FrameTrace):
 
     def _variables(self, tape: Tape) -> list[Any]:
         """Those of each event: what lines gave in between is found at the next look."""
-        found: list[Any] = [event[3] for event in tape.events]
+        found = [expanded_look(event[3]) for event in tape.events]
         since: dict[Any, list[int]] = {}  # by frame: its events since the last look
         for number, (_, frame, _, variables) in enumerate(tape.events):
             events = since.setdefault(frame, [])

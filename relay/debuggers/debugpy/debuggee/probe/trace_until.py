@@ -63,19 +63,20 @@ class _Going:
 
 def _is_calm(going: list[Any], facts: Any, line: int) -> bool:
     """Whether a line that acts finds nothing that it could change: plain arguments, and no more."""
-    given = going[1]
-    if given is None or given is not going[2] or line in facts.rebinds:
+    given = going[0]
+    if given is None or given is not going[1] or line in facts.rebinds:
         return False
-    return facts.binds.keys().isdisjoint(going[3:])  # type: ignore[no-any-return]
+    binds = facts.binds
+    return not any(type(one) is tuple or one in binds for one in going[3:])
 
 
 class UntilTrace(FrameTrace):
     """A trace that waits for an end. In the place of a FrameTrace, with the same events.
 
     `frames` has what is kept of each call. Of one that nobody on a tape has called, and that has
-    run quiet lines only, that is a plain list: its number, the arguments, a look at its
-    variables (None for both where nothing can change them), and its lines. It becomes a tape
-    when more happens.
+    called none that would be, that is a plain list: the arguments, a look at its variables (None
+    for both where nothing can change them), its number, and its lines: a number for one at which
+    nothing can be missed, a number with a look at the variables ahead of any other.
     """
 
     def __init__(self, call: int, depth: int, reveal: bool, until: str) -> None:
@@ -102,10 +103,10 @@ class UntilTrace(FrameTrace):
         code = frame.f_code
         facts = self.facts.get(code) or self._facts_of(code)
         if facts[4]:  # nothing changes an argument
-            self.frames[frame] = [number, None, None]
+            self.frames[frame] = [None, None, number]
         else:
             given = frame.f_locals.copy()
-            self.frames[frame] = [number, given, self.tape_texts.variables(code, given, True)]
+            self.frames[frame] = [given, self.tape_texts.variables(code, given, True), number]
         if len(self.frames) > 1 and frame.f_back in self.frames:
             self._on_tape(frame)
 
@@ -114,19 +115,20 @@ class UntilTrace(FrameTrace):
         going = self.frames.get(frame)
         if type(going) is not list:
             return going
-        number, given, variables, *lines = going
+        given, variables, number, *lines = going
         if given is None:
             now = frame.f_locals.copy()
             given = {name: now[name] for name in self.facts[frame.f_code].arguments if name in now}
             variables = self.tape_texts.variables(frame.f_code, given, True)
         own = Tape(frame, number, given)
         own.events.append((TAPE_START, frame, None, variables))
-        own.events += [(TAPE_LINE, frame, line, None) for line in lines]
+        lines = [one if type(one) is tuple else (one, None) for one in lines]
+        own.events += [(TAPE_LINE, frame, line, look) for line, look in lines]
         caller = self._on_tape(frame.f_back)
         tapes, inner = ((), ()) if caller is None else self._shown_by(caller, frame, variables)
         facts = self.facts[frame.f_code]
         going = self.frames[frame] = _Going(own, tapes, ((own, self.depth), *inner), facts)
-        going.line = lines[-1] if lines else 0
+        going.line = lines[-1][0] if lines else 0
         return going
 
     def _facts_of(self, code: Any) -> LineFacts:
@@ -135,7 +137,7 @@ class UntilTrace(FrameTrace):
             facts = self.facts[code] = line_facts(code)
         return facts
 
-    def _look(self, frame: Any, is_whole: bool = False) -> dict[str, Any]:
+    def _look(self, frame: Any, is_whole: bool = False) -> Any:
         return self.tape_texts.variables(frame.f_code, frame.f_locals.copy(), is_whole)
 
     def _shown_by(self, caller: _Going, frame: Any, variables: Any) -> tuple[Any, Any]:
@@ -166,9 +168,8 @@ class UntilTrace(FrameTrace):
         """A line is about to run."""
         going = self.frames.get(frame)
         if type(going) is list:
-            facts = self.facts[frame.f_code]
-            if len(going) < MOST_EVENTS and (line in facts.quiet or _is_calm(going, facts, line)):
-                going.append(line)
+            if len(going) < MOST_EVENTS:
+                going.append(self._line_of_list(going, frame, line))
                 return
             going = self._on_tape(frame)
         if going is None or not going.inner or frame.f_code.co_name in SEAMLESS:
@@ -180,6 +181,15 @@ class UntilTrace(FrameTrace):
             variables = self._look(frame)
         for tape, _ in going.inner:
             tape.add(TAPE_LINE, frame, line, variables)
+
+    def _line_of_list(self, going: list[Any], frame: Any, line: int) -> Any:
+        facts, last = self.facts[frame.f_code], going[-1]
+        if line in facts.quiet:
+            needs_look = type(last) is tuple and last[0] in facts.acts
+            return (line, self._look(frame)) if needs_look else line
+        if _is_calm(going, facts, line):
+            return line
+        return line, None if len(going) == 3 else self._look(frame)
 
     def leave(self, frame: Any, value: Any, suspends: bool) -> bool:
         """A frame returns or, if it suspends, yields. Whether it is the call that was asked for."""
@@ -232,7 +242,7 @@ class UntilTrace(FrameTrace):
 
     def _is_end(self, going: list[Any], frame: Any, value: Any, error: Any) -> bool:
         """Whether it is the call that was asked for; of one without a tape."""
-        given = going[1]
+        given = going[0]
         if given is None and self.names:
             given = frame.f_locals
         if not self._matches(frame, given or {}, value, error):
@@ -351,7 +361,6 @@ class UntilMonitorListener(MonitorListener):
     def _line_callback(self) -> Any:
         """A function of its own, and not a method: what each line costs is a lookup or two."""
         trace, going_of, facts = self.until, self.until.frames.get, self.until.facts
-        is_calm = _is_calm
 
         def on_line(code: Any, line: int) -> None:
             frame = _getframe(1)
@@ -359,12 +368,15 @@ class UntilMonitorListener(MonitorListener):
             if going is None:
                 return
             try:
-                if type(going) is list and len(going) < MOST_EVENTS:
-                    about = facts[code]
-                    if line in about[3] or is_calm(going, about, line):
-                        going.append(line)
-                        return
-                trace.line(frame, line)
+                if (
+                    type(going) is list
+                    and type(going[-1]) is int
+                    and line in facts[code][3]
+                    and len(going) < MOST_EVENTS
+                ):
+                    going.append(line)
+                else:
+                    trace.line(frame, line)
             except BaseException as error:
                 break_off(trace, error)
 
