@@ -53,10 +53,14 @@ def stack_values(frame: Any, offset: int, count: int) -> list[Any]:
         code = frame.f_code
         height = _count_of_variables(code) + stack_depths(code)[offset]
     top = inner + _VALUES_AT + height * _WORD_SIZE
-    addresses = [
-        ctypes.c_void_p.from_address(top - n * _WORD_SIZE).value for n in range(1, count + 1)
-    ]
-    return [a and ctypes.cast(a, ctypes.py_object).value for a in addresses]
+    return [_stacked_object(ctypes, top - place * _WORD_SIZE) for place in range(1, count + 1)]
+
+
+def _stacked_object(ctypes: Any, place: int) -> Any:
+    try:
+        return ctypes.py_object.from_address(place).value
+    except ValueError:  # no object
+        return None
 
 
 def variable_at(frame: Any, index: int) -> Any:

@@ -65,10 +65,12 @@ def write_sites(code: Any, state: WatchedState) -> CodeSites | None:
     if not writes and not calls:
         return None
     found = [one for one in dis.get_instructions(code) if one.opname not in _NO_INSTRUCTIONS]
-    sites = {}
+    sites, line = {}, 0
+    lines = _lines_of_calls(found, code, state.kind) if calls else frozenset()
     for place, one in enumerate(found):
+        line = _begun_line(one) or line
         site = _site_of(one, state) if writes else None
-        if site is None and calls and one.opname in CALL_OPERATIONS:
+        if site is None and line in lines and one.opname in CALL_OPERATIONS:
             site = WriteSite("call", operation=one.opname, argument=one.arg or 0)
         if site is not None:
             late = site.role in _LATE_ROLES and place + 1 < len(found)
@@ -103,6 +105,25 @@ _DICT_MAKES = ("BUILD_MAP", "BUILD_CONST_KEY_MAP")
 _DICT_CHANGES = ("DICT_UPDATE", "DICT_MERGE")
 _LIST_CHANGES = ("MAP_ADD", "BUILD_LIST", "LIST_APPEND", "LIST_EXTEND", "STORE_SLICE")
 _ANY_CHANGES = ("BINARY_OP", "INPLACE_OR", "INPLACE_ADD", "INPLACE_MULTIPLY")
+
+
+def _begun_line(one: Any) -> int:
+    """The line that begins with the instruction; 0 for none."""
+    begins = one.starts_line
+    return int((one.line_number or 0) if begins is True else begins or 0)
+
+
+def _lines_of_calls(found: list[Any], code: Any, kind: str) -> frozenset[int]:
+    """The lines that name a function by which the state may be written: only calls there count."""
+    names = _names_of_calls(kind)
+    if kind not in ("item", "list_item"):
+        names = names | (DICT_WRITERS if not _SPACES.isdisjoint(code.co_names) else names)
+    line, lines = 0, set()
+    for one in found:
+        line = _begun_line(one) or line
+        if one.argval.__class__ is str and one.argval in names:
+            lines.add(line)
+    return frozenset(lines)
 
 
 def _names_of_calls(kind: str) -> frozenset[str]:
