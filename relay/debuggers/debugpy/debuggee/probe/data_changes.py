@@ -8,7 +8,6 @@ statement is over.
 
 from __future__ import annotations
 
-import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
         DictWrite,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames import (
-        debugger,
         debugger_threading,
         is_debugger_file,
     )
@@ -41,10 +39,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.state_targets import (
         ABSENT,
     )
+    from relay.debuggers.debugpy.debuggee.probe.suspensions import suspend_in
     from relay.debuggers.debugpy.debuggee.probe.trace import _stop_in
     from relay.debuggers.debugpy.debuggee.probe.value_equality import are_equal
 
-_DATA_STEP = 108  # pydevd's number of a step over: what the stop looks like
 _PLAIN_KEY_KINDS = frozenset((str, int, bool, float, bytes, type(None)))
 # Debugger's functions that run code of the program: what that writes is the client's doing.
 _ASKS = frozenset(
@@ -273,25 +271,14 @@ def _stop_for_each(changes: list[DataChange], frame: Any, event: str) -> int:
         if change.watch.ended == "deleted":
             continue
         _data.left[ident] = [change]
-        attempt(_stop_in if event == "return" else _stop_at_line, frame)
+        if event == "return":
+            attempt(_stop_in, frame)
+        else:
+            attempt(suspend_in, frame, "line")
         # Still there where no stop was made: nobody debugs any more.
         changes += [one for one in _data.left.pop(ident, []) if one is not change]
         stops += 1
     return stops
-
-
-def _stop_at_line(frame: Any) -> None:
-    py_db, thread = debugger(), debugger_threading().current_thread()
-    if py_db is None or py_db.pydb_disposed:
-        return
-    info = getattr(thread, "additional_info", None)
-    if info is None:
-        module: Any = sys.modules["_pydevd_bundle.pydevd_additional_thread_info"]
-        info = module.set_additional_thread_info(thread)
-    if hasattr(sys, "monitoring"):
-        info.trace_suspend_type = "sys_monitoring"
-    py_db.set_suspend(thread, _DATA_STEP)
-    py_db.do_wait_suspend(thread, frame, "line", None)
 
 
 def steps_on() -> bool:

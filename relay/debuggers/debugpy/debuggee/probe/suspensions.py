@@ -6,15 +6,17 @@ who says it again, as at each attach, takes the place of the first. Refuses to k
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.debuggers.debugpy.debuggee.probe.frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, debugger_threading
     from relay.debuggers.debugpy.debuggee.probe.guard import Interrupted
     from relay.debuggers.debugpy.debuggee.probe.patches import patch
 
+_OVER = 108  # pydevd's number of a step over: what a stop of ours looks like
 _ORDER = (
     "answer",  # last of those that follow a stop: everything that resuming says is queued by then
     "references",  # what the end of a value runs, the program runs before its next line
@@ -80,3 +82,19 @@ def forget_suspension_hooks() -> None:
     """In a forked child that joins: they are its parent's, until it says its own."""
     _before.clear()
     _after.clear()
+
+
+def suspend_in(frame: Any, event: str) -> Any:
+    """Stop this thread in the frame, as at the end of a step; pydevd's state of it, None without one."""
+    py_db, thread = debugger(), debugger_threading().current_thread()
+    if py_db is None or py_db.pydb_disposed:
+        return None
+    info = getattr(thread, "additional_info", None)
+    if info is None:
+        module: Any = sys.modules["_pydevd_bundle.pydevd_additional_thread_info"]
+        info = module.set_additional_thread_info(thread)
+    if hasattr(sys, "monitoring"):
+        info.trace_suspend_type = "sys_monitoring"
+    py_db.set_suspend(thread, _OVER)
+    py_db.do_wait_suspend(thread, frame, event, None)
+    return info

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.pydevd_names import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.steps import _hand_on
-    from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
+    from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions, suspend_in
     from relay.debuggers.debugpy.debuggee.probe.trace_monitor import MonitorListener
     from relay.debuggers.debugpy.debuggee.probe.trace_record import FrameTrace
     from relay.debuggers.debugpy.debuggee.probe.trace_settrace import SettraceListener
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     )
 
 TRACE_EVENT = "relayTrace"
-_STEP = 108  # pydevd's number of a step over: what a stop at the end of the call looks like
 _OF_ONE_FRAME = frozenset((108, 109, 159, 160))
 _STEPS_OUT = frozenset((109, 160))
 
@@ -262,27 +261,18 @@ def end_of_call(trace: FrameTrace, frame: Any) -> None:
 
 
 def _stop_in(frame: Any) -> None:
-    py_db, thread = debugger(), debugger_threading().current_thread()
-    if py_db is None or py_db.pydb_disposed:
-        return
-    info = getattr(thread, "additional_info", None)
+    info = suspend_in(frame, "return")
     if info is None:
-        module: Any = sys.modules["_pydevd_bundle.pydevd_additional_thread_info"]
-        info = module.set_additional_thread_info(thread)
-    if hasattr(sys, "monitoring"):
-        info.trace_suspend_type = "sys_monitoring"
-    py_db.set_suspend(thread, _STEP)
-    py_db.do_wait_suspend(thread, frame, "return", None)
+        return
     # With monitoring, pydevd may get no event of this very return: a step over it would be lost.
     is_step = info.pydev_step_cmd in _OF_ONE_FRAME and info.pydev_step_stop is frame
     if not is_step or not hasattr(sys, "monitoring"):
         return
     caller = frame.f_back
     if info.pydev_step_cmd in _STEPS_OUT and _is_shown(caller):
-        py_db.set_suspend(thread, _STEP)
-        py_db.do_wait_suspend(thread, caller, "return", None)
+        suspend_in(caller, "return")
     else:
-        _hand_on(info, thread, caller)
+        _hand_on(info, debugger_threading().current_thread(), caller)
 
 
 def _is_shown(frame: Any) -> bool:
