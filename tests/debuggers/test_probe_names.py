@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from pathlib import Path
+from typing import TypeGuard
 
 from relay.debuggers.debugpy.debuggee import probe
 
@@ -19,10 +20,16 @@ def defined(path: Path) -> set[str]:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.Assign):
-            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+            names = (name for target in node.targets for name in ast.walk(target))
+            found |= {name.id for name in names if is_given(name)}
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             found.add(node.target.id)
     return found
+
+
+def is_given(node: ast.AST) -> TypeGuard[ast.Name]:
+    """Whether it is a name that gets a value, alone or in a tuple."""
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def test_no_name_is_defined_by_two_parts() -> None:

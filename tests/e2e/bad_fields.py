@@ -32,6 +32,7 @@ WRONG: Mapping[str, tuple[Any, ...]] = {
     "source": (True, 1, "x", [], {}, {"path": 1}, {"path": ""}, {"path": None}),
     "items": (True, 1, "x", {}, [1], [None], [{}]),
     "object": (True, 1, "x", [], {"surprise": 1}),
+    "places": (True, 1, "", {}, [1], [None], [""], "a\0b"),
     "captures": (True, 1, "x", {}, [], [1], [None], [""], ["a\0b"], ["1"] * 21, ["x" * 1001]),
     "batch": (True, 1, "x", {}, [], [1], [None], [{}]),
 }
@@ -172,10 +173,29 @@ BODIES: Mapping[tuple[str, str], Fields] = {
         "call": "whole",
         "depth": "whole",
         "condition": "text?",
+        "until_result": "text?",
         "wait": "seconds?",
         "max_chars": "whole",
         "tree": "flag",
         "reveal": "flag",
+    },
+    ("POST", "/sessions/{session_id}/calls"): {
+        "focus": "places",
+        "from": "function?",
+        "wait": "seconds?",
+        "max_chars": "whole",
+        "tree": "flag",
+    },
+    ("POST", "/sessions/{session_id}/data-breakpoints"): {
+        "expression": "text",
+        "frame_id": "whole",
+        "condition": "text?",
+    },
+    ("POST", "/sessions/{session_id}/history"): {
+        "expression": "text",
+        "frame_id": "whole",
+        "limit": "whole",
+        "wait": "seconds",
     },
     ("POST", "/sessions/{session_id}/goto"): {
         **WAITING,

@@ -47,6 +47,8 @@ VALID: Mapping[tuple[str, str], Mapping[str, Any]] = {
     ("POST", "/sessions/{session_id}/run-to"): {"json": {"file": "main.py", "line": 4}},
     ("POST", "/sessions/{session_id}/goto"): {"json": {"line": 4}},
     ("POST", "/sessions/{session_id}/trace"): {"json": {"function": "main"}},
+    ("POST", "/sessions/{session_id}/data-breakpoints"): {"json": {"expression": "items"}},
+    ("POST", "/sessions/{session_id}/history"): {"json": {"expression": "items"}},
     ("POST", "/sessions/{session_id}/input"): {"json": {"input": "x\n"}},
     ("POST", "/sessions/{session_id}/stdin"): {"json": {"input": "x\n"}},
 }

@@ -389,8 +389,9 @@ async def test_code_that_was_edited_since_is_not_taken_for_the_same(
 
 
 async def test_the_hash_seed_is_the_same_in_both_runs_and_nothing_the_program_sees(
-    api: Api, program: Write
+    api: Api, program: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)  # tox sets one
     seeded = program("""
         import os
         import subprocess

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 BRIEF_ROOM = 48  # characters of a text that is not cut, and of what is shown of a longer one
 _HEAD = 600  # characters in which a credential at the beginning of a long text is found whole
-_MOST_ITEMS, _MOST_ATTRIBUTES_SHOWN, _MOST_LEVELS = 5, 3, 3
+_MOST_ITEMS_SHOWN, _MOST_ATTRIBUTES_SHOWN, _MOST_LEVELS = 5, 3, 3
 _MOST_SORTED = 40  # items of a set
 _MOST_READ = 8  # attributes of an object
 _MOST_BITS = 400
@@ -134,7 +134,7 @@ def _brief_row(opening: str, closing: str) -> Any:
             return f"{opening}... {size} items{closing}"
         if size == 2 and opening == "(" and type(value[0]) is str and hides(*value):
             return f"({brief(value[0], level + 1)}, {MASK})"
-        shown = [brief(item, level + 1) for item in itertools.islice(value, _MOST_ITEMS)]
+        shown = [brief(item, level + 1) for item in itertools.islice(value, _MOST_ITEMS_SHOWN)]
         if size > len(shown):
             shown.append(f"... {size} items")
         elif size == 1 and opening == "(":
@@ -150,8 +150,8 @@ def _brief_set(value: Any, level: int) -> str:
     if not size:
         return name + "()"
     few = [] if size > _MOST_SORTED else sorted([brief(item, level + 1) for item in value])
-    more = [f"... {size} items"] if size > _MOST_ITEMS else []
-    text = "{" + ", ".join(few[:_MOST_ITEMS] + more) + "}"
+    more = [f"... {size} items"] if size > _MOST_ITEMS_SHOWN else []
+    text = "{" + ", ".join(few[:_MOST_ITEMS_SHOWN] + more) + "}"
     return text if name == "set" else f"{name}({text})"
 
 
@@ -160,7 +160,7 @@ def _brief_dict(value: Any, level: int) -> str:
     if level >= _MOST_LEVELS and size:
         return f"{{... {size} items}}"
     shown = []
-    for key, item in itertools.islice(value.items(), _MOST_ITEMS):
+    for key, item in itertools.islice(value.items(), _MOST_ITEMS_SHOWN):
         text = MASK if hides(key, item) else brief(item, level + 1)
         shown.append(brief(key, level + 1) + ": " + text)
     if size > len(shown):
@@ -277,7 +277,7 @@ def _with_fields(name: str, pairs: Any, level: int) -> str:
         return name + "(...)"
     shown = [
         field + "=" + (MASK if hides(field, item) else brief(item, level + 1))
-        for field, item in itertools.islice(pairs, _MOST_ITEMS)
+        for field, item in itertools.islice(pairs, _MOST_ITEMS_SHOWN)
     ]
     return name + "(" + ", ".join(shown) + ")"
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 TAPE_START, TAPE_LINE, TAPE_YIELD, TAPE_RETURN, TAPE_RAISE, TAPE_UNWIND = range(6)
 MOST_EVENTS = 5000  # on one tape
-_MOST_LEAVES, _MOST_KNOWN = 60, 500
+_MOST_TAPE_LEAVES, _MOST_KNOWN_TEXTS = 60, 500
 _PLAIN_SEQUENCES: Any = frozenset((list, tuple, set, frozenset))
 
 
@@ -116,7 +116,7 @@ class TapeTexts(ValueTexts):
             is_short = not near.get("truncated") and len(near["value"]) < ROOM
             wide = near if is_short else self.value(name, value, WIDE_ROOM)
         shown = _Shown(value, near, wide)
-        if leaves is not None and len(self.known) < _MOST_KNOWN:
+        if leaves is not None and len(self.known) < _MOST_KNOWN_TEXTS:
             self.known[id(value), name] = value, leaves, shown
         return shown
 
@@ -176,7 +176,7 @@ def _leaves_of(value: Any) -> list[Any] | None:
     while ahead:
         one = ahead.pop()
         leaves.append(one)
-        if len(leaves) > _MOST_LEAVES:
+        if len(leaves) > _MOST_TAPE_LEAVES:
             return None
         kind = type(one)
         if kind in UNCHANGING or id(one) in inside:
