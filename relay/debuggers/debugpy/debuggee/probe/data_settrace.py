@@ -62,23 +62,32 @@ class DataSettrace:
 
     def arm(self, frame: Any) -> None:
         """Report the next line of this frame, or its end."""
-        if type(frame.f_trace) is not _DataLocal:
+        if not self.has_wrapped(frame):
             self.wrap(frame, self.lines_in(frame) or _NO_LINES)
 
     def _wrap_stack(self, *_: Any) -> None:
         """Frames that run already, and those that pydevd has just given its own function."""
         for ident, frame in frames_of_all_threads():
             lines = self.lines_in(frame)
-            if lines is None or type(frame.f_trace) is _DataLocal:
+            if lines is None or self.has_wrapped(frame):
                 continue
             if _is_programs(ident):
                 self.wrap(frame, lines)
 
     def wrap(self, frame: Any, lines: WriteLines) -> None:
         """Stand before the trace function that a frame has, and before the one that it may get."""
-        local = self.local(frame.f_trace, lines)
+        theirs = frame.f_trace
+        while type(theirs) is _DataLocal:  # of watches that were taken away at this very stop
+            theirs.frame = None
+            theirs = theirs.inner
+        local = self.local(theirs, lines)
         local.frame = frame
         frame.f_trace = local
+
+    def has_wrapped(self, frame: Any) -> bool:
+        """Whether the frame's trace function is one of this listener's."""
+        local = frame.f_trace
+        return type(local) is _DataLocal and local.listener is self
 
     def lines_in(self, frame: Any) -> WriteLines | None:
         """The lines of a frame's code to compare at; None if there are none."""
@@ -126,7 +135,7 @@ class _DataLocal:
             attempt(self._follow, frame)
 
     def _follow(self, frame: Any) -> None:
-        if type(frame.f_trace) is not _DataLocal:
+        if not self.listener.has_wrapped(frame):
             self.listener.wrap(frame, self.lines)
 
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
