@@ -15,13 +15,17 @@ The map of the house; imports go downwards only:
     client/               Client and AsyncClient: the same over HTTP, imported when used
     operations/           every verb once, for every face
     faces/                HTTP and what else speaks to clients
-    __main__              the `relay` command
+    command_line          the `relay` command, whole
+    quick_shell           the same without its imports, where a server carries it out
+    __main__              which of the two
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+TYPE_CHECKING = False  # that of `typing` costs the quick shell as much as all of its own imports
 if TYPE_CHECKING:
+    from typing import Any
+
     from relay.client import AsyncClient, Client
     from relay.config import Settings
     from relay.hub import Hub, open_relay
@@ -42,6 +46,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     """Imported when used: a client needs no hub, a hub no httpx, and a command waits for each."""
     if name in _HOMES:
+        from importlib import import_module
+
         return getattr(import_module(_HOMES[name]), name)
     if name == "__version__":
         from importlib.metadata import version

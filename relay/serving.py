@@ -16,10 +16,15 @@ import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator
+from typing import cast
 
+import click
 import trio
 
 from relay.config import Settings, apply_log_level
+from relay.faces.cli.served import shell_mounts
+from relay.faces.common.asgi import App
+from relay.faces.http.app import make_quart
 from relay.faces.http.listener import CannotListenError
 from relay.faces.http.routes import ROUTES
 from relay.faces.http.server import serve
@@ -31,13 +36,13 @@ log = logging.getLogger("relay")
 SHUTDOWN_SECONDS = 5.0
 
 
-def run_server(settings: Settings) -> int:
-    """Serve until a signal; returns the exit code."""
+def run_server(settings: Settings, commands: click.Group) -> int:
+    """Serve until a signal; returns the exit code. `commands` are those of the shell."""
     _configure_logging(settings)
     if (fault := _fault(settings)) is not None:
         return _refuse(fault)
     try:
-        trio.run(_main, settings)
+        trio.run(_main, settings, commands)
     except BaseExceptionGroup as group:
         refused = [leaf for leaf in leaves(group) if isinstance(leaf, CannotListenError)]
         if not refused:
@@ -74,7 +79,7 @@ def _configure_logging(settings: Settings) -> None:
     apply_log_level(settings.log_level)
 
 
-async def _main(settings: Settings) -> None:
+async def _main(settings: Settings, commands: click.Group) -> None:
     generated = secrets.token_urlsafe(24) if _needs_token(settings) else None
     if generated is not None:
         settings = settings.model_copy(update={"token": generated})
@@ -85,18 +90,25 @@ async def _main(settings: Settings) -> None:
             nursery.start_soon(_hurry, shutdown, nursery.cancel_scope)
             if settings.exit_when_idle is not None:
                 nursery.start_soon(_leave_when_idle, hub, settings.exit_when_idle * 60)
-            url = await nursery.start(_serve, hub, settings, shutdown, nursery.cancel_scope)
+            url = await nursery.start(
+                _serve, hub, settings, commands, shutdown, nursery.cancel_scope
+            )
             _announce(url, settings, generated)
 
 
 async def _serve(
     hub: Hub,
     settings: Settings,
+    commands: click.Group,
     shutdown: trio.Event,
     scope: trio.CancelScope,
     task_status: trio.TaskStatus[str],
 ) -> None:
-    await serve(hub, settings, routes=ROUTES, shutdown=shutdown, task_status=task_status)
+    api = cast(App, make_quart(hub, ROUTES))
+    mounts = shell_mounts(hub, commands, api)
+    await serve(
+        hub, settings, routes=ROUTES, mounts=mounts, shutdown=shutdown, task_status=task_status
+    )
     scope.cancel()
 
 

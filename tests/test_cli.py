@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from relay import __version__
-from relay.__main__ import cli
+from relay.command_line import cli
 from relay.config import Settings
 from tools.generate_reference import NO_OPTION, option_of
 

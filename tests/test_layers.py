@@ -20,7 +20,7 @@ ROOT = Path(relay.__file__).parent
 STANDARD = sys.stdlib_module_names
 
 LAYERS = (
-    {"relay.actions", "relay.errors", "relay.staying_imports"},
+    {"relay.actions", "relay.errors", "relay.quick_shell", "relay.staying_imports"},
     {"relay.dap"},
     {"relay.debuggers.debugpy.debuggee"},
     {"relay.perl"},
@@ -41,7 +41,7 @@ LAYERS = (
     {"relay", "relay.client"},
     {"relay.operations"},
     {"relay.faces"},
-    {"relay.serving", "relay.demo", "relay.demo_program", "relay.__main__"},
+    {"relay.serving", "relay.demo", "relay.demo_program", "relay.command_line", "relay.__main__"},
 )
 """Lowest first, as in docs/architecture.md. `relay` itself is the map: hub and settings."""
 
@@ -317,12 +317,20 @@ def test_no_inspector_inherits_from_the_other() -> None:
         assert one.__bases__ == (Inspector,)
 
 
-def test_the_version_is_told_without_importing_the_server() -> None:
-    """`relay --version` must not pay for Quart: the command imports the server lazily."""
-    top = ast.parse((ROOT / "__main__.py").read_text()).body
+@pytest.mark.parametrize(
+    ("file", "ours"),
+    [
+        ("__main__.py", set()),
+        ("quick_shell.py", set()),
+        ("command_line.py", {"relay.staying_imports"}),
+    ],
+)
+def test_the_command_imports_the_server_lazily(file: str, ours: set[str]) -> None:
+    """`relay --version` must not pay for Quart, nor a step for click."""
+    top = ast.parse((ROOT / file).read_text()).body
     names = [alias.name for node in top if isinstance(node, ast.Import) for alias in node.names]
     names += [str(node.module) for node in top if isinstance(node, ast.ImportFrom)]
-    assert {name for name in names if is_ours(name)} <= {"relay.staying_imports"}
+    assert {name for name in names if is_ours(name)} <= ours
 
 
 # The check itself -------------------------------------------------------------------------

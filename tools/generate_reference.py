@@ -1,7 +1,9 @@
-"""Writes the generated parts of `docs/reference/`: what the code knows, in Markdown.
+"""Writes the generated parts of `docs/reference/`: what the code knows, in Markdown; and its help.
 
     python -m tools.generate_reference            # write
     python -m tools.generate_reference --check    # exit 1 if a page is stale
+
+`relay/help/` has what each command prints with --help, which is quicker read than made.
 
 A generated part stands between `<!-- generated: NAME -->` and `<!-- end: NAME -->`; the
 rest of a page is written by hand. Knows the table of routes, the catalog of errors, the
@@ -21,8 +23,10 @@ from typing import Any, TypeAlias, get_args
 import click
 from pydantic_core import PydanticUndefined
 
-from relay.__main__ import CONTEXT, cli
+import relay
+from relay import quick_shell
 from relay.actions import in_words
+from relay.command_line import CONTEXT, cli
 from relay.config import Settings
 from relay.dap import lifecycle
 from relay.errors import RelayError, catalog
@@ -37,6 +41,12 @@ from tools.reference_mcp import mcp_tools
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 PART = re.compile(r"<!-- generated: (?P<name>[\w-]+) -->\n.*?<!-- end: (?P=name) -->", re.DOTALL)
 LONGEST_DEFAULT = 40
+
+HELP = Path(relay.__file__).parent / "help"
+HELP_WIDTH = quick_shell.HELP_WIDTH - 2
+"""As click takes it of a terminal."""
+
+REFERENCE_WIDTH = 100
 
 Cells: TypeAlias = Sequence[str]
 
@@ -326,20 +336,21 @@ def commands() -> dict[str, click.Command]:
 
 
 def _command(name: str, command: click.Command) -> str:
-    context = _context(command, f"relay {name}")
+    context = _context(command, f"relay {name}", REFERENCE_WIDTH)
     usage = context.get_usage().removeprefix("Usage: ")
     text = inspect.cleandoc(command.help or "").replace("\b\n", "")
     return f"## relay {name}\n\n```text\n{usage}\n\n{text}\n```\n\n{_options(command)}"
 
 
-def _context(command: click.Command, name: str) -> click.Context:
+def _context(
+    command: click.Command, name: str, width: int, parent: click.Context | None = None
+) -> click.Context:
     # As when it runs: a command keeps the help option that it is first asked for.
-    settings: dict[str, Any] = {**CONTEXT, "max_content_width": None}
-    return click.Context(command, info_name=name, terminal_width=100, **settings)
+    return click.Context(command, parent, info_name=name, terminal_width=width, **CONTEXT)
 
 
 def _options(command: click.Command) -> str:
-    context = _context(command, "relay")
+    context = _context(command, "relay", REFERENCE_WIDTH)
     rows = [
         parameter.get_help_record(context)
         for parameter in command.get_params(context)
@@ -401,10 +412,23 @@ def refresh(text: str) -> str:
     return PART.sub(part, text)
 
 
+def helps() -> dict[Path, str]:
+    """What `relay --help` and each `relay COMMAND --help` print, by the file that has it."""
+    whole = _context(cli, "relay", HELP_WIDTH)
+    texts = {HELP / "relay.txt": cli.get_help(whole)}
+    for name, command in commands().items():
+        context = _context(command, name, HELP_WIDTH, whole)
+        texts[HELP / f"relay-{name}.txt"] = command.get_help(context)
+    return {path: f"{text}\n" for path, text in texts.items()}
+
+
 def stale() -> dict[Path, str]:
-    """The pages that are not as they should be, with what they should be."""
-    pages = {path: path.read_text(encoding="utf-8") for path in sorted(PAGES.glob("*.md"))}
-    return {path: fresh for path, text in pages.items() if (fresh := refresh(text)) != text}
+    """The files that are not as they should be, with what they should be."""
+    files = sorted([*PAGES.glob("*.md"), *HELP.glob("*.txt")])
+    texts = {path: path.read_text(encoding="utf-8") for path in files}
+    fresh = {path: refresh(text) for path, text in texts.items() if path.suffix == ".md"} | helps()
+    left = dict.fromkeys(texts.keys() - fresh.keys(), "")
+    return {path: text for path, text in (fresh | left).items() if texts.get(path) != text}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -415,7 +439,11 @@ def main(arguments: Sequence[str]) -> int:
             print(f"{path.name} is stale: run python -m tools.generate_reference", file=sys.stderr)
         return 1 if found else 0
     for path, text in found.items():
-        path.write_text(text, encoding="utf-8")
+        if text:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        else:
+            path.unlink()
     return 0
 
 

@@ -2,31 +2,61 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
-from relay.__main__ import cli
+from relay import quick_shell
+from relay.command_line import cli
 from relay.config import Settings
 
 
-class Shell:
-    """Runs `relay` in this process, which spares an interpreter for each command."""
+class Result(NamedTuple):
+    """What a command printed, and its exit code."""
 
-    def __init__(self, directory: Path) -> None:
+    stdout: str
+    stderr: str
+    exit_code: int
+
+
+class Shell:
+    """Runs `relay` in this process, which spares an interpreter for each command.
+
+    `way`: the quick one, wherever it is one, or the whole command.
+    """
+
+    def __init__(self, directory: Path, way: Literal["quick", "whole"]) -> None:
         self.directory = directory
         self.state_dir = directory / "state"
+        self._way = way
 
     def run(self, *args: str, code: int = 0, **env: str) -> Result:
         """The command, which must end with this exit code."""
-        result = CliRunner().invoke(cli, args, prog_name="relay", env=env)
-        assert result.exit_code == code, (args, result.exit_code, result.output, result.exception)
+        result = self._quick(args, env) if self._way == "quick" else None
+        if result is None:
+            found = CliRunner().invoke(cli, args, prog_name="relay", env=env)
+            result = Result(found.stdout, found.stderr, found.exit_code)
+        assert result.exit_code == code, (args, result)
         return result
+
+    def _quick(self, args: Sequence[str], env: dict[str, str]) -> Result | None:
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+        with pytest.MonkeyPatch.context() as patched:
+            for name, value in env.items():
+                patched.setenv(name, value)
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                code = quick_shell.answer(list(args))
+        if code is None:
+            return None
+        stdout, stderr = (stream.buffer.getvalue().decode() for stream in (out, err))
+        return Result(stdout, stderr, code)
 
     def __call__(self, *args: str, code: int = 0, **env: str) -> str:
         """Its standard output."""
@@ -43,13 +73,17 @@ class Shell:
 
 
 @pytest.fixture
-def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+def shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Iterator[Shell]:
+    """Quick; `whole` where a test is parametrized with it."""
     for name in (*Settings.model_fields, "url", "session"):
         monkeypatch.delenv(f"RELAY_{name.upper()}", raising=False)
-    shell = Shell(tmp_path)
+    shell = Shell(tmp_path, getattr(request, "param", "quick"))
     monkeypatch.setenv("RELAY_STATE_DIR", str(shell.state_dir))
     monkeypatch.setenv("RELAY_PORT", "0")
     monkeypatch.chdir(tmp_path)
     yield shell
     monkeypatch.setenv("RELAY_STATE_DIR", str(shell.state_dir))
+    monkeypatch.delenv("RELAY_URL", raising=False)
     shell.run("stop")

@@ -15,6 +15,8 @@ import pytest
 from tests.cli.conftest import Shell
 from tests.programs import Program
 
+pytestmark = pytest.mark.parametrize("shell", ["quick", "whole"], indirect=True)
+
 BASKET = """
 import sys
 def total(order):

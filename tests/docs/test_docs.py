@@ -15,8 +15,8 @@ import click
 import pytest
 import trio
 
-from relay.__main__ import COMMANDS
 from relay.actions import in_words
+from relay.command_line import COMMANDS
 from relay.config import Settings
 from relay.dap.lifecycle import Happening, Phase
 from relay.errors import catalog

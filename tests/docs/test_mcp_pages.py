@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from relay.__main__ import cli
+from relay.command_line import cli
 from relay.faces.mcp.tables import table_of
 from relay.faces.mcp.tools import TOOLS, Tool
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import trio
 from click.testing import CliRunner
 
-from relay.__main__ import cli
+from relay.command_line import cli
 from relay.models.line_protocol import COMMANDS, EVENTS
 from tests.e2e.conftest import program as program
 from tests.programs import Program

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from relay.faces.cli.caller import OwnProcess
 from relay.faces.cli.shell import Shell, server_command, session_command
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def end(shell: Shell, every: bool, detach: bool) -> None:
     for one, over in ended:
         # Not the code that this ending itself has given it.
         code = f", exit code {one.exit_code}" if over and one.exit_code is not None else ""
-        click.echo(f"{one.session_id} ended{code}")
+        shell.echo(f"{one.session_id} ended{code}")
 
 
 def _every(shell: Shell) -> list[Session]:
@@ -53,7 +54,7 @@ def stop(shell: Shell) -> None:
     """
     url = _stopped(shell)
     if not shell.show_data({"url": url}):
-        click.echo("no server runs in the background" if url is None else f"ended {url}")
+        shell.echo("no server runs in the background" if url is None else f"ended {url}")
 
 
 def _stopped(shell: Shell) -> str | None:
@@ -62,5 +63,5 @@ def _stopped(shell: Shell) -> str | None:
         return shell.url
     from relay.faces.common.background import Background
 
-    noted = Background(shell.settings).stop()
+    noted = Background(OwnProcess().settings).stop()
     return None if noted is None else noted.url

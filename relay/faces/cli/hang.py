@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from relay.errors import RelayError
-from relay.faces.cli.shell import Shell, say, session_command
+from relay.faces.cli.shell import Shell, session_command
 
 if TYPE_CHECKING:
     from relay.client import Client, Session
@@ -43,7 +42,7 @@ def hang(shell: Shell, pid: int | None, reveal: bool) -> None:
         _show(shell, shell.session(), reveal)
         return
     client = shell.client()
-    with _session_of(client, pid) as session:
+    with _session_of(shell, client, pid) as session:
         _show(shell, session, reveal)
 
 
@@ -54,13 +53,13 @@ def _show(shell: Shell, session: Session, reveal: bool) -> None:
 
 
 @contextmanager
-def _session_of(client: Client, pid: int) -> Iterator[Session]:
+def _session_of(shell: Shell, client: Client, pid: int) -> Iterator[Session]:
     """The session that debugs a process; otherwise one for the block, which leaves it running."""
     known = next((one for one in client.processes(limit=1000).items if one.pid == pid), None)
     if known is not None and known.session_id is not None:
         yield client.session(known.session_id)
         return
-    session = client.create_session(project_root=os.getcwd())
+    session = client.create_session(project_root=shell.caller.directory)
     try:
         if known is not None and known.attach.method == "listen":
             session.attach(host=known.attach.host or "localhost", port=known.attach.port)
@@ -69,12 +68,12 @@ def _session_of(client: Client, pid: int) -> Iterator[Session]:
         yield session
         session.detach()
     finally:
-        _let_go(session)
+        _let_go(shell, session)
 
 
-def _let_go(session: Session) -> None:
+def _let_go(shell: Shell, session: Session) -> None:
     """A program that was attached to runs on."""
     try:
         session.delete()
     except RelayError as error:
-        say(f"relay: {error.message}")
+        shell.say(f"relay: {error.message}")

@@ -9,7 +9,7 @@ import click
 
 from relay.errors import EvaluateError
 from relay.faces.cli.places import BreakAt, specs
-from relay.faces.cli.shell import REFUSED, Shell, say, session_command
+from relay.faces.cli.shell import REFUSED, Shell, session_command
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -43,11 +43,11 @@ def evaluate(shell: Shell, frame: int, expression: str) -> int:
         error.message = f"{expression!r}: {error.message}"
         raise
     if not shell.show(value):
-        click.echo(value.output or "", nl=False)
+        shell.echo(value.output or "", newline=False)
         if value.error is not None:
-            say(value.error)
+            shell.say(value.error)
         elif value.result is not None and not (value.output and value.result == "None"):
-            click.echo(value.result)
+            shell.echo(value.result)
     return REFUSED if value.error is not None else 0
 
 
@@ -80,7 +80,7 @@ def locals_(shell: Shell, frame: int) -> None:
         line = _pieces((variable.name, "bold"), (kind, "dim"), (value, ""))
         shell.console.print(line, soft_wrap=True)
     if found.has_more:
-        say(f"relay: {found.total} in all")
+        shell.say(f"relay: {found.total} in all")
 
 
 def _pieces(*pieces: tuple[str, str]) -> Text:
@@ -131,11 +131,11 @@ def break_(
     if shell.show_data({"breakpoints": shown, "deleted": deleted}):
         return
     for one in deleted:
-        click.echo(f"{one} deleted")
+        shell.echo(f"{one} deleted")
     for breakpoint in found:
-        click.echo(_line(breakpoint))
+        shell.echo(_line(breakpoint))
     if not (found or deleted):
-        click.echo("no breakpoints")
+        shell.echo("no breakpoints")
 
 
 def _line(one: BreakpointView) -> str:

@@ -14,10 +14,10 @@ from relay.state_files import remove, write_whole
 
 
 class Memory:
-    """What is remembered for the current directory. What cannot be kept is not: no error."""
+    """What is remembered for a directory. What cannot be kept is not: no error."""
 
-    def __init__(self, state_dir: Path) -> None:
-        here = hashlib.sha256(os.fsencode(Path.cwd())).hexdigest()[:24]
+    def __init__(self, state_dir: Path, directory: str) -> None:
+        here = hashlib.sha256(os.fsencode(directory)).hexdigest()[:24]
         self._path = state_dir.expanduser() / "shell" / here
 
     def recall(self) -> str | None:

@@ -5,12 +5,13 @@ Knows the spelling. Relative files start at the shell's directory, not at the se
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from relay.faces.cli.caller import caller_of
 
 if TYPE_CHECKING:
     from relay.models.breakpoints import BreakpointSpec
@@ -38,7 +39,7 @@ class BreakAt(click.ParamType[dict[str, Any]]):
             if _NO_FUNCTION.search(value):
                 self.fail(f"{value!r}: give FILE:LINE, FILE:LINE:CONDITION or FUNCTION", param, ctx)
             return {"function": value}
-        fields = {"file": os.path.abspath(match["file"]), "line": int(match["line"])}
+        fields = {"file": caller_of(ctx).path(match["file"]), "line": int(match["line"])}
         return fields if match["condition"] is None else {**fields, "condition": match["condition"]}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import Any
 
@@ -105,10 +104,10 @@ def trace(
     else:
         asked: dict[str, Any] = {**target, "depth": depth, "call": call, "max_chars": max_chars}
         if "file" in asked:
-            asked["file"] = os.path.abspath(asked["file"])
+            asked["file"] = shell.caller.path(asked["file"])
         found = session.trace(**asked, until_result=until_result, wait=wait)
     if not shell.show(found):
-        click.echo(found.text)
+        shell.echo(found.text)
     return STILL_RUNNING if found.status == "running" and wait else 0
 
 
@@ -127,7 +126,7 @@ def pause(shell: Shell, wait: float) -> int:
         code = show_stop(shell, session, cursor)
         return code if wait else 0
     if not shell.show(found):
-        click.echo("not stopped: no thread has come to a line of Python")
+        shell.echo("not stopped: no thread has come to a line of Python")
         shell.console.print(found.report, soft_wrap=True)
     return STILL_RUNNING if wait else 0
 

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import click
 
-from relay.config import ConfigurationError, Settings, load_settings
 from relay.errors import RelayError, RelayUnreachable, SessionExpired, SessionNotFound
+from relay.faces.cli.caller import NO_SESSION, Caller, caller_of
+from relay.faces.cli.memory import Memory
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -29,29 +30,28 @@ P = ParamSpec("P")
 
 REFUSED, NO_RELAY, STILL_RUNNING = 1, 3, 4
 
-NO_SESSION = "Start a program: relay start PROGRAM"
-
 
 class Shell:
-    """One command: its server, its session, its way of showing."""
+    """One command: whose it is, its server, its session, its way of showing."""
 
-    def __init__(self, url: str | None, session_id: str | None, as_json: bool) -> None:
-        from relay.faces.cli.memory import Memory
-
-        self.settings = _settings()
+    def __init__(
+        self, caller: Caller, url: str | None, session_id: str | None, as_json: bool
+    ) -> None:
+        self.caller = caller
         self.as_json = as_json
-        self.url = url
-        self._asked = session_id
-        self.memory = Memory(self.settings.state_dir)
+        self.url = url or caller.environment.get("RELAY_URL") or None
+        self._asked = session_id or caller.environment.get("RELAY_SESSION") or None
         self._open = contextlib.ExitStack()
 
     @property
-    def console(self) -> Console:
-        """Standard output: colours on a terminal only, and no line is broken elsewhere."""
-        from rich.console import Console
+    def memory(self) -> Memory:
+        """Which session was last used from the caller's directory."""
+        return self.caller.memory
 
-        terminal = sys.stdout.isatty()
-        return Console(highlight=False, markup=False, emoji=False, width=None if terminal else 500)
+    @property
+    def console(self) -> Console:
+        """Standard output, with colours where it is a terminal."""
+        return self.caller.console
 
     def close(self) -> None:
         """Close the connections."""
@@ -61,22 +61,7 @@ class Shell:
 
     def client(self, *, start: bool = True) -> Client:
         """A client of the server; with `start`, one is started in the background if need be."""
-        from relay.client import Client
-
-        url = self.url or self._found(start)
-        client = Client(url, token=self.settings.token)
-        return self._open.enter_context(client)
-
-    def _found(self, start: bool) -> str:
-        from relay.faces.common.background import Background
-
-        background = Background(self.settings)
-        if start:
-            return background.ensure(say)
-        found = background.find()
-        if found is None:
-            raise RelayUnreachable("no relay runs", suggestion=NO_SESSION)
-        return found
+        return self._open.enter_context(self.caller.client(self.url, start=start))
 
     def session(self) -> Session:
         """The session that is meant: --session, else this directory's last, else the only one."""
@@ -112,22 +97,25 @@ class Shell:
 
     # Showing -----------------------------------------------------------------------------
 
+    def echo(self, text: str, *, newline: bool = True, err: bool = False) -> None:
+        """To standard output, or error."""
+        self.caller.write(f"{text}\n" if newline else text, err=err)
+
+    def say(self, text: str) -> None:
+        """Something about the command itself: to standard error."""
+        self.echo(text, err=True)
+
     def show(self, model: BaseModel) -> bool:
         """With --json, print what the API answered; says whether that was all."""
         if self.as_json:
-            click.echo(model.model_dump_json(indent=2))
+            self.echo(model.model_dump_json(indent=2))
         return self.as_json
 
     def show_data(self, data: Any) -> bool:
         """The same for what is put together here."""
         if self.as_json:
-            click.echo(json.dumps(data, indent=2))
+            self.echo(json.dumps(data, indent=2))
         return self.as_json
-
-
-def say(text: str) -> None:
-    """Something about the commands themselves: to standard error."""
-    click.echo(text, err=True)
 
 
 Function = Callable[Concatenate[Shell, P], int | None]
@@ -144,7 +132,9 @@ def server_command(function: Function[P]) -> Callable[P, None]:
 
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         options: dict[str, Any] = kwargs
-        shell = Shell(options.pop("url"), options.pop("session_id", None), options.pop("as_json"))
+        url, as_json = options.pop("url"), options.pop("as_json")
+        caller = caller_of(click.get_current_context())
+        shell = Shell(caller, url, options.pop("session_id", None), as_json)
         with contextlib.closing(shell), _reported_errors(shell):
             sys.exit(function(shell, *args, **kwargs) or 0)
 
@@ -156,13 +146,11 @@ _SESSION = click.option(
     "--session",
     "session_id",
     metavar="ID",
-    envvar="RELAY_SESSION",
     help="The session.  [default: the last one used from this directory, or the only one]",
 )
 _URL = click.option(
     "--url",
     metavar="URL",
-    envvar="RELAY_URL",
     help="The server: http://HOST:PORT or unix:PATH.  [default: one in the background]",
 )
 _JSON = click.option(
@@ -202,14 +190,7 @@ def _report(shell: Shell, error: RelayError) -> None:
     if shell.as_json:
         details = {**error.details, "suggestion": way_out}
         shown = {"code": error.code, "message": error.message, "details": details}
-        click.echo(json.dumps({"error": shown}, indent=2))
+        shell.echo(json.dumps({"error": shown}, indent=2))
         return
-    say(f"relay: {message}")
-    say(f"  {way_out}")
-
-
-def _settings() -> Settings:
-    try:
-        return load_settings()
-    except ConfigurationError as error:
-        raise click.ClickException(str(error)) from None
+    shell.say(f"relay: {message}")
+    shell.say(f"  {way_out}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import click
 from relay.environments import environment_python
 from relay.errors import RelayError
 from relay.faces.cli.adapter_option import ADAPTER, ATTACHED_ADAPTER, adapter_field
+from relay.faces.cli.caller import caller_of
 from relay.faces.cli.places import BREAKS, specs
 from relay.faces.cli.program_words import read_program
 from relay.faces.cli.run_options import CHILDREN
@@ -32,12 +32,12 @@ PYTHON = click.option(
 
 def _variable(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, str]:
     """NAME=VALUE as it is, NAME with the value that it has here."""
-    found = {}
+    found, environment = {}, caller_of(ctx).environment
     for text in given:
         name, assigned, value = text.partition("=")
-        if not name or not (assigned or name in os.environ):
+        if not name or not (assigned or name in environment):
             raise click.BadParameter(f"{text!r}: give NAME=VALUE, or the name of a variable")
-        found[name] = value if assigned else os.environ[name]
+        found[name] = value if assigned else environment[name]
     return found
 
 
@@ -97,12 +97,12 @@ def start(
       relay start -m pytest -q tests/test_basket.py
       relay start -- -O -W error app.py
     """
-    target, here = read_program(program).target, os.getcwd()
+    target, here = read_program(program).target, shell.caller.directory
     client = shell.client()
     session = client.create_session(
         name=name,
         project_root=here,
-        python_path=python_path or environment_python(os.environ, ()),
+        python_path=python_path or environment_python(shell.caller.environment, ()),
         breakpoints=specs(breaks),
         **adapter_field(client, adapter, target.get("script", "")),
     )
@@ -141,9 +141,9 @@ def _begin(shell: Shell, session: Session, act: Callable[[], object], wait: floa
             raise
         shell.memory.keep(session.id)
         if not shell.as_json:
-            click.echo(session.id)
+            shell.echo(session.id)
             if python := getattr(launched, "python_path", None):
-                click.echo(f"python: {python}")
+                shell.echo(f"python: {python}")
 
     return go(shell, session, begin, wait)
 
@@ -170,7 +170,9 @@ def attach(
     fields = _attach_to(target)
     client = shell.client()
     session = client.create_session(
-        project_root=os.getcwd(), breakpoints=specs(breaks), **adapter_field(client, adapter)
+        project_root=shell.caller.directory,
+        breakpoints=specs(breaks),
+        **adapter_field(client, adapter),
     )
     return _begin(shell, session, partial(session.attach, **fields), wait if breaks else 0)
 
@@ -205,7 +207,7 @@ def sessions(shell: Shell) -> None:
     if shell.show(page):
         return
     if not page.items:
-        click.echo("no sessions")
+        shell.echo("no sessions")
         return
     from rich.table import Table
 

@@ -32,9 +32,9 @@ def output(shell: Shell, only: Category | None, follow: bool) -> None:
     session = shell.session()
     for entry in _followed(session, only) if follow else _printed(session, only):
         if shell.as_json:
-            click.echo(entry.model_dump_json())
+            shell.echo(entry.model_dump_json())
         else:
-            click.echo(entry.output, nl=False, err=entry.category == "stderr")
+            shell.echo(entry.output, newline=False, err=entry.category == "stderr")
 
 
 def _printed(session: Session, only: Category | None) -> Iterator[OutputEntry]:

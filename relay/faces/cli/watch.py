@@ -53,11 +53,11 @@ def watch(
     if shell.show_data({"data_breakpoints": shown, "deleted": deleted}):
         return
     for number in deleted:
-        click.echo(f"{number} deleted")
+        shell.echo(f"{number} deleted")
     for one in found:
-        click.echo(watch_line(one))
+        shell.echo(watch_line(one))
     if not (found or deleted):
-        click.echo("nothing is watched")
+        shell.echo("nothing is watched")
 
 
 def watch_line(one: DataBreakpointView) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 
 from relay.faces.cli.inspecting import FRAME
@@ -47,5 +45,5 @@ def why(shell: Shell, frame: int, limit: int, wait: float, expression: str) -> i
 
     found = shell.session().history(expression, frame_id=frame, limit=limit, wait=wait)
     if not shell.show(found):
-        click.echo(history_text(found, os.getcwd(), TEXT_BYTES))
+        shell.echo(history_text(found, shell.caller.directory, TEXT_BYTES))
     return 0 if found.writes else REFUSED

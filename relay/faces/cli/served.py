@@ -1,0 +1,159 @@
+"""Session commands that the server carries out, for a shell that sends them as they are.
+
+`POST /shell` takes the words of a command line and says what to print. The command is the very one
+that `relay` runs in a process of its own, in a thread, with a client that needs no socket.
+The other half is `relay.quick_shell`.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+import trio
+from pydantic import BaseModel, Field
+
+from relay import __version__
+from relay.client import Client
+from relay.config import DEFAULT_STATE_DIR
+from relay.errors import InvalidRequest, MethodNotAllowed, NotSupported
+from relay.faces.cli.caller import Caller, NeedsOwnProcess
+from relay.faces.cli.local_client import LocalClient
+from relay.faces.common.asgi import (
+    BODY,
+    JSON,
+    ON_HANG_UP,
+    REQUEST_ID,
+    ROUTE,
+    App,
+    HubLike,
+    Receive,
+    Scope,
+    Send,
+    request_id_of,
+    text_header,
+)
+from relay.faces.common.reading import read_body
+from relay.models.envelope import success
+from relay.models.fields import StrictModel
+from relay.quick_shell import PATH, SERVED
+
+COMMANDS_AT_ONCE = 256
+"""Threads for commands; those beyond wait for one to end."""
+
+
+class ShellCommand(StrictModel):
+    """A command line, and what the command may know of its shell."""
+
+    version: str = Field(description="The relay's that sends it: another one says it otherwise")
+    words: list[str] = Field(min_length=1)
+    directory: str = Field(min_length=1)
+    environment: dict[str, str]
+    terminal_width: int | None = Field(ge=1)
+
+
+class Written(BaseModel):
+    """A piece of what the command has written."""
+
+    text: str
+    to_stderr: bool
+
+
+class ShellAnswer(BaseModel):
+    """What is to be printed, in this order, and the exit code."""
+
+    written: list[Written]
+    exit_code: int
+
+
+class Served(Caller):
+    """The shell at the other end of a request."""
+
+    def __init__(self, command: ShellCommand, api: App) -> None:
+        super().__init__(command.directory, command.environment, command.terminal_width)
+        self.written: list[Written] = []
+        self._api = api
+
+    @property
+    def state_dir(self) -> Path:
+        """The shell's own, by its own home."""
+        given = self.environment.get("RELAY_STATE_DIR", DEFAULT_STATE_DIR)
+        home = self.environment.get("HOME", "~")
+        return Path(given.replace("~", home, 1) if given.startswith("~/") else given)
+
+    def client(self, url: str | None, *, start: bool) -> Client:
+        """Of this relay. Raises NeedsOwnProcess for another one."""
+        if url is not None:
+            raise NeedsOwnProcess("it is for another server")
+        return LocalClient(self._api)
+
+    def write(self, text: str, *, err: bool = False) -> None:
+        """Kept until the command is over."""
+        if self.written and self.written[-1].to_stderr == err:
+            self.written[-1].text += text
+        else:
+            self.written.append(Written(text=text, to_stderr=err))
+
+
+def shell_mounts(hub: HubLike, group: click.Group, api: App) -> dict[str, App]:
+    """What to mount. `group` has the commands; `api` serves the routes behind the gateway."""
+    threads = trio.CapacityLimiter(COMMANDS_AT_ONCE)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        scope[ROUTE] = PATH
+        if scope["method"] != "POST":
+            raise MethodNotAllowed(
+                f"{scope['method'][:200]} is not allowed here",
+                method=scope["method"][:200],
+                allowed=["POST"],
+            )
+        hub.check_open()
+        body = read_body(ShellCommand, scope.get(BODY, b""), text_header(scope, b"content-type"))
+        _check(body)
+        with trio.CancelScope() as handling:
+            scope[ON_HANG_UP](handling.cancel)
+            caller = Served(body, api)
+            run = partial(_carry_out, group, body.words, caller)
+            try:
+                code = await trio.to_thread.run_sync(run, limiter=threads)
+            except NeedsOwnProcess as why:
+                raise NotSupported(f"a server cannot carry that out: {why}") from None
+            await _answer(scope, send, ShellAnswer(written=caller.written, exit_code=code))
+
+    return {PATH: app}
+
+
+def _check(command: ShellCommand) -> None:
+    if command.version != __version__:
+        raise InvalidRequest(f"this relay is of the version {__version__}")
+    if command.words[0] not in SERVED:
+        raise InvalidRequest(f"{command.words[0][:200]!r} is no command for a server")
+
+
+def _carry_out(group: click.Group, words: Sequence[str], caller: Caller) -> int:
+    """The exit code, as the process of the command would have it."""
+    try:
+        result: Any = group.main(list(words), prog_name="relay", standalone_mode=False, obj=caller)
+    except SystemExit as error:
+        result = error.code
+    except click.ClickException as error:
+        message = io.StringIO()
+        error.show(message)
+        caller.write(message.getvalue(), err=True)
+        result = error.exit_code
+    return result if isinstance(result, int) else 0
+
+
+async def _answer(scope: Scope, send: Send, answer: ShellAnswer) -> None:
+    body = success(answer, request_id_of(scope))
+    headers = [
+        (b"content-type", JSON.encode()),
+        (b"content-length", str(len(body)).encode()),
+        (REQUEST_ID.lower().encode(), request_id_of(scope).encode()),
+    ]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

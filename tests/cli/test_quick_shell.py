@@ -1,0 +1,256 @@
+"""The quick half of the shell: what it imports, whom it asks, and what it leaves to the whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import relay
+from relay import quick_shell
+from relay.command_line import COMMANDS, cli
+from relay.config import load_settings
+from relay.faces.common.background import configured_url
+from tests.cli.conftest import Shell
+from tests.programs import Program
+
+PROGRAM = """
+import sys
+def total(numbers):
+    result = 0
+    for number in numbers:
+        result += number  # @add
+    return result
+
+print(total([1, 2, 3]))
+"""
+
+values: st.SearchStrategy[object] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules that code adds to a new interpreter."""
+    asked = f"import sys; before = set(sys.modules)\n{code}\nprint(*set(sys.modules) - before)"
+    done = subprocess.run(
+        [sys.executable, "-c", asked],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return set(done.stdout.split("\n")[-2].split())
+
+
+# What it costs ----------------------------------------------------------------------------
+
+
+def test_a_command_that_a_server_carries_out_imports_next_to_nothing(
+    shell: Shell, tmp_path: Path
+) -> None:
+    Program.write(tmp_path / "basket.py", PROGRAM)
+    shell("start", "--stop-on-entry", "basket.py")
+    found = loaded_by("from relay.quick_shell import answer; assert answer(['step']) == 0")
+    assert found <= {"relay", "relay.quick_shell", "__future__", "_socket", "_json"}
+
+
+def test_help_and_version_import_as_little(tmp_path: Path) -> None:
+    asked = "from relay.quick_shell import answer; assert answer(['step', '--help']) == 0"
+    assert loaded_by(asked) <= {"relay", "relay.quick_shell", "__future__", "_socket", "_json"}
+
+
+# The same as the whole command ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["", *sorted(COMMANDS)])
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_is_what_the_whole_command_prints(
+    name: str, option: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    words = [word for word in (name, option) if word]
+    cli.main(words, prog_name="relay", standalone_mode=False)
+    whole = capsys.readouterr().out
+    assert quick_shell.answer(words) == 0
+    assert capsys.readouterr().out == whole
+
+
+def test_a_narrow_terminal_has_help_of_its_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert quick_shell.answer(["step", "--help"]) is None
+
+
+def test_the_version_is_that_of_the_installation(capsys: pytest.CaptureFixture[str]) -> None:
+    assert quick_shell.installed_version() == relay.__version__
+    assert quick_shell.answer(["--version"]) == 0
+    assert capsys.readouterr().out == f"relay {relay.__version__}\n"
+
+
+def test_it_serves_only_commands_that_there_are() -> None:
+    assert COMMANDS.keys() >= quick_shell.SERVED
+
+
+@given(
+    environment=st.fixed_dictionaries(
+        {},
+        optional={
+            "RELAY_PORT": st.sampled_from(["5680", "1"]),
+            "RELAY_HOST": st.sampled_from(["127.0.0.1", "localhost"]),
+            "relay_uds": st.just("/run/a.sock"),
+            "RELAY_TOKEN": st.just("of-the-environment"),
+        },
+    ),
+    file=st.fixed_dictionaries(
+        {},
+        optional={
+            "port": st.just(5690),
+            "host": st.just("localhost"),
+            "uds": st.just("/run/b.sock"),
+            "token": st.just("of-the-file"),
+        },
+    ),
+)
+def test_it_asks_the_server_that_the_settings_name(
+    environment: Mapping[str, str],
+    file: Mapping[str, Any],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    state_dir = tmp_path_factory.mktemp("state")
+    (state_dir / "config.json").write_text(json.dumps(file))
+    with pytest.MonkeyPatch.context() as patched:
+        for name in [name for name in os.environ if name.upper().startswith("RELAY_")]:
+            patched.delenv(name)
+        for name, value in {**environment, "RELAY_STATE_DIR": str(state_dir)}.items():
+            patched.setenv(name, value)
+        quick, whole = quick_shell._Settings(os.environ), load_settings()
+    assert list(quick.servers()) == [configured_url(whole)]
+    assert quick.token() == whole.token
+
+
+@given(values)
+def test_its_json_is_json(value: object) -> None:
+    assert repr(json.loads(quick_shell._json(value))) == repr(value)
+    assert repr(quick_shell._parsed(json.dumps(value))) == repr(value)
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"a": ', "nonsense"])
+def test_what_is_no_json_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"JSON|string|Expecting"):
+        quick_shell._parsed(text)
+
+
+def test_a_command_has_the_directory_and_environment_of_its_shell(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server has others: it was started before, elsewhere."""
+    Program.write(tmp_path / "basket.py", PROGRAM)
+    shell("start", "basket.py")
+    folder = tmp_path / "elsewhere"
+    script = Program.write(folder / "names.py", "import os\nprint(1)  # @end\n")
+    monkeypatch.chdir(folder)
+    here = f"names.py:{script.line('end')}"
+    shell("start", "--env", "FRUIT", "--break", here, "names.py", FRUIT="plum")
+    assert shell("eval", "os.environ['FRUIT'], os.getcwd()") == f"('plum', '{folder}')\n"
+    assert shell("break").split()[1] == f"{folder}/{here}"
+    monkeypatch.chdir(tmp_path)
+    assert "basket.py" in shell("sessions").split("*")[1].split("\n")[0]
+
+
+# What it leaves to the whole command ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["run", "app.py"],
+        ["serve"],
+        ["stop"],
+        ["where", "--url", "http://127.0.0.1:1"],
+        ["start", "app.py", "--help", "-x"],
+        ["bogus"],
+        ["bogus", "--help"],
+        ["../quick_shell", "--help"],
+    ],
+)
+def test_other_commands_are_left_to_the_whole(shell: Shell, words: list[str]) -> None:
+    assert quick_shell.answer(words) is None
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:1", "unix:/nowhere/relay.sock", "https://127.0.0.1:1", "http://a.b:1"]
+)
+def test_a_server_that_is_not_there_is_left_to_the_whole(
+    shell: Shell, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELAY_URL", url)
+    assert quick_shell.answer(["where"]) is None
+
+
+def test_a_server_of_another_version_is_left_to_the_whole(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Program.write(tmp_path / "basket.py", PROGRAM)
+    shell("start", "--stop-on-entry", "basket.py")
+    assert quick_shell.answer(["where"]) == 0
+    monkeypatch.setattr(quick_shell, "installed_version", lambda: "0.0.1")
+    assert quick_shell.answer(["where"]) is None
+
+
+# Faults -----------------------------------------------------------------------------------
+
+
+@contextmanager
+def answering(answer: bytes) -> Iterator[str]:
+    """The URL of a server that answers one request with these bytes, and hangs up."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (b"", "the connection was closed"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{", "the connection was closed"),
+        (b"220 mail.example.org ESMTP\r\n\r\n", "no relay"),
+    ],
+)
+def test_an_answer_that_is_cut_off_is_said_and_not_asked_for_again(
+    shell: Shell, answer: bytes, said: str
+) -> None:
+    with answering(answer) as url:
+        result = shell.run("step", code=3, RELAY_URL=url)
+    assert said in result.stderr
+    assert "may have been carried out" in result.stderr
+
+
+def test_another_server_at_the_address_is_left_to_the_whole(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with answering(b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno") as url:
+        monkeypatch.setenv("RELAY_URL", url)
+        assert quick_shell.answer(["where"]) is None
