@@ -2,8 +2,8 @@
 
 One program, which takes the processor time of its thread in each part, runs plainly, under a trace function of
 `sys.settrace` that does nothing, and while a question is open that nothing answers: a trace that
-lets every call go by, the tree of calls, a data breakpoint on a value that never changes. Beside
-them the packages `watchpoints` and `pyttd`, where they install. Prints a table in Markdown for each
+lets every call go by, the tree of calls, a data breakpoint on a value that never changes, the log of
+who writes an attribute: one that is never written in the parts, one that `add` writes. Beside them the packages `watchpoints` and `pyttd`, where they install. Prints a table in Markdown for each
 interpreter: microseconds of the plain run for each call, what each way adds to that, and how many
 times as long the part takes. Ratios are of one run of this program, the best of the rounds.
 
@@ -123,6 +123,8 @@ def commands(python: str, program: Path) -> dict[str, list[str]]:
     }
     asked["calls"] = ["--calls"]
     asked["watch"] = ["--watch", f"{own}:{line}:cart.total"]
+    asked["record total"] = ["--record", f"{own}:{line}:cart.total"]
+    asked["record count"] = ["--record", f"{own}:{line}:cart.count"]
     return {
         "plain": [python, own],
         "sys.settrace": [python, "-c", SETTRACE, own],

@@ -51,6 +51,10 @@ class StepOutRequest(Waiting):
     thread_id: int | None = Field(None, description="Thread to step; default: the stopped one")
 
 
+class RestartFrameRequest(Waiting):
+    frame_id: int = Field(0, ge=0, description="Frame of the stopped thread; 0: the innermost")
+
+
 class ReturnValue(Resource):
     """What the call that just returned gave back."""
 

@@ -54,7 +54,8 @@ class History(Resource):
     writes: list[HistoryWrite]
     complete: bool = Field(description="Whether these are all, from the first on")
     how: Literal["recorded", "rerun"] = Field(
-        description="rerun: the program was started again, out of sight, up to an equal stop"
+        description="recorded: by this run, from its launch on; rerun: the program was started "
+        "again, out of sight, up to an equal stop"
     )
     runs: int = Field(description="Runs of the program that it took, this one included")
     reason: str | None = left_out("Why it is not complete; `not deterministic`: no equal stop")

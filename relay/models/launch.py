@@ -48,6 +48,12 @@ class LaunchRequest(Waiting):
         "breakpoints and the debugger can, else the workers of multiprocessing and pytest-xdist "
         "where exceptions stop",
     )
+    record: list[Text] = Field(
+        [],
+        max_length=20,
+        description="PLACE:EXPR, with FILE:LINE or a function as the place: keep a log, from the "
+        "start, of who writes what EXPR names there, so that `history` needs no second run",
+    )
     launch_mode: LaunchMode | None = Field(
         None, description="Force one way of starting the debuggee; default: the best that fits"
     )

@@ -115,6 +115,10 @@ class SessionView(OfFailure):
     program: Program | None = None
     launch_mode: str | None = Field(None, description="Rung that the program was started on")
     debugger: DebuggerView | None = Field(None, description="Null before the first launch")
+    extras: list[str] | None = left_out(
+        "What its debugger can that few can, while there is a program: step_back, restart_frame, "
+        "set_expression"
+    )
     pid: int | None = None
     current_location: Location | None = None
     stopped_thread_id: int | None = None

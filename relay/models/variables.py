@@ -79,6 +79,17 @@ class ChildPage(Resource):
     has_more: bool
 
 
+class SetExpressionRequest(StrictModel):
+    expression: Text = Field(
+        min_length=1, max_length=10_000, description="A variable, an attribute or an item"
+    )
+    value: Text = Field(
+        min_length=1, max_length=1_000_000, description="An expression, evaluated in the frame"
+    )
+    frame_id: int = Field(0, ge=0, description="Frame of the stopped thread; 0: the innermost")
+    reveal: bool = Field(False, description=REVEAL)
+
+
 class SetVariableRequest(StrictModel):
     name: Text = Field(
         min_length=1, max_length=10_000, description="Of the child, as its parent lists it"

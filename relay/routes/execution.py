@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relay.errors import InvalidRequest, NotSupported, ThreadNotFound
+from relay.errors import FrameNotFound, InvalidRequest, NotSupported, ThreadNotFound
 from relay.models.calls import CallsRequest, CallsResult, CallsView
 from relay.models.execution import (
     ContinueRequest,
@@ -10,6 +10,7 @@ from relay.models.execution import (
     ExecutionResult,
     PauseRequest,
     PauseResult,
+    RestartFrameRequest,
     StepOutRequest,
     StepRequest,
 )
@@ -67,6 +68,30 @@ class ExecutionRoutes:
         ExecutionResult,
         "execution.stepping.step_out",
         errors=(ThreadNotFound, *ASKS),
+    )
+    step_back = route(
+        "POST",
+        f"{_S}/step-back",
+        StepRequest,
+        ExecutionResult,
+        "execution.stepping.step_back",
+        errors=(NotSupported, ThreadNotFound, *ASKS),
+    )
+    reverse_continue = route(
+        "POST",
+        f"{_S}/reverse-continue",
+        ContinueRequest,
+        ContinueResult,
+        "execution.stepping.reverse_continue",
+        errors=(NotSupported, ThreadNotFound, *ASKS),
+    )
+    restart_frame = route(
+        "POST",
+        f"{_S}/restart-frame",
+        RestartFrameRequest,
+        ExecutionResult,
+        "execution.stepping.restart_frame",
+        errors=(NotSupported, FrameNotFound, *ASKS),
     )
     run_to = route(
         "POST",

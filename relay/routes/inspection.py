@@ -49,6 +49,7 @@ from relay.models.variables import (
     FrameVariables,
     FrameVariablesQuery,
     RevealQuery,
+    SetExpressionRequest,
     SetVariableRequest,
 )
 from relay.models.watches import DeletedWatch, WatchesQuery, WatchList, WatchRequest, WatchView
@@ -205,6 +206,14 @@ class InspectionRoutes:
         VariableView,
         "inspect.variables.set_variable",
         errors=(EvaluateError, VariableNotFound, *ASKS),
+    )
+    set_expression = route(
+        "POST",
+        f"{_S}/set-expression",
+        SetExpressionRequest,
+        VariableView,
+        "inspect.variables.set_expression",
+        errors=(EvaluateError, FrameNotFound, InvalidRequest, NotSupported, *ASKS),
     )
     add_watch = route(
         "POST",

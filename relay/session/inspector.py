@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from relay.session.state.breakpoints import Breakpoint
@@ -18,6 +19,15 @@ from relay.session.state.stop import Frame, RaisedException
 
 MAX_VALUE = 1000
 """Characters of one value before it is cut."""
+
+
+class Extra(StrEnum):
+    """What few debuggers can do, and say only once they are there; a session lists it by these words."""
+
+    STEP_BACK = "step_back"
+    """It also runs backwards: DAP's stepBack and reverseContinue."""
+    RESTART_FRAME = "restart_frame"
+    SET_EXPRESSION = "set_expression"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,10 @@ class Inspector(ABC):
         """Ids of the function breakpoints that the debugger was sent last."""
         self.captures: list[dict[str, Any]] = []
         """What breakpoints capture, as the debugger was sent it last."""
+
+    @abstractmethod
+    def learn(self, capabilities: Mapping[str, Any]) -> None:
+        """The debugger says anew what it can, as DAP's capabilities; those left out stay."""
 
     @abstractmethod
     def refusal(self, breakpoint: Breakpoint) -> str | None:
@@ -109,6 +123,20 @@ class Inspector(ABC):
         self, frame: Frame, reference: int, name: str, expression: str, *, reveal: bool
     ) -> dict[str, Any]:
         """The child with its new value, or `exception`; raises VariableNotFound, EvaluateError."""
+
+    @property
+    @abstractmethod
+    def extras(self) -> frozenset[Extra]:
+        """What it can do of that which few can."""
+
+    @abstractmethod
+    async def set_expression(
+        self, frame: Frame, expression: str, value: str, *, reveal: bool
+    ) -> dict[str, Any]:
+        """What the expression names with its new value, or `exception`.
+
+        Raises EvaluateError, InvalidRequest for what cannot be assigned to, NotSupported.
+        """
 
     @abstractmethod
     async def loaded_modules(self) -> list[dict[str, Any]]:
@@ -215,15 +243,21 @@ class Inspector(ABC):
         """The calls so far, if any were asked for; ends the recording if the program stopped."""
 
     @abstractmethod
-    async def watch_writes(self, state: Mapping[str, Any]) -> None:
-        """Record who writes a state, in whatever object has it; before the program begins only.
+    async def watch_writes(
+        self, *, state: Mapping[str, Any] | None = None, places: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        """Record who writes states, in whatever object has them; before the program begins only.
 
-        `state` is that of an answer of `write_question`. Raises NotSupported if it cannot be.
+        state: that of an answer of `write_question`. places: each with an `expression`, and where it
+        will be asked about: `path` and `line`, or `function`. Raises NotSupported if it cannot be,
+        InvalidRequest for an expression whose state is not known before.
         """
 
     @abstractmethod
     async def write_question(self, frame: Frame, expression: str) -> dict[str, Any]:
         """What the expression names (`state`, `value`), and what is equal at an equal stop (`values`).
+
+        `recorded`: whether `written` has its writes from the beginning of this run.
 
         Raises EvaluateError for bad syntax, InvalidRequest for what cannot be watched.
         """

@@ -28,7 +28,7 @@ ACCOUNTS = """
     share(mine)
 """
 EXPECTED = """\
-why account.rate = 0: 2 writes (all), newest first
+why account.rate = 0: 2 writes (all), newest first, by a second run
   4 -> 0  accounts.py:6 in close: account.rate = 0
       from :13 in <module>
   (none) -> 4  accounts.py:3 in __init__: self.rate = rate
@@ -67,3 +67,21 @@ def test_one_run_answers_at_its_first_stop(tmp_path: Path) -> None:
     said = [json.loads(line) for line in ran.stdout.splitlines()]
     (why,) = [one for one in said if one["type"] == "why"]
     assert [(one["old"], one["new"]) for one in why["writes"]] == [("4", "0"), (None, "4")]
+
+
+def test_a_recorded_launch_needs_no_second_run(shell: Shell, tmp_path: Path) -> None:
+    script = Program.write(shell.directory / "accounts.py", ACCOUNTS)
+    place = f"accounts.py:{script.line('share')}:account.rate"
+    shell("start", "--record", place, "--", script.text)
+    recorded = EXPECTED.replace("by a second run", "recorded")
+    assert shell("why", "account.rate") == recorded
+    shell("end")
+    refused = shell.run("start", "--record", "account.rate", "--", script.text, code=1)
+    assert "expected FILE:LINE:EXPR or FUNCTION:EXPR" in refused.stderr
+    Program.write(tmp_path / "accounts.py", ACCOUNTS)
+    options = ["--on-exception", "--record", "share:account.rate", "--why", "account.rate"]
+    ran = subprocess.run(
+        [sys.executable, "-m", "relay", "run", *options, "--", "accounts.py"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=90,
+    )  # fmt: skip
+    assert recorded in ran.stderr

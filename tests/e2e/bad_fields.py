@@ -75,6 +75,7 @@ LAUNCH: Fields = {
     "python_args": "texts",
     "launch_mode": "choice?",
     "stdin_inputs": "texts",
+    "record": "texts",
     "debug_subprocesses": "flag",
 }
 
@@ -160,6 +161,15 @@ BODIES: Mapping[tuple[str, str], Fields] = {
     ("POST", "/sessions/{session_id}/step-over"): STEP,
     ("POST", "/sessions/{session_id}/step-into"): STEP,
     ("POST", "/sessions/{session_id}/step-out"): {**WAITING, **THREAD},
+    ("POST", "/sessions/{session_id}/step-back"): STEP,
+    ("POST", "/sessions/{session_id}/reverse-continue"): {**WAITING, **THREAD},
+    ("POST", "/sessions/{session_id}/restart-frame"): {**WAITING, "frame_id": "whole"},
+    ("POST", "/sessions/{session_id}/set-expression"): {
+        "expression": "text",
+        "value": "text",
+        "frame_id": "whole",
+        "reveal": "flag",
+    },
     ("POST", "/sessions/{session_id}/run-to"): {
         **WAITING,
         **THREAD,

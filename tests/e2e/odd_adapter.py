@@ -22,6 +22,10 @@ CAPABILITIES: dict[str, Any] = {
 }
 if "watches" in HABITS:
     CAPABILITIES["supportsDataBreakpoints"] = True
+if "turns" in HABITS:
+    CAPABILITIES |= {"supportsStepBack": True, "supportsRestartFrame": True}
+if "sets" in HABITS:
+    CAPABILITIES["supportsSetExpression"] = True
 if "plain" in HABITS:
     CAPABILITIES = {"supportsConfigurationDoneRequest": True}
 
@@ -112,6 +116,8 @@ class Adapter:
 
     def do_configuration_done(self, request: dict[str, Any], _: dict[str, Any]) -> None:
         self.answer(request)
+        if "learns" in HABITS:
+            self.event("capabilities", {"capabilities": {"supportsStepBack": True}})
         if "launches-late" in HABITS:
             assert self.launch is not None
             self.answer(self.launch)
@@ -130,7 +136,15 @@ class Adapter:
             self.event("breakpoint", {"reason": "changed", "breakpoint": {"id": None}})
             self.event("continued", {"threadId": None})
         if "wrong" in HABITS:
-            for name in ("output", "thread", "module", "breakpoint", "exited", "process"):
+            for name in (
+                "output",
+                "thread",
+                "module",
+                "breakpoint",
+                "exited",
+                "process",
+                "capabilities",
+            ):
                 self.event(name, {"breakpoint": {"id": "x"}, "module": "m", "threadId": "t"})
             self.event("breakpoint", {"reason": "changed", "breakpoint": "none"})
 
@@ -215,6 +229,31 @@ class Adapter:
             return
         self.answer(request)
         self.go_on()
+
+    def do_step_back(self, request: dict[str, Any], asked: dict[str, Any]) -> None:
+        if asked.get("granularity") == "statement":
+            self.answer(request, error="I go back by lines")
+            return
+        self.answer(request)
+        self.stand("step", max(1, self.line - 1))
+
+    def do_reverse_continue(self, request: dict[str, Any], _: dict[str, Any]) -> None:
+        self.answer(request)
+        self.stand("entry", 1)
+
+    def do_restart_frame(self, request: dict[str, Any], asked: dict[str, Any]) -> None:
+        self.answer(request)
+        self.stand("restart", 1 + asked["frameId"] % 2)
+
+    def stand(self, reason: str, line: int) -> None:
+        self.line = line
+        self.event("stopped", {"reason": reason, "threadId": 1, "allThreadsStopped": True})
+
+    def do_set_expression(self, request: dict[str, Any], asked: dict[str, Any]) -> None:
+        if asked["expression"] != "n":
+            self.answer(request, error="not an lvalue")
+        else:
+            self.answer(request, {"value": asked["value"], "type": "int"})
 
     def do_continue(self, request: dict[str, Any], _: dict[str, Any]) -> None:
         self.answer(request, {} if "nulls" not in HABITS else None)

@@ -40,6 +40,7 @@ VALID: Mapping[tuple[str, str], Mapping[str, Any]] = {
     ("POST", "/sessions/{session_id}/variables/{variables_reference}/set"): {
         "json": {"name": "x", "value": "1"}
     },
+    ("POST", "/sessions/{session_id}/set-expression"): {"json": {"expression": "x", "value": "1"}},
     ("POST", "/sessions/{session_id}/watch"): {"json": {"expression": "1"}},
     ("POST", "/sessions/{session_id}/completions"): {"json": {"text": "x"}},
     ("POST", "/sessions/{session_id}/hover"): {"json": {"expression": "x"}},

@@ -181,16 +181,38 @@ async def test_every_write_is_as_the_witness_saw_it(
     expected = await witnessed(case, script)
     assert len(expected) > 1, expected
 
-    path, line = place(case, script)
-    session = await api.session(project_root=str(script.path.parent))
-    await session.breakpoint(path, line, hit_condition=str(case.hit))
-    stop = await session.launch(script.text)
-    assert stop["current_location"]["line"] == line
-    told = await session.post("/history", expression=case.expression, limit=100)
+    told = await asked(api, case, script)
+    assert (told["how"], told["runs"]) == ("rerun", 2)
     found = [
         [w["old"], w["new"], w["location"]["path"], w["location"]["line"], w["function"]]
         for w in reversed(told["writes"])
     ]
     assert found == expected
     assert told["complete"] is True, told["reason"]
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_what_the_launch_has_recorded_is_what_a_second_run_finds(
+    api: Api, program: Callable[..., Program], name: str
+) -> None:
+    case = CASES[name]
+    script = program(case.script)
+    path, line = place(case, script)
+    recorded = await asked(api, case, script, record=[f"{path}:{line}:{case.expression}"])
+    assert (recorded.pop("how"), recorded.pop("runs")) == ("recorded", 1)
+    again = await asked(api, case, script)
+    assert (again.pop("how"), again.pop("runs")) == ("rerun", 2)
+    assert len(again["writes"]) > 1
+    assert recorded == again
+
+
+async def asked(api: Api, case: Case, script: Program, **launch: Any) -> dict[str, Any]:
+    """The answer at the stop, in a session of its own."""
+    path, line = place(case, script)
+    session = await api.session(project_root=str(script.path.parent))
+    await session.breakpoint(path, line, hit_condition=str(case.hit))
+    stop = await session.launch(script.text, **launch)
+    assert stop["current_location"]["line"] == line
+    told = await session.post("/history", expression=case.expression, limit=100)
     await session.delete("")
+    return dict(told)

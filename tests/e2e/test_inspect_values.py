@@ -212,6 +212,38 @@ async def test_a_value_that_cannot_be_set_says_why_and_changes_nothing(
     assert await named(session) == before
 
 
+async def test_what_an_expression_names_is_set_in_any_frame(api: Api, program: Write) -> None:
+    session = await stopped(api, program)
+
+    async def put(expression: str, value: str, frame_id: int = 0) -> str:
+        changed = await session.post(
+            "/set-expression", expression=expression, value=value, frame_id=frame_id
+        )
+        assert changed["name"] == expression.strip()
+        return str(changed["value"])
+
+    assert await put("number", "LIMIT * 4 + 1  # forty-one") == "41"
+    assert await put(" seen ", "'outside'", 1) == "'outside'"
+    assert await put("big[7]", "-7") == "-7"
+    assert await put("table['a']", "number + 1") == "42"
+    assert await put("node.value", "[1]") == "[1]"
+    for expression, value, code, words in (
+        ("number", "1 / 0", "EVALUATE_ERROR", "ZeroDivisionError"),
+        ("number", "1 +", "EVALUATE_ERROR", "SyntaxError"),
+        ("number", "1) = (2", "EVALUATE_ERROR", "SyntaxError"),
+        ("pair[0]", "1", "EVALUATE_ERROR", "TypeError"),
+        ("number +", "1", "EVALUATE_ERROR", "SyntaxError"),
+        ("len(big)", "1", "INVALID_REQUEST", "no variable, attribute or item"),
+    ):
+        body = {"expression": expression, "value": value}
+        error = await refused(api, code, "POST", f"{session.path}/set-expression", json=body)
+        assert words in error.message
+    assert (await session.get())["extras"] == ["set_expression"]
+    await session.resume()
+    assert await session.printed() == "stopped\n(41, 'outside', -7, 42, [1], 10)\n"
+    assert "extras" not in await session.get()
+
+
 DEEP = """
     def dive(depth):
         if not depth:

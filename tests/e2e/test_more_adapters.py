@@ -13,7 +13,7 @@ import pytest
 import trio
 
 from relay import Settings
-from tests.e2e.api import Api, Session
+from tests.e2e.api import Api, Refused, Session
 from tests.e2e.conftest import running_relay
 from tests.programs import Program
 
@@ -107,6 +107,8 @@ async def test_a_go_program_under_delve(settings: Settings, tmp_path: Path) -> N
         assert created["current_location"]["line"] == source.line("sum"), created
         session = Session(api, created["session_id"])
         assert (await session.locals())["a"]["value"] == "3"
+        with pytest.raises(Refused, match="the delve adapter cannot run backwards"):
+            await session.post("/step-back")
         assert "could not find symbol" in (await session.evaluate("nosuch"))["error"]
         report = (await session.get("/report"))["report"]
         assert f"main.go:{source.line('sum')} in main.add" in report
@@ -151,6 +153,11 @@ async def _drive(api: Api, script: Program) -> None:
     told = await session.resume()
     assert told["current_location"]["line"] == script.line("sum"), told
     assert (await session.evaluate("a * 10 + b"))["result"] == "34"
+    assert (await session.get())["extras"] == ["set_expression"]
+    changed = await session.post("/set-expression", expression="total", value="a * b - 5")
+    assert (changed["name"], changed["value"]) == ("total", "7")
+    with pytest.raises(Refused, match="the stock adapter cannot run backwards"):
+        await session.post("/step-back")
     stop: dict[str, Any] = await session.resume()
     assert (stop["stop_reason"], stop["current_location"]["line"]) == (
         "exception",

@@ -15,6 +15,8 @@ from tests.e2e.api import Api, Refused, Session
 from tests.e2e.conftest import running_relay
 from tests.e2e.served import alive, until
 from tests.e2e.test_configured_adapters import below
+from tests.editor.joining import editor, join, stack, terms
+from tests.perl import driver
 from tests.programs import Program
 
 ADAPTER = str(Path(__file__).with_name("odd_adapter.py"))
@@ -231,3 +233,104 @@ async def test_data_breakpoints_are_passed_on(settings: Settings, program: Progr
         session = await stopped(api, program)
         with pytest.raises(Refused, match="data changes"):
             await session.post("/data-breakpoints", expression="n")
+
+
+async def test_motion_backwards_is_passed_on(settings: Settings, program: Program) -> None:
+    async with odd(settings, "turns") as api:
+        session = await stopped(api, program)
+        assert (await session.get())["extras"] == ["restart_frame", "step_back"]
+        assert (await session.post("/step-over"))["current_location"]["line"] == 2
+        assert (await session.resume())["current_location"]["line"] == 3
+        back = await session.post("/step-back")
+        assert (back["stop_reason"], back["current_location"]["line"]) == ("step", 2)
+        with pytest.raises(Refused, match="I go back by lines"):
+            await session.post("/step-back", granularity="statement")
+        begun = await session.post("/reverse-continue", wait=20)
+        assert (begun["stop_reason"], begun["current_location"]["line"]) == ("entry", 1)
+        frames = (await session.get("/stacktrace"))["frames"]
+        assert [frame["line"] for frame in frames] == [1, 9]
+        again = await session.post("/restart-frame", frame_id=1)
+        assert again["stop_reason"] == "restart"
+        with pytest.raises(Refused) as refused:
+            await session.post("/restart-frame", frame_id=7)
+        assert refused.value.code == "FRAME_NOT_FOUND"
+
+
+async def test_what_a_debugger_says_later_that_it_can_is_learned(
+    settings: Settings, program: Program
+) -> None:
+    async with odd(settings, "learns") as api:
+        session = await stopped(api, program)
+        assert (await session.get())["extras"] == ["step_back"]
+        await session.post("/step-over")
+        assert (await session.post("/step-back"))["current_location"]["line"] == 1
+
+
+async def test_an_expression_is_set_by_the_debugger(settings: Settings, program: Program) -> None:
+    async with odd(settings, "sets") as api:
+        session = await stopped(api, program)
+        assert (await session.get())["extras"] == ["set_expression"]
+        told = await session.post("/set-expression", expression="n", value="2")
+        assert (told["name"], told["value"], told["type"]) == ("n", "2", "int")
+        with pytest.raises(Refused, match="not an lvalue") as refused:
+            await session.post("/set-expression", expression="1", value="2")
+        assert refused.value.code == "EVALUATE_ERROR"
+
+
+async def test_what_a_debugger_has_not_said_that_it_can_is_refused(
+    settings: Settings, program: Program
+) -> None:
+    async with odd(settings) as api:
+        session = await stopped(api, program)
+        assert (await session.get())["extras"] == []
+        for path, words in (
+            ("/step-back", "the odd adapter cannot run backwards"),
+            ("/reverse-continue", "the odd adapter cannot run backwards"),
+            ("/restart-frame", "the odd adapter cannot restart a frame"),
+            ("/set-expression", "the odd adapter cannot set an expression"),
+        ):
+            more = {"expression": "n", "value": "2"} if "set" in path else {}
+            with pytest.raises(Refused, match=words) as refused:
+                await session.post(path, **more)
+            assert (refused.value.status, refused.value.code) == (501, "NOT_SUPPORTED")
+        assert (await session.get("/stacktrace"))["frames"][0]["line"] == 1
+
+
+async def test_an_editor_goes_back_where_the_debugger_does(
+    settings: Settings, program: Program
+) -> None:
+    async with odd(settings, "turns", "sets") as api:
+        session = await stopped(api, program)
+        await session.post("/step-over")
+        async with editor(terms(api)) as peer:
+            await join(peer)
+            said = await peer.event("capabilities")
+            assert said["capabilities"] == {
+                "supportsStepBack": True,
+                "supportsRestartFrame": True,
+                "supportsSetExpression": True,
+            }
+            await peer.event("stopped")
+            await peer.ask("stepBack", threadId=1)
+            assert (await peer.event("stopped"))["reason"] == "step"
+            await peer.ask("reverseContinue", threadId=1)
+            why = await peer.event("stopped")
+            assert why["reason"] == "entry"
+            frame = (await stack(peer, why))[0]["id"]
+            changed = await peer.ask("setExpression", expression="n", value="5", frameId=frame)
+            assert changed["value"] == "5"
+            await peer.ask("restartFrame", frameId=frame)
+            assert (await peer.event("stopped"))["reason"] == "restart"
+    async with odd(settings) as api:
+        session = await stopped(api, program)
+        async with editor(terms(api, session.id)) as peer:
+            await join(peer)
+            why = await peer.event("stopped")
+            for command, more in (
+                ("stepBack", {"threadId": 1}),
+                ("reverseContinue", {"threadId": 1}),
+                ("restartFrame", {"frameId": (await stack(peer, why))[0]["id"]}),
+                ("setExpression", {"expression": "n", "value": "1"}),
+            ):
+                with pytest.raises(driver.Refused, match="the odd adapter cannot"):
+                    await peer.ask(command, **more)

@@ -31,7 +31,18 @@ async def test_the_writes_of_a_value_come_as_short_text(
                 "debug_trace", what="why", target="account.rate", max_chars=200
             )
             assert len(short) <= 200
-            assert short.startswith("why account.rate = 0: 2 writes (all), newest first\n  4 -> 0")
+            assert short.startswith(
+                "why account.rate = 0: 2 writes (all), newest first, by a second run\n"
+            )
             refused = await client.refused("debug_trace", what="why")
             assert "what=why needs `target`" in refused
+            await client.call("debug_end")
+            await client.call(
+                "debug_run",
+                script="main.py",
+                breakpoints=[place],
+                record=["share:account.rate"],
+            )
+            text = await client.call("debug_trace", what="why", target="account.rate")
+            assert "newest first, recorded\n" in text
             await client.call("debug_end")

@@ -6,7 +6,7 @@ Source: DAP, "Launching and attaching".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import trio
@@ -29,6 +29,7 @@ async def shake_hands(
     *,
     has_probe: bool,
     watched_state: Mapping[str, Any] | None = None,
+    recorded_places: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """From a fresh link to a program that runs with everything set.
 
@@ -49,8 +50,8 @@ async def shake_hands(
             if debuggee.stdin is not None:  # else it is not ours, and may be under way
                 await inspector.watch_stdin()
         await inspector.configure(debuggee.session.redaction)
-        if watched_state is not None:
-            await inspector.watch_writes(watched_state)
+        if watched_state is not None or recorded_places:
+            await inspector.watch_writes(state=watched_state, places=recorded_places)
         await debuggee.group.prepare(inspector)
         debuggee.inspector = inspector
         await send_all(debuggee)

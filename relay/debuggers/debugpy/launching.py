@@ -193,6 +193,7 @@ class _Start:
                 ),
                 has_probe=has_probe,
                 watched_state=self._plan.watched_state,
+                recorded_places=self._plan.recorded_places,
             )
         except (RelayError, ExceptionGroup) as error:
             raise await self._why(debuggee, error) from None

@@ -19,7 +19,7 @@ from relay.debuggers.debugpy.rungs import children_spec
 from relay.debuggers.debugpy.unfit import DebuggerUnfit
 from relay.errors import NotSupported
 from relay.session.dap.breakpoint_events import name_of, take_places
-from relay.session.inspector import MAX_VALUE, Inspector, Page
+from relay.session.inspector import MAX_VALUE, Extra, Inspector, Page
 from relay.session.own_code import own_roots
 from relay.session.state.breakpoints import Breakpoint
 from relay.session.state.exception_breakpoints import ExceptionBreakpoints
@@ -156,6 +156,27 @@ class ProbeInspector(Inspector):
             ref=reference,
             name=name,
             expression=expression,
+            max_value=MAX_VALUE,
+            reveal=reveal,
+        )
+
+    def learn(self, capabilities: Mapping[str, Any]) -> None:
+        """Nothing: what it can is known."""
+
+    @property
+    def extras(self) -> frozenset[Extra]:
+        """It goes forward only."""
+        return frozenset((Extra.SET_EXPRESSION,))
+
+    async def set_expression(
+        self, frame: Frame, expression: str, value: str, *, reveal: bool
+    ) -> dict[str, Any]:
+        return await self._ask(
+            "set_expression",
+            frame,
+            frame=frame.dap_id,
+            expression=expression,
+            value=value,
             max_value=MAX_VALUE,
             reveal=reveal,
         )
@@ -306,8 +327,11 @@ class ProbeInspector(Inspector):
     async def calls_read(self, *, stopped: bool) -> dict[str, Any] | None:
         return (await self._ask("calls_read", None, stopped=stopped))["calls"]  # type: ignore[no-any-return]
 
-    async def watch_writes(self, state: Mapping[str, Any]) -> None:
-        answer = await self._ask("watch_writes", None, **state)
+    async def watch_writes(
+        self, *, state: Mapping[str, Any] | None = None, places: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        given = {} if state is None else {"state": dict(state)}
+        answer = await self._ask("watch_writes", None, **given, places=[*map(dict, places)])
         if not answer["can"]:
             raise NotSupported("The program's own tracing tools leave no room to watch writes")
 

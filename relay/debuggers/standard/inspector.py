@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Never
 
 from relay.errors import DebuggerError, InvalidRequest, VariableNotFound
 from relay.session.dap.breakpoint_sync import id_of, take_answers
-from relay.session.inspector import MAX_VALUE, Inspector, Page
+from relay.session.inspector import MAX_VALUE, Extra, Inspector, Page
 from relay.session.state.breakpoints import Breakpoint
 from relay.session.state.exception_breakpoints import ExceptionBreakpoints
 from relay.session.state.stop import Frame, RaisedException
@@ -31,6 +31,12 @@ EXTRAS = (
 )
 """Fields of a breakpoint, each with DAP's capability and what to call it."""
 
+CAPABILITIES = {
+    Extra.STEP_BACK: "supportsStepBack",
+    Extra.RESTART_FRAME: "supportsRestartFrame",
+    Extra.SET_EXPRESSION: "supportsSetExpression",
+}
+
 LOCALS = 200
 """Variables of a frame that are asked for at once, to be cut to a budget afterwards."""
 
@@ -44,10 +50,13 @@ class StandardInspector(Inspector):
         super().__init__()
         self._debuggee = debuggee
         self._debugger = debugger
-        self._can = can
+        self._can = dict(can)
         self._known: dict[int, dict[str, Any]] = {}
         self._data: dict[str, dict[str, Any]] = {}  # data breakpoints as they are sent
         self._threads: list[dict[str, Any]] = []  # as the adapter listed them last
+
+    def learn(self, capabilities: Mapping[str, Any]) -> None:
+        self._can.update(capabilities)
 
     def refusal(self, breakpoint: Breakpoint) -> str | None:
         """What of it the adapter has not said that it can, or has no field for."""
@@ -216,6 +225,24 @@ class StandardInspector(Inspector):
             return {"exception": str(error.details.get("adapter_message") or error.message)}
         return self._shown({**body, "name": name})
 
+    @property
+    def extras(self) -> frozenset[Extra]:
+        """As its capabilities say."""
+        return frozenset(extra for extra, name in CAPABILITIES.items() if self._can.get(name))
+
+    async def set_expression(
+        self, frame: Frame, expression: str, value: str, *, reveal: bool
+    ) -> dict[str, Any]:
+        """In the debugger's own syntax; `exception` has its words for why not."""
+        if Extra.SET_EXPRESSION not in self.extras:
+            self._cannot("set an expression")
+        asked = {"expression": expression, "value": value, "frameId": frame.dap_id}
+        try:
+            body = await self._debuggee.request("setExpression", asked)
+        except DebuggerError as error:
+            return {"exception": str(error.details.get("adapter_message") or error.message)}
+        return self._shown({**body, "name": expression})
+
     # References ---------------------------------------------------------------------
 
     def _note(self, said: Mapping[str, Any]) -> int:
@@ -382,7 +409,9 @@ class StandardInspector(Inspector):
     async def trace_start(self, **wanted: Any) -> bool:
         self._cannot("trace a call")
 
-    async def watch_writes(self, state: Mapping[str, Any]) -> None:
+    async def watch_writes(
+        self, *, state: Mapping[str, Any] | None = None, places: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
         self._cannot("say who wrote a value")
 
     async def write_question(self, frame: Frame, expression: str) -> dict[str, Any]:

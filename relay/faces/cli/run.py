@@ -18,6 +18,7 @@ from relay.faces.cli.run_options import (
     CHILDREN,
     DEPTH,
     LOG,
+    RECORD,
     TRACE,
     UNTIL_RESULT,
     WATCH,
@@ -64,8 +65,10 @@ def _no_module(ctx: click.Context, param: click.Parameter, value: str | None) ->
     "whys",
     metavar="EXPR",
     multiple=True,
-    help="At the first stop: who wrote EXPR. Runs the program a second time, unseen.",
+    help="At the first stop: who wrote EXPR. Runs the program a second time, unseen, unless "
+    "--record has it.",
 )
+@RECORD
 @click.option(
     "--calls",
     is_flag=False,
@@ -127,6 +130,7 @@ def run(
     watches: tuple[dict[str, Any], ...],
     expressions: tuple[str, ...],
     whys: tuple[str, ...],
+    records: tuple[str, ...],
     calls: str | None,
     on_exception: bool,
     trace: dict[str, Any] | None,
@@ -174,6 +178,7 @@ def run(
         watches=watches,
         expressions=expressions,
         whys=whys,
+        records=records,
         calls=None if calls is None else [one for one in calls.split(",") if one],
         on_exception=on_exception,
         reports=reports,

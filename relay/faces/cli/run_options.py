@@ -28,6 +28,7 @@ class RunOptions:
     breakpoints: Sequence[dict[str, Any]] = ()
     expressions: Sequence[str] = ()
     whys: Sequence[str] = ()
+    records: Sequence[str] = ()
     watches: Sequence[dict[str, Any]] = ()
     on_exception: bool = False
     reports: int = BOUND
@@ -215,6 +216,14 @@ DEPTH = click.option(
     show_default=True,
     metavar="N",
     help="Levels of calls that a trace shows line by line.",
+)
+RECORD = click.option(
+    "--record",
+    "records",
+    metavar="PLACE:EXPR",
+    multiple=True,
+    help="Keep a log, from the start, of who writes what EXPR names at PLACE (FILE:LINE or a "
+    "function): who wrote it is then known without a second run.",
 )
 CHILDREN = click.option(
     "--children/--no-children",

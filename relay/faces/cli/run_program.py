@@ -221,6 +221,7 @@ class _Run:
             **self._options.target,
             stop_on_exception=catches,
             debug_subprocesses=self._options.debug_subprocesses,
+            record=list(self._options.records),
             stop_on_entry=self._question is not None,
             wait=None if self._question is None else START_SECONDS,
         )

@@ -14,7 +14,7 @@ from relay.faces.cli.adapter_option import ADAPTER, ATTACHED_ADAPTER, adapter_fi
 from relay.faces.cli.caller import caller_of
 from relay.faces.cli.places import BREAKS, specs
 from relay.faces.cli.program_words import read_program
-from relay.faces.cli.run_options import CHILDREN
+from relay.faces.cli.run_options import CHILDREN, RECORD
 from relay.faces.cli.shell import WAIT, Shell, server_command, session_command
 from relay.faces.cli.stop_display import go
 
@@ -63,6 +63,7 @@ def _variable(ctx: click.Context, param: click.Parameter, given: Sequence[str]) 
     metavar="NAME[=VALUE]",
     help="Variable of the program, or one of this shell to pass on; may be repeated.",
 )
+@RECORD
 @CHILDREN
 @PYTHON
 @ADAPTER
@@ -76,6 +77,7 @@ def start(
     on_exception: bool,
     on_raise: bool,
     env: dict[str, str],
+    records: Sequence[str],
     children: bool | None,
     python_path: str | None,
     adapter: str | None,
@@ -94,6 +96,7 @@ def start(
     Examples:
       relay start --break app.py:42 app.py --flag
       relay start --break 'app.py:42:count > 3' -- app.py
+      relay start --break app.py:42 --record app.py:42:cart.total app.py
       relay start -m pytest -q tests/test_basket.py
       relay start -- -O -W error app.py
     """
@@ -113,6 +116,7 @@ def start(
         **target,
         cwd=here,
         env=env,
+        record=list(records),
         stop_on_entry=stop_on_entry,
         stop_on_exception="raised" if on_raise else "uncaught" if on_exception else False,
         debug_subprocesses="auto" if children is None else children,

@@ -48,6 +48,11 @@ class EventWriter:
             if not page.has_more:
                 return cursor
 
+    async def say_extras(self) -> None:
+        """Tell what the session's debugger can beyond what the relay has said of itself."""
+        if can := views.capabilities_of((await self._session.view()).extras or ()):
+            self._editor.event("capabilities", {"capabilities": can})
+
     async def where(self) -> None:
         """Show an editor that has just joined where the program stands."""
         for view in (await self._session.breakpoints()).breakpoints:

@@ -6,6 +6,7 @@ the agent. Source: DAP requests; contract, section 3.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -35,9 +36,13 @@ NEEDS_CONTROL = frozenset(
         "next",
         "stepIn",
         "stepOut",
+        "stepBack",
+        "reverseContinue",
+        "restartFrame",
         "pause",
         "evaluate",
         "setVariable",
+        "setExpression",
         "completions",
         "dataBreakpointInfo",
         "setDataBreakpoints",
@@ -205,6 +210,7 @@ class Face:
         if self._launch is None:
             try:
                 cursor = await self._events.catch_up()
+                await self._events.say_extras()
                 await self._events.where()
             except RelayError as error:
                 self._editor.event("output", {"category": "console", "output": _words(error)})
@@ -229,6 +235,8 @@ class Face:
             self._events.end(None)
             return
         self._editor.answer(self._launch)
+        with contextlib.suppress(RelayError):  # it has ended by now
+            await self._events.say_extras()
         self._nursery.start_soon(self._events.follow, None)
 
     async def _disconnect(self, arguments: Arguments) -> Body:
@@ -314,6 +322,19 @@ class Face:
         await self._session.step_out(wait=0, thread_id=arguments["threadId"])
         return None
 
+    async def _step_back(self, arguments: Arguments) -> Body:
+        await self._session.step_back(wait=0, thread_id=arguments["threadId"])
+        return None
+
+    async def _reverse_continue(self, arguments: Arguments) -> Body:
+        await self._session.reverse_continue(wait=0, thread_id=arguments["threadId"])
+        return None
+
+    async def _restart_frame(self, arguments: Arguments) -> Body:
+        index = await self._index_of(arguments["frameId"])
+        await self._session.restart_frame(wait=0, frame_id=index)
+        return None
+
     async def _pause(self, arguments: Arguments) -> Body:
         await self._session.pause(wait=0)
         return None
@@ -384,6 +405,14 @@ class Face:
         view = await self._session.set_variable(reference, name=name, value=arguments["value"])
         return views.changed(view)
 
+    async def _set_expression(self, arguments: Arguments) -> Body:
+        view = await self._session.set_expression(
+            expression=arguments["expression"],
+            value=arguments["value"],
+            frame_id=await self._index_of(arguments.get("frameId")),
+        )
+        return views.changed(view)
+
     async def _completions(self, arguments: Arguments) -> Body:
         found = await self._session.completions(
             text=arguments["text"],
@@ -429,6 +458,9 @@ _REQUESTS: Mapping[str, _Do] = {
     "next": Face._next,
     "stepIn": Face._step_in,
     "stepOut": Face._step_out,
+    "stepBack": Face._step_back,
+    "reverseContinue": Face._reverse_continue,
+    "restartFrame": Face._restart_frame,
     "pause": Face._pause,
     "threads": Face._threads,
     "stackTrace": Face._stack,
@@ -436,6 +468,7 @@ _REQUESTS: Mapping[str, _Do] = {
     "variables": Face._variables,
     "evaluate": Face._evaluate,
     "setVariable": Face._set_variable,
+    "setExpression": Face._set_expression,
     "completions": Face._completions,
     "exceptionInfo": Face._exception_info,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -32,6 +32,22 @@ CAPABILITIES: dap.Capabilities = {
     "supportsDelayedStackTraceLoading": True,
     "exceptionBreakpointFilters": FILTERS,
 }
+
+
+EXTRAS: Mapping[str, dap.Capabilities] = {
+    "step_back": {"supportsStepBack": True},
+    "restart_frame": {"supportsRestartFrame": True},
+    "set_expression": {"supportsSetExpression": True},
+}
+"""What only some debuggers can: said when the session's is known."""
+
+
+def capabilities_of(extras: Sequence[str]) -> dap.Capabilities:
+    """What an editor is told of a session's extras."""
+    found: dap.Capabilities = {}
+    for extra in extras:
+        found |= EXTRAS.get(extra, {})
+    return found
 
 
 def source(path: str) -> dap.Source:

@@ -109,6 +109,13 @@ class Run(WaitsForSession):
         "uncaught", description="Where to stop for exceptions of the program's own code"
     )
     stop_on_entry: bool = Field(False, description="Stop at the program's first line")
+    record: list[Text] = Field(
+        [],
+        description="PLACE:EXPR, with FILE:LINE or a function as the place: keep a log of who writes "
+        "what EXPR names there; debug_trace what=why then needs no second run",
+        max_length=20,
+        json_schema_extra=UNLISTED,
+    )
     children: bool | None = Field(
         None,
         description="Debug the Python processes that it starts, too; default: if there are "

@@ -103,7 +103,15 @@ def _capture(asked: arguments.Run) -> Sequence[str]:
 
 def _launch_fields(asked: arguments.Run) -> dict[str, Any]:
     """Launch's fields of those that were given; the first stop is waited for elsewhere."""
-    names = {"script", "module", "args", "cwd", "env", "stop_on_entry"} & asked.model_fields_set
+    names = {
+        "script",
+        "module",
+        "args",
+        "cwd",
+        "env",
+        "stop_on_entry",
+        "record",
+    } & asked.model_fields_set
     fields = {name: getattr(asked, name) for name in names}
     if "stdin" in asked.model_fields_set:
         fields["stdin_inputs"] = asked.stdin

@@ -18,12 +18,13 @@ from relay.models.execution import (
     ExecutionResult,
     PauseRequest,
     PauseResult,
+    RestartFrameRequest,
     ReturnValue,
     StepOutRequest,
     StepRequest,
     Waiting,
 )
-from relay.operations.inspect.inspection import reported_threads
+from relay.operations.inspect.inspection import frame_of, inspector_of, reported_threads
 from relay.operations.inspect.snapshot import included_parts
 from relay.operations.report.blocked import (
     PATIENCE,
@@ -32,12 +33,16 @@ from relay.operations.report.blocked import (
 )
 from relay.operations.report.blocked import STOPS as STOPS
 from relay.operations.sessions.sessions import change_view, failure_fields, location_view
+from relay.session.inspector import Extra
 from relay.session.session import Session
 from relay.session.state.journey import leg_of, setting_of
 from relay.session.state.stop import Stop
 
 STEP_WAIT = 10.0
 """Seconds that a step or a pause waits for its stop by default."""
+
+IRREGULAR = frozenset({"stepBack", "reverseContinue", "restartFrame"})
+"""Commands that do not go on from where the program stands."""
 
 ANY_THREAD = "*"
 """Some debuggers take this where DAP has a number: they need not be asked for one first."""
@@ -99,6 +104,51 @@ async def step_into(session: Session, *, body: StepRequest) -> ExecutionResult:
 async def step_out(session: Session, *, body: StepOutRequest) -> ExecutionResult:
     """Run until this function has returned to its caller."""
     return await _step(session, "step-out", "stepOut", body, {})
+
+
+async def step_back(session: Session, *, body: StepRequest) -> ExecutionResult:
+    """Run backwards to the line before this one, calls and all.
+
+    For debuggers that run backwards: a session's `extras` have `step_back` then.
+    """
+    _require_extra(session, Extra.STEP_BACK, "run backwards")
+    return await _step(session, "step-back", "stepBack", body, {"granularity": body.granularity})
+
+
+async def reverse_continue(session: Session, *, body: ContinueRequest) -> ContinueResult:
+    """Run backwards to the breakpoint before, or to the beginning.
+
+    Answers at once; with `wait`, at that stop. For debuggers that run backwards: a session's
+    `extras` have `step_back` then.
+    """
+    _require_extra(session, Extra.STEP_BACK, "run backwards")
+    stop = session.require_stop("reverse-continue")
+    await _check_thread(session, body.thread_id)
+    cursor = session.events.last_seq
+    thread_id = body.thread_id or stop.thread_id
+    await _resume(session, stop, "reverseContinue", {"threadId": thread_id})
+    result = await settle(session, body, cursor, default_wait=0.0)
+    return ContinueResult(**dict(result))
+
+
+async def restart_frame(session: Session, *, body: RestartFrameRequest) -> ExecutionResult:
+    """Begin the call of a frame anew, with its arguments; what it has done stays done.
+
+    For debuggers that can: a session's `extras` have `restart_frame` then.
+    """
+    _require_extra(session, Extra.RESTART_FRAME, "restart a frame")
+    stop = session.require_stop("restart-frame")
+    frame = await frame_of(session, body.frame_id)
+    cursor = session.events.last_seq
+    await _resume(session, stop, "restartFrame", {"frameId": frame.dap_id})
+    return await settle(session, body, cursor, default_wait=STEP_WAIT)
+
+
+def _require_extra(session: Session, extra: Extra, what: str) -> None:
+    """Raise NotSupported unless the session's debugger has said that it can."""
+    session.require_stop(what)
+    if extra not in inspector_of(session, what).extras:
+        raise session.debugger.cannot(what)
 
 
 async def _step(
@@ -177,7 +227,9 @@ async def _resume(session: Session, stop: Stop, command: str, arguments: Mapping
 def _note_leg(session: Session, stop: Stop, command: str, arguments: Mapping[str, Any]) -> None:
     """Another run of the program could be brought on in the same way."""
     target, journey = session.stops.target, session.journey
-    if arguments["threadId"] != stop.thread_id:
+    if command in IRREGULAR:
+        journey.disturb("it was run backwards, or a frame was restarted")
+    if arguments.get("threadId", stop.thread_id) != stop.thread_id:
         journey.disturb("another thread than the one that stopped was resumed")
     if target is not None and target.thread_id is not None:
         journey.disturb("it was to run to a line in one thread only")

@@ -1,8 +1,8 @@
 """Who wrote a value: the last writes of what an expression names at a stop.
 
-Nothing is recorded beforehand. The same launch is run again, out of sight, with only this state
-watched; at the stop that is equal to the present one, the writes of the object that the expression
-names there are the answer. Source: contract, section 11.
+What the launch had recorded is read from the log. For anything else the same launch is run again,
+out of sight, with only this state watched; at the stop that is equal to the present one, the writes
+of the object that the expression names there are the answer. Source: contract, section 11.
 """
 
 from __future__ import annotations
@@ -43,12 +43,18 @@ NOT_DETERMINISTIC = "not deterministic"
 async def history(session: Session, *, body: HistoryRequest) -> History:
     """Who wrote the value that an expression names here: the last writes, newest first.
 
-    The program is started again, out of sight, with the same arguments, environment, input and
-    hash seed, and brought to the same stop: what it does to files and to others, it does again.
-    If it does not come to an equal stop, `complete` is false and the reason `not deterministic`.
+    Known at once if the launch had it recorded (`record`). Else the program is started again, out
+    of sight, with the same arguments, environment, input and hash seed, and brought to the same
+    stop: what it does to files and to others, it does again. If it does not come to an equal stop,
+    `complete` is false and the reason `not deterministic`.
     """
     stop = session.require_stop("ask who wrote a value")
     asked = await _question(session, body)
+    if asked["recorded"]:
+        found = await _recorded(session, body)
+        return History(
+            expression=body.expression, value=asked["value"], how="recorded", runs=1, **found
+        )
     _require_repeatable(session)
     async with session.journey.asking:
         if session.stop is not stop:
@@ -112,22 +118,42 @@ async def _found_again(
             raise
         except RelayError as error:
             raise OtherwiseError(words_of(error)) from None
+    edited = await _edited(session, await _places(session, stop), answer["writes"])
+    if edited:
+        raise OtherwiseError(f"{edited[0]} was changed since the program was started")
+    return await _told(session, answer, ())
+
+
+async def _recorded(session: Session, body: HistoryRequest) -> dict[str, Any]:
+    """The log that this run has kept: the code is that which ran, whatever the files say now."""
+    frame = await frame_of(session, body.frame_id)
+    inspector = inspector_of(session, "ask who wrote a value")
+    answer = await inspector.written(frame, body.expression, body.limit)
+    return await _told(session, answer, await _edited(session, (), answer["writes"]))
+
+
+async def _told(
+    session: Session, answer: Mapping[str, Any], edited: Sequence[str]
+) -> dict[str, Any]:
+    """The writes with the lines of source that made them, but for files that were edited since."""
     reason = answer["reason"]
-    await _check_unchanged(session, stop, answer["writes"])
-    writes = [await _write(session, one) for one in answer["writes"]]
+    writes = [await _write(session, one, edited) for one in answer["writes"]]
     return {"writes": writes, "complete": reason is None, "reason": reason}
 
 
-async def _check_unchanged(
-    session: Session, stop: Stop, writes: Sequence[Mapping[str, Any]]
-) -> None:
-    """Raise OtherwiseError if code that is part of the answer was edited since the launch."""
-    places = await _places(session, stop)
+async def _edited(
+    session: Session,
+    places: Sequence[tuple[str | None, int, str]],
+    writes: Sequence[Mapping[str, Any]],
+) -> list[str]:
+    """The files with code that is part of the answer which were edited since the launch."""
     paths = {frame["path"] for write in writes for frame in write["stack"]}
+    edited = []
     for path in sorted({*paths, *(path for path, _, _ in places if path is not None)}):
         with contextlib.suppress(OSError, ValueError):
             if os.stat(path).st_mtime > session.journey.began_at:
-                raise OtherwiseError(f"{path} was changed since the program was started")
+                edited.append(path)
+    return edited
 
 
 def _nothing(reason: str, difference: str | None = None) -> dict[str, Any]:
@@ -165,7 +191,7 @@ async def _places(session: Session, stop: Stop) -> Sequence[tuple[str | None, in
     return [(frame.path, frame.line, frame.name) for frame in frames]
 
 
-async def _write(session: Session, found: Mapping[str, Any]) -> HistoryWrite:
+async def _write(session: Session, found: Mapping[str, Any], edited: Sequence[str]) -> HistoryWrite:
     frames = [WriteFrame.pick(frame) for frame in found["stack"]]
     writer = frames[0] if frames else WriteFrame(function="", path="", line=0)
     where = Location(path=writer.path, line=writer.line, function=writer.function)
@@ -174,7 +200,7 @@ async def _write(session: Session, found: Mapping[str, Any]) -> HistoryWrite:
         new=found["new"],
         location=where,
         function=writer.function,
-        source=await _source_line(session, writer),
+        source=None if writer.path in edited else await _source_line(session, writer),
         stack=frames,
     )
 

@@ -18,6 +18,8 @@ CALLERS = 3
 VALUE_ROOM = 120
 SOURCE_ROOM = 100
 NO_VALUE = "(none)"
+WAYS = {"recorded": "recorded", "rerun": "by a second run"}
+"""How it is known."""
 
 
 def history_text(found: History, root: str, max_bytes: int) -> str:
@@ -45,7 +47,10 @@ def _head(found: History) -> str:
     writes = "1 write" if count == 1 else f"{count} writes"
     kind = " (all)" if found.complete else ""
     order = ", newest first" if count > 1 else ""
-    return f"why {one_line(found.expression)} = {cut(value, VALUE_ROOM)}: {writes}{kind}{order}"
+    known = f", {WAYS[found.how]}"
+    return (
+        f"why {one_line(found.expression)} = {cut(value, VALUE_ROOM)}: {writes}{kind}{order}{known}"
+    )
 
 
 def _remarks(found: History) -> list[str]:

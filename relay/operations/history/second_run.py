@@ -103,7 +103,13 @@ async def _launch(
     ends_input: bool,
 ) -> None:
     assert journey.plan is not None
-    plan = replace(journey.plan, stdin=stdin, debug_subprocesses=False, watched_state=dict(state))
+    plan = replace(
+        journey.plan,
+        stdin=stdin,
+        debug_subprocesses=False,
+        watched_state=dict(state),
+        recorded_places=(),
+    )
     hidden.breakpoints.load(_fresh(journey.start))
     hidden.definition.stop_at_exceptions(journey.start.exceptions)
     starters = await hidden.debugger.launch(hidden, plan)

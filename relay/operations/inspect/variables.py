@@ -12,6 +12,7 @@ from relay.models.variables import (
     ChildView,
     FrameVariables,
     FrameVariablesQuery,
+    SetExpressionRequest,
     SetVariableRequest,
     VariableSummary,
     expandable,
@@ -148,10 +149,27 @@ async def set_variable(
         body.value,
         reveal=body.reveal,
     )
+    return _changed(session, body.name, found)
+
+
+async def set_expression(session: Session, *, body: SetExpressionRequest) -> VariableView:
+    """Give what an expression names a new value, and show it.
+
+    `value` is evaluated in the frame, too. What it raises, or the assignment does, is an
+    `EVALUATE_ERROR`; nothing is changed then.
+    """
+    frame = await frame_of(session, body.frame_id)
+    inspector = inspector_of(session, "set an expression")
+    found = await inspector.set_expression(frame, body.expression, body.value, reveal=body.reveal)
+    return _changed(session, body.expression, found)
+
+
+def _changed(session: Session, name: str, found: dict[str, Any]) -> VariableView:
+    """What was set, as it is now. Raises EvaluateError for what was not."""
     if (raised := found.get("exception")) is not None:
         raise EvaluateError(
-            f"cannot set {body.name!r}: {raised}",
-            name=body.name,
+            f"cannot set {name!r}: {raised}",
+            name=name,
             reason=raised,
             suggestion="Give an expression whose value can stand there; "
             "tuples, texts and read-only attributes cannot be changed",

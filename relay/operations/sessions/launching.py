@@ -29,6 +29,7 @@ from relay.models.launch import (
 )
 from relay.operations.breakpoints.pending import check_again, look_out
 from relay.operations.execution.stepping import settle
+from relay.operations.history.recordings import recorded_places
 from relay.operations.paths import resolve, similar_files
 from relay.process.stdin_queue import QUEUE_BYTES
 from relay.session.debuggee.attach_target import Mappings, Target
@@ -109,6 +110,7 @@ def _check_options(session: Session, body: LaunchRequest) -> None:
         (bool(body.python_args), Ability.LAUNCH_MODES, "take python_args"),
         (body.debug_subprocesses is True, Ability.CHILDREN, "debug subprocesses"),
         (bool(body.stdin_inputs), Ability.STDIN, "give the program any standard input"),
+        (bool(body.record), Ability.TRACE, "record who writes a value"),
         (body.console == "integratedTerminal", Ability.TERMINAL, "give the program a terminal"),
     ):
         if given:
@@ -142,6 +144,7 @@ async def _plan(session: Session, body: LaunchRequest) -> LaunchPlan:
         children_optional=body.debug_subprocesses == "auto",
         workers_only=children == "workers",
         hash_seed=_hash_seed(body.env),
+        recorded_places=await recorded_places(session, body.record),
     )
 
 

@@ -204,6 +204,7 @@ def view(session: Session, *, reveal: bool = False) -> SessionView:
         program=program_view(session.launched, REVEALING if reveal else session.redaction),
         launch_mode=session.launched.rung if session.launched else None,
         debugger=debugger_view(session),
+        extras=_extras(session),
         pid=session.pid,
         current_location=location_view(stop),
         stopped_thread_id=stop.thread_id if stop else None,
@@ -215,6 +216,11 @@ def view(session: Session, *, reveal: bool = False) -> SessionView:
         warning=session.warning,
         waiting_for_input=session.waiting_for_input,
     )
+
+
+def _extras(session: Session) -> list[str] | None:
+    inspector = session.debuggee.inspector if session.debuggee is not None else None
+    return None if inspector is None else sorted(inspector.extras)
 
 
 def debugger_view(session: Session) -> DebuggerView | None:

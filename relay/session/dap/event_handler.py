@@ -41,6 +41,7 @@ class EventHandler:
             "thread": self._thread,
             "breakpoint": self._breakpoint,
             "module": self._module,
+            "capabilities": self._capabilities,
             "process": self._process,
             "exited": self._exited,
             "terminated": self._terminated,
@@ -102,6 +103,11 @@ class EventHandler:
                 self._printed(category, str(text))
             else:
                 self._print("console", str(text))
+
+    def _capabilities(self, body: Mapping[str, Any]) -> None:
+        """Some learn what they can from the program: one that was recorded runs backwards."""
+        if self._debuggee.inspector is not None:
+            self._debuggee.inspector.learn(dict(body["capabilities"]))
 
     def _debugger_reported(self, body: Mapping[str, Any]) -> None:
         self._events.debugger_known(self._session.debugger.report(body))

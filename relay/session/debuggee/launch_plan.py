@@ -41,6 +41,10 @@ class LaunchPlan:
     watched_state: Mapping[str, Any] | None = None
     """The state whose writes are recorded from the beginning, as the inspector names it."""
 
+    recorded_places: tuple[Mapping[str, Any], ...] = ()
+    """Expressions whose writes are recorded from the beginning, with the places where they will be
+    asked about, as the inspector takes them."""
+
     def launched(self, rung: str) -> Launched:
         """What is launched, on a rung."""
         return Launched(

@@ -113,6 +113,8 @@ PARTS = (
     "write_sites",
     "write_log",
     "write_effects",
+    "write_places",
+    "write_recorder",
     "write_monitor",
     "write_settrace",
     "write_history",

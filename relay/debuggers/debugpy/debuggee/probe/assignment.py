@@ -7,12 +7,13 @@ Finds the child by the name that its page shows, and puts the value where the ch
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.attributes import own_dict
     from relay.debuggers.debugpy.debuggee.probe.contents import Child
-    from relay.debuggers.debugpy.debuggee.probe.evaluation import raised_answer
+    from relay.debuggers.debugpy.debuggee.probe.evaluation import evaluated, raised_answer
     from relay.debuggers.debugpy.debuggee.probe.expressions import compile_source, run_code
     from relay.debuggers.debugpy.debuggee.probe.frames import find_frame, pull_locals, write_locals
     from relay.debuggers.debugpy.debuggee.probe.guard import Interrupted, TroubleError, attempt
@@ -46,6 +47,24 @@ def set_variable(
     finally:
         pull_locals(found)
     return describe(_reread(handle, child, value), handle, handle.frame, max_value)
+
+
+def set_expression(
+    frame: int, expression: str, value: str, max_value: int = 1000
+) -> dict[str, Any]:
+    """Assign the value of an expression to what another one names; answers that one anew."""
+    found = find_frame(frame)
+    compile_source(expression, False, found)  # says what is wrong with the syntax
+    target = ast.parse(expression.strip(), "<evaluate>", "eval").body
+    if not isinstance(target, (ast.Name, ast.Attribute, ast.Subscript)):
+        raise TroubleError("unwatchable", f"{expression} is no variable, attribute or item")
+    compile_source(value, False, found)
+    done = evaluated(f"{expression.strip()} = (\n{value}\n)", found, "repl", max_value)
+    if "exception" not in done:
+        done = evaluated(expression, found, "watch", max_value)
+    if "exception" in done:
+        return done
+    return dict(done, name=expression.strip(), value=done["result"])
 
 
 def _reread(handle: Handle, child: Child, value: Any) -> Child:

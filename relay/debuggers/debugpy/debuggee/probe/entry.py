@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe import PARTS
-    from relay.debuggers.debugpy.debuggee.probe.assignment import set_variable
+    from relay.debuggers.debugpy.debuggee.probe.assignment import set_expression, set_variable
     from relay.debuggers.debugpy.debuggee.probe.breakpoints import hits
     from relay.debuggers.debugpy.debuggee.probe.calls import calls_read, calls_start
     from relay.debuggers.debugpy.debuggee.probe.captures import report_captures, set_captures
@@ -106,6 +106,7 @@ _CALLS: dict[str, Callable[..., dict[str, Any]]] = {
         variables,
         evaluate,
         set_variable,
+        set_expression,
         snapshot,
         exception,
         return_values,

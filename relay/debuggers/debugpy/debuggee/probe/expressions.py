@@ -44,6 +44,11 @@ def compile_source(source: str, statements: bool, frame: Any) -> tuple[Any, Any]
 def mangled(tree: Any, source: str, frame: Any) -> Any:
     """The tree with private names as the compiler would write them in the frame's class."""
     owner = _class_name(frame) if frame is not None and "__" in source else None
+    return mangle_names(tree, owner or "")
+
+
+def mangle_names(tree: Any, owner: str) -> Any:
+    """The tree with private names as the compiler would write them in the class; "": in none."""
     if not owner:
         return tree
     for node in ast.walk(tree):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.steps import stop_watching
     from relay.debuggers.debugpy.debuggee.probe.trace import forget_trace
     from relay.debuggers.debugpy.debuggee.probe.tracing import forget_tracing
+    from relay.debuggers.debugpy.debuggee.probe.write_recorder import forget_writes
 
 _forks_freed: list[bool] = []
 
@@ -42,6 +43,7 @@ def _after_fork() -> None:
     attempt(forget_trace)
     attempt(forget_calls)
     attempt(forget_data_breakpoints_at_fork)
+    attempt(forget_writes)
     attempt(forget_tracing)
     attempt(_drop_debugger)
 

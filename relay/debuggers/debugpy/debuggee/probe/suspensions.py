@@ -23,6 +23,7 @@ _ORDER = (
     "process",  # before all others: in a forked child that is not debugged nothing else may be done
     "output",  # what was printed before the stop is out before anybody hears of the stop
     "calls",  # recorded up to here, and what the stop does is none of them
+    "writes",  # of a stopped thread are the client's
     "trace",  # ends here, and what the stop says may depend on it
     "data",  # the stop that one is made for is over
     "data lines",

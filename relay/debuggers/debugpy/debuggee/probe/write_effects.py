@@ -28,8 +28,8 @@ if TYPE_CHECKING:
         variable_at,
         variable_names,
     )
-    from relay.debuggers.debugpy.debuggee.probe.write_history import WriteWatch
     from relay.debuggers.debugpy.debuggee.probe.write_log import address_of, stack_of_write
+    from relay.debuggers.debugpy.debuggee.probe.write_recorder import WriteWatch
     from relay.debuggers.debugpy.debuggee.probe.write_sites import (
         DICT_WRITERS,
         LIST_WRITERS,

@@ -4,8 +4,6 @@ The question is about the object that an expression names at a stop. A run that 
 same stop is asked to watch the state in whatever object has it; there the expression is resolved
 again, and the writes of the object that it names then are the answer.
 """
-# ruff: noqa: BLE001
-# Broad excepts are the trade here: what goes wrong in a watch is not the program's business.
 
 from __future__ import annotations
 
@@ -17,14 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames import find_frame
-    from relay.debuggers.debugpy.debuggee.probe.guard import (
-        TroubleError,
-        attempt,
-        exception_line,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError
     from relay.debuggers.debugpy.debuggee.probe.scopes import global_items, local_items
     from relay.debuggers.debugpy.debuggee.probe.state_targets import (
-        ABSENT,
         StateTarget,
         dict_of_target,
         read_target,
@@ -36,123 +29,67 @@ if TYPE_CHECKING:
         plan_of,
         qualname_of,
     )
-    from relay.debuggers.debugpy.debuggee.probe.value_stack import (
-        can_read_stack,
-    )
-    from relay.debuggers.debugpy.debuggee.probe.write_effects import look_at_past, write_of_site
+    from relay.debuggers.debugpy.debuggee.probe.value_stack import can_read_stack
     from relay.debuggers.debugpy.debuggee.probe.write_log import (
         ObjectWrites,
         WriteLog,
         address_of,
         has_source,
     )
-    from relay.debuggers.debugpy.debuggee.probe.write_monitor import WriteMonitor
-    from relay.debuggers.debugpy.debuggee.probe.write_settrace import WriteTracer
-    from relay.debuggers.debugpy.debuggee.probe.write_sites import (
-        CodeSites,
-        WatchedState,
-        WriteSite,
-        write_sites,
+    from relay.debuggers.debugpy.debuggee.probe.write_places import states_at
+    from relay.debuggers.debugpy.debuggee.probe.write_recorder import (
+        WriteWatch,
+        record_writes,
+        recorded_watch,
     )
+    from relay.debuggers.debugpy.debuggee.probe.write_sites import WatchedState
 
 _SIMPLE_TYPES = frozenset((int, float, complex, bool, str, bytes, type(None)))
 _SIMPLE_GROUPS = frozenset((list, tuple, dict, set, frozenset))
 _MOST_ITEMS_COMPARED = 100  # of a container whose items are compared
 
 
-class WriteWatch:
-    """One state that is watched, and what was written to it so far."""
-
-    def __init__(self, state: WatchedState, reveal: bool) -> None:
-        self.state = state
-        self.log = WriteLog(state.key, reveal)
-        self.failure: str | None = None
-        self.listener: Any = None
-        self.pending: dict[int, Any] = {}  # by the address of a frame: what it is about to do
-        self.class_bodies: dict[Any, Any] = {}
-
-    def start(self) -> bool:
-        listener: Any = WriteMonitor if hasattr(sys, "monitoring") else WriteTracer
-        self.listener = listener(self)
-        return bool(self.listener.start())
-
-    def stop(self) -> None:
-        attempt(self.listener.stop)
-
-    # What the listeners ask
-
-    def sites_of(self, code: Any) -> CodeSites | None:
-        try:
-            return write_sites(code, self.state)
-        except Exception as error:
-            self._fail(error)
-            return None
-
-    def wants_starts_of(self, code: Any) -> bool:
-        return self.state.kind == "local" and self.state.is_of(code)
-
-    def begin(self, frame: Any) -> None:
-        """A frame whose variable is watched begins: an argument is there already."""
-        try:
-            self.log.forget(frame)
-            value = frame.f_locals.get(self.state.key, ABSENT)
-            if value is not ABSENT:
-                self.log.note(frame, ABSENT, value, frame, is_held=False)
-        except Exception as error:
-            self._fail(error)
-
-    def about_to_write(self, frame: Any, offset: int, site: WriteSite) -> None:
-        try:
-            write_of_site(self, frame, offset, site)
-        except Exception as error:
-            self._fail(error)
-
-    def look_back(self, frame: Any, offset: int) -> None:
-        """An instruction that is looked at when it is over may be over."""
-        try:
-            look_at_past(self, frame, offset)
-        except Exception as error:
-            self._fail(error)
-
-    def _fail(self, error: BaseException) -> None:
-        self.failure = attempt(exception_line, error, default=type(error).__name__)
-
-
 # The calls
 
 
-_write_watch: list[WriteWatch] = []
-
-
 def watch_writes(
-    kind: str, key: str, path: str = "", function: str = "", first_line: int = 0
+    state: dict[str, Any] | None = None, places: list[dict[str, Any]] | None = None
 ) -> dict[str, Any]:
-    """Watch a state from now on: before the program begins. `key` is as `write_question` gave it."""
+    """Watch states from now on: before the program begins.
+
+    state: as `write_question` gave it. places: each `expression`, with `path` and `line`, or
+    `function`, where it will be asked about.
+    """
+    _require_readable_stacks("unsupported")
+    states = [state for place in places or () for state in states_at(**place)]
+    if state is not None:
+        states.append(WatchedState(**dict(state, key=ast.literal_eval(state["key"]))))
+    different = {repr(one): one for one in states}  # 1 and True are equal, and not the same key
+    return {"can": record_writes(list(different.values()))}
+
+
+def _require_readable_stacks(kind: str) -> None:
     if not can_read_stack():
         version = ".".join(map(str, sys.version_info[:2]))
-        raise TroubleError("unsupported", f"Writes cannot be watched in this Python ({version})")
-    state = WatchedState(kind, ast.literal_eval(key), path, function, first_line)
-    watch = WriteWatch(state, False)
-    _write_watch[:] = [watch]
-    return {"can": watch.start()}
+        raise TroubleError(kind, f"Writes cannot be watched in this Python ({version})")
 
 
 def write_question(frame: int, expression: str) -> dict[str, Any]:
     """What an expression names at a stop, so that another run can watch it, and know the stop.
 
     `state`: for `watch_writes`. `value`: the text of the value. `values`: the simple locals and
-    globals of the frame by their names, as signs that are equal if the values are.
+    globals of the frame by their names, as signs that are equal if the values are. `recorded`:
+    whether its writes were recorded from the beginning.
     """
     found = find_frame(frame)
     target = resolve_target(expression, found)
-    if not can_read_stack():
-        version = ".".join(map(str, sys.version_info[:2]))
-        raise TroubleError("unwatchable", f"Writes cannot be watched in this Python ({version})")
+    _require_readable_stacks("unwatchable")
     value = read_target(target)
     return {
         "state": _watched_state_of(target)._asdict(),
         "value": WriteLog(target.key, False).text(value),
         "values": _simple_values(found),
+        "recorded": recorded_watch(target) is not None,
     }
 
 
@@ -203,10 +140,14 @@ def _simple_text(value: Any, depth: int) -> str | None:
 
 
 def written(frame: int, expression: str, limit: int) -> dict[str, Any]:
-    """The newest writes, newest first, of the object that the expression names in the frame."""
-    watch, found = _write_watch[0], find_frame(frame)
-    watch.stop()
-    target = resolve_target(expression, found)
+    """The newest writes, newest first, of the object that the expression names in the frame.
+
+    Raises TroubleError ("unwatchable") if they were not recorded.
+    """
+    target = resolve_target(expression, find_frame(frame))
+    watch = recorded_watch(target)
+    if watch is None:
+        raise TroubleError("unwatchable", "The writes of this were not recorded from the beginning")
     logs = [log for log in _logs_of(watch, target) if log is not None]
     writes = sorted(write for log in logs for write in log.writes)
     left_out = sum(log.count for log in logs) - min(limit, len(writes))

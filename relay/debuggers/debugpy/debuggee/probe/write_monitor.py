@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.trace_monitor import _sys_monitoring
-    from relay.debuggers.debugpy.debuggee.probe.write_history import WriteWatch
+    from relay.debuggers.debugpy.debuggee.probe.write_recorder import WriteRecorder
 
 
 class WriteMonitor:
-    """The events of one watch."""
+    """The events of one recorder."""
 
-    def __init__(self, watch: WriteWatch) -> None:
-        self.watch, self.tool = watch, -1
+    def __init__(self, recorder: WriteRecorder) -> None:
+        self.recorder, self.tool = recorder, -1
         self.codes: dict[Any, Any] = {}
 
     def start(self) -> bool:
@@ -49,24 +49,20 @@ class WriteMonitor:
     def _on_start(self, code: Any, offset: int) -> Any:
         known = self.codes.get(code)
         if known is None:
-            known = self.watch.sites_of(code)
+            known = self.recorder.looks_in(code)
             if known:
                 self.codes[code] = known
                 _sys_monitoring.set_local_events(
                     self.tool, code, _sys_monitoring.events.INSTRUCTION
                 )
-        if not self.watch.wants_starts_of(code):
+        if not self.recorder.wants_starts_of(code):
             return _sys_monitoring.DISABLE
-        self.watch.begin(sys._getframe(1))
+        self.recorder.begin(sys._getframe(1))
         return None
 
     def _on_instruction(self, code: Any, offset: int) -> Any:
-        known = self.codes[code]
-        site = known.sites.get(offset)
-        if offset in known.followers:
-            self.watch.look_back(sys._getframe(1), offset)
-        elif site is None:
+        looks = self.codes[code].get(offset)
+        if looks is None:
             return _sys_monitoring.DISABLE
-        if site is not None:
-            self.watch.about_to_write(sys._getframe(1), offset, site)
+        self.recorder.look(sys._getframe(1), offset, looks)
         return None

@@ -10,19 +10,19 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.trace_record import starts_here
     from relay.debuggers.debugpy.debuggee.probe.trace_settrace import _is_programs
     from relay.debuggers.debugpy.debuggee.probe.tracing import hold_tracing, wanted_trace_function
-    from relay.debuggers.debugpy.debuggee.probe.write_history import WriteWatch
+    from relay.debuggers.debugpy.debuggee.probe.write_recorder import WriteRecorder
 
 
 class WriteTracer:
-    """The events of one watch."""
+    """The events of one recorder."""
 
-    def __init__(self, watch: WriteWatch) -> None:
-        self.watch = watch
+    def __init__(self, recorder: WriteRecorder) -> None:
+        self.recorder = recorder
         self.codes: dict[Any, Any] = {}
         self.set_trace: Any = None  # pydevd's own way to set a thread's trace function
         self.is_active = False
@@ -46,10 +46,15 @@ class WriteTracer:
         )
 
     def stop(self) -> None:
-        self.is_active = False
-        if self.set_trace is not None:
+        was_active, self.is_active = self.is_active, False
+        if was_active:
             sys.modules["pydevd_tracing"].SetTrace = self.set_trace  # type: ignore[attr-defined]
             hold_tracing(None)
+
+    def give_way(self) -> None:
+        """Somebody else takes the place in all threads."""
+        self.is_active = False
+        self.recorder.broke("a trace has taken its place")
 
     def _trace_for_step(self, trace: Any, py_db: Any, ident: Any, frame: Any, **how: Any) -> None:
         """pydevd takes the place of the trace function in frames that are stepped through."""
@@ -69,10 +74,9 @@ class WriteTracer:
         code = frame.f_code
         known = self.codes.get(code)
         if known is None:
-            is_ours = is_debugger_file(code.co_filename)
-            known = self.codes[code] = (not is_ours and self.watch.sites_of(code)) or False
-        if self.watch.wants_starts_of(code) and starts_here(frame):
-            self.watch.begin(frame)
+            known = self.codes[code] = self.recorder.looks_in(code) or False
+        if self.recorder.wants_starts_of(code) and starts_here(frame):
+            self.recorder.begin(frame)
         inner = None if theirs is None else theirs(frame, event, arg)
         if not known:
             return inner
@@ -89,15 +93,10 @@ class _FrameTracer:
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
         if event == "opcode":
             if self.tracer.is_active:
-                self._look(frame, frame.f_lasti)
+                looks = self.known.get(frame.f_lasti)
+                if looks is not None:
+                    self.tracer.recorder.look(frame, frame.f_lasti, looks)
             return self
         if self.inner is not None:
             self.inner = self.inner(frame, event, arg) or self.inner
         return self
-
-    def _look(self, frame: Any, offset: int) -> None:
-        if offset in self.known.followers:
-            self.tracer.watch.look_back(frame, offset)
-        site = self.known.sites.get(offset)
-        if site is not None:
-            self.tracer.watch.about_to_write(frame, offset, site)

@@ -6,6 +6,7 @@ Knows bytecode of Python 3.8 to 3.13. Refuses to know frames and values.
 from __future__ import annotations
 
 import dis
+import os
 from typing import Any, NamedTuple
 
 _FAST_STORES = ("STORE_FAST", "STORE_FAST_MAYBE_NULL")
@@ -55,8 +56,14 @@ class WatchedState(NamedTuple):
     first_line: int = 0
 
     def is_of(self, code: Any) -> bool:
-        """Whether the state is a variable of this code."""
-        return (code.co_filename, code.co_name, code.co_firstlineno) == self[2:]
+        """Whether the state is a variable of this code; without a path, of any with that name."""
+        if self.path:
+            is_like = (code.co_name, code.co_firstlineno) == (self.function, self.first_line)
+            return is_like and self.path in (code.co_filename, os.path.realpath(code.co_filename))
+        name = getattr(code, "co_qualname", None)
+        if name is None:  # before 3.11
+            return bool(code.co_name == self.function.rpartition(".")[2])
+        return bool(name == self.function or name.endswith("." + self.function))
 
 
 def write_sites(code: Any, state: WatchedState) -> CodeSites | None:

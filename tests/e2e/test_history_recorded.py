@@ -1,0 +1,232 @@
+"""Who wrote a value, from the log that a launch has asked for: no second run is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.api import Api, Refused, Session
+from tests.e2e.test_history import CHANGING, SHOP, UNSEEN, WAYS, changes, why
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+ONCE = """
+    import sys
+    import threading
+    from pathlib import Path
+
+    runs = Path(sys.argv[1])
+    runs.write_text(str(int(runs.read_text()) + 1 if runs.exists() else 1))
+    LIMIT = 1  # @global
+
+    class Account:
+        __slots__ = ("rate",)
+        def __init__(self, rate):
+            self.rate = rate  # @made
+            self.__hidden(rate)
+        def __hidden(self, rate):
+            rate += 1  # @raised
+            return rate  # @hidden
+
+    class Book:
+        def __init__(self):
+            self.__count = 0  # @counted
+        def add(self):
+            self.__count += 1  # @added
+            return self  # @book
+
+    def work(kept):
+        account = Account(2)
+        account.rate = 3  # @written
+        prices = {1: "one", True: "yes"}  # @priced
+        total = 0  # @local
+        def more():
+            nonlocal total
+            total += 1  # @more
+        more()
+        for thread in [threading.Thread(target=more) for _ in range(3)]:
+            thread.start()
+            thread.join()
+        global LIMIT
+        LIMIT += 1  # @limit
+        Book().add()
+        return account  # @here
+
+    work([])
+    work([1])  # @again
+"""
+
+
+async def recorded_at(
+    api: Api, code: Program, mark: str, *expressions: str, at: str = "", **launch: Any
+) -> Session:
+    """A session at a line; what the launch recorded is of `at`, or else of that line."""
+    session = await api.session()
+    await session.breakpoint(code.text, code.line(mark))
+    place = at or f"main.py:{code.line(mark)}"
+    record = [f"{place}:{expression}" for expression in expressions]
+    stop = await session.launch(code.text, record=record, **launch)
+    assert stop["current_location"]["line"] == code.line(mark)
+    return session
+
+
+async def test_every_kind_of_state_is_answered_without_a_second_run(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    once, runs = program(ONCE), tmp_path / "runs"
+    at = once.line
+    expressions = ["account.rate", "prices[1]", "total", "LIMIT", "kept", "work", "sys.argv"]
+    session = await recorded_at(api, once, "here", *expressions, args=[str(runs)])
+    for expression, expected in (
+        ("account.rate", [("2", "3", at("written")), (None, "2", at("made"))]),
+        ("prices[1]", [(None, "'yes'", at("priced"))]),
+        (
+            "total",
+            [*((str(n), str(n + 1), at("more")) for n in (3, 2, 1, 0)), (None, "0", at("local"))],
+        ),
+        ("LIMIT", [("1", "2", at("limit")), (None, "1", at("global"))]),
+        ("kept", [(None, "[]", at("written") - 2)]),
+    ):
+        told = await why(session, expression)
+        assert (changes(told), told["complete"]) == (expected, True), told
+        assert (told["how"], told["runs"]) == ("recorded", 1)
+    assert runs.read_text() == "1"
+
+    # The log goes on from stop to stop, and is asked after what no second run could repeat.
+    await session.breakpoint(once.text, at("again"))
+    await session.post("/continue", wait=20)
+    await session.post("/continue", wait=20)
+    told = await why(session, "LIMIT")
+    assert changes(told)[0] == ("2", "3", at("limit"))
+    told = await why(session, "kept")
+    assert changes(told) == [(None, "[1]", at("written") - 2)]
+    assert (told["how"], runs.read_text()) == ("recorded", "1")
+
+
+async def test_the_place_says_what_a_private_name_means(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    once, args = program(ONCE), [str(tmp_path / "runs")]
+    for at in ("", "Book.add"):
+        session = await recorded_at(api, once, "book", "self.__count", at=at, args=args)
+        told = await why(session, "self.__count")
+        expected = [("0", "1", once.line("added")), (None, "0", once.line("counted"))]
+        assert (changes(told), told["how"], told["complete"]) == (expected, "recorded", True)
+        await session.delete("")
+    session = await recorded_at(api, once, "hidden", "rate", at="Account.__hidden", args=args)
+    told = await why(session, "rate")
+    raised = once.line("raised")
+    assert changes(told) == [("2", "3", raised), (None, "2", raised - 1)]
+    assert told["how"] == "recorded"
+
+
+@pytest.mark.parametrize(
+    ("source", "mark", "expression", "launch"),
+    [
+        (SHOP, "shop", "mine.total", {"args": ["four"], "stdin_inputs": ["one"]}),
+        (SHOP, "shop", "item.price", {"args": ["four"], "stdin_inputs": ["one"]}),
+        (SHOP, "shop", "slots.held", {"args": ["four"], "stdin_inputs": ["one"]}),
+        (SHOP, "returned", "total", {"args": ["four"], "stdin_inputs": ["one"]}),
+        (WAYS, "here", "hits", {}),
+        (WAYS, "here", "Level.top", {}),
+        (WAYS, "here", "space.name", {}),
+        (WAYS, "here", "prices['k']", {}),
+        (WAYS, "here", "items[0]", {}),
+        (WAYS, "here", "PLACE", {}),
+        (UNSEEN, "here", "found['k']", {}),
+        (UNSEEN, "here", "name.level", {}),
+    ],
+)
+async def test_the_answer_is_that_of_a_second_run(
+    api: Api, program: Write, source: str, mark: str, expression: str, launch: dict[str, Any]
+) -> None:
+    code = program(source)
+    session = await recorded_at(api, code, mark, expression, **launch)
+    recorded = await why(session, expression)
+    await session.delete("")
+    session = await recorded_at(api, code, mark, **launch)
+    again = await why(session, expression)
+    assert (recorded.pop("how"), recorded.pop("runs")) == ("recorded", 1)
+    assert (again.pop("how"), again.pop("runs")) == ("rerun", 2)
+    assert recorded == again
+
+
+async def test_what_was_not_recorded_takes_a_second_run(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    changing, mark = program(CHANGING), tmp_path / "mark"
+    session = await recorded_at(api, changing, "here", "box.value", args=[str(mark)])
+    assert (await why(session, "box.value"))["how"] == "recorded"
+    assert mark.read_text() == "1"
+    told = await why(session, "times")
+    assert (told["how"], told["reason"]) == ("rerun", "not deterministic")
+    assert mark.read_text() == "2"
+
+
+async def test_what_a_client_writes_is_none_of_the_programs_writes(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    once = program(ONCE)
+    session = await recorded_at(
+        api, once, "here", "account.rate", "total", args=[str(tmp_path / "runs")]
+    )
+    for text in ("[setattr(account, 'rate', n) for n in (8, 3)]", "more()"):
+        await session.post("/evaluate", expression=text)
+    told = await why(session, "account.rate")
+    written = [("2", "3", once.line("written")), (None, "2", once.line("made"))]
+    assert (changes(told), told["complete"]) == (written, True)
+    told = await why(session, "total")
+    assert (told["value"], told["writes"][0]["new"], told["complete"]) == ("5", "4", False)
+    assert told["reason"].startswith("what wrote last was not seen")
+
+
+async def test_lines_of_a_file_that_was_edited_since_are_not_shown(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    once = program(ONCE)
+    session = await recorded_at(api, once, "here", "account.rate", args=[str(tmp_path / "runs")])
+    assert (await why(session, "account.rate"))["writes"][0]["source"] == (
+        "account.rate = 3  # @written"
+    )
+    written = once.line("written")
+    once.path.write_text("# another line\n" + once.path.read_text())
+    told = await why(session, "account.rate")
+    assert (told["how"], told["complete"], told["writes"][0]["location"]["line"]) == (
+        "recorded",
+        True,
+        written,
+    )
+    assert "source" not in told["writes"][0]
+
+
+async def test_a_record_that_cannot_be_is_refused_before_anything_runs(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    once, runs = program(ONCE), tmp_path / "runs"
+    session = await api.session()
+    for text, reason in (
+        ("account.rate", "expected FILE:LINE:EXPR or FUNCTION:EXPR"),
+        ("main.py:account.rate", "expected FILE:LINE:EXPR or FUNCTION:EXPR"),
+        ("main.py:1:a b", "'a b' is no expression"),
+        ("main.py:1:f(x)", "name a variable, an attribute or an item"),
+        ("none.py:1:x", "No such file or directory"),
+        (f"main.py:{once.line('made') - 4}:x", "has no code: the nearest is"),
+        ("work:prices[name]", "only an item under a number or a text is known"),
+    ):
+        with pytest.raises(Refused) as refused:
+            await session.launch(once.text, record=[text], args=[str(runs)])
+        assert (refused.value.code, reason in refused.value.message) == ("INVALID_REQUEST", True), (
+            refused.value.message
+        )
+        assert (await session.get())["status"] in ("created", "terminated")
+    assert not runs.exists()
+    perl = tmp_path / "main.pl"
+    perl.write_text("print 1;\n")
+    other = await api.session(adapter="perl")
+    with pytest.raises(Refused) as refused:
+        await other.launch(str(perl), record=["main.pl:1:x"])
+    assert refused.value.code == "NOT_SUPPORTED"
