@@ -25,4 +25,5 @@ What all use:
 conftest, leftovers, test_leftovers      nothing may be left behind
 environments      which tests one Python suffices for
 programs          programs whose lines are found by marks
+sources           the relay's files, for the tests that read them
 """

@@ -7,13 +7,11 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.sources import ROOT, faults, files, name_of, tree_of
 
-import relay
-
-ROOT = Path(relay.__file__).parent
 PROJECT = tomllib.loads((ROOT.parent / "pyproject.toml").read_text())["project"]
 
 EXTRAS = {"mcp": "faces/mcp/"}
@@ -33,35 +31,28 @@ REQUIRED = names(PROJECT["dependencies"])
 OPTIONAL = {extra: names(PROJECT["optional-dependencies"][extra]) for extra in EXTRAS}
 
 
-def third_parties(path: Path) -> Iterator[str]:
+@cache
+def third_parties(path: Path) -> frozenset[str]:
     """The top-level packages that a file imports, anywhere in it, and that are not ours."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        modules: list[str] = []
+    return frozenset(_packages(path)) - sys.stdlib_module_names - LOADED_BY_PATH - {"relay"}
+
+
+def _packages(path: Path) -> Iterator[str]:
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
+            yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            modules = [node.module or ""]
-        for top in {module.partition(".")[0] for module in modules}:
-            if top not in sys.stdlib_module_names and top != "relay":
-                yield top
+            yield (node.module or "").partition(".")[0]
 
 
-FILES = {
-    str(path.relative_to(ROOT)): set(third_parties(path)) - LOADED_BY_PATH
-    for path in sorted(ROOT.rglob("*.py"))
-}
-USERS = {name: imported for name, imported in FILES.items() if imported}
+def test_every_import_is_declared() -> None:
+    def undeclared(path: Path) -> frozenset[str]:
+        extras = (extra for extra, folder in EXTRAS.items() if name_of(path).startswith(folder))
+        return third_parties(path) - REQUIRED.union(*(OPTIONAL[extra] for extra in extras))
 
-
-@pytest.mark.parametrize("name", USERS)
-def test_every_import_is_declared(name: str) -> None:
-    allowed = set(REQUIRED)
-    for extra, folder in EXTRAS.items():
-        if name.startswith(folder):
-            allowed |= OPTIONAL[extra]
-    assert USERS[name] <= allowed, "declare it in pyproject.toml"
+    assert faults(files("**/*.py"), undeclared) == {}, "declare it in pyproject.toml"
 
 
 def test_every_dependency_is_imported() -> None:
-    used = set().union(*USERS.values())
+    used: set[str] = set().union(*map(third_parties, files("**/*.py")))
     assert REQUIRED.union(*OPTIONAL.values()) - used <= LOADED_BY_PATH

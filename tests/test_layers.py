@@ -8,15 +8,15 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Set
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-import relay
+from tests.sources import ROOT, faults, files, name_of, text_of, tree_of
 
-ROOT = Path(relay.__file__).parent
 STANDARD = sys.stdlib_module_names
 
 LAYERS = (
@@ -84,17 +84,8 @@ class Import(NamedTuple):
     typing_only: bool
 
 
-def files(*patterns: str) -> list[Path]:
-    found = {path for pattern in patterns for path in ROOT.glob(pattern)}
-    return sorted(found)
-
-
 EVERY = files("**/*.py")
 FOREIGN = files(*IN_OTHER_INTERPRETERS)
-
-
-def name_of(path: Path) -> str:
-    return str(path.relative_to(ROOT))
 
 
 def module_of(path: Path) -> str:
@@ -102,9 +93,10 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(path: Path) -> list[Import]:
+@cache
+def imports(path: Path) -> tuple[Import, ...]:
     """Every import of a file, wherever it stands; `from a import b` may be the module `a.b`."""
-    return list(_imports(ast.parse(path.read_text()), typing_only=False))
+    return tuple(_imports(tree_of(path), typing_only=False))
 
 
 def _imports(node: ast.AST, *, typing_only: bool) -> Iterator[Import]:
@@ -146,29 +138,30 @@ def is_ours(module: str) -> bool:
     return module.split(".")[0] == "relay"
 
 
-def outside(path: Path, allowed: frozenset[str] | set[str]) -> list[str]:
+def named(found: Iterable[Import]) -> list[str]:
+    return [f"line {one.line}: {one.module}" for one in found]
+
+
+def outside(path: Path, allowed: Set[str]) -> list[Import]:
     """The imports of a file whose top-level package is not among `allowed`."""
-    return [
-        f"line {one.line}: {one.module}"
-        for one in imports(path)
-        if one.module.split(".")[0] not in allowed
-    ]
+    return [one for one in imports(path) if top_of(one.module) not in allowed]
 
 
-@pytest.mark.parametrize("path", EVERY, ids=name_of)
-def test_imports_point_downwards(path: Path) -> None:
-    here = layer_of(module_of(path))
-    upward = [
-        f"line {one.line}: {one.module}"
-        for one in imports(path)
-        if is_ours(one.module) and layer_of(one.module) > here
-    ]
-    assert upward == []
+def top_of(module: str) -> str:
+    return module.partition(".")[0]
 
 
-@pytest.mark.parametrize("path", EVERY, ids=name_of)
-def test_every_module_says_what_it_is(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text())), f"{name_of(path)} has no docstring"
+def test_imports_point_downwards() -> None:
+    def upward(path: Path) -> list[str]:
+        here = layer_of(module_of(path))
+        ours = (one for one in imports(path) if is_ours(one.module))
+        return named(one for one in ours if layer_of(one.module) > here)
+
+    assert faults(EVERY, upward) == {}
+
+
+def test_every_module_says_what_it_is() -> None:
+    assert [name_of(path) for path in EVERY if not ast.get_docstring(tree_of(path))] == []
 
 
 @pytest.mark.parametrize("name", MAPS)
@@ -181,30 +174,25 @@ def test_a_folders_docstring_names_all_that_is_in_it(name: str) -> None:
     assert not missing, f"{name}/__init__.py is the map of its folder, and lacks these"
 
 
-@pytest.mark.parametrize("path", files("dap/*.py", "errors.py", "actions.py"), ids=name_of)
-def test_protocol_and_errors_need_the_standard_library_only(path: Path) -> None:
-    ours = {"relay.dap", "relay.errors", "relay.actions"}
-    foreign = [
-        f"line {one.line}: {one.module}"
-        for one in imports(path)
-        if one.module.split(".")[0] not in STANDARD
-        and not any(one.module.startswith(name) for name in ours)
-    ]
-    assert foreign == []
+def test_protocol_and_errors_need_the_standard_library_only() -> None:
+    ours = ("relay.dap", "relay.errors", "relay.actions")
+
+    def foreign(path: Path) -> list[str]:
+        return named(one for one in outside(path, STANDARD) if not one.module.startswith(ours))
+
+    assert faults(files("dap/*.py", "errors.py", "actions.py"), foreign) == {}
 
 
-@pytest.mark.parametrize("path", files("perl/**/*.py"), ids=name_of)
-def test_the_perl_adapter_needs_the_protocol_only(path: Path) -> None:
+def test_the_perl_adapter_needs_the_protocol_only() -> None:
     """A program of its own; the command line is click's, as that of the `relay` command."""
-    outside_packages = {"trio", "click"} if path.name == "command.py" else {"trio"}
     ours = ("relay.perl", "relay.dap", "relay.errors")
-    foreign = [
-        f"line {one.line}: {one.module}"
-        for one in imports(path)
-        if one.module.split(".")[0] not in STANDARD | outside_packages
-        and not one.module.startswith(ours)
-    ]
-    assert foreign == []
+
+    def foreign(path: Path) -> list[str]:
+        packages = {"trio", "click"} if path.name == "command.py" else {"trio"}
+        found = outside(path, STANDARD | packages)
+        return named(one for one in found if not one.module.startswith(ours))
+
+    assert faults(files("perl/**/*.py"), foreign) == {}
 
 
 def test_errors_import_nothing_of_the_relay_but_the_actions() -> None:
@@ -214,27 +202,26 @@ def test_errors_import_nothing_of_the_relay_but_the_actions() -> None:
     }
 
 
-@pytest.mark.parametrize("path", files("debuggers/debugpy/debuggee/**/*.py"), ids=name_of)
-def test_adapters_do_no_io(path: Path) -> None:
+def test_adapters_do_no_io() -> None:
     """What is special about a debugger is pure: nothing there runs an event loop."""
-    assert [one.module for one in imports(path) if one.module.split(".")[0] == "trio"] == []
+
+    def loops(path: Path) -> list[str]:
+        return named(one for one in imports(path) if top_of(one.module) == "trio")
+
+    assert faults(files("debuggers/debugpy/debuggee/**/*.py"), loops) == {}
 
 
-@pytest.mark.parametrize("path", FOREIGN, ids=name_of)
-def test_what_runs_in_other_interpreters_needs_their_standard_library_only(path: Path) -> None:
+def test_what_runs_in_other_interpreters_needs_their_standard_library_only() -> None:
     # For the type checker they may name each other, which never runs.
-    running = [one for one in imports(path) if not one.typing_only]
-    foreign = [
-        f"line {one.line}: {one.module}"
-        for one in running
-        if one.module.split(".")[0] not in STANDARD | DEBUGGER
-    ]
-    assert foreign == []
+    def foreign(path: Path) -> list[str]:
+        return named(one for one in outside(path, STANDARD | DEBUGGER) if not one.typing_only)
+
+    assert faults(FOREIGN, foreign) == {}
 
 
-@pytest.mark.parametrize("path", FOREIGN, ids=name_of)
-def test_what_runs_in_other_interpreters_is_python_3_8(path: Path) -> None:
-    ast.parse(path.read_text(), feature_version=(3, 8))
+def test_what_runs_in_other_interpreters_is_python_3_8() -> None:
+    for path in FOREIGN:
+        ast.parse(text_of(path), str(path), feature_version=(3, 8))
 
 
 def test_the_debuggee_side_files_are_found() -> None:
@@ -243,63 +230,72 @@ def test_the_debuggee_side_files_are_found() -> None:
     assert expected | {"types.py", "source_lines.py", "guardian.py"} <= names
 
 
-@pytest.mark.parametrize(
-    "path", files("operations/**/*.py", "session/**/*.py", "hub.py"), ids=name_of
-)
-def test_the_verbs_know_no_face(path: Path) -> None:
+def test_the_verbs_know_no_face() -> None:
     web = {"quart", "quart_trio", "hypercorn", "werkzeug", "click"}
-    assert [one.module for one in imports(path) if one.module.split(".")[0] in web] == []
+
+    def of_the_web(path: Path) -> list[str]:
+        return named(one for one in imports(path) if top_of(one.module) in web)
+
+    assert faults(files("operations/**/*.py", "session/**/*.py", "hub.py"), of_the_web) == {}
 
 
-@pytest.mark.parametrize("path", files("faces/**/*.py"), ids=name_of)
-def test_faces_build_no_dap_messages(path: Path) -> None:
+def test_faces_build_no_dap_messages() -> None:
     """What the debugger is told is no face's business; one of them speaks DAP with editors."""
-    below: tuple[str, ...] = ("relay.debuggers", "relay.session")
-    if face_of(module_of(path)) != "dap":
-        below = ("relay.dap", *below)
-    assert [one.module for one in imports(path) if one.module.startswith(below)] == []
+
+    def too_deep(path: Path) -> list[str]:
+        below: tuple[str, ...] = ("relay.debuggers", "relay.session")
+        if face_of(module_of(path)) != "dap":
+            below = ("relay.dap", *below)
+        return named(one for one in imports(path) if one.module.startswith(below))
+
+    assert faults(files("faces/**/*.py"), too_deep) == {}
 
 
-@pytest.mark.parametrize("path", files("faces/**/*.py"), ids=name_of)
-def test_a_face_knows_no_other_face(path: Path) -> None:
-    here = face_of(module_of(path))
-    known = {here, "common", *BESIDE.get(here or "", ())}
-    named = {face_of(one.module) for one in imports(path)} - {None}
-    assert named <= known
+def test_a_face_knows_no_other_face() -> None:
+    def of_others(path: Path) -> list[str]:
+        here = face_of(module_of(path))
+        known = {None, here, "common", *BESIDE.get(here or "", ())}
+        return named(one for one in imports(path) if face_of(one.module) not in known)
+
+    assert faults(files("faces/**/*.py"), of_others) == {}
 
 
-@pytest.mark.parametrize(
-    "path",
-    files("config.py", "operations/**/*.py", "session/**/*.py", "process/**/*.py"),
-    ids=name_of,
-)
-def test_settings_verbs_and_sessions_name_no_debugger(path: Path) -> None:
+def test_settings_verbs_and_sessions_name_no_debugger() -> None:
     """They ask for an ability: what is special about a debugger stays in debuggers/."""
-    text = path.read_text().lower()
-    assert [name for name in DEBUGGERS if name in text] == []
-    assert [one.module for one in imports(path) if one.module.startswith("relay.debuggers")] == []
+    paths = files("config.py", "operations/**/*.py", "session/**/*.py", "process/**/*.py")
+
+    def imported(path: Path) -> list[str]:
+        return named(one for one in imports(path) if one.module.startswith("relay.debuggers"))
+
+    assert faults(paths, named_debuggers) == {}
+    assert faults(paths, imported) == {}
 
 
-@pytest.mark.parametrize("path", files("faces/**/*.py"), ids=name_of)
-def test_faces_name_no_debugger(path: Path) -> None:
-    text = path.read_text().lower()
-    assert [name for name in DEBUGGERS if name in text] == []
+def test_faces_name_no_debugger() -> None:
+    assert faults(files("faces/**/*.py"), named_debuggers) == {}
 
 
-@pytest.mark.parametrize("path", files("**/*.py"), ids=name_of)
-def test_debuggers_are_imported_by_the_hub_only(path: Path) -> None:
+def named_debuggers(path: Path) -> list[str]:
+    text = text_of(path).lower()
+    return [name for name in DEBUGGERS if name in text]
+
+
+def test_debuggers_are_imported_by_the_hub_only() -> None:
     """Redaction has two files in common with the debuggee, which can import nothing of it."""
-    name = name_of(path)
-    if name.startswith("debuggers/"):
-        return
-    named = {one.module for one in imports(path) if one.module.startswith("relay.debuggers")}
-    if name == "redaction/rules.py":
-        probe = "relay.debuggers.debugpy.debuggee.probe."
-        named -= {
-            one for one in named if one.startswith((f"{probe}credentials", f"{probe}secrets"))
-        }
-    allowed = {"relay.debuggers.known.known_debuggers"} if name == "hub.py" else set()
-    assert named <= allowed
+    probe = "relay.debuggers.debugpy.debuggee.probe."
+    allowed = {
+        "hub.py": ("relay.debuggers.known.known_debuggers",),
+        "redaction/rules.py": (f"{probe}credentials", f"{probe}secrets"),
+    }
+
+    def imported(path: Path) -> list[str]:
+        found = (one for one in imports(path) if one.module.startswith("relay.debuggers"))
+        return named(
+            one for one in found if not one.module.startswith(allowed.get(name_of(path), ()))
+        )
+
+    others = [path for path in EVERY if not name_of(path).startswith("debuggers/")]
+    assert faults(others, imported) == {}
 
 
 def test_the_names_of_debuggers_and_faces_are_found() -> None:
@@ -350,6 +346,15 @@ def test_an_upward_import_is_noticed_wherever_it_stands() -> None:
     ):
         (found,) = parsed(source)
         assert layer_of(found.module) > layer_of("relay.session.session")
+
+
+def test_each_file_that_breaks_a_rule_is_named_with_all_that_breaks_it() -> None:
+    found = faults(
+        [ROOT / "hub.py", ROOT / "config.py"], lambda path: "ba" if path.stem == "hub" else ""
+    )
+    assert found == {"hub.py": ["a", "b"]}
+    with pytest.raises(AssertionError, match="no relay/nowhere"):
+        files("hub.py", "nowhere/*.py")
 
 
 def test_typing_only_imports_are_told_apart() -> None:

@@ -12,9 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import relay
-
-ROOT = Path(relay.__file__).parent
+from tests.sources import ROOT, faults, files, name_of, tree_of
 
 PRIVATE = frozenset(
     {"tell", "tells", "told", "teller", "telling", "tale", "tales", "ears", "door", "doors"}
@@ -56,24 +54,16 @@ KEPT = {
 
 @pytest.mark.parametrize("room", CLEAN_ROOMS)
 def test_a_clean_room_has_no_private_word_in_a_name(room: str) -> None:
-    assert (ROOT / room).exists()
-    found = {}
-    for path in files(room):
-        name = str(path.relative_to(ROOT))
-        private = {one for one in {path.stem, *names(path)} if words(one) & PRIVATE}
-        if private - KEPT.get(name, set()):
-            found[name] = private
-    assert found == {}
+    def private(path: Path) -> set[str]:
+        found = {one for one in {path.stem, *names(path)} if words(one) & PRIVATE}
+        return found - KEPT.get(name_of(path), set())
+
+    assert faults(files(room if room.endswith(".py") else f"{room}/**/*.py"), private) == {}
 
 
 def test_what_is_kept_is_still_there() -> None:
     gone = {name: kept - set(names(ROOT / name)) for name, kept in KEPT.items()}
     assert {name: kept for name, kept in gone.items() if kept} == {}
-
-
-def files(room: str) -> list[Path]:
-    path = ROOT / room
-    return [path] if path.is_file() else sorted(path.rglob("*.py"))
 
 
 def words(name: str) -> set[str]:
@@ -83,7 +73,7 @@ def words(name: str) -> set[str]:
 
 def names(path: Path) -> Iterator[str]:
     """Every name that a file defines, uses or imports."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 yield name

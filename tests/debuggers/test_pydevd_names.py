@@ -7,14 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from relay.debuggers.debugpy.debuggee import probe
 from relay.debuggers.debugpy.debuggee.probe import entry
 from relay.debuggers.debugpy.debuggee.probe.pydevd_names import NEEDS
 from relay.debuggers.debugpy.debuggee.pydevd import child as pydevd_child
 from relay.debuggers.debugpy.debuggee.pydevd import load as pydevd_load
 from tests.debuggers.pydevd_uses import Uses, words_of_pydevd
+from tests.sources import faults
 
 HERE = Path(probe.__file__).parent
 PROBE = [HERE / f"{part}.py" for part in (*probe.PARTS, "entry")]
@@ -38,15 +37,13 @@ IN_PROBE = listed(PROBE_TABLES) | classes(PROBE_TABLES)
 AT_START = listed(START_TABLES) | classes(START_TABLES)
 
 
-@pytest.mark.parametrize("path", PROBE, ids=lambda path: path.stem)
-def test_what_the_probe_uses_is_in_its_table(path: Path) -> None:
+def test_what_the_probe_uses_is_in_its_table() -> None:
     """If this fails: add the name to NEEDS in pydevd_names.py, to what it is for."""
-    assert Uses.of(path, words()) - IN_PROBE == set()
+    assert faults(PROBE, lambda path: Uses.of(path, words()) - IN_PROBE) == {}
 
 
-@pytest.mark.parametrize("path", START, ids=lambda path: path.stem)
-def test_what_the_fast_start_uses_is_in_its_table(path: Path) -> None:
-    assert Uses.of(path, words()) - AT_START - IN_PROBE == set()
+def test_what_the_fast_start_uses_is_in_its_table() -> None:
+    assert faults(START, lambda path: Uses.of(path, words()) - AT_START - IN_PROBE) == {}
 
 
 def test_no_name_is_listed_that_nobody_uses() -> None:

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-import relay
+from tests.sources import faults, files, tree_of
 
-ROOT = Path(relay.__file__).parent
-FILES = sorted(path for path in ROOT.rglob("*.py") if "client" not in path.parts)
+FILES = [path for path in files("**/*.py") if "client" not in path.parts]
 
 SESSION = frozenset({"session", "_session"})
 PLAIN = frozenset(
@@ -81,10 +80,10 @@ def leaves(target: ast.expr) -> Iterator[ast.expr]:
         yield target
 
 
-def changes(text: str) -> list[str]:
+def changes(module: ast.Module) -> list[str]:
     """Every place of a module that changes a session's field, or one of a part's."""
     found: list[str] = []
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(module):
         found += [
             f"line {target.lineno}: {ast.unparse(target)} is assigned"
             for target in assigned(node)
@@ -97,30 +96,23 @@ def changes(text: str) -> list[str]:
     return found
 
 
-def name_of(path: Path) -> str:
-    return str(path.relative_to(ROOT))
+def test_nobody_changes_a_session_from_outside() -> None:
+    assert faults(FILES, lambda path: changes(tree_of(path))) == {}
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_nobody_changes_a_session_from_outside(path: Path) -> None:
-    assert changes(path.read_text()) == []
-
-
-@pytest.mark.parametrize(
-    "path",
-    sorted([*ROOT.glob("session/d*/*.py"), *ROOT.glob("session/children/*.py")]),
-    ids=name_of,
-)
-def test_a_debuggee_reports_to_its_session_by_events_only(path: Path) -> None:
+def test_a_debuggee_reports_to_its_session_by_events_only() -> None:
     """It reads what it needs, and changes state and logs through `DebuggeeEvents`."""
     own = {"lifecycle", "program_run", "program_events"}
-    found = [
-        f"line {node.lineno}: {ast.unparse(node.func)}()"
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Call)
-        if len(names := behind_session(node.func)) > 1 and names[0] in own
-    ]
-    assert found == []
+
+    def calls(path: Path) -> list[str]:
+        return [
+            f"line {node.lineno}: {ast.unparse(node.func)}()"
+            for node in ast.walk(tree_of(path))
+            if isinstance(node, ast.Call)
+            if len(names := behind_session(node.func)) > 1 and names[0] in own
+        ]
+
+    assert faults(files("session/d*/*.py", "session/children/*.py"), calls) == {}
 
 
 # The check itself -------------------------------------------------------------------------
@@ -141,7 +133,7 @@ def test_a_debuggee_reports_to_its_session_by_events_only(path: Path) -> None:
     ],
 )
 def test_a_change_is_noticed(text: str) -> None:
-    assert len(changes(text)) == 1
+    assert len(changes(ast.parse(text))) == 1
 
 
 @pytest.mark.parametrize(
@@ -157,4 +149,4 @@ def test_a_change_is_noticed(text: str) -> None:
     ],
 )
 def test_what_is_no_change_is_left_alone(text: str) -> None:
-    assert changes(text) == []
+    assert changes(ast.parse(text)) == []
