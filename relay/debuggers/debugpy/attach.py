@@ -155,8 +155,9 @@ async def _shake_hands_inside(debuggee: Debuggee, pid: int, mappings: Mappings) 
     Both while the injection may still be going on: in a thread that it interrupted, the
     target's side waits for the end of the handshake.
     """
-    async with JoinListener() as listener, trio.open_nursery() as nursery:
-        nursery.start_soon(inject, pid, "127.0.0.1", listener.port, listener.token)
-        await listener.admit(debuggee)
-        await _shake_hands(debuggee, mappings)
-        nursery.cancel_scope.cancel()
+    with JoinListener() as listener:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(inject, pid, "127.0.0.1", listener.port, listener.token)
+            await listener.admit(debuggee)
+            await _shake_hands(debuggee, mappings)
+            nursery.cancel_scope.cancel()

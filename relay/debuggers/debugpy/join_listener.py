@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import secrets
+import socket
 from types import TracebackType
 
 import trio
@@ -30,16 +31,17 @@ AUTHORIZE_SECONDS = 10.0
 class JoinListener:
     """Listens on a free port of loopback while the context is open."""
 
+    _listener: trio.socket.SocketType
+
     def __init__(self) -> None:
         self.token = secrets.token_urlsafe(24)
-        self._listener = trio.socket.socket()
 
-    async def __aenter__(self) -> JoinListener:
-        await self._listener.bind(("127.0.0.1", 0))
-        self._listener.listen(4)
+    def __enter__(self) -> JoinListener:
+        # No checkpoint: who is cancelled while entering is never asked to leave, and to close it.
+        self._listener = trio.socket.from_stdlib_socket(socket.create_server(("127.0.0.1", 0)))
         return self
 
-    async def __aexit__(
+    def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,

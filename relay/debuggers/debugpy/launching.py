@@ -113,7 +113,7 @@ class _Start:
 
     async def plain(self, debuggee: Debuggee) -> None:
         """The debuggee connects to us; a peer that does not know the token is hung up on."""
-        async with JoinListener() as listener:
+        with JoinListener() as listener:
             plan = launch.plain_spawn(
                 self._interpreter, self._program, port=listener.port, token=listener.token
             )
