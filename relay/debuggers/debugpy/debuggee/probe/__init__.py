@@ -21,6 +21,8 @@ PARTS = (
     "contents",
     "attributes",
     "frames",
+    "opcodes",
+    "frame_memory",
     "scopes",
     "interrupts",
     "references",
@@ -39,6 +41,7 @@ PARTS = (
     "events",
     "pydevd_names",
     "patches",
+    "monitoring_tool",
     "suspensions",
     "children",
     "forks",
@@ -54,10 +57,12 @@ PARTS = (
     "trace_record",
     "trace_monitor",
     "tracing",
+    "trace_holder",
     "trace_settrace",
     "trace_lines",
     "trace_tape",
     "trace_until",
+    "trace_until_events",
     "trace",
     "calls_values",
     "calls_tree",
@@ -109,7 +114,6 @@ PARTS = (
     "quiet",
     "task_waits",
     "hang",
-    "value_stack",
     "write_sites",
     "write_log",
     "write_effects",
@@ -121,5 +125,6 @@ PARTS = (
 )
 """In the order in which they are run, from the ground up; `entry` comes last.
 
-Only `writers` needs another, `types`, while it is loaded.
+A part that needs others while it is loaded, such as the classes that its own inherit from, comes
+behind them.
 """

@@ -12,6 +12,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.opcodes import (
+        HAS_TABLE,
+        JUMPS,
+        begun_line,
+        handler_table,
+    )
     from relay.debuggers.debugpy.debuggee.probe.scopes import items_of
     from relay.debuggers.debugpy.debuggee.probe.static_lookup import _Computed, _item, attribute_of
 
@@ -52,7 +58,6 @@ _AWAIT_OPS = (
     "EXTENDED_ARG",
 )
 _LONGEST_LOOKBACK = 400
-HAS_TABLE = hasattr(dis, "_parse_exception_table")  # since 3.11
 
 _code_facts: dict[int, tuple[Any, list[Any], dict[int, int], frozenset[int]]] = {}
 """Of each code object: itself, its instructions, their indices, the targets of its jumps."""
@@ -63,7 +68,7 @@ def _facts_of(code: Any) -> tuple[list[Any], dict[int, int], frozenset[int]]:
     if known is None or known[0] is not code:
         found = list(dis.get_instructions(code))
         indices = {one.offset: index for index, one in enumerate(found)}
-        jumps = frozenset(one.argval for one in found if one.opcode in _JUMPS)
+        jumps = frozenset(one.argval for one in found if one.opcode in JUMPS)
         if len(_code_facts) > 500:
             _code_facts.clear()
         known = _code_facts[id(code)] = code, found, indices, jumps
@@ -77,9 +82,6 @@ def index_at(code: Any, offset: int) -> int | None:
         if offset - back in indices:
             return indices[offset - back]
     return None
-
-
-_JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
 
 
 # ---------------------------------------------------------------------------- the stack
@@ -145,7 +147,7 @@ def _pushed(code: Any, index: int, depth: int) -> Any:
         if found[at + 1].offset in jumps:
             return UNKNOWN  # another way leads here, which may have left something else
         one = found[at]
-        effect = None if one.opcode in _JUMPS else _effect(one)
+        effect = None if one.opcode in JUMPS else _effect(one)
         if effect is None:
             return UNKNOWN
         taken, given = effect
@@ -283,18 +285,16 @@ def _entered(code: Any, index: int) -> Any:
 
 def _line_at(found: list[Any], index: int) -> int:
     for one in reversed(found[: index + 1]):
-        line = getattr(one, "line_number", None)  # since 3.13
-        if line is None and type(one.starts_line) is int and one.starts_line is not True:
-            line = one.starts_line
+        line = begun_line(one)
         if line:
-            return int(line)
+            return line
     return 0
 
 
 def _entered_by_table(code: Any, offset: int) -> list[int]:
     """From 3.11 on: handlers that lie around the place, each below the next outer one."""
     found, indices, _ = _facts_of(code)
-    entries = dis._parse_exception_table(code)  # type: ignore[attr-defined]
+    entries = handler_table(code)
     starts: list[int] = []
     seen: set[int] = set()
     while True:
@@ -330,7 +330,7 @@ def _entered_by_blocks(code: Any, index: int) -> list[int]:
             ways.append((indices.get(one.argval, -1), blocks))
         else:
             after = blocks[:-1] if name == "POP_BLOCK" else blocks
-            if one.opcode in _JUMPS:
+            if one.opcode in JUMPS:
                 ways.append((indices.get(one.argval, -1), after))
             if not name.startswith(("JUMP_FORWARD", "JUMP_ABSOLUTE", "RETURN", "RAISE", "RERAISE")):
                 ways.append((at + 1, after))

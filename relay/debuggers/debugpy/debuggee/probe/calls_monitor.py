@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.calls_record import CallRecord
     from relay.debuggers.debugpy.debuggee.probe.calls_values import brief_error
+    from relay.debuggers.debugpy.debuggee.probe.monitoring_tool import (
+        _monitoring,
+        give_back_tool,
+        take_tool,
+    )
 
-_calls_monitoring: Any = getattr(sys, "monitoring", None)
 _CALL_EVENTS = ("PY_START", "PY_RETURN", "PY_YIELD", "PY_UNWIND")
 
 
@@ -26,35 +30,27 @@ class CallsMonitor:
 
     def start(self) -> bool:
         """False if others have all tool numbers."""
-        monitoring = _calls_monitoring
-        self.tool = next((n for n in (4, 3, 2) if monitoring.get_tool(n) is None), -1)
+        self.tool = take_tool("calls")
         if self.tool < 0:
             return False
-        monitoring.use_tool_id(self.tool, "debug relay calls")
-        events = monitoring.events
+        events = _monitoring.events
         callbacks = (self._on_start(), self._on_return, self._on_yield, self._on_unwind)
         for name, callback in zip(_CALL_EVENTS, callbacks):  # noqa: B905  not in Python 3.8
-            monitoring.register_callback(self.tool, getattr(events, name), callback)
-        monitoring.set_events(self.tool, events.PY_START | events.PY_UNWIND)
-        monitoring.restart_events()  # what an earlier recording did not want to hear
+            _monitoring.register_callback(self.tool, getattr(events, name), callback)
+        _monitoring.set_events(self.tool, events.PY_START | events.PY_UNWIND)
+        _monitoring.restart_events()  # those that an earlier recording has switched off
         return True
 
     def stop(self) -> None:
         tool, self.tool = self.tool, -1
         if tool < 0:
             return
-        monitoring = _calls_monitoring
-        monitoring.set_events(tool, 0)
-        for code, function in list(self.record.scope.functions.items()):
-            if function:
-                monitoring.set_local_events(tool, code, 0)
-        for name in _CALL_EVENTS:
-            monitoring.register_callback(tool, getattr(monitoring.events, name), None)
-        monitoring.free_tool_id(tool)
+        functions = list(self.record.scope.functions.items())
+        give_back_tool(tool, _CALL_EVENTS, [code for code, function in functions if function])
 
     def _on_start(self) -> Any:
         """The callback at the beginning of a function; its first lines are the price."""
-        record, disable = self.record, _calls_monitoring.DISABLE
+        record, disable = self.record, _monitoring.DISABLE
         functions, begin, frame_of = record.scope.functions, record.begin, sys._getframe
 
         def on_start(code: Any, offset: int) -> Any:
@@ -67,7 +63,7 @@ class CallsMonitor:
                 if record.is_active:
                     begin(frame_of(1), function)
             except Exception as error:  # noqa: BLE001  whatever the program's objects raise
-                record.broke(error)
+                record.failed(error)
             return None
 
         return on_start
@@ -78,22 +74,22 @@ class CallsMonitor:
         if not function:
             scope.functions.pop(code, None)  # nobody asks again
             return function
-        events = _calls_monitoring.events
-        wanted = events.PY_RETURN | (events.PY_YIELD if function.gives_values else 0)
-        _calls_monitoring.set_local_events(self.tool, code, wanted)
+        events = _monitoring.events
+        wanted = events.PY_RETURN | (events.PY_YIELD if function.yields_values else 0)
+        _monitoring.set_local_events(self.tool, code, wanted)
         return function
 
     def _on_return(self, code: Any, offset: int, value: Any) -> None:
         try:
             self.record.returned(sys._getframe(1), value)
         except Exception as error:  # noqa: BLE001  whatever the program's objects raise
-            self.record.broke(error)
+            self.record.failed(error)
 
     def _on_yield(self, code: Any, offset: int, value: Any) -> None:
         try:
-            self.record.gave(sys._getframe(1), value)
+            self.record.yielded(sys._getframe(1), value)
         except Exception as error:  # noqa: BLE001  whatever the program's objects raise
-            self.record.broke(error)
+            self.record.failed(error)
 
     def _on_unwind(self, code: Any, offset: int, error: Any) -> None:
         record = self.record
@@ -106,7 +102,7 @@ class CallsMonitor:
                     frame, type(error), brief_error(error), _line_in_traceback(frame, error)
                 )
         except Exception as fault:  # noqa: BLE001  whatever the program's objects raise
-            record.broke(fault)
+            record.failed(fault)
 
 
 def _line_in_traceback(frame: Any, error: Any) -> int:

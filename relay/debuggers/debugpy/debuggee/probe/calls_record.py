@@ -1,7 +1,7 @@
 """The record of own calls: the tree, and which frames of the program are in it.
 
 Knows frames and values, and nothing of how the interpreter reports them: one of the two files
-beside it calls `begin`, `returned`, `raised` and `gave`, in the thread that runs the frame. Frames
+beside it calls `begin`, `returned`, `raised` and `yielded`, in the thread that runs the frame. Frames
 are known by their numbers only, so none lives longer for it.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.guard import exception_line
-    from relay.debuggers.debugpy.debuggee.probe.trace_settrace import _is_programs
+    from relay.debuggers.debugpy.debuggee.probe.tracing import is_program_thread
 
 _SHOWN_YIELDS = 3
 _KEEPS_LOCALS = sys.version_info[:2] == (3, 12)
@@ -92,7 +92,7 @@ class CallRecord:
         ident = _get_ident()
         if ident in self.others:
             return None
-        if ident not in self.tree.roots and not _is_programs(ident):
+        if ident not in self.tree.roots and not is_program_thread(ident):
             self.others.add(ident)
             return None
         return self.tree.root_of(ident)
@@ -114,7 +114,7 @@ class CallRecord:
             )
             self.tree.end(node, CALL_STOPPED if is_end else CALL_RAISED, text, line)
 
-    def gave(self, frame: Any, value: Any) -> None:
+    def yielded(self, frame: Any, value: Any) -> None:
         """A generator gives a value."""
         node = self.open.get(id(frame))
         if node is None:
@@ -134,7 +134,7 @@ class CallRecord:
             if self.stream is not None:
                 self.stream.close()
 
-    def broke(self, error: BaseException) -> None:
+    def failed(self, error: BaseException) -> None:
         """Something went wrong here, which is none of the program's business."""
         self.complaint = "the recording broke off: " + exception_line(error)[:300]
         self.finish("broken")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _FUNCTION_FLAGS = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS  # else the body of a module or class
 _PARTS_OF_FUNCTIONS = frozenset(("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>"))
 _SUSPENDING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-_VALUE_GIVERS = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
+_YIELDING = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 
 
 class CallFunction:
@@ -35,7 +36,7 @@ class CallFunction:
         self.name: str = attempt(_qualified_name, frame, default=code.co_name)
         self.path: str = (attempt(_place_of_code, code) or {"path": code.co_filename})["path"]
         self.suspends = bool(flags & _SUSPENDING)
-        self.gives_values = bool(flags & _VALUE_GIVERS)
+        self.yields_values = bool(flags & _YIELDING)
         count = code.co_argcount + code.co_kwonlyargcount
         count += bool(flags & inspect.CO_VARARGS) + bool(flags & inspect.CO_VARKEYWORDS)
         first = int(not whole and code.co_argcount > 0 and names[0] in ("self", "cls", "mcs"))
@@ -67,13 +68,14 @@ class CallScope:
         self.start = None if start is None else start.split(".")
         self.files: dict[str, bool] = {}
         self.functions: dict[Any, Any] = {}  # by code; False for code that is not meant
+        self.numbers = itertools.count()  # counts in C: two threads never get the same
 
     def learn(self, frame: Any) -> Any:
         """The function of a code that is seen for the first time, or False."""
         code = frame.f_code
         found: Any = False
         if attempt(self._is_meant_code, frame, default=False):
-            found = CallFunction(len(self.functions), frame, self.whole)
+            found = CallFunction(next(self.numbers), frame, self.whole)
             found.is_start = self.start is not None and attempt(self._starts, frame, default=False)
         return self.functions.setdefault(code, found)
 

@@ -1,72 +1,57 @@
 """How own calls are recorded from the interpreter's events: by `sys.settrace`, before 3.12.
 
-Stands before pydevd's trace function in each thread, as a trace does, and hands everything on. A
-frame in which nobody else wants lines gets none: only its end is an event.
+A frame in which nobody else wants lines gets none: only its end is an event.
 """
 
 from __future__ import annotations
 
-import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.calls_record import CallRecord
     from relay.debuggers.debugpy.debuggee.probe.calls_values import brief_error
+    from relay.debuggers.debugpy.debuggee.probe.frames import frames_of_all_threads
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.opcodes import RETURNS, YIELDS
+    from relay.debuggers.debugpy.debuggee.probe.trace_holder import TraceHolder
     from relay.debuggers.debugpy.debuggee.probe.trace_record import starts_here
-    from relay.debuggers.debugpy.debuggee.probe.trace_settrace import (
-        _RETURNS,
-        _YIELDS,
-        _is_programs,
-    )
     from relay.debuggers.debugpy.debuggee.probe.tracing import (
         _begin_thread,
         _trace_call,
         _tracing,
-        hold_tracing,
         wanted_trace_function,
     )
 
 
-class CallsSettrace:
+class CallsSettrace(TraceHolder):
     """The events of one recording."""
 
     def __init__(self, record: CallRecord) -> None:
+        super().__init__()
         self.record = record
-        self.set_trace: Any = None  # pydevd's own way to set a thread's trace function
         self.had_hook = True  # of new threads
 
+    @property
+    def is_active(self) -> bool:
+        return self.record.is_active
+
     def start(self) -> bool:
-        """In all threads that the program has, and in those to come."""
-        tracing: Any = sys.modules["pydevd_tracing"]
-        original = self.set_trace = getattr(tracing.SetTrace, "relay_original", tracing.SetTrace)
-
-        def SetTrace(function: Any) -> None:  # noqa: N802  its name
-            active = function is not None and self.record.is_active
-            original(self.on_call if active else function)
-
-        SetTrace.relay_original = original  # type: ignore[attr-defined]
-        tracing.SetTrace = SetTrace
-        hold_tracing(self)
+        """In new threads, too, where pydevd has no hook of its own."""
+        can = self.take_threads()
         if threading._trace_hook is None:  # type: ignore[attr-defined]
             self.had_hook = False
             threading.settrace(_begin_thread)
-        idents = [ident for ident in sys._current_frames() if _is_programs(ident)]
-        return bool(
-            tracing.set_trace_to_threads(self.on_call, idents, create_dummy_thread=False) == 0
-        )
+        return can
 
     def stop(self) -> None:
         if self.set_trace is None:
             return
-        if _tracing.holder is self:
-            sys.modules["pydevd_tracing"].SetTrace = self.set_trace  # type: ignore[attr-defined]
-            hold_tracing(None)
+        self.leave_threads()
         hook = threading._trace_hook  # type: ignore[attr-defined]
         if not self.had_hook and not _tracing.is_on and hook is _begin_thread:
             threading.settrace(None)
-        for frame in _frames_of_threads():
+        for _, frame in frames_of_all_threads():
             if type(frame.f_trace) is _CallListener:
                 frame.f_trace_lines = True
 
@@ -75,12 +60,9 @@ class CallsSettrace:
         self.record.finish("replaced")
 
     def on_call(self, frame: Any, event: str, arg: Any) -> Any:
-        """The trace function of a thread: a frame begins or goes on."""
         record = self.record
         if not record.is_active:
-            theirs = wanted_trace_function()
-            self.set_trace(theirs)
-            return None if theirs is None else theirs(frame, event, arg)
+            return self.hand_back(frame, event, arg)
         inner = self._inner(frame, event, arg) if _tracing.is_on or not _tracing.can_wait else None
         function = record.scope.functions.get(frame.f_code)
         if function is None:
@@ -93,7 +75,7 @@ class CallsSettrace:
             if id(frame) not in record.open:
                 return inner
         except Exception as error:  # noqa: BLE001  whatever the program's objects raise
-            record.broke(error)
+            record.failed(error)
             return inner
         if inner is None:
             frame.f_trace_lines = False
@@ -105,7 +87,7 @@ class CallsSettrace:
 
     def adopt(self) -> None:
         """pydevd has put its own trace function into frames that run: ours is set before it."""
-        for frame in _frames_of_threads():
+        for _, frame in frames_of_all_threads():
             if id(frame) in self.record.open and type(frame.f_trace) is not _CallListener:
                 function = self.record.scope.functions[frame.f_code]
                 frame.f_trace = _CallListener(self.record, function, frame.f_trace)
@@ -130,7 +112,7 @@ class _CallListener:
                 elif event == "exception":
                     self.error = arg[0], brief_error(arg[1]), frame.f_lineno
             except Exception as fault:  # noqa: BLE001  whatever the program's objects raise
-                record.broke(fault)
+                record.failed(fault)
         if self.inner is not None:
             self.inner = self.inner(frame, event, arg) or self.inner
         return self if record.is_active else self.inner
@@ -140,23 +122,13 @@ class _CallListener:
         if function.suspends or (value is None and self.error is not None):
             operations = function.operations
             operation = operations[frame.f_lasti] if frame.f_lasti >= 0 else -1
-            if operation in _YIELDS:
+            if operation in YIELDS:
                 frame.f_trace_lines = True
                 self.error = None
-                if function.gives_values:
-                    record.gave(frame, value)
+                if function.yields_values:
+                    record.yielded(frame, value)
                 return
-            if operation not in _RETURNS and self.error is not None and value is None:
+            if operation not in RETURNS and self.error is not None and value is None:
                 record.raised(frame, *self.error)
                 return
         record.returned(frame, value)
-
-
-def _frames_of_threads() -> list[Any]:
-    found = []
-    for top in list(sys._current_frames().values()):
-        frame: Any = top
-        while frame is not None:
-            found.append(frame)
-            frame = frame.f_back
-    return found

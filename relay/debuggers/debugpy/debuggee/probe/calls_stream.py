@@ -1,7 +1,8 @@
 """Recorded calls as lines of a file, in the order in which they ended: for a comparison of runs.
 
-A line is JSON: number, that of the call that made it, function, arguments, kind, outcome, line, values
-given, and the arguments afterwards where they can have changed. Of a call that is not over there is none. The size of the file has a bound.
+A line is JSON: number, that of the call that made it, function, arguments, kind, outcome, line, how
+many values it has yielded, and the first of them. Of a call that is not over there is none. Each
+function has a line of its own ahead of its first call. The size of the file has a bound.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class CallStream:
         self.lines: list[str] = []
         self.known: set[int] = set()  # functions that the file names already
         self.left = _MOST_BYTES
-        self.lock: Any = threading.Lock()
+        self.lock: Any = threading.RLock()  # a finalizer of the program may come in between
         self.fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         self._numbers = itertools.count(1)
 
@@ -61,17 +62,18 @@ class CallStream:
         """A call ends: it is in the file soon."""
         function = call.function
         number = function.number
-        if number not in self.known:
-            self.known.add(number)
+        if number not in self.known:  # two threads at once: then it is named twice
             about = [function.name, function.path, function.line, list(function.arguments)]
             self._add(_line_of_call([0, number, *about]))
+            self.known.add(number)
         row = [call.number, call.parent, number, call.arguments, kind, outcome, line]
         self._add(_line_of_call([*row, call.yields, call.yielded]))
 
     def _add(self, line: str) -> None:
-        self.lines.append(line)
-        if len(self.lines) >= _LINES_AT_ONCE:
-            self.flush()
+        with self.lock:
+            self.lines.append(line)
+            if len(self.lines) >= _LINES_AT_ONCE:
+                self.flush()
 
     def flush(self) -> None:
         """What waits is written."""

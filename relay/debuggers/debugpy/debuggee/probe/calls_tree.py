@@ -22,9 +22,8 @@ _MOST_ROOTS = 30
 _WIDTHS = ((4_000, 400), (10_000, 60), (15_000, 20), (18_000, 8))
 """Different calls that one call keeps below it, by how many the tree has."""
 _LEAST_WIDTH = 4
-_THIN_FROM = (
-    12_000  # nodes: from here on calls that ended well keep only what they called themselves
-)
+_THIN_FROM = 12_000
+"""Nodes: from here on calls that ended well keep only what they called themselves."""
 
 
 class CallNode:

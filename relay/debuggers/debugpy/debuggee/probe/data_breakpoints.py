@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.stops import _client_path
     from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.text import text_of
-    from relay.debuggers.debugpy.debuggee.probe.trace_settrace import _is_programs
+    from relay.debuggers.debugpy.debuggee.probe.tracing import is_program_thread
     from relay.debuggers.debugpy.debuggee.probe.types import plan_of
 
 _IN_DICTS = ("attribute", "global", "item")
@@ -176,7 +176,7 @@ def _watch_by_dict(watch: DataWatch, target: StateTarget) -> None:
 def _has_one_thread() -> bool:
     """Of the program's own. A watcher's callback lets other threads run in the middle of a write:
     one that writes to the same dict then would crash the interpreter."""
-    return sum(map(_is_programs, list(sys._current_frames()))) <= 1
+    return sum(map(is_program_thread, list(sys._current_frames()))) <= 1
 
 
 def leave_dicts() -> None:

@@ -12,25 +12,23 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.data_changes import data_leave, data_line
     from relay.debuggers.debugpy.debuggee.probe.data_watches import (
         DataWatch,
-        frames_of_all_threads,
         is_quiet_at,
         is_under_way,
         leaves_quietly,
         note_places,
     )
-    from relay.debuggers.debugpy.debuggee.probe.frames import is_debugger_file
-    from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt
-    from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
-    from relay.debuggers.debugpy.debuggee.probe.trace_settrace import (
-        _RETURNS,
-        _YIELDS,
-        _is_programs,
+    from relay.debuggers.debugpy.debuggee.probe.frames import (
+        frames_of_all_threads,
+        is_debugger_file,
     )
-    from relay.debuggers.debugpy.debuggee.probe.tracing import trace_data
+    from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt
+    from relay.debuggers.debugpy.debuggee.probe.opcodes import RETURNS, YIELDS
+    from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
+    from relay.debuggers.debugpy.debuggee.probe.tracing import is_program_thread, trace_data
     from relay.debuggers.debugpy.debuggee.probe.write_lines import (
         _NO_LINES,
         WriteLines,
-        write_lines_of,
+        watched_lines_of,
     )
 
 
@@ -71,7 +69,7 @@ class DataSettrace:
             lines = self.lines_in(frame)
             if lines is None or self.has_wrapped(frame):
                 continue
-            if _is_programs(ident):
+            if is_program_thread(ident):
                 self.wrap(frame, lines)
 
     def wrap(self, frame: Any, lines: WriteLines) -> None:
@@ -95,19 +93,12 @@ class DataSettrace:
         known = self.codes.get(code)
         if known is not None or id(code) in self.others:
             return known
-        writes: set[int] = set()
-        ends: set[int] = set()
-        is_wanted = False
-        for watch in () if is_debugger_file(code.co_filename) else self.watches:
-            is_wanted = is_wanted or watch.code is code
-            if watch.kind != "local" or watch.code is code:
-                found = write_lines_of(code, watch.kind, watch.key)
-                writes |= found.writes
-                ends |= found.ends
-        if not writes and not is_wanted:
+        watches = () if is_debugger_file(code.co_filename) else self.watches
+        lines = watched_lines_of(code, watches)
+        if not lines.writes and not any(watch.code is code for watch in watches):
             self.others[id(code)] = code
             return None
-        lines = self.codes[code] = WriteLines(frozenset(writes), frozenset(ends))
+        self.codes[code] = lines
         return lines
 
     def local(self, inner: Any, lines: WriteLines) -> Any:
@@ -171,6 +162,6 @@ class _DataLocal:
 
     def _yields(self, frame: Any, value: Any) -> bool:
         operation = frame.f_code.co_code[frame.f_lasti] if frame.f_lasti >= 0 else -1
-        if value is None and self.error and operation not in _RETURNS:
+        if value is None and self.error and operation not in RETURNS:
             return False
-        return operation in _YIELDS
+        return operation in YIELDS

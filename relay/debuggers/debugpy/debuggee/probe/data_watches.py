@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.dict_watch import (
         _object_at,
     )
-    from relay.debuggers.debugpy.debuggee.probe.guard import (
-        attempt,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.frames import frames_of_all_threads
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.state_targets import (
         ABSENT,
         StateTarget,
@@ -179,14 +178,3 @@ def note_places(lines_of: Any) -> None:
         lines = lines_of(frame.f_code)
         if lines is not None and frame.f_lineno in lines.writes:
             _data.at[ident, id(frame)] = frame.f_lineno
-
-
-def frames_of_all_threads() -> list[tuple[int, Any]]:
-    """Every frame on a stack, with its thread's ident."""
-    found = []
-    for ident, top in list(sys._current_frames().items()):
-        frame: Any = top
-        while frame is not None:
-            found.append((ident, frame))
-            frame = frame.f_back
-    return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.calls import forget_calls
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.monitoring_tool import _monitoring, give_back_tool
     from relay.debuggers.debugpy.debuggee.probe.references import references
     from relay.debuggers.debugpy.debuggee.probe.steps import stop_watching
     from relay.debuggers.debugpy.debuggee.probe.trace import forget_trace
     from relay.debuggers.debugpy.debuggee.probe.tracing import forget_tracing
     from relay.debuggers.debugpy.debuggee.probe.write_recorder import forget_writes
 
+_PYDEVD_EVENTS = ("PY_START", "PY_RESUME", "LINE", "JUMP", "PY_RETURN", "PY_UNWIND", "RAISE")
 _forks_freed: list[bool] = []
 
 
@@ -37,7 +39,7 @@ def free_forks() -> bool:
 
 def _after_fork() -> None:
     """A breakpoint would stop the child for good. pydevd debugs it by itself, after this, where
-    it was told to."""
+    it is to."""
     attempt(references.release)
     attempt(stop_watching)
     attempt(forget_trace)
@@ -61,20 +63,11 @@ def _drop_debugger() -> None:
 
 
 def _stop_tracing() -> None:
-    monitoring = getattr(sys, "monitoring", None)
-    if monitoring is not None and monitoring.get_tool(monitoring.DEBUGGER_ID) == "pydevd":
-        _stop_monitoring(monitoring)
+    if _monitoring is not None and _monitoring.get_tool(_monitoring.DEBUGGER_ID) == "pydevd":
+        give_back_tool(_monitoring.DEBUGGER_ID, _PYDEVD_EVENTS)
         return
     # pydevd has put a function that warns in the place of sys.settrace; its own refuses to be
     # called where pydevd uses sys.monitoring.
     settrace = getattr(sys.modules.get("pydevd_tracing"), "SetTrace", sys.settrace)
     settrace(None)
     threading.settrace(None)
-
-
-def _stop_monitoring(monitoring: Any) -> None:
-    tool = monitoring.DEBUGGER_ID
-    monitoring.set_events(tool, 0)
-    for name in ("PY_START", "PY_RESUME", "LINE", "JUMP", "PY_RETURN", "PY_UNWIND", "RAISE"):
-        monitoring.register_callback(tool, getattr(monitoring.events, name), None)
-    monitoring.free_tool_id(tool)

@@ -82,6 +82,17 @@ def _live_frames() -> Iterator[Any]:
             frame = frame.f_back
 
 
+def frames_of_all_threads() -> list[tuple[int, Any]]:
+    """Every frame on a stack, with its thread's ident."""
+    found = []
+    for ident, top in list(sys._current_frames().items()):
+        frame: Any = top
+        while frame is not None:
+            found.append((ident, frame))
+            frame = frame.f_back
+    return found
+
+
 def _push_locals(frame: Any, clear: bool = False) -> None:
     """Below 3.13 f_locals is a copy: write it back into the frame."""
     if _PROXIES:

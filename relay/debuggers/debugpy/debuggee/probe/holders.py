@@ -8,7 +8,6 @@ nothing is known nobody is named.
 from __future__ import annotations
 
 import _thread
-import dis
 import gc
 import os
 import re
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.attributes import own_dict
     from relay.debuggers.debugpy.debuggee.probe.awaits import module_globals, stored_field
     from relay.debuggers.debugpy.debuggee.probe.bytecode import (
-        _JUMPS,
-        HAS_TABLE,
         _called,
         _facts_of,
         _line_at,
@@ -34,6 +31,11 @@ if TYPE_CHECKING:
         with_blocks,
     )
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.opcodes import (
+        JUMPS,
+        handler_table,
+        operations_named,
+    )
     from relay.debuggers.debugpy.debuggee.probe.scopes import items_of
     from relay.debuggers.debugpy.debuggee.probe.types import mro_of, namespace_of, plan_of
 
@@ -190,8 +192,7 @@ def _has_it(value: Any, lock: Any) -> bool:
 
 def _has_ops(code: Any, names: tuple[str, ...]) -> bool:
     """Whether any of these instructions is in the code, found without reading it as text."""
-    wanted = {dis.opmap[name] for name in names if name in dis.opmap}
-    return not wanted.isdisjoint(code.co_code[::2])
+    return not operations_named(names).isdisjoint(code.co_code[::2])
 
 
 def _place_text(frame: Any, line: int) -> str:
@@ -294,14 +295,13 @@ def _leads_only_through(code: Any, start: int, here: int, released: list[int]) -
     found, indices, _ = _facts_of(code)
     if any(start < at < here for at in released):
         return False
-    ways = [(n, indices.get(one.argval, -1)) for n, one in enumerate(found) if one.opcode in _JUMPS]
-    if HAS_TABLE:
-        for entry in dis._parse_exception_table(code):  # type: ignore[attr-defined]
-            ways += [
-                (indices[at], indices.get(entry.target, -1))
-                for at in (entry.start, entry.end - 2)
-                if at in indices
-            ]
+    ways = [(n, indices.get(one.argval, -1)) for n, one in enumerate(found) if one.opcode in JUMPS]
+    for entry in handler_table(code):
+        ways += [
+            (indices[at], indices.get(entry.target, -1))
+            for at in (entry.start, entry.end - 2)
+            if at in indices
+        ]
     for origin, target in ways:
         if not start < target <= here:
             continue

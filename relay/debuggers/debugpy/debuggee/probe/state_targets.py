@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         mangled,
         run_code,
     )
+    from relay.debuggers.debugpy.debuggee.probe.frame_memory import can_read_cells, cell_of
     from relay.debuggers.debugpy.debuggee.probe.frames import pull_locals
     from relay.debuggers.debugpy.debuggee.probe.guard import (
         Interrupted,
@@ -178,43 +179,17 @@ def _similar(name: str, names: Iterable[Any]) -> str:
     return f"; there is {near[0]}" if near else ""
 
 
-# Where an interpreter's frame has its code, and its variables, in words of 8 bytes.
-_FRAME_LAYOUTS = {(3, 11): (4, 9), (3, 12): (0, 9), (3, 13): (0, 9)}
-
-
 def _cell_named(name: str, frame: Any) -> Any:
-    """The cell of the frame's variable: Python hands it out only to functions made in there."""
-    layout = _FRAME_LAYOUTS.get(sys.version_info[:2])
-    if layout is None or sys.implementation.name != "cpython" or hasattr(sys, "gettotalrefcount"):
+    if not can_read_cells():
         raise _unwatchable(
             f"{name} is shared with an inner function, and this Python does not say where it is"
         )
-    code = frame.f_code
-    names = [*code.co_varnames, *(n for n in code.co_cellvars if n not in code.co_varnames)]
-    names += code.co_freevars
-    cell = attempt(_cell_at, frame, names.index(name), layout)
+    cell = attempt(cell_of, frame, name)
     if cell is None:
         raise _unwatchable(
             f"{name} is shared with an inner function, and not yet made: ask a line further on"
         )
     return cell
-
-
-def _cell_at(frame: Any, index: int, layout: tuple[int, int]) -> Any:
-    """Each word is compared with what must be there before it is used."""
-    import ctypes
-
-    def word(address: int) -> int:
-        return int(ctypes.c_void_p.from_address(address).value or 0)
-
-    code_at, variables_at = layout
-    inner = word(id(frame) + 24)
-    if word(inner + 8 * code_at) != id(frame.f_code):
-        return None
-    address = word(inner + 8 * (variables_at + index))
-    if not address or word(address + 8) != id(types.CellType):
-        return None
-    return ctypes.cast(address, ctypes.py_object).value
 
 
 # Attributes

@@ -27,12 +27,16 @@ if TYPE_CHECKING:
         is_debugger_file,
     )
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.monitoring_tool import (
+        _monitoring,
+        give_back_tool,
+        take_tool,
+    )
     from relay.debuggers.debugpy.debuggee.probe.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
 
 _STEP_OVER = 108
 _STEPS_OF_ONE_FRAME = frozenset((108, 109, 159, 160))  # over and out, also "my code"
-_monitoring: Any = getattr(sys, "monitoring", None)
 _own_tool: list[int] = []
 
 
@@ -126,9 +130,9 @@ def _watch_if_stepped(thread: Any, frame: Any, event: Any) -> None:
 
 def _watch_exceptions() -> None:
     """Under a tool number of our own: pydevd gives its own events up at any time."""
-    events = _monitoring.events
-    tool = next(number for number in (4, 3) if _monitoring.get_tool(number) is None)
-    _monitoring.use_tool_id(tool, "debug relay")
+    events, tool = _monitoring.events, take_tool("steps", (4, 3))
+    if tool < 0:
+        return  # others have all: a step from which an exception leads away lets the program run
     _own_tool.append(tool)
     _monitoring.register_callback(tool, events.PY_UNWIND, _on_unwind)
     _monitoring.register_callback(tool, events.PY_THROW, _on_throw)
@@ -163,8 +167,4 @@ def _hand_on(info: Any, thread: Any, caller: Any) -> None:
 def stop_watching() -> None:
     """In a forked child, which has no debugger."""
     while _own_tool:
-        tool = _own_tool.pop()
-        _monitoring.set_events(tool, 0)
-        for event in (_monitoring.events.PY_UNWIND, _monitoring.events.PY_THROW):
-            _monitoring.register_callback(tool, event, None)
-        _monitoring.free_tool_id(tool)
+        give_back_tool(_own_tool.pop(), ("PY_UNWIND", "PY_THROW"))

@@ -32,19 +32,18 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.pydevd_names import require_purpose
-    from relay.debuggers.debugpy.debuggee.probe.steps import _hand_on
+    from relay.debuggers.debugpy.debuggee.probe.steps import _STEPS_OF_ONE_FRAME, _hand_on
     from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions, suspend_in
     from relay.debuggers.debugpy.debuggee.probe.trace_monitor import MonitorListener
     from relay.debuggers.debugpy.debuggee.probe.trace_record import FrameTrace
     from relay.debuggers.debugpy.debuggee.probe.trace_settrace import SettraceListener
-    from relay.debuggers.debugpy.debuggee.probe.trace_until import (
+    from relay.debuggers.debugpy.debuggee.probe.trace_until import UntilTrace
+    from relay.debuggers.debugpy.debuggee.probe.trace_until_events import (
         UntilMonitorListener,
         UntilSettraceListener,
-        UntilTrace,
     )
 
 TRACE_EVENT = "relayTrace"
-_OF_ONE_FRAME = frozenset((108, 109, 159, 160))
 _STEPS_OUT = frozenset((109, 160))
 
 
@@ -265,7 +264,7 @@ def _stop_in(frame: Any) -> None:
     if info is None:
         return
     # With monitoring, pydevd may get no event of this very return: a step over it would be lost.
-    is_step = info.pydev_step_cmd in _OF_ONE_FRAME and info.pydev_step_stop is frame
+    is_step = info.pydev_step_cmd in _STEPS_OF_ONE_FRAME and info.pydev_step_stop is frame
     if not is_step or not hasattr(sys, "monitoring"):
         return
     caller = frame.f_back

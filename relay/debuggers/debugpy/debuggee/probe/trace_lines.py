@@ -8,7 +8,10 @@ value in place.
 from __future__ import annotations
 
 import dis
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.opcodes import JUMPS, begun_line
 
 _HARMLESS = [
     "BUILD_CONST_KEY_MAP",
@@ -85,14 +88,14 @@ def line_facts(code: Any) -> LineFacts:
     lines = {code.co_firstlineno}
     line = code.co_firstlineno
     for instruction in dis.get_instructions(code):
-        line = _line_of(instruction, line)
+        line = begun_line(instruction) or line
         lines.add(line)
         if _acts(instruction):
             acts.add(line)
         if instruction.opname.startswith("STORE_FAST"):
             stores += [(instruction.offset, line, name) for name in _names(instruction.argval)]
         target = instruction.argval
-        if _jumps(instruction.opcode) and type(target) is int and target <= instruction.offset:
+        if instruction.opcode in JUMPS and type(target) is int and target <= instruction.offset:
             loops.append((target, instruction.offset))
     places: dict[str, set[int]] = {name: {0} for name in arguments}
     binds: dict[int, set[str]] = {}
@@ -119,14 +122,6 @@ def _argument_count(code: Any) -> int:
     return int(code.co_argcount + code.co_kwonlyargcount + stars)
 
 
-def _line_of(instruction: Any, last: int) -> int:
-    """The line of an instruction; only the first of a line has it before 3.13."""
-    line = getattr(instruction, "line_number", None)
-    if line is None and type(instruction.starts_line) is int:
-        line = instruction.starts_line
-    return last if line is None else int(line)
-
-
 def _acts(instruction: Any) -> bool:
     name = instruction.opname
     if name == "BINARY_OP":
@@ -138,7 +133,3 @@ def _acts(instruction: Any) -> bool:
 
 def _names(found: Any) -> tuple[str, ...]:
     return found if type(found) is tuple else (found,)
-
-
-def _jumps(opcode: int) -> bool:
-    return opcode in dis.hasjrel or opcode in dis.hasjabs

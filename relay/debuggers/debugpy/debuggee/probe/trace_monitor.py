@@ -12,10 +12,14 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.monitoring_tool import (
+        _monitoring,
+        give_back_tool,
+        take_tool,
+    )
     from relay.debuggers.debugpy.debuggee.probe.trace import end_of_call, fits_call, guarded_event
     from relay.debuggers.debugpy.debuggee.probe.trace_record import FrameTrace
 
-_sys_monitoring: Any = getattr(sys, "monitoring", None)
 _EVENTS = ("PY_START", "LINE", "PY_RETURN", "PY_YIELD", "RAISE", "PY_UNWIND")
 
 
@@ -28,36 +32,28 @@ class MonitorListener:
 
     def start(self) -> bool:
         """False if others have all tool numbers."""
-        free = (n for n in (3, 4, 2) if _sys_monitoring.get_tool(n) is None)
-        self.tool = next(free, -1)
+        self.tool = take_tool("trace", (3, 4, 2))  # below the tool that follows steps
         if self.tool < 0:
             return False
-        _sys_monitoring.use_tool_id(self.tool, "debug relay trace")
-        events = _sys_monitoring.events
-        _sys_monitoring.register_callback(self.tool, events.PY_START, self._on_any_start)
-        _sys_monitoring.set_events(self.tool, events.PY_START)
-        _sys_monitoring.restart_events()  # what an earlier trace did not want to hear
+        events = _monitoring.events
+        _monitoring.register_callback(self.tool, events.PY_START, self._on_any_start)
+        _monitoring.set_events(self.tool, events.PY_START)
+        _monitoring.restart_events()  # those that an earlier trace has switched off
         return True
 
     def stop(self) -> None:
         tool, self.tool = self.tool, -1
-        if tool < 0:
-            return
-        _sys_monitoring.set_events(tool, 0)
-        for code in self.local_events:
-            _sys_monitoring.set_local_events(tool, code, 0)
-        self.local_events.clear()
-        for name in _EVENTS:
-            _sys_monitoring.register_callback(tool, getattr(_sys_monitoring.events, name), None)
-        _sys_monitoring.free_tool_id(tool)
+        if tool >= 0:
+            give_back_tool(tool, _EVENTS, self.local_events)
+            self.local_events.clear()
 
-    def _hear(self, code: Any, lines: bool) -> None:
-        events = _sys_monitoring.events
+    def _listen_to(self, code: Any, lines: bool) -> None:
+        events = _monitoring.events
         wanted = self.local_events.get(code, 0) | events.PY_RETURN | events.PY_YIELD
         wanted |= events.LINE if lines else 0
         if self.local_events.get(code) != wanted:
             self.local_events[code] = wanted
-            _sys_monitoring.set_local_events(self.tool, code, wanted)
+            _monitoring.set_local_events(self.tool, code, wanted)
 
     # Before the call
 
@@ -65,13 +61,13 @@ class MonitorListener:
         frame = sys._getframe(1)
         fits = guarded_event(self.trace, fits_call, self.trace, frame)
         if fits is None:
-            return _sys_monitoring.DISABLE
+            return _monitoring.DISABLE
         if fits:
             guarded_event(self.trace, self._begin, frame)
         return None
 
     def _begin(self, frame: Any) -> None:
-        events, listen = _sys_monitoring.events, _sys_monitoring.register_callback
+        events, listen = _monitoring.events, _monitoring.register_callback
         self.trace.begin(frame)
         for event, callback in (
             (events.PY_START, self._on_start),
@@ -82,9 +78,9 @@ class MonitorListener:
             (events.PY_UNWIND, self._on_unwind),
         ):
             listen(self.tool, event, callback)
-        self._hear(frame.f_code, True)
-        _sys_monitoring.set_events(self.tool, events.PY_START | events.RAISE | events.PY_UNWIND)
-        _sys_monitoring.restart_events()
+        self._listen_to(frame.f_code, True)
+        _monitoring.set_events(self.tool, events.PY_START | events.RAISE | events.PY_UNWIND)
+        _monitoring.restart_events()
 
     # In the call
 
@@ -95,7 +91,7 @@ class MonitorListener:
             guarded_event(self.trace, self.trace.enter, frame)
             call = frames.get(frame)
             if call is not None:
-                self._hear(code, call.depth > 0)
+                self._listen_to(code, call.depth > 0)
 
     def _on_line(self, code: Any, line: int) -> None:
         frame = sys._getframe(1)

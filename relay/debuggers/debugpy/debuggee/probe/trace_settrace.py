@@ -1,60 +1,41 @@
 """How a call is recorded from the interpreter's events: by `sys.settrace`, before 3.12.
 
-There is one trace function a thread, and it is pydevd's. So ours stands before it and hands
-everything on; where pydevd sets its own again, ours is set instead. When the trace is over, each
-thread gives the place back at its next call.
+How a thread's trace function is shared with pydevd is in `trace_holder.py`.
 """
 
 from __future__ import annotations
 
-import dis
-import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames import debugger_threading
+    from relay.debuggers.debugpy.debuggee.probe.opcodes import RETURNS, YIELDS
     from relay.debuggers.debugpy.debuggee.probe.trace import end_of_call, fits_call, guarded_event
+    from relay.debuggers.debugpy.debuggee.probe.trace_holder import TraceHolder
     from relay.debuggers.debugpy.debuggee.probe.trace_record import FrameTrace, starts_here
-    from relay.debuggers.debugpy.debuggee.probe.tracing import hold_tracing, wanted_trace_function
-
-_YIELDS = tuple(dis.opmap[n] for n in ("YIELD_VALUE", "YIELD_FROM", "SEND") if n in dis.opmap)
-_RETURNS = tuple(dis.opmap[n] for n in ("RETURN_VALUE", "RETURN_GENERATOR") if n in dis.opmap)
+    from relay.debuggers.debugpy.debuggee.probe.tracing import wanted_trace_function
 
 
-class SettraceListener:
+class SettraceListener(TraceHolder):
     """The events of one trace."""
 
     def __init__(self, trace: FrameTrace) -> None:
+        super().__init__()
         self.trace = trace
-        self.set_trace: Any = None  # pydevd's own way to set a thread's trace function
+
+    @property
+    def is_active(self) -> bool:
+        return self.trace.is_active
 
     def start(self) -> bool:
-        """In all threads that the program has; in those to come by way of pydevd."""
-        tracing: Any = sys.modules["pydevd_tracing"]
-        original = self.set_trace = getattr(tracing.SetTrace, "relay_original", tracing.SetTrace)
-
-        def SetTrace(function: Any) -> None:  # noqa: N802  its name
-            original(self.on_call if function is not None and self.trace.is_active else function)
-
-        SetTrace.relay_original = original  # type: ignore[attr-defined]
-        tracing.SetTrace = SetTrace
-        hold_tracing(self)
-        idents = [ident for ident in sys._current_frames() if _is_programs(ident)]
-        return bool(
-            tracing.set_trace_to_threads(self.on_call, idents, create_dummy_thread=False) == 0
-        )
+        return self.take_threads()
 
     def stop(self) -> None:
-        if self.set_trace is not None:
-            sys.modules["pydevd_tracing"].SetTrace = self.set_trace  # type: ignore[attr-defined]
-            hold_tracing(None)
+        self.leave_threads()
 
     def on_call(self, frame: Any, event: str, arg: Any) -> Any:
-        """The trace function of a thread: a frame begins or goes on."""
-        theirs = wanted_trace_function()
         if not self.trace.is_active:
-            self.set_trace(theirs)
-            return None if theirs is None else theirs(frame, event, arg)
+            return self.hand_back(frame, event, arg)
+        theirs = wanted_trace_function()
         inner = None if theirs is None else theirs(frame, event, arg)
         if guarded_event(self.trace, self._is_wanted, frame):
             return _LocalListener(self, inner)
@@ -107,13 +88,6 @@ class _LocalListener:
     def _leave(self, frame: Any, value: Any) -> bool:
         error, self.error = self.error, None
         operation = frame.f_code.co_code[frame.f_lasti] if frame.f_lasti >= 0 else -1
-        if value is None and error is not None and operation not in _RETURNS:
+        if value is None and error is not None and operation not in RETURNS:
             return self.listener.trace.unwound(frame, error)
-        return self.listener.trace.leave(frame, value, operation in _YIELDS)
-
-
-def _is_programs(ident: int) -> bool:
-    thread = debugger_threading()._active.get(ident)
-    return not any(
-        getattr(thread, mark, False) for mark in ("pydev_do_not_trace", "is_pydev_daemon_thread")
-    )
+        return self.listener.trace.leave(frame, value, operation in YIELDS)

@@ -8,27 +8,17 @@ Until then a call is kept on a tape (`trace_tape.py`), which is thrown away at i
 from __future__ import annotations
 
 import itertools
-import sys
 import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames import is_debugger_file, is_user_code
+    from relay.debuggers.debugpy.debuggee.probe.frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt, exception_line
-    from relay.debuggers.debugpy.debuggee.probe.trace import (
-        break_off,
-        count_call,
-        end_of_call,
-        is_meant_code,
-    )
     from relay.debuggers.debugpy.debuggee.probe.trace_lines import LineFacts, line_facts
-    from relay.debuggers.debugpy.debuggee.probe.trace_monitor import MonitorListener
     from relay.debuggers.debugpy.debuggee.probe.trace_record import (
         SEAMLESS,
         FrameTrace,
-        starts_here,
     )
-    from relay.debuggers.debugpy.debuggee.probe.trace_settrace import SettraceListener
     from relay.debuggers.debugpy.debuggee.probe.trace_tape import (
         MOST_EVENTS,
         TAPE_LINE,
@@ -42,13 +32,11 @@ if TYPE_CHECKING:
         TapeTexts,
     )
 
-_getframe = sys._getframe  # a name of the module's own is found sooner
-_until_monitoring: Any = getattr(sys, "monitoring", None)
-_NO_FACTS: Any = ((), (), (), (), False, ())
-_MOST_GOING = 10_000  # frames that are kept at once
+_NO_FACTS = LineFacts(frozenset(), frozenset(), {}, frozenset(), False, ())
+_MOST_KEPT = 10_000  # calls that are not over, at once
 
 
-class _Going:
+class _TapedCall:
     """A call that is on tapes: its own if it may be the one, and those of its callers."""
 
     __slots__ = ("facts", "inner", "line", "own", "tapes")
@@ -61,13 +49,13 @@ class _Going:
         self.line = 0  # that runs
 
 
-def _is_calm(going: list[Any], facts: Any, line: int) -> bool:
+def _finds_nothing_to_change(kept: list[Any], facts: Any, line: int) -> bool:
     """Whether a line that acts finds nothing that it could change: plain arguments, and no more."""
-    given = going[0]
-    if given is None or given is not going[1] or line in facts.rebinds:
+    given = kept[0]
+    if given is None or given is not kept[1] or line in facts.rebinds:
         return False
     binds = facts.binds
-    return not any(type(one) is tuple or one in binds for one in going[3:])
+    return not any(type(one) is tuple or one in binds for one in kept[3:])
 
 
 class UntilTrace(FrameTrace):
@@ -98,11 +86,11 @@ class UntilTrace(FrameTrace):
         """This may be the call."""
         if not self.frames:
             self.tape_texts.begin()
-        elif len(self.frames) >= _MOST_GOING:
+        elif len(self.frames) >= _MOST_KEPT:
             return
         code = frame.f_code
         facts = self.facts.get(code) or self._facts_of(code)
-        if facts[4]:  # nothing changes an argument
+        if facts.keeps_arguments:
             self.frames[frame] = [None, None, number]
         else:
             given = frame.f_locals.copy()
@@ -110,12 +98,12 @@ class UntilTrace(FrameTrace):
         if len(self.frames) > 1 and frame.f_back in self.frames:
             self._on_tape(frame)
 
-    def _on_tape(self, frame: Any) -> _Going | None:
+    def _on_tape(self, frame: Any) -> _TapedCall | None:
         """The call, with its tape from now on; None if it is not of interest."""
-        going = self.frames.get(frame)
-        if type(going) is not list:
-            return going
-        given, variables, number, *lines = going
+        kept = self.frames.get(frame)
+        if type(kept) is not list:
+            return kept
+        given, variables, number, *lines = kept
         if given is None:
             now = frame.f_locals.copy()
             given = {name: now[name] for name in self.facts[frame.f_code].arguments if name in now}
@@ -127,9 +115,9 @@ class UntilTrace(FrameTrace):
         caller = self._on_tape(frame.f_back)
         tapes, inner = ((), ()) if caller is None else self._shown_by(caller, frame, variables)
         facts = self.facts[frame.f_code]
-        going = self.frames[frame] = _Going(own, tapes, ((own, self.depth), *inner), facts)
-        going.line = lines[-1][0] if lines else 0
-        return going
+        kept = self.frames[frame] = _TapedCall(own, tapes, ((own, self.depth), *inner), facts)
+        kept.line = lines[-1][0] if lines else 0
+        return kept
 
     def _facts_of(self, code: Any) -> LineFacts:
         facts = self.facts.get(code)
@@ -140,7 +128,7 @@ class UntilTrace(FrameTrace):
     def _look(self, frame: Any, is_whole: bool = False) -> Any:
         return self.tape_texts.variables(frame.f_code, frame.f_locals.copy(), is_whole)
 
-    def _shown_by(self, caller: _Going, frame: Any, variables: Any) -> tuple[Any, Any]:
+    def _shown_by(self, caller: _TapedCall, frame: Any, variables: Any) -> tuple[Any, Any]:
         for tape, _ in caller.inner:
             tape.add(TAPE_START, frame, None, variables)
         tapes = tuple(tape for tape, _ in caller.inner)
@@ -155,94 +143,94 @@ class UntilTrace(FrameTrace):
         if code.co_name in SEAMLESS:
             for tape, _ in caller.inner:
                 tape.add(TAPE_START, frame, None, {})
-            self.frames[frame] = _Going(None, (), caller.inner, _NO_FACTS)
+            self.frames[frame] = _TapedCall(None, (), caller.inner, _NO_FACTS)
             return False
         if not self._about(frame)[2] or is_debugger_file(code.co_filename):
             return False
         variables = self._look(frame, is_whole=True)
         tapes, inner = self._shown_by(caller, frame, variables)
-        self.frames[frame] = _Going(None, tapes, inner, self._facts_of(code))
+        self.frames[frame] = _TapedCall(None, tapes, inner, self._facts_of(code))
         return True
 
     def line(self, frame: Any, line: int) -> None:
         """A line is about to run."""
-        going = self.frames.get(frame)
-        if type(going) is list:
-            if len(going) < MOST_EVENTS:
-                going.append(self._line_of_list(going, frame, line))
+        kept = self.frames.get(frame)
+        if type(kept) is list:
+            if len(kept) < MOST_EVENTS:
+                kept.append(self._line_of_list(kept, frame, line))
                 return
-            going = self._on_tape(frame)
-        if going is None or not going.inner or frame.f_code.co_name in SEAMLESS:
+            kept = self._on_tape(frame)
+        if kept is None or not kept.inner or frame.f_code.co_name in SEAMLESS:
             return
-        acts, rebinds = going.facts[:2]
-        last, going.line = going.line, line
+        facts = kept.facts
+        last, kept.line = kept.line, line
         variables = None
-        if last and (last in acts or line in acts or line in rebinds):
+        if last and (last in facts.acts or line in facts.acts or line in facts.rebinds):
             variables = self._look(frame)
-        for tape, _ in going.inner:
+        for tape, _ in kept.inner:
             tape.add(TAPE_LINE, frame, line, variables)
 
-    def _line_of_list(self, going: list[Any], frame: Any, line: int) -> Any:
-        facts, last = self.facts[frame.f_code], going[-1]
+    def _line_of_list(self, kept: list[Any], frame: Any, line: int) -> Any:
+        facts, last = self.facts[frame.f_code], kept[-1]
         if line in facts.quiet:
             needs_look = type(last) is tuple and last[0] in facts.acts
             return (line, self._look(frame)) if needs_look else line
-        if _is_calm(going, facts, line):
+        if _finds_nothing_to_change(kept, facts, line):
             return line
-        return line, None if len(going) == 3 else self._look(frame)
+        return line, None if len(kept) == 3 else self._look(frame)
 
     def leave(self, frame: Any, value: Any, suspends: bool) -> bool:
         """A frame returns or, if it suspends, yields. Whether it is the call that was asked for."""
-        going = self.frames.get(frame)
-        if type(going) is list:
-            if not suspends and not self._is_end(going, frame, value, None):
+        kept = self.frames.get(frame)
+        if type(kept) is list:
+            if not suspends and not self._is_end(kept, frame, value, None):
                 del self.frames[frame]
                 return False
-            going = self._on_tape(frame)
-        if going is None:
+            kept = self._on_tape(frame)
+        if kept is None:
             return False
         if suspends:
-            self._end_on_tapes(going, frame, TAPE_YIELD, value)
+            self._end_on_tapes(kept, frame, TAPE_YIELD, value)
             return False
         del self.frames[frame]
-        return self._over(going, frame, value, None)
+        return self._over(kept, frame, value, None)
 
     def raised(self, frame: Any, error: Any) -> None:
         """An exception passes through the line at which the frame is."""
-        going = self._on_tape(frame)
-        if going is not None:
-            for tape, _ in going.inner:
+        kept = self._on_tape(frame)
+        if kept is not None:
+            for tape, _ in kept.inner:
                 tape.add(TAPE_RAISE, frame, error, None)
 
     def unwound(self, frame: Any, error: Any) -> bool:
         """An exception leaves the frame. Whether it is the call that was asked for."""
-        going = self._on_tape(frame)
+        kept = self._on_tape(frame)
         self.frames.pop(frame, None)
-        return going is not None and self._over(going, frame, None, error)
+        return kept is not None and self._over(kept, frame, None, error)
 
-    def _over(self, going: _Going, frame: Any, value: Any, error: Any) -> bool:
-        own = going.own
+    def _over(self, kept: _TapedCall, frame: Any, value: Any, error: Any) -> bool:
+        own = kept.own
         if own is not None and (own.is_end or self._matches(frame, own.given, value, error)):
             self._find(own, frame, value, error)
             return True
-        if going.tapes or len(going.inner) > (own is not None):
+        if kept.tapes or len(kept.inner) > (own is not None):
             kind, what = TAPE_RETURN, value
             if error is not None:
                 kind, what = TAPE_UNWIND, (error, frame.f_lineno)
-            self._end_on_tapes(going, frame, kind, what)
+            self._end_on_tapes(kept, frame, kind, what)
         return False
 
-    def _end_on_tapes(self, going: _Going, frame: Any, kind: int, what: Any) -> None:
-        variables = self._look(frame) if going.inner else None
+    def _end_on_tapes(self, kept: _TapedCall, frame: Any, kind: int, what: Any) -> None:
+        variables = self._look(frame) if kept.inner else None
         if kind != TAPE_UNWIND:
             what = self.tape_texts.kept(frame.f_code.co_name, what)
-        tapes = {id(tape): tape for tape in (*going.tapes, *(tape for tape, _ in going.inner))}
+        tapes = {id(tape): tape for tape in (*kept.tapes, *(tape for tape, _ in kept.inner))}
         for tape in tapes.values():
             tape.add(kind, frame, what, variables)
 
-    def _is_end(self, going: list[Any], frame: Any, value: Any, error: Any) -> bool:
+    def _is_end(self, kept: list[Any], frame: Any, value: Any, error: Any) -> bool:
         """Whether it is the call that was asked for; of one without a tape."""
-        given = going[0]
+        given = kept[0]
         if given is None and self.names:
             given = frame.f_locals
         if not self._matches(frame, given or {}, value, error):
@@ -313,128 +301,3 @@ def _names_in(code: Any) -> frozenset[str]:
     """What an expression may ask for by name, in scopes of its own, too."""
     inner = (_names_in(one) for one in code.co_consts if type(one) is types.CodeType)
     return frozenset(code.co_names).union(*inner) - {"result", "exception"}
-
-
-class UntilMonitorListener(MonitorListener):
-    """The events of such a trace, from 3.12 on. What is not the program's own is heard once."""
-
-    def __init__(self, trace: UntilTrace) -> None:
-        super().__init__(trace)
-        self.until = trace
-        self.meant: dict[Any, bool] = {}
-        self.own: dict[str, bool] = {}  # by file
-
-    def start(self) -> bool:
-        if not super().start():
-            return False
-        events, listen = _until_monitoring.events, _until_monitoring.register_callback
-        for event, callback in (
-            (events.PY_START, self._on_start),
-            (events.LINE, self._line_callback()),
-            (events.PY_RETURN, self._return_callback()),
-            (events.PY_YIELD, self._on_yield),
-            (events.RAISE, self._on_raise),
-            (events.PY_UNWIND, self._on_unwind),
-        ):
-            listen(self.tool, event, callback)
-        _until_monitoring.set_events(self.tool, events.PY_START | events.RAISE | events.PY_UNWIND)
-        return True
-
-    def _on_start(self, code: Any, offset: int) -> Any:
-        frame = _getframe(1)
-        try:
-            meant = self.meant.get(code)
-            if meant is None:
-                meant = self._learn(code, frame)
-            if meant:
-                number = count_call(self.until, frame)
-                if number:
-                    self.until.begin(frame, number)
-            elif not self._is_own(code.co_filename, frame):
-                return _until_monitoring.DISABLE
-            elif frame.f_back in self.until.frames and self.until.enter(frame):
-                self._hear(code, bool(self.until.frames[frame].inner))
-        except BaseException as error:
-            break_off(self.until, error)
-        return None
-
-    def _line_callback(self) -> Any:
-        """A function of its own, and not a method: what each line costs is a lookup or two."""
-        trace, going_of, facts = self.until, self.until.frames.get, self.until.facts
-
-        def on_line(code: Any, line: int) -> None:
-            frame = _getframe(1)
-            going = going_of(frame)
-            if going is None:
-                return
-            try:
-                if (
-                    type(going) is list
-                    and type(going[-1]) is int
-                    and line in facts[code][3]
-                    and len(going) < MOST_EVENTS
-                ):
-                    going.append(line)
-                else:
-                    trace.line(frame, line)
-            except BaseException as error:
-                break_off(trace, error)
-
-        return on_line
-
-    def _return_callback(self) -> Any:
-        trace, frames = self.until, self.until.frames
-
-        def on_return(code: Any, offset: int, value: Any) -> None:
-            frame = _getframe(1)
-            if frame not in frames:
-                return
-            is_found = False
-            try:
-                is_found = trace.leave(frame, value, False)
-            except BaseException as error:
-                break_off(trace, error)
-            if is_found:
-                end_of_call(trace, frame)
-
-        return on_return
-
-    def _learn(self, code: Any, frame: Any) -> bool:
-        meant = self.meant[code] = is_meant_code(frame)
-        if meant:
-            self._hear(code, True)
-        return meant
-
-    def _is_own(self, file: str, frame: Any) -> bool:
-        own = self.own.get(file)
-        if own is None:
-            own = self.own[file] = bool(is_user_code(frame))
-        return own
-
-
-class UntilSettraceListener(SettraceListener):
-    """The events of such a trace, before 3.12."""
-
-    def __init__(self, trace: UntilTrace) -> None:
-        super().__init__(trace)
-        self.until = trace
-        self.meant: dict[Any, bool] = {}
-
-    def _is_wanted(self, frame: Any) -> bool:
-        trace = self.until
-        if not trace.is_active:
-            return False
-        if frame in trace.frames:
-            return True  # a generator goes on
-        code = frame.f_code
-        meant = self.meant.get(code)
-        if meant is None:
-            meant = self.meant[code] = is_meant_code(frame)
-        if meant:
-            number = starts_here(frame) and count_call(trace, frame)
-            if number:
-                trace.begin(frame, number)
-            return frame in trace.frames
-        if frame.f_back not in trace.frames or not starts_here(frame):
-            return False
-        return trace.enter(frame) or frame in trace.frames

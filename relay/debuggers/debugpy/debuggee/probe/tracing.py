@@ -255,15 +255,18 @@ def _trace_all_threads(py_db: Any) -> None:
     _tracing.is_on = True
     threading.settrace(_begin_thread)
     if _tracing.holder is None:
-        idents = [one for one in sys._current_frames() if _is_of_program(py_db, one)]
+        idents = [one for one in sys._current_frames() if is_program_thread(one)]
         tracing: Any = sys.modules["pydevd_tracing"]
         tracing.set_trace_to_threads(_trace_call, idents, create_dummy_thread=False)
 
 
-def _is_of_program(py_db: Any, ident: int) -> bool:
-    thread = debugger_threading()._active.get(ident)
+def is_program_thread(ident: int) -> bool:
+    """Whether the thread is the program's own, and none of the debugger's."""
+    thread, py_db = debugger_threading()._active.get(ident), debugger()
     if any(getattr(thread, mark, False) for mark in _MARKS):
         return False
+    if py_db is None:
+        return True
     return ident not in [own.ident for own in list(py_db.created_pydb_daemon_threads)]
 
 

@@ -11,7 +11,9 @@ import types
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frame_memory import cell_of, stack_values
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.opcodes import operations_named
     from relay.debuggers.debugpy.debuggee.probe.state_targets import (
         ABSENT,
         StateTarget,
@@ -23,11 +25,6 @@ if TYPE_CHECKING:
         mro_of,
         plan_of,
     )
-    from relay.debuggers.debugpy.debuggee.probe.value_stack import (
-        stack_values,
-        variable_at,
-        variable_names,
-    )
     from relay.debuggers.debugpy.debuggee.probe.write_log import address_of, stack_of_write
     from relay.debuggers.debugpy.debuggee.probe.write_recorder import WriteWatch
     from relay.debuggers.debugpy.debuggee.probe.write_sites import (
@@ -35,13 +32,12 @@ if TYPE_CHECKING:
         LIST_WRITERS,
         MAKERS,
         WriteSite,
-        _codes_named,
     )
 
 _MOST_PENDING = 200
 _PLAIN_SETTERS = (object.__dict__["__setattr__"], type.__dict__["__setattr__"])
 _PLAIN_ITEM_SETTERS = (dict.__dict__["__setitem__"], dict.__dict__["__delitem__"])
-_GLOBAL_CODES = _codes_named(("STORE_GLOBAL", "DELETE_GLOBAL"))
+_GLOBAL_CODES = operations_named(("STORE_GLOBAL", "DELETE_GLOBAL"))
 _C_CALLABLES = (
     types.BuiltinFunctionType,
     types.MethodWrapperType,
@@ -136,14 +132,10 @@ def _local_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) ->
 
 
 def _cell_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
-    cell = _cell_in(watch, frame)
+    cell = cell_of(frame, watch.state.key)
     new = ABSENT if site.deletes else stack_values(frame, offset, 1)[0]
     old = attempt(lambda: cell.cell_contents, default=ABSENT)
     watch.log.note(cell, old, new, frame, is_held=False)
-
-
-def _cell_in(watch: WriteWatch, frame: Any) -> Any:
-    return variable_at(frame, variable_names(frame.f_code).index(watch.state.key))
 
 
 def _item_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
@@ -214,7 +206,7 @@ def look_at_past(watch: WriteWatch, frame: Any, offset: int) -> None:
     if not pending.makes:
         return
     if watch.state.kind == "cell":
-        made: Any = _cell_in(watch, frame)
+        made: Any = cell_of(frame, watch.state.key)
         value = attempt(lambda: made.cell_contents, default=ABSENT)
     else:
         made = stack_values(frame, offset, 1)[0]

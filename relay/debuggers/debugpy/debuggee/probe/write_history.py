@@ -14,6 +14,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frame_memory import can_read_stack
     from relay.debuggers.debugpy.debuggee.probe.frames import find_frame
     from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError
     from relay.debuggers.debugpy.debuggee.probe.scopes import global_items, local_items
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
         plan_of,
         qualname_of,
     )
-    from relay.debuggers.debugpy.debuggee.probe.value_stack import can_read_stack
     from relay.debuggers.debugpy.debuggee.probe.write_log import (
         ObjectWrites,
         WriteLog,
@@ -60,7 +60,7 @@ def watch_writes(
     state: as `write_question` gave it. places: each `expression`, with `path` and `line`, or
     `function`, where it will be asked about.
     """
-    _require_readable_stacks("unsupported")
+    _require_readable_stack("unsupported")
     states = [state for place in places or () for state in states_at(**place)]
     if state is not None:
         states.append(WatchedState(**dict(state, key=ast.literal_eval(state["key"]))))
@@ -68,7 +68,7 @@ def watch_writes(
     return {"can": record_writes(list(different.values()))}
 
 
-def _require_readable_stacks(kind: str) -> None:
+def _require_readable_stack(kind: str) -> None:
     if not can_read_stack():
         version = ".".join(map(str, sys.version_info[:2]))
         raise TroubleError(kind, f"Writes cannot be watched in this Python ({version})")
@@ -83,7 +83,7 @@ def write_question(frame: int, expression: str) -> dict[str, Any]:
     """
     found = find_frame(frame)
     target = resolve_target(expression, found)
-    _require_readable_stacks("unwatchable")
+    _require_readable_stack("unwatchable")
     value = read_target(target)
     return {
         "state": _watched_state_of(target)._asdict(),

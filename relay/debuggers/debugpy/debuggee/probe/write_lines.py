@@ -9,7 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.bytecode import _JUMPS, HAS_TABLE, _facts_of
+    from collections.abc import Iterable
+
+    from relay.debuggers.debugpy.debuggee.probe.bytecode import _facts_of
+    from relay.debuggers.debugpy.debuggee.probe.data_watches import DataWatch
+    from relay.debuggers.debugpy.debuggee.probe.opcodes import JUMPS, begun_line, handler_table
 
 _INDIRECT = frozenset(
     ("setattr", "delattr", "__setattr__", "__delattr__", "__dict__", "vars", "__setstate__")
@@ -59,7 +63,7 @@ def write_lines_of(code: Any, kind: str, key: Any) -> WriteLines:
     found = _facts_of(code)[0]
     lines, at = [], code.co_firstlineno
     for one in found:
-        at = _first_of_line(one) or at
+        at = begun_line(one) or at
         lines.append(at)
     writers = [index for index, one in enumerate(found) if _writes(one, kind, key)]
     ends: set[int] = set()
@@ -68,12 +72,15 @@ def write_lines_of(code: Any, kind: str, key: Any) -> WriteLines:
     return WriteLines(frozenset(lines[index] for index in writers), frozenset(ends))
 
 
-def _first_of_line(one: Any) -> int | None:
-    """The line, if its event comes before this instruction."""
-    starts = one.starts_line
-    if type(starts) is bool:  # since 3.13
-        return one.line_number if starts else None
-    return None if starts is None else int(starts)
+def watched_lines_of(code: Any, watches: Iterable[DataWatch]) -> WriteLines:
+    """The same for several data breakpoints; that of a local counts in its own code only."""
+    found = [
+        write_lines_of(code, watch.kind, watch.key)
+        for watch in watches
+        if watch.kind != "local" or watch.code is code
+    ]
+    writes, ends = ([lines[part] for lines in found] for part in (0, 1))
+    return WriteLines(frozenset().union(*writes), frozenset().union(*ends))
 
 
 def _names_it(code: Any, kind: str, key: Any) -> bool:
@@ -130,7 +137,7 @@ def _stores_variable(one: Any, key: Any) -> bool:
 def _lines_after(code: Any, start: int, lines: list[int]) -> set[int]:
     """The lines whose beginning may come next, from behind one instruction on."""
     found, indices, _ = _facts_of(code)
-    handlers = _handlers_of(code)
+    handlers = handler_table(code)
     ends: set[int] = set()
     seen: set[int] = set()
     todo = [start]
@@ -140,13 +147,12 @@ def _lines_after(code: Any, start: int, lines: list[int]) -> set[int]:
             continue
         seen.add(at)
         one = found[at]
-        if at != start and _first_of_line(one) is not None:
+        if at != start and begun_line(one):
             ends.add(lines[at])
             continue
-        for first, last, target in handlers:
-            if first <= one.offset < last:
-                todo.append(indices.get(target, len(found)))
-        if one.opcode in _JUMPS:
+        around = [handler for handler in handlers if handler.start <= one.offset < handler.end]
+        todo += [indices.get(handler.target, len(found)) for handler in around]
+        if one.opcode in JUMPS:
             target_at = indices.get(one.argval, len(found))
             todo.append(target_at)
             if target_at <= at:
@@ -154,12 +160,3 @@ def _lines_after(code: Any, start: int, lines: list[int]) -> set[int]:
         if not one.opname.startswith(_NEVER_ON):
             todo.append(at + 1)
     return ends
-
-
-def _handlers_of(code: Any) -> list[tuple[int, int, int]]:
-    if not HAS_TABLE:
-        return []
-    import dis
-
-    table = dis._parse_exception_table(code)  # type: ignore[attr-defined]
-    return [(one.start, one.end, one.target) for one in table]

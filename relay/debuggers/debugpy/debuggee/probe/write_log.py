@@ -18,14 +18,13 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.state_targets import ABSENT
     from relay.debuggers.debugpy.debuggee.probe.trace_values import ValueTexts
+    from relay.debuggers.debugpy.debuggee.probe.value_equality import are_equal
 
 _MOST_WRITES_KEPT = 100  # writes of one object
 _MOST_WRITTEN_OBJECTS = 50_000
 _MOST_FRAMES = 20  # of the stack of a write
 _TEXT_ROOM = 200  # characters of a value
 _SWEEP_AFTER = 1000  # writes after which those objects are let go that nobody else has
-_COMPARED_TYPES = frozenset((int, float, complex, bool, str, bytes, type(None)))
-_GROUP_TYPES = frozenset((list, tuple, dict, set, frozenset))
 
 
 class Write(NamedTuple):
@@ -76,7 +75,7 @@ class WriteLog:
             self.forget(owner)  # another one, at the same address
             writes = self._writes_of(owner, is_held)
         after = writes.last = address_of(new)
-        if is_equal(old, new):
+        if are_equal(old, new):
             if writes.writes and writes.writes[-1].after == address_of(old):
                 writes.writes[-1] = writes.writes[-1]._replace(after=after)
             return
@@ -125,29 +124,6 @@ class WriteLog:
 def address_of(value: Any) -> int | None:
     """What tells a value from others while it lives; None for ABSENT."""
     return None if value is ABSENT else id(value)
-
-
-def is_equal(old: Any, new: Any, depth: int = 3) -> bool:
-    """Whether a write changes nothing: no code of the program is asked."""
-    if old is new:
-        return True
-    kind = type(old)
-    if kind is not type(new):
-        return False
-    if kind in _COMPARED_TYPES:
-        return bool(old == new or (old != old and new != new))
-    if kind not in _GROUP_TYPES or not depth or len(old) != len(new) or len(old) > 1000:
-        return False
-    if kind in (set, frozenset):
-        plain = _COMPARED_TYPES.issuperset(map(type, (*old, *new)))
-        return plain and bool(old == new)
-    ours, theirs = (_values_in(one) for one in (old, new))
-    pairs = zip(ours, theirs)  # noqa: B905  not in Python 3.8
-    return all(is_equal(one, other, depth - 1) for one, other in pairs)
-
-
-def _values_in(group: Any) -> tuple[Any, ...]:
-    return (*group, *group.values()) if type(group) is dict else tuple(group)
 
 
 def stack_of_write(frame: Any) -> tuple[tuple[Any, int], ...]:

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import dis
 import os
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.opcodes import begun_line, operations_named
 
 _FAST_STORES = ("STORE_FAST", "STORE_FAST_MAYBE_NULL")
 _PAIR_STORES = ("STORE_FAST_STORE_FAST", "STORE_FAST_LOAD_FAST")
 _NAME_STORES = ("STORE_NAME", "STORE_GLOBAL")
-_DELETES: tuple[str, ...] = (
-    "DELETE_ATTR",
-    "DELETE_SUBSCR",
-    "DELETE_FAST",
-    "DELETE_NAME",
-    "DELETE_GLOBAL",
+_DELETES = frozenset(
+    f"DELETE_{kind}" for kind in ("ATTR", "SUBSCR", "FAST", "NAME", "GLOBAL", "DEREF")
 )
-_DELETES += ("DELETE_DEREF",)
 _SUBSCRIPT_OPS = ("STORE_SUBSCR", "DELETE_SUBSCR")
 
 
@@ -75,7 +73,7 @@ def write_sites(code: Any, state: WatchedState) -> CodeSites | None:
     sites, line = {}, 0
     lines = _lines_of_calls(found, code, state.kind) if calls else frozenset()
     for place, one in enumerate(found):
-        line = _begun_line(one) or line
+        line = begun_line(one) or line
         site = _site_of(one, state) if writes else None
         if site is None and line in lines and one.opname in CALL_OPERATIONS:
             site = WriteSite("call", operation=one.opname, argument=one.arg or 0)
@@ -91,14 +89,9 @@ def write_sites(code: Any, state: WatchedState) -> CodeSites | None:
 
 _LATE_ROLES = ("made", "into", "call", "cell_made")
 _NO_INSTRUCTIONS = ("CACHE", "EXTENDED_ARG")
-CALL_OPERATIONS: tuple[str, ...] = (
-    "CALL",
-    "CALL_KW",
-    "CALL_FUNCTION_EX",
-    "CALL_FUNCTION",
-    "CALL_METHOD",
+CALL_OPERATIONS = frozenset(
+    ("CALL", "CALL_KW", "CALL_FUNCTION_EX", "CALL_FUNCTION", "CALL_METHOD", "CALL_FUNCTION_KW")
 )
-CALL_OPERATIONS += ("CALL_FUNCTION_KW",)
 _SETTERS = frozenset(("setattr", "delattr", "__setattr__", "__delattr__"))
 _SPACES = frozenset(("__dict__", "vars", "globals"))
 DICT_WRITERS = frozenset(
@@ -114,12 +107,6 @@ _LIST_CHANGES = ("MAP_ADD", "BUILD_LIST", "LIST_APPEND", "LIST_EXTEND", "STORE_S
 _ANY_CHANGES = ("BINARY_OP", "INPLACE_OR", "INPLACE_ADD", "INPLACE_MULTIPLY")
 
 
-def _begun_line(one: Any) -> int:
-    """The line that begins with the instruction; 0 for none."""
-    begins = one.starts_line
-    return int((one.line_number or 0) if begins is True else begins or 0)
-
-
 def _lines_of_calls(found: list[Any], code: Any, kind: str) -> frozenset[int]:
     """The lines that name a function by which the state may be written: only calls there count."""
     names = _names_of_calls(kind)
@@ -127,7 +114,7 @@ def _lines_of_calls(found: list[Any], code: Any, kind: str) -> frozenset[int]:
         names = names | (DICT_WRITERS if not _SPACES.isdisjoint(code.co_names) else names)
     line, lines = 0, set()
     for one in found:
-        line = _begun_line(one) or line
+        line = begun_line(one) or line
         if one.argval.__class__ is str and one.argval in names:
             lines.add(line)
     return frozenset(lines)
@@ -158,11 +145,7 @@ def _may_write(code: Any, state: WatchedState) -> bool:
     return key in code.co_names or "__dict__" in code.co_names
 
 
-def _codes_named(names: tuple[str, ...]) -> frozenset[int]:
-    return frozenset(dis.opmap[name] for name in names if name in dis.opmap)
-
-
-_CONTAINER_CODES = _codes_named(
+_CONTAINER_CODES = operations_named(
     (*_SUBSCRIPT_OPS, *_DICT_MAKES, *_DICT_CHANGES, *_ANY_CHANGES, *_LIST_CHANGES)
 )
 

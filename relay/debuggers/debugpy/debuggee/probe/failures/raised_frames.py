@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_HAS_TABLES = hasattr(type((lambda: None).__code__), "co_exceptiontable")  # 3.11
+    from relay.debuggers.debugpy.debuggee.probe.opcodes import HAS_TABLE, handler_table
+
 _MOST_ENTRIES = 2000
 """A recursion without an end has a traceback of a thousand frames and more."""
 
@@ -137,7 +138,7 @@ def _raises_anew(code: Any, offset: int) -> bool:
 
 def _may_catch(code: Any, raised: int) -> bool:
     """Whether a handler around the instruction may keep an exception, as `except` does."""
-    if _HAS_TABLES:
+    if HAS_TABLE:
         return any(not _passes_on(code, handler) for handler in _handlers(code, raised))
     return any(start < raised < end for start, end in _blocks(code, "SETUP_FINALLY"))
 
@@ -152,7 +153,7 @@ def _passes_on(code: Any, handler: int) -> bool:
 
 def _is_in_handler(code: Any, raised: int, now: int) -> bool:
     """Whether `now` lies in what runs for an exception of the instruction `raised`."""
-    if _HAS_TABLES:
+    if HAS_TABLE:
         return any(
             start <= now < end
             for handler in _handlers(code, raised)
@@ -172,15 +173,9 @@ def _blocks(code: Any, opname: str) -> list[tuple[int, int]]:
     return [(i.offset, i.argval) for i in dis.get_instructions(code) if i.opname == opname]
 
 
-def _exception_table(code: Any) -> list[Any]:
-    import dis
-
-    return dis._parse_exception_table(code)  # type: ignore[attr-defined,no-any-return]
-
-
 def _handlers(code: Any, raised: int) -> list[int]:
     """Offsets of the handlers that an exception of the instruction comes to, innermost first."""
-    table = _exception_table(code)
+    table = handler_table(code)
     found: list[int] = []
     at = raised
     while True:
@@ -200,7 +195,7 @@ def _cleanup(table: list[Any], handler: int) -> int | None:
 
 def _ranges(code: Any, handler: int) -> list[tuple[int, int]]:
     """First and past-last offsets of a handler: what its cleanup guards, and the cleanup."""
-    table = _exception_table(code)
+    table = handler_table(code)
     cleanup = _cleanup(table, handler)
     if cleanup is None:
         return [(handler, handler + 4)]

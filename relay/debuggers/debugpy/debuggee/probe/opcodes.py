@@ -1,0 +1,31 @@
+"""Facts about single instructions, as `dis` lists them: of Python 3.8 and later."""
+
+from __future__ import annotations
+
+import dis
+from typing import Any
+
+
+def operations_named(names: Any) -> frozenset[int]:
+    """The numbers of these operations, of those that this Python has."""
+    return frozenset(dis.opmap[name] for name in names if name in dis.opmap)
+
+
+JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
+YIELDS = operations_named(("YIELD_VALUE", "YIELD_FROM", "SEND"))
+RETURNS = operations_named(("RETURN_VALUE", "RETURN_GENERATOR"))
+HAS_TABLE = hasattr(dis, "_parse_exception_table")
+"""Since 3.11 handlers are in a table; before, instructions open and close blocks."""
+
+
+def handler_table(code: Any) -> list[Any]:
+    """Ranges of instructions with their handlers, innermost last; empty before 3.11."""
+    return dis._parse_exception_table(code) if HAS_TABLE else []  # type: ignore[attr-defined,no-any-return]
+
+
+def begun_line(instruction: Any) -> int:
+    """The line that begins with the instruction; 0 for none."""
+    begins = instruction.starts_line
+    if begins is True:  # since 3.13, where False stands for none
+        return int(instruction.line_number or 0)
+    return int(begins or 0)
