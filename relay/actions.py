@@ -116,6 +116,11 @@ Suggestion: TypeAlias = str | Action | Advice
 Words: TypeAlias = Mapping[Action, str | None]
 
 
+def no_way(*actions: Action) -> dict[Action, str | None]:
+    """The words of a face that has no such ways."""
+    return dict.fromkeys(actions)
+
+
 def advice_of(suggestion: Suggestion) -> Advice | str:
     """An action without parameters is an advice, too; text stays what it is."""
     return suggestion.of() if isinstance(suggestion, Action) else suggestion

@@ -95,7 +95,7 @@ class BreakpointInvalidCondition(RelayError):
     """The condition, hit condition, log message or a captured expression does not parse."""
 
     code, status = "BREAKPOINT_INVALID_CONDITION", 400
-    way_out = "Mend the expression: it must be valid in the debuggee's language"
+    way_out = "Correct the expression: it must be valid in the debuggee's language"
 
 
 class BreakpointFileNotFound(RelayError):
@@ -151,7 +151,7 @@ class EvaluateError(RelayError):
     """The expression does not parse, or its value could not be set: nothing was changed."""
 
     code, status = "EVALUATE_ERROR", 400
-    way_out = "Mend the expression's syntax"
+    way_out = "Correct the expression's syntax"
 
 
 class LaunchFailed(RelayError):
@@ -298,7 +298,7 @@ class ShuttingDown(RelayError):
 
 
 class RelayUnreachable(RelayError):
-    """Told by the clients, not by the relay: nobody answers at its address, or not to the end."""
+    """Raised by the clients, not by the relay: nobody answers at its address, or not to the end."""
 
     code, status = "RELAY_UNREACHABLE", 503
     way_out = "Start it: relay serve; or name the one that runs by RELAY_URL"

@@ -118,7 +118,7 @@ def test_a_fact_comes_from_the_parameters_or_from_the_details() -> None:
     assert in_words(Action.CHOOSE_LINE, details, COMMAND_WORDS) == "Choose a line between 1 and 12"
     paused = in_words(Action.PAUSE_THREAD.of(thread_id=3), details, ROUTE_WORDS)
     assert paused == "Pause it first: POST /sessions/{id}/threads/3/pause"
-    assert in_words("Mend it: 1 $", details, TOOL_WORDS) == "Mend it: 1 $"
+    assert in_words("Correct it: 1 $", details, TOOL_WORDS) == "Correct it: 1 $"
     assert in_words(Action.LIST_ROUTES, details, TOOL_WORDS) is None
 
 
@@ -133,7 +133,7 @@ def test_an_error_says_its_way_out_in_general_and_where_no_face_has_one_in_gener
     assert error.details["suggestion"] == "Pause it first: thread 3"
     error = RelayError("message", suggestion=Action.LIST_ROUTES)
     assert complaint(error, "shell")[1] == "Read the message; nothing was changed"
-    assert complaint(error, "run")[1] == "Mend what is named; nothing was run"
+    assert complaint(error, "run")[1] == "Correct what is named; nothing was run"
 
 
 # Over HTTP, for the clients of the relay whose faces have words of their own ----------------

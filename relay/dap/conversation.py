@@ -28,13 +28,13 @@ class Response:
 
     @property
     def error_text(self) -> str:
-        """What to tell a human when `success` is false; never empty."""
+        """What to show a human when `success` is false; never empty."""
         return _structured_error(self.body) or self.message or f"{self.command} failed"
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that the peer tells without being asked."""
+    """Something that the peer reports without being asked."""
 
     event: str
     body: dict[str, Any] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Conversation:
         return seq, data
 
     def event(self, event: str, body: Mapping[str, Any] | None = None) -> bytes:
-        """Tell the peer something."""
+        """Report something to the peer."""
         content: dict[str, Any] = {"event": event}
         if body is not None:
             content["body"] = body
@@ -99,7 +99,7 @@ class Conversation:
         body: Mapping[str, Any] | None = None,
         error: str | None = None,
     ) -> bytes:
-        """Answer `request`, with success unless there is an `error` to tell.
+        """Answer `request`, with success unless there is an `error`.
 
         Raises ValueError if the peer never asked this or was answered already.
         """
@@ -139,15 +139,15 @@ class Conversation:
 
     def salvage(self, broken: BrokenStream) -> list[Message]:
         """What was said before the bytes broke; faults in it end the list."""
-        heard: list[Message] = []
+        received: list[Message] = []
         for message in broken.whole:
             try:
                 happening = self._understand(message)
             except ProtocolViolation:
                 break
             if happening is not None:
-                heard.append(happening)
-        return heard
+                received.append(happening)
+        return received
 
     def close(self) -> None:
         """Call at the end of the stream. Raises ProtocolViolation inside a message."""

@@ -6,7 +6,7 @@ to know where happenings come from, and does nothing about them.
 The program, its debugger and our own handshake report independently, so some
 happenings arrive late. Those that are harmless have a row of their own which
 keeps the phase; whatever has no row is a fault, ours or the adapter's. One thing
-the table cannot tell apart is an old run from a new one: end the tasks of the
+the table cannot distinguish is an old run from a new one: end the tasks of the
 old run before `relaunch_requested`.
 """
 
@@ -147,7 +147,7 @@ class Lifecycle:
     """The phase of one session, and the number of its present stop.
 
     `stop_id` rises with every stop and every resume and never falls, so work that
-    remembers it can tell whether the program has moved since.
+    remembers it knows whether the program has moved since.
     """
 
     __slots__ = ("phase", "stop_id")

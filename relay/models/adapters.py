@@ -55,11 +55,11 @@ class ConfiguredAdapter(BaseModel):
     transport: Literal["stdio", "tcp"] = Field("stdio", description="How it speaks DAP")
     launch: dict[str, Any] = Field(
         default_factory=lambda: dict(LAUNCH),
-        description="Arguments of DAP's `launch`, with placeholders for what a launch is told",
+        description="Arguments of DAP's `launch`, with placeholders for what a launch asks for",
     )
     attach: dict[str, Any] | None = Field(
         None,
-        description="Arguments of DAP's `attach`, with placeholders for what an attach is told; "
+        description="Arguments of DAP's `attach`, with placeholders for what an attach asks for; "
         "without it, the adapter only launches",
     )
     languages: tuple[Word, ...] = Field((), description="What its programs are written in")

@@ -38,7 +38,7 @@ class Definition(StrictModel):
     )
     name: Text | None = Field(None, min_length=1, max_length=255, description="For people")
     adapter: AdapterName = Field(
-        "python", description="Which debugger drives the session; `/info` tells what each can do"
+        "python", description="Which debugger drives the session; `/info` says what each can do"
     )
     config: DefinedConfig = Field(DefinedConfig(), description="Settings of the session")
     launch: LaunchRequest | None = Field(

@@ -17,7 +17,7 @@ class Check(Resource):
         description="warning: something cannot be done; broken: nothing can"
     )
     message: str
-    remedy: str | None = Field(None, description="How to mend it; null if there is nothing to mend")
+    remedy: str | None = Field(None, description="How to fix it; null if there is nothing to fix")
 
     @classmethod
     def found(cls, name: str, message: str) -> Check:

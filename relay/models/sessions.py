@@ -36,7 +36,7 @@ class SessionSettings(StrictModel):
         None, description="Interpreter of the debuggee; default: the relay's own"
     )
     adapter: AdapterName = Field(
-        "python", description="Which debugger drives the session; `/info` tells what each can do"
+        "python", description="Which debugger drives the session; `/info` says what each can do"
     )
     timeout_minutes: int | None = Field(
         None, ge=1, le=1440, description="Idle time after which the session ends; default 60"

@@ -8,7 +8,7 @@ from relay.routes.endpoint import Nothing, route
 
 
 class ServerRoutes:
-    """What the relay tells about itself, and its settings."""
+    """What the relay says of itself, and its settings."""
 
     _tag = "Server"
 

@@ -152,7 +152,7 @@ class Debugger(ABC):
 
     def name_at(self, lines: Sequence[str], line: int, column: int) -> str | None:
         """The name at a place of a source, both counted from 1; None if there is none."""
-        raise self.cannot("tell the name at a place")
+        raise self.cannot("say the name at a place")
 
     async def check_expression(self, text: str, python_path: str) -> TextFault | None:
         """Why a text is no expression of the program's language, or None."""

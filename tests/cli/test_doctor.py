@@ -1,4 +1,4 @@
-"""`relay doctor`: it looks at the real thing, and says how to mend what is wrong."""
+"""`relay doctor`: it looks at the real thing, and says how to fix what is wrong."""
 
 from __future__ import annotations
 

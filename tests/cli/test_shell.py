@@ -49,7 +49,7 @@ def test_a_whole_session_word_by_word(shell: Shell, tmp_path: Path) -> None:
     assert shell("eval", "name * 2") == "'breadbread'\n"
     raised = shell.run("eval", "1 / 0", code=1)
     assert (raised.stdout, raised.stderr) == ("", "ZeroDivisionError: division by zero\n")
-    assert "Mend the expression" in shell.run("eval", "1 +", code=1).stderr
+    assert "Correct the expression" in shell.run("eval", "1 +", code=1).stderr
     assert "result: int = 0" in shell("locals").splitlines()
     assert "order" not in shell("locals", "--frame", "1")
     assert shell("stack").split("\n")[0].split()[:2] == ["0", "total"]

@@ -30,7 +30,7 @@ def tracing(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def probe() -> Path:
-    """The real one: the bootstrap has it mend the debuggee before the program begins."""
+    """The real one: the bootstrap has it patch the debuggee before the program begins."""
     return PROBE
 
 

@@ -67,11 +67,11 @@ def test_no_way_out_leads_to_a_route() -> None:
 
 
 def test_errors_keep_to_their_bound_and_keep_their_way_out() -> None:
-    error = InvalidRequest("x" * 5000, suggestion="Mend it", facts=["y" * 5000])
+    error = InvalidRequest("x" * 5000, suggestion="Correct it", facts=["y" * 5000])
     text = error_text(error, 200)
     assert len(text) <= 200
     assert text.startswith("INVALID_REQUEST: xxx")
-    assert text.endswith("\nsuggestion: Mend it")
+    assert text.endswith("\nsuggestion: Correct it")
 
 
 @given(st.text("ab", max_size=60), st.integers(1, 50))

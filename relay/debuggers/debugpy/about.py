@@ -19,12 +19,12 @@ SUPPORTED_DEBUGGER = ",".join(
 
 
 def health() -> dict[str, Any]:
-    """What `/health` tells of the debugger. Source: API section 3.1."""
+    """What `/health` says of the debugger. Source: API section 3.1."""
     return {"debugpy_available": debugpy_version() is not None}
 
 
 def information() -> dict[str, Any]:
-    """What `/info` tells of the debugger. Source: API section 3.1."""
+    """What `/info` says of the debugger. Source: API section 3.1."""
     found = debugpy_version()
     return {
         "debugpy_version": found,

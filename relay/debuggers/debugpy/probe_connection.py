@@ -41,7 +41,7 @@ class ProbeLink:
         self._calls = itertools.count(1)
         self._stop = 0
         self.used = False
-        """Whether values were shown that it holds on to until it is told to let go."""
+        """Whether values were shown that it holds on to until it is asked to let go."""
 
     def new_stop(self) -> None:
         """Whatever was shown of an earlier stop is stale from now on."""

@@ -390,7 +390,7 @@ class StandardInspector(Inspector):
     async def hang_report(
         self, *, timeout: float | None = None, reveal: bool = False, **wanted: Any
     ) -> dict[str, Any]:
-        self._cannot("tell what threads wait for")
+        self._cannot("say what threads wait for")
 
     async def resume_thread(self, thread_id: int, step: str | None) -> str:
         self._cannot("resume one thread alone")

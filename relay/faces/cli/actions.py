@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
-from relay.actions import Action, Words
+from relay.actions import Action, Words, no_way
+from relay.faces.common.common_words import ONE_PROGRAM_WORDS, SHARED_WORDS
+
+_OF_BOTH: Words = {
+    Action.CHECK_START: "Check --python, and the environment of the program",
+    Action.CORRECT_AND_LAUNCH: "Correct the line, then start it again",
+    Action.CHECK_SCRIPT_PATH: "Check the path; relative paths are taken from this directory",
+    Action.GIVE_ADAPTER: "Its name is one for the $adapter adapter: give --adapter $adapter",
+    Action.GIVE_INTERPRETER: "Give --python $interpreter",
+    Action.GIVE_PYTHON_WITH_DEBUGGER: (
+        "Use a --python that has the $debugger of the relay, or none"
+    ),
+    Action.CHECK_SOURCE_PATH: "Check the path; relative paths start at this directory",
+    Action.SET_CAPTURES: "Capture expressions: relay run --capture FILE:LINE:EXPR",
+    Action.CORRECT_FIELDS: "Correct what is named; --help shows every option",
+}
+"""Of every command that takes a program."""
 
 COMMAND_WORDS: Words = {
+    **SHARED_WORDS,
+    **_OF_BOTH,
     Action.LIST_SESSIONS: "relay sessions lists the sessions",
     Action.SEE_STATUS: "relay where shows where it stands",
     Action.CREATE_SESSION: "relay start PROGRAM",
@@ -18,15 +36,9 @@ COMMAND_WORDS: Words = {
     Action.START_PROGRAM: "Start a program first: relay start PROGRAM",
     Action.RUN_AGAIN: "The program has ended: relay restart runs it again",
     Action.WAIT_FOR_START: "Wait for the start to end: relay where --wait 30",
-    Action.CHECK_START: "Check --python, and the environment of the program",
-    Action.CORRECT_AND_LAUNCH: "Mend the line, then start it again",
-    Action.CHECK_SCRIPT_PATH: "Check the path; relative paths are taken from this directory",
     Action.GIVE_SCRIPT: (
         "Options such as -O or -X dev go before the program: relay start -- -O app.py"
     ),
-    Action.GIVE_ADAPTER: "Its name is one for the $adapter adapter: give --adapter $adapter",
-    Action.GIVE_INTERPRETER: "Give --python $interpreter",
-    Action.GIVE_PYTHON_WITH_DEBUGGER: "Use a --python that has the $debugger of the relay, or none",
     Action.CHECK_PROCESS_ID: "Check the process id",
     Action.CHOOSE_PROCESS: "Choose another process",
     Action.CHOOSE_PYTHON_PROCESS: (
@@ -48,96 +60,41 @@ COMMAND_WORDS: Words = {
     Action.LIST_PROCESSES_LEFT: "Read relay where for the processes that are left",
     Action.SEE_THREADS: "Read relay where for the status of each thread",
     Action.LIST_BREAKPOINTS: "relay break lists the ids",
-    Action.CHOOSE_LINE: "Choose a line between 1 and $max_line",
-    Action.CHECK_SOURCE_PATH: "Check the path; relative paths start at this directory",
-    Action.SET_CAPTURES: "Capture expressions: relay run --capture FILE:LINE:EXPR",
-    Action.LIST_PROFILES: None,
-    Action.REPLACE_TAKEN_PROFILE: None,
-    Action.REPLACE_PROFILE: None,
     Action.SEE_STACK: "relay stack shows them: frame ids count from 0 at the top of the stack",
     Action.SEE_SCOPES: "Ask relay locals again: references die when the program runs",
-    Action.LIST_VARIABLES: None,
     Action.LIST_DATA_BREAKPOINTS: "relay watch lists the ids",
-    Action.LIST_WATCHES: None,
     Action.DELETE_WATCH: "Use fewer expressions",
-    Action.CORRECT_FIELDS: "Mend what is named; --help shows every option",
     Action.ADD_PARAMETER: "Add what is named; --help shows every option",
-    Action.CORRECT_PARAMETER: "Mend what is named; --help shows every option",
-    Action.LIST_ROUTES: None,
-    Action.CHOOSE_METHOD: None,
+    Action.CORRECT_PARAMETER: "Correct what is named; --help shows every option",
     Action.SEND_TOKEN: "Give the server's token: RELAY_TOKEN",
-    Action.SEE_ABILITIES: "This program's debugger cannot do that",
-    Action.SEE_LIMITATIONS: (
-        "Install $debugger in the program's environment, or leave it to the relay's"
-    ),
     Action.READ_ADAPTER_MESSAGE: "If it persists, start the program again: relay restart",
-    Action.RUN_TO_BREAKPOINT: None,
-    Action.CREATE_TOOL_SESSION: None,
 }
 """Of the session commands, which talk to a server."""
 
 OPTION_WORDS: Words = {
-    Action.LIST_SESSIONS: None,
-    Action.SEE_STATUS: None,
+    **ONE_PROGRAM_WORDS,
+    **_OF_BOTH,
     Action.CREATE_SESSION: "Run the program again",
-    Action.END_A_SESSION: None,
     Action.RENEW_EXPIRED: "Run the program again",
     Action.RENEW_CRASHED: "Run the program again",
     Action.END_OTHER_CLIENT: "Another debug client is attached: end it first",
-    Action.USE_OR_DETACH: None,
-    Action.START_PROGRAM: None,
     Action.RUN_AGAIN: "The program has ended: run it again",
-    Action.WAIT_FOR_START: None,
-    Action.CHECK_START: "Check --python, and the environment of the program",
-    Action.CORRECT_AND_LAUNCH: "Mend the line, then start it again",
-    Action.CHECK_SCRIPT_PATH: "Check the path; relative paths are taken from this directory",
     Action.GIVE_SCRIPT: (
         "Options such as -O or -X dev go before the program: relay run -- -O app.py"
     ),
-    Action.GIVE_ADAPTER: "Its name is one for the $adapter adapter: give --adapter $adapter",
-    Action.GIVE_INTERPRETER: "Give --python $interpreter",
-    Action.GIVE_PYTHON_WITH_DEBUGGER: "Use a --python that has the $debugger of the relay, or none",
-    Action.CHECK_PROCESS_ID: None,
-    Action.CHOOSE_PROCESS: None,
-    Action.CHOOSE_PYTHON_PROCESS: None,
-    Action.READ_INJECTOR: None,
-    Action.SET_PTRACE_SCOPE: None,
-    Action.READ_LAST_OUTPUT: None,
-    Action.WAIT_FOR_INPUT_REQUEST: None,
-    Action.PAUSE: None,
-    Action.CONTINUE: None,
-    Action.PAUSE_THREAD: None,
-    Action.CONTINUE_THREAD: None,
-    Action.RESUME_OR_END: None,
-    Action.LIST_THREADS: None,
-    Action.LIST_PRESENT_THREADS: None,
-    Action.LIST_PROCESSES_LEFT: None,
-    Action.SEE_THREADS: None,
-    Action.LIST_BREAKPOINTS: None,
-    Action.CHOOSE_LINE: "Choose a line between 1 and $max_line",
-    Action.CHECK_SOURCE_PATH: "Check the path; relative paths start at this directory",
-    Action.SET_CAPTURES: "Capture expressions: relay run --capture FILE:LINE:EXPR",
-    Action.LIST_PROFILES: None,
-    Action.REPLACE_TAKEN_PROFILE: None,
-    Action.REPLACE_PROFILE: None,
-    Action.SEE_STACK: None,
-    Action.SEE_SCOPES: None,
-    Action.LIST_VARIABLES: None,
-    Action.LIST_DATA_BREAKPOINTS: None,
-    Action.LIST_WATCHES: None,
     Action.DELETE_WATCH: "Give fewer --eval",
-    Action.CORRECT_FIELDS: "Mend what is named; --help shows every option",
-    Action.ADD_PARAMETER: None,
-    Action.CORRECT_PARAMETER: None,
-    Action.LIST_ROUTES: None,
-    Action.CHOOSE_METHOD: None,
-    Action.SEND_TOKEN: None,
-    Action.SEE_ABILITIES: "This program's debugger cannot do that",
-    Action.SEE_LIMITATIONS: (
-        "Install $debugger in the program's environment, or leave it to the relay's"
-    ),
     Action.READ_ADAPTER_MESSAGE: "If it persists, run the program again",
-    Action.RUN_TO_BREAKPOINT: None,
-    Action.CREATE_TOOL_SESSION: None,
+    **no_way(
+        Action.LIST_SESSIONS,
+        Action.SEE_STATUS,
+        Action.END_A_SESSION,
+        Action.START_PROGRAM,
+        Action.WAIT_FOR_START,
+        Action.PAUSE,
+        Action.CONTINUE,
+        Action.RESUME_OR_END,
+        Action.ADD_PARAMETER,
+        Action.CORRECT_PARAMETER,
+    ),
 }
 """Of `relay run`, which has one program and no session that outlives it."""

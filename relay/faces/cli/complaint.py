@@ -17,7 +17,7 @@ _WORDS: Mapping[Face, Words] = {"shell": COMMAND_WORDS, "run": OPTION_WORDS}
 
 _IN_GENERAL: Mapping[Face, str] = {
     "shell": "Read the message; nothing was changed",
-    "run": "Mend what is named; nothing was run",
+    "run": "Correct what is named; nothing was run",
 }
 """In the place of ways out that only other faces have."""
 

@@ -1,4 +1,4 @@
-"""`relay doctor`: whether everything is there that the relay needs, and how to mend the rest."""
+"""`relay doctor`: whether everything is there that the relay needs, and how to fix the rest."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 MARKS = {"ok": ("ok", "green"), "warning": ("!!", "yellow"), "broken": ("xx", "red")}
 
 
-@click.command(short_help="Check what the relay needs, and say how to mend it.")
+@click.command(short_help="Check what the relay needs, and say how to fix it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON, for programs.")
 def doctor(as_json: bool) -> None:
-    """Check everything that the relay needs, and say how to mend what is wrong.
+    """Check everything that the relay needs, and say how to fix what is wrong.
 
     Looks at the interpreters, the debugger, the state directory, the address to listen on and
     the right to attach, with the settings that relay serve would have; then debugs a small
@@ -41,7 +41,7 @@ async def _look() -> Diagnosis:
     try:
         settings = load_settings()
     except ConfigurationError as error:
-        remedy = "Mend the setting where the message says that it comes from"
+        remedy = "Correct the setting where the message says that it comes from"
         check = Check(name="settings", status="broken", message=str(error), remedy=remedy)
         return Diagnosis(ok=False, checks=[check])
     return await diagnose(settings, answers=lambda: _version_at(settings))

@@ -466,7 +466,7 @@ class _Run:
         stops = f"{self._stops} stop{'' if self._stops == 1 else 's'}"
         ended = f"exit code {self._code()}{self._signal()}"
         if self._session.exit_code is None:
-            ended = "the debugger did not tell the exit code"
+            ended = "the debugger did not report the exit code"
         how = {None: ended, "until": "ended by --until"}.get(by := self._ended_by, f"ended by {by}")
         missed = never_hit(self._session)
         words = [f"{how}, {stops}", *self._session.program_run.losses]

@@ -30,7 +30,7 @@ ROUTE_WORDS: Words = {
     Action.CHECK_START: (
         "Read details and GET /sessions/{id}/output; check python_path, cwd and env"
     ),
-    Action.CORRECT_AND_LAUNCH: "Mend the line in details, then launch the same session again",
+    Action.CORRECT_AND_LAUNCH: "Correct the line in details, then launch the same session again",
     Action.CHECK_SCRIPT_PATH: (
         "Check the path; relative paths are taken from cwd, then project_root"
     ),
@@ -81,10 +81,10 @@ ROUTE_WORDS: Words = {
     Action.LIST_WATCHES: "Use GET /sessions/{id}/watch to list the ids",
     Action.DELETE_WATCH: "DELETE a watch first: GET /sessions/{id}/watch lists them",
     Action.CORRECT_FIELDS: (
-        "Mend the fields named in details.errors; GET /api/v1/docs shows every body"
+        "Correct the fields named in details.errors; GET /api/v1/docs shows every body"
     ),
     Action.ADD_PARAMETER: "Add the query parameter named in details.errors",
-    Action.CORRECT_PARAMETER: "Mend the query parameter named in details.errors",
+    Action.CORRECT_PARAMETER: "Correct the query parameter named in details.errors",
     Action.LIST_ROUTES: "GET /api/v1/docs lists every route",
     Action.CHOOSE_METHOD: "Use one of the methods in details.allowed",
     Action.SEND_TOKEN: "Send the header Authorization: Bearer TOKEN, as printed by relay serve",

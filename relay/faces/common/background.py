@@ -178,7 +178,7 @@ class Background:
             said = log.read()[-LAST_WORDS:].decode(errors="replace").strip()
         return RelayUnreachable(
             "the server could not be started in the background" + (f": {said}" if said else ""),
-            suggestion=f"Mend what it says, or ask relay doctor; its log is {self.log}",
+            suggestion=f"Correct what it names, or ask relay doctor; its log is {self.log}",
         )
 
     @contextlib.contextmanager

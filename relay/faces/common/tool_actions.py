@@ -2,134 +2,73 @@
 
 from __future__ import annotations
 
-from relay.actions import Action, Words
+from relay.actions import Action, Words, no_way
+from relay.faces.common.common_words import ONE_PROGRAM_WORDS
+
+
+def _words(*, create: str, state: str, run: str, end: str) -> Words:
+    """The sentences, around how each call is named."""
+    new = f"Create a new session: {create}"
+    first_run = f"Run it to a first breakpoint: {run}"
+    path = "Check the path; relative paths start at the project root"
+    return {
+        **ONE_PROGRAM_WORDS,
+        Action.LIST_SESSIONS: f"Create a session, and use its id: {create}",
+        Action.SEE_STATUS: f"Ask for its state: {state}",
+        Action.CREATE_SESSION: new,
+        Action.END_A_SESSION: f"End one of the sessions: {end}",
+        Action.RENEW_EXPIRED: new,
+        Action.RENEW_CRASHED: f"End the session, and create a new one: {create}",
+        Action.START_PROGRAM: first_run,
+        Action.RUN_AGAIN: f"The program has ended: create a new session: {create}",
+        Action.WAIT_FOR_START: f"Wait for the start to end: {state}",
+        Action.CHECK_START: "Check pythonPath and env",
+        Action.CORRECT_AND_LAUNCH: "Correct the line, then create a new session",
+        Action.CHECK_SCRIPT_PATH: path,
+        Action.GIVE_INTERPRETER: "Give pythonPath $interpreter",
+        Action.GIVE_PYTHON_WITH_DEBUGGER: (
+            "Use a pythonPath that has the $debugger of the relay, or none"
+        ),
+        Action.PAUSE: "Wait for the call under way to end",
+        Action.CONTINUE: "Go on from where the program stands",
+        Action.RESUME_OR_END: "It could not be interrupted: end the session",
+        Action.CHECK_SOURCE_PATH: path,
+        Action.READ_ADAPTER_MESSAGE: "If it persists, end the session and create a new one",
+        Action.RUN_TO_BREAKPOINT: first_run,
+        Action.CREATE_TOOL_SESSION: new,
+        **no_way(Action.END_OTHER_CLIENT, Action.GIVE_SCRIPT, Action.GIVE_ADAPTER),
+    }
+
+
+_CORRECT_FIELDS = "Correct these fields; GET /tool/v0/openapi.json has them all"
 
 ROUTE_WORDS: Words = {
-    Action.LIST_SESSIONS: "Create a session, and use its id: POST /tool/v0/sessions",
-    Action.SEE_STATUS: "Ask for its state: GET /tool/v0/sessions/{id}",
-    Action.CREATE_SESSION: "Create a new session: POST /tool/v0/sessions",
-    Action.END_A_SESSION: "End one of the sessions: DELETE /tool/v0/sessions/{id}",
-    Action.RENEW_EXPIRED: "Create a new session: POST /tool/v0/sessions",
-    Action.RENEW_CRASHED: "End the session, and create a new one: POST /tool/v0/sessions",
-    Action.END_OTHER_CLIENT: None,
-    Action.USE_OR_DETACH: None,
-    Action.START_PROGRAM: "Run it to a first breakpoint: POST /tool/v0/sessions/{id}/breakpoint",
-    Action.RUN_AGAIN: "The program has ended: create a new session: POST /tool/v0/sessions",
-    Action.WAIT_FOR_START: "Wait for the start to end: GET /tool/v0/sessions/{id}",
-    Action.CHECK_START: "Check pythonPath and env",
-    Action.CORRECT_AND_LAUNCH: "Mend the line, then create a new session",
-    Action.CHECK_SCRIPT_PATH: "Check the path; relative paths start at the project root",
-    Action.GIVE_SCRIPT: None,
-    Action.GIVE_ADAPTER: None,
-    Action.GIVE_INTERPRETER: "Give pythonPath $interpreter",
-    Action.GIVE_PYTHON_WITH_DEBUGGER: "Use a pythonPath that has the $debugger of the relay, or none",
-    Action.CHECK_PROCESS_ID: None,
-    Action.CHOOSE_PROCESS: None,
-    Action.CHOOSE_PYTHON_PROCESS: None,
-    Action.READ_INJECTOR: None,
-    Action.SET_PTRACE_SCOPE: None,
-    Action.READ_LAST_OUTPUT: None,
-    Action.WAIT_FOR_INPUT_REQUEST: None,
-    Action.PAUSE: "Wait for the call under way to end",
-    Action.CONTINUE: "Go on from where the program stands",
-    Action.PAUSE_THREAD: None,
-    Action.CONTINUE_THREAD: None,
-    Action.RESUME_OR_END: "It could not be interrupted: end the session",
-    Action.LIST_THREADS: None,
-    Action.LIST_PRESENT_THREADS: None,
-    Action.LIST_PROCESSES_LEFT: None,
-    Action.SEE_THREADS: None,
-    Action.LIST_BREAKPOINTS: None,
-    Action.CHOOSE_LINE: "Choose a line between 1 and $max_line",
-    Action.CHECK_SOURCE_PATH: "Check the path; relative paths start at the project root",
-    Action.SET_CAPTURES: None,
-    Action.LIST_PROFILES: None,
-    Action.REPLACE_TAKEN_PROFILE: None,
-    Action.REPLACE_PROFILE: None,
-    Action.SEE_STACK: None,
-    Action.SEE_SCOPES: None,
-    Action.LIST_VARIABLES: None,
-    Action.LIST_DATA_BREAKPOINTS: None,
-    Action.LIST_WATCHES: None,
-    Action.DELETE_WATCH: None,
-    Action.CORRECT_FIELDS: "Mend these fields; GET /tool/v0/openapi.json has them all",
-    Action.ADD_PARAMETER: "Mend these fields; GET /tool/v0/openapi.json has them all",
-    Action.CORRECT_PARAMETER: "Mend these fields; GET /tool/v0/openapi.json has them all",
+    **_words(
+        create="POST /tool/v0/sessions",
+        state="GET /tool/v0/sessions/{id}",
+        run="POST /tool/v0/sessions/{id}/breakpoint",
+        end="DELETE /tool/v0/sessions/{id}",
+    ),
+    Action.CORRECT_FIELDS: _CORRECT_FIELDS,
+    Action.ADD_PARAMETER: _CORRECT_FIELDS,
+    Action.CORRECT_PARAMETER: _CORRECT_FIELDS,
     Action.LIST_ROUTES: "GET /tool/v0/openapi.json lists every call",
     Action.CHOOSE_METHOD: "Use one of the methods in the header Allow",
     Action.SEND_TOKEN: "Send the header Authorization: Bearer TOKEN, as printed by relay serve",
-    Action.SEE_ABILITIES: "This program's debugger cannot do that",
-    Action.SEE_LIMITATIONS: (
-        "Install $debugger in the program's environment, or leave it to the relay's"
-    ),
-    Action.READ_ADAPTER_MESSAGE: "If it persists, end the session and create a new one",
-    Action.RUN_TO_BREAKPOINT: (
-        "Run it to a first breakpoint: POST /tool/v0/sessions/{id}/breakpoint"
-    ),
-    Action.CREATE_TOOL_SESSION: "Create a new session: POST /tool/v0/sessions",
 }
 """Over HTTP."""
 
+_CORRECT_ARGUMENTS = "Correct the arguments that are named; nothing was changed"
+
 TOOL_WORDS: Words = {
-    Action.LIST_SESSIONS: "Create a session, and use its id: sessions_create",
-    Action.SEE_STATUS: "Ask for its state: sessions_state",
-    Action.CREATE_SESSION: "Create a new session: sessions_create",
-    Action.END_A_SESSION: "End one of the sessions: sessions_end",
-    Action.RENEW_EXPIRED: "Create a new session: sessions_create",
-    Action.RENEW_CRASHED: "End the session, and create a new one: sessions_create",
-    Action.END_OTHER_CLIENT: None,
-    Action.USE_OR_DETACH: None,
-    Action.START_PROGRAM: "Run it to a first breakpoint: sessions_breakpoint",
-    Action.RUN_AGAIN: "The program has ended: create a new session: sessions_create",
-    Action.WAIT_FOR_START: "Wait for the start to end: sessions_state",
-    Action.CHECK_START: "Check pythonPath and env",
-    Action.CORRECT_AND_LAUNCH: "Mend the line, then create a new session",
-    Action.CHECK_SCRIPT_PATH: "Check the path; relative paths start at the project root",
-    Action.GIVE_SCRIPT: None,
-    Action.GIVE_ADAPTER: None,
-    Action.GIVE_INTERPRETER: "Give pythonPath $interpreter",
-    Action.GIVE_PYTHON_WITH_DEBUGGER: "Use a pythonPath that has the $debugger of the relay, or none",
-    Action.CHECK_PROCESS_ID: None,
-    Action.CHOOSE_PROCESS: None,
-    Action.CHOOSE_PYTHON_PROCESS: None,
-    Action.READ_INJECTOR: None,
-    Action.SET_PTRACE_SCOPE: None,
-    Action.READ_LAST_OUTPUT: None,
-    Action.WAIT_FOR_INPUT_REQUEST: None,
-    Action.PAUSE: "Wait for the call under way to end",
-    Action.CONTINUE: "Go on from where the program stands",
-    Action.PAUSE_THREAD: None,
-    Action.CONTINUE_THREAD: None,
-    Action.RESUME_OR_END: "It could not be interrupted: end the session",
-    Action.LIST_THREADS: None,
-    Action.LIST_PRESENT_THREADS: None,
-    Action.LIST_PROCESSES_LEFT: None,
-    Action.SEE_THREADS: None,
-    Action.LIST_BREAKPOINTS: None,
-    Action.CHOOSE_LINE: "Choose a line between 1 and $max_line",
-    Action.CHECK_SOURCE_PATH: "Check the path; relative paths start at the project root",
-    Action.SET_CAPTURES: None,
-    Action.LIST_PROFILES: None,
-    Action.REPLACE_TAKEN_PROFILE: None,
-    Action.REPLACE_PROFILE: None,
-    Action.SEE_STACK: None,
-    Action.SEE_SCOPES: None,
-    Action.LIST_VARIABLES: None,
-    Action.LIST_DATA_BREAKPOINTS: None,
-    Action.LIST_WATCHES: None,
-    Action.DELETE_WATCH: None,
-    Action.CORRECT_FIELDS: "Mend the arguments that are named; nothing was changed",
-    Action.ADD_PARAMETER: "Add the argument that is named; nothing was changed",
-    Action.CORRECT_PARAMETER: "Mend the arguments that are named; nothing was changed",
-    Action.LIST_ROUTES: None,
-    Action.CHOOSE_METHOD: None,
-    Action.SEND_TOKEN: None,
-    Action.SEE_ABILITIES: "This program's debugger cannot do that",
-    Action.SEE_LIMITATIONS: (
-        "Install $debugger in the program's environment, or leave it to the relay's"
+    **_words(
+        create="sessions_create",
+        state="sessions_state",
+        run="sessions_breakpoint",
+        end="sessions_end",
     ),
-    Action.READ_ADAPTER_MESSAGE: "If it persists, end the session and create a new one",
-    Action.RUN_TO_BREAKPOINT: "Run it to a first breakpoint: sessions_breakpoint",
-    Action.CREATE_TOOL_SESSION: "Create a new session: sessions_create",
+    Action.CORRECT_FIELDS: _CORRECT_ARGUMENTS,
+    Action.ADD_PARAMETER: "Add the argument that is named; nothing was changed",
+    Action.CORRECT_PARAMETER: _CORRECT_ARGUMENTS,
 }
 """Over MCP, where the calls are tools."""

@@ -2,69 +2,44 @@
 
 from __future__ import annotations
 
-from relay.actions import Action, Words
+from relay.actions import Action, Words, no_way
+from relay.faces.common.common_words import ONE_PROGRAM_WORDS
 
 EDITOR_WORDS: Words = {
+    **ONE_PROGRAM_WORDS,
     Action.LIST_SESSIONS: (
         'Name a session that lives: "session" in the attach request, or --session'
     ),
-    Action.SEE_STATUS: None,
     Action.CREATE_SESSION: "Start debugging again",
     Action.END_A_SESSION: "End another session first",
     Action.RENEW_EXPIRED: "Start debugging again",
     Action.RENEW_CRASHED: "Start debugging again",
     Action.END_OTHER_CLIENT: "Another debug client is attached: end it first",
-    Action.USE_OR_DETACH: None,
     Action.START_PROGRAM: "The program has not started yet",
     Action.RUN_AGAIN: "The program has ended: start debugging again",
     Action.WAIT_FOR_START: "Wait for the start to end",
     Action.CHECK_START: 'Check "python", "cwd" and "env" of the launch request',
-    Action.CORRECT_AND_LAUNCH: "Mend the line, then start debugging again",
+    Action.CORRECT_AND_LAUNCH: "Correct the line, then start debugging again",
     Action.CHECK_SCRIPT_PATH: 'Check the path; a relative one starts at "cwd"',
     Action.GIVE_SCRIPT: 'Use "program" or "module" with "args"',
     Action.GIVE_ADAPTER: 'Its name is one for the $adapter adapter: give "adapter": "$adapter"',
     Action.GIVE_INTERPRETER: 'Give "python" $interpreter',
-    Action.GIVE_PYTHON_WITH_DEBUGGER: 'Use a "python" that has the $debugger of the relay, or none',
-    Action.CHECK_PROCESS_ID: None,
-    Action.CHOOSE_PROCESS: None,
-    Action.CHOOSE_PYTHON_PROCESS: None,
-    Action.READ_INJECTOR: None,
+    Action.GIVE_PYTHON_WITH_DEBUGGER: (
+        'Use a "python" that has the $debugger of the relay, or none'
+    ),
     Action.SET_PTRACE_SCOPE: "Run `sysctl kernel.yama.ptrace_scope=0` as root, or $otherwise",
-    Action.READ_LAST_OUTPUT: None,
-    Action.WAIT_FOR_INPUT_REQUEST: None,
     Action.PAUSE: "Pause the program first, or wait for a breakpoint",
     Action.CONTINUE: "Continue first",
     Action.PAUSE_THREAD: "Pause the thread first",
     Action.CONTINUE_THREAD: "Let it run: continue",
     Action.RESUME_OR_END: "It could not be interrupted: continue, or stop debugging",
-    Action.LIST_THREADS: None,
-    Action.LIST_PRESENT_THREADS: None,
-    Action.LIST_PROCESSES_LEFT: None,
-    Action.SEE_THREADS: None,
-    Action.LIST_BREAKPOINTS: None,
-    Action.CHOOSE_LINE: "Choose a line between 1 and $max_line",
     Action.CHECK_SOURCE_PATH: 'Check the path; a relative one starts at "cwd"',
-    Action.SET_CAPTURES: None,
-    Action.LIST_PROFILES: None,
-    Action.REPLACE_TAKEN_PROFILE: None,
-    Action.REPLACE_PROFILE: None,
-    Action.SEE_STACK: None,
-    Action.SEE_SCOPES: None,
-    Action.LIST_VARIABLES: None,
-    Action.LIST_DATA_BREAKPOINTS: None,
-    Action.LIST_WATCHES: None,
-    Action.DELETE_WATCH: None,
-    Action.CORRECT_FIELDS: "Mend the arguments that are named",
-    Action.ADD_PARAMETER: None,
-    Action.CORRECT_PARAMETER: None,
-    Action.LIST_ROUTES: None,
-    Action.CHOOSE_METHOD: None,
+    Action.CORRECT_FIELDS: "Correct the arguments that are named",
     Action.SEND_TOKEN: "Give the server's token: RELAY_TOKEN",
-    Action.SEE_ABILITIES: "This program's debugger cannot do that",
-    Action.SEE_LIMITATIONS: (
-        "Install $debugger in the program's environment, or leave it to the relay's"
-    ),
     Action.READ_ADAPTER_MESSAGE: "If it persists, restart",
-    Action.RUN_TO_BREAKPOINT: None,
-    Action.CREATE_TOOL_SESSION: None,
+    **no_way(
+        Action.SEE_STATUS,
+        Action.ADD_PARAMETER,
+        Action.CORRECT_PARAMETER,
+    ),
 }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from relay.actions import Action, Words
+from relay.actions import Action, Words, no_way
+from relay.faces.common.common_words import SHARED_WORDS
 
 TOOL_WORDS: Words = {
+    **SHARED_WORDS,
     Action.LIST_SESSIONS: "debug_sessions lists the sessions",
     Action.SEE_STATUS: "debug_sessions shows the present status",
     Action.CREATE_SESSION: "debug_run",
@@ -19,7 +21,7 @@ TOOL_WORDS: Words = {
     Action.RUN_AGAIN: "The program has ended: debug_run with this session runs it again",
     Action.WAIT_FOR_START: "Wait for the start to end: debug_continue action=wait",
     Action.CHECK_START: "Check python, cwd and env of debug_run",
-    Action.CORRECT_AND_LAUNCH: "Mend the line, then call debug_run again",
+    Action.CORRECT_AND_LAUNCH: "Correct the line, then call debug_run again",
     Action.CHECK_SCRIPT_PATH: (
         "Check the path; relative paths are taken from cwd, then the project root"
     ),
@@ -48,33 +50,24 @@ TOOL_WORDS: Words = {
     Action.LIST_PROCESSES_LEFT: "Read debug_inspect what=threads for the processes that are left",
     Action.SEE_THREADS: "Read debug_inspect what=threads for the status of each thread",
     Action.LIST_BREAKPOINTS: "debug_breakpoints without arguments lists the ids",
-    Action.CHOOSE_LINE: "Choose a line between 1 and $max_line",
     Action.CHECK_SOURCE_PATH: "Check the path; relative paths start at the project root",
     Action.SET_CAPTURES: "Set it again with capture: debug_breakpoints",
-    Action.LIST_PROFILES: None,
-    Action.REPLACE_TAKEN_PROFILE: None,
-    Action.REPLACE_PROFILE: None,
     Action.SEE_STACK: (
         "debug_inspect what=stack shows them: frame ids count from 0 at the top of the stack"
     ),
-    Action.SEE_SCOPES: "Call debug_inspect what=locals again: references die when the program runs",
-    Action.LIST_VARIABLES: None,
-    Action.LIST_DATA_BREAKPOINTS: "debug_breakpoints without arguments lists the ids",
-    Action.LIST_WATCHES: None,
-    Action.DELETE_WATCH: "Use fewer expressions",
-    Action.CORRECT_FIELDS: "Mend the arguments that are named; nothing was changed",
-    Action.ADD_PARAMETER: "Add the argument that is named; nothing was changed",
-    Action.CORRECT_PARAMETER: "Mend the arguments that are named; nothing was changed",
-    Action.LIST_ROUTES: None,
-    Action.CHOOSE_METHOD: None,
-    Action.SEND_TOKEN: None,
-    Action.SEE_ABILITIES: "This program's debugger cannot do that; see the message",
-    Action.SEE_LIMITATIONS: (
-        "Install $debugger in the program's environment, or leave it to the relay's"
+    Action.SEE_SCOPES: (
+        "Call debug_inspect what=locals again: references die when the program runs"
     ),
+    Action.LIST_DATA_BREAKPOINTS: "debug_breakpoints without arguments lists the ids",
+    Action.DELETE_WATCH: "Use fewer expressions",
+    Action.CORRECT_FIELDS: "Correct the arguments that are named; nothing was changed",
+    Action.ADD_PARAMETER: "Add the argument that is named; nothing was changed",
+    Action.CORRECT_PARAMETER: "Correct the arguments that are named; nothing was changed",
+    Action.SEE_ABILITIES: "This program's debugger cannot do that; see the message",
     Action.READ_ADAPTER_MESSAGE: (
         "If it persists, call debug_run with this session: it starts the program again"
     ),
-    Action.RUN_TO_BREAKPOINT: None,
-    Action.CREATE_TOOL_SESSION: None,
+    **no_way(
+        Action.SEND_TOKEN,
+    ),
 }

@@ -44,7 +44,7 @@ def mcp(tools: str, **options: Any) -> None:
     When the client closes the input, every program that was started ends.
 
     \b
-    One line to tell Claude Code:
+    One line for Claude Code:
       claude mcp add debug -- relay mcp
     A running `relay serve` speaks MCP, too, at http://127.0.0.1:5679/mcp
     """

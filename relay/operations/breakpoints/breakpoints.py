@@ -169,7 +169,7 @@ def require_breakpoint(session: Session, breakpoint_id: str) -> Breakpoint:
 
 
 async def _send(session: Session, touched: Iterable[Breakpoint], before: BreakpointTable) -> None:
-    """Tell a live debugger of the places touched; if it refuses, the table is as it was."""
+    """Send a live debugger the places touched; if it refuses, the table is as it was."""
     debuggee = session.debuggee
     if debuggee is None or not debuggee.initialized.is_set():
         return

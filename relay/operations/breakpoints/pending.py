@@ -1,4 +1,4 @@
-"""Breakpoints whose place can change by itself: files that appear, files mended before a launch.
+"""Breakpoints whose place can change by itself: files that appear, files edited before a launch.
 
 Files are looked for at a modest interval, in the session's own nursery, and only while a
 breakpoint waits for one. Source: contract, section 3.
@@ -71,7 +71,7 @@ async def _take(session: Session, breakpoint: Breakpoint, found: Breakpoint) -> 
 
 
 async def check_again(session: Session) -> None:
-    """Before a start: what was checked may have been edited since, or mended."""
+    """Before a start: what was checked may have been edited since."""
     for breakpoint in session.breakpoints:
         found = await placed_again(session, breakpoint)
         if session.breakpoints.get(breakpoint.id) is breakpoint and found != breakpoint:

@@ -70,7 +70,7 @@ def _known(run: RecordedRun, other: RecordedRun) -> Callable[[int], bool]:
 def _is_defined(path: str, name: str) -> bool:
     bare = name.rpartition(".")[2]
     if not bare.isidentifier():
-        return True  # a lambda: nobody can tell
+        return True  # a lambda: nobody knows
     with suppress(OSError):
         source = Path(path).read_text("utf-8", "replace")
         return re.search(rf"\bdef[ \t]+{bare}\b", source) is not None

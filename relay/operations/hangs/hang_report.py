@@ -37,7 +37,7 @@ async def hang_report(session: Session, *, body: HangRequest) -> HangReport:
 
     Answers while the program runs or waits in C code, and needs no stop: every thread's stack,
     locals, and `waits_for`, and every asyncio and trio task with its await chain. No code of the
-    program is run. A process that C code keeps from answering is told of from outside.
+    program is run. A process that C code keeps from answering is described from outside.
     """
     wanted: dict[str, Any] = {
         "thread": body.thread_id,
@@ -57,8 +57,8 @@ async def hang_facts(
 
     Raises DebuggerTimeout, with what is seen from outside, if the process cannot answer.
     """
-    session.debugger.require(Ability.TASKS, "tell what threads wait for")
-    debuggee = session.require_debuggee("tell what threads wait for")
+    session.debugger.require(Ability.TASKS, "say what threads wait for")
+    debuggee = session.require_debuggee("say what threads wait for")
     given = {name: value for name, value in wanted.items() if value is not None}
     try:
         return await debuggee.group.hang_reports(timeout=timeout, **given)

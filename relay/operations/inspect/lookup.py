@@ -53,7 +53,7 @@ async def _name_at_place(session: Session, body: HoverRequest) -> str:
     assert body.file is not None
     assert body.line is not None
     assert body.column is not None
-    session.debugger.require(Ability.CHECKS_SOURCE, "tell the name at a place: give the expression")
+    session.debugger.require(Ability.CHECKS_SOURCE, "say the name at a place: give the expression")
     lines = await source_lines(resolve(body.file, session.config.project_root))
     if body.line > len(lines):
         raise _bad_place("line", f"the file has {len(lines)} lines", body.line)

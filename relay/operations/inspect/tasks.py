@@ -32,7 +32,7 @@ async def list_tasks(session: Session, *, query: TasksQuery) -> TaskList:
     """List the asyncio and trio tasks of a program: where each stands, and why.
 
     Every event loop and trio run of every thread is looked at. No code of the program is
-    run, and it need not be paused. A page may hold fewer than `limit` tasks: `has_more` tells
+    run, and it need not be paused. A page may hold fewer than `limit` tasks: `has_more` says
     whether there are others.
     """
     inspector = session.require_debuggee("list tasks").inspector

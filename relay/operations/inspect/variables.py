@@ -36,7 +36,7 @@ async def get_frame_variables(
     """The local variables of a frame; with `summary` only names, types and sizes.
 
     A summary runs no code of the program, so it answers where a `__repr__` hangs. While the
-    program runs, frames of any thread can be asked; values are then told without their `__repr__`.
+    program runs, frames of any thread can be asked; values are then shown without their `__repr__`.
     """
     session.require_debuggee("get variables")
     if can_look(session) or looks_elsewhere(session, query.thread_id):

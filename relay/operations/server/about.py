@@ -107,7 +107,7 @@ async def _save(settings: Settings, changes: dict[str, object]) -> None:
         path = str(config_file(settings.state_dir))
         raise InternalError(
             f"nothing was changed: {error}",
-            suggestion=f"Mend {path}, or delete it; the relay needs to read and write it",
+            suggestion=f"Correct {path}, or delete it; the relay needs to read and write it",
             path=path,
         ) from None
 

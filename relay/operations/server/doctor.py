@@ -1,4 +1,4 @@
-"""Is everything there that the relay needs, and how to mend what is not.
+"""Is everything there that the relay needs, and how to fix what is not.
 
 Each check looks at the real thing: the interpreter is run, the port is bound, a file is
 written, a small program is debugged. Changes nothing. Source: contract, section 8.

@@ -30,7 +30,7 @@ async def create_session(hub: Hub, *, body: CreateSession) -> CreatedSession:
 
     Without them it holds no process yet: set breakpoints, then launch or attach. Bad
     breakpoints create nothing. If the start fails, the session stays in `created`, and
-    `details.session_id` of the error names it: mend what was wrong, and launch or restart it.
+    `details.session_id` of the error names it: correct what was wrong, and launch or restart it.
     """
     return await create_checked(hub, body, len)
 
@@ -105,7 +105,7 @@ async def _start(session: Session, body: CreateSession) -> StopReport | None:
     target = body.target
     try:
         if body.launch is not None:
-            # Also one that is refused: it is what a restart repeats once it is mended.
+            # Also one that is refused: it is what a restart repeats once it is corrected.
             session.definition.use_launch(without_waiting(body.launch))
             await session.keep()
             return (await launching.launch(session, body=body.launch)).stop

@@ -51,7 +51,7 @@ async def launch(session: Session, *, body: LaunchRequest) -> LaunchResult:
     """Launch a Python script or module under the debugger.
 
     Answers at once; with `wait`, at the first stop or exit. A script with a syntax
-    error is refused, and the session can be launched again once it is mended.
+    error is refused, and the session can be launched again once it is corrected.
     """
     explicit = "stop_on_exception" in body.model_fields_set
     return await start_program(session, body, "launch", Phase.CREATED, new_exceptions=explicit)
@@ -106,7 +106,7 @@ def _check_options(session: Session, body: LaunchRequest) -> None:
     adapter = session.debugger
     for given, ability, what in (
         (body.module is not None, Ability.MODULES, "launch a module by its name: give a script"),
-        (body.launch_mode is not None, Ability.LAUNCH_MODES, "be told a launch_mode"),
+        (body.launch_mode is not None, Ability.LAUNCH_MODES, "take a launch_mode"),
         (bool(body.python_args), Ability.LAUNCH_MODES, "take python_args"),
         (body.debug_subprocesses is True, Ability.CHILDREN, "debug subprocesses"),
         (bool(body.stdin_inputs), Ability.STDIN, "give the program any standard input"),

@@ -139,7 +139,7 @@ class ChildJoining:
     # Processes that may join ---------------------------------------------------------
 
     def announced(self, pid: int, argv: Sequence[str] | None) -> None:
-        """A process was made. The session hears of it when it joins, or is sure not to."""
+        """A process was made. The session learns of it when it joins, or is sure not to."""
         if pid in self._joined or pid in self._awaited:
             return
         self._awaited[pid] = argv

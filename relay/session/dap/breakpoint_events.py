@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 UNKNOWN_FUNCTION = "No function of this name is known yet"
 LEFT_TO_DEBUGGER = "The debugger says where it stops once the program runs"
 DEAF_FUNCTION = (
-    "Before Python 3.12 the debugger does not hear of calls of generators and coroutines: "
+    "Before Python 3.12 the debugger has no event of calls of generators and coroutines: "
     "set a breakpoint on a line of the function"
 )
 
@@ -34,7 +34,7 @@ def named(session: Session, names: Sequence[str]) -> list[Breakpoint]:
 
 
 def announce(session: Session, reason: str, breakpoint: Breakpoint) -> None:
-    """Tell by event that a breakpoint is `new`, `changed` or `removed`."""
+    """Announce that a breakpoint is `new`, `changed` or `removed`."""
     session.events.append(
         "breakpoint",
         {

@@ -98,7 +98,7 @@ class SocketByteStream:
         """Send what the socket takes without waiting, and say how many bytes that was."""
         try:
             return os.write(self._socket.fileno(), data)
-        except OSError:  # full, or broken: whoever waits for it will hear
+        except OSError:  # full, or broken: whoever waits for it learns of it
             return 0
 
     async def send_all(self, data: bytes) -> None:

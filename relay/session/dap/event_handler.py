@@ -159,7 +159,7 @@ class EventHandler:
         self._events.calls_ended(body["calls"])
 
     def _ending(self, body: Mapping[str, Any]) -> None:
-        """The debuggee waits until we have heard all of it; any `threads` request says so."""
+        """The debuggee waits until we have all of it; any `threads` request says so."""
         self._hits_reported(body)
         self._debuggee.nursery.start_soon(self._confirm)
 

@@ -2,7 +2,7 @@
 
 Owns the processes, the DAP link and the tasks that read them, all in one
 nursery; its `finally` is the only place that kills. A starter (see
-`launching.py`) fills it; the session hears of what happens.
+`launching.py`) fills it; what happens is reported to the session.
 """
 
 from __future__ import annotations

@@ -66,9 +66,9 @@ async def _hear_out(link: Link) -> None:
 
     What a dead program has said may fill the socket: thousands of logpoints.
     """
-    heard = -1
-    while heard != link.received and not link.closed.is_set():
-        heard = link.received
+    received = -1
+    while received != link.received and not link.closed.is_set():
+        received = link.received
         with trio.move_on_after(HANG_UP_GRACE):
             await link.closed.wait()
 

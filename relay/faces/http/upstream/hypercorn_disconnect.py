@@ -1,9 +1,9 @@
 """A disconnect that Hypercorn sends after each finished answer is withheld from the app.
 
-Knows when the app has answered. quart-trio and other frameworks cancel a request when they hear
-of a disconnect. Heard after the last byte, that cancels the task in which Hypercorn recycles the
+Knows when the app has answered. quart-trio and other frameworks cancel a request when they learn
+of a disconnect. If it comes after the last byte, that cancels the task in which Hypercorn recycles the
 connection: `Connection: close` never closes, keep-alive never expires and the shutdown waits out
-its whole grace. A client that leaves earlier is heard of.
+its whole grace. A client that leaves earlier is noticed.
 
 Waits for: Hypercorn to send nothing to an app that has answered.
 Looks related: https://github.com/pgjones/hypercorn/issues/330

@@ -58,7 +58,7 @@ class EnvelopedH11(H11Protocol):
         await super().handle(event)
 
     async def _pass_on(self, event: Event) -> None:
-        """Tell the server, but keep the time between requests ourselves."""
+        """Report to the server, but keep the time between requests ourselves."""
         if not isinstance(event, Updated):
             await self._send_to_server(event)
         elif self._idleness is None:

@@ -2,7 +2,7 @@
 
 Knows Hypercorn's HTTP stream, whose scope and order of an answer it keeps. The original
 hands each piece of a body through a channel, and each hand-over costs a round of the event
-loop; here they lie on a list. And the app hears at once, without a task that listens, when
+loop; here they lie on a list. And the app learns at once, without a task that listens, when
 the client hangs up: see `ON_HANG_UP`.
 
 Waits for: Hypercorn to hand a body over without a channel, and to cancel on request the app of

@@ -250,7 +250,7 @@ def _error_cell(error: BaseException, secret: bool) -> list[Any]:
     return [name[:_ROOM], text, None, "er" if secret else "e"]
 
 
-# Telling
+# Reporting
 
 
 def report_captures(at_once: bool = True) -> dict[str, Any]:

@@ -124,7 +124,7 @@ _held_sigints: list[bool] = []
 
 def _hold_sigint() -> None:
     """A Ctrl-C that came during a call is the program's: kept until it runs on."""
-    # asyncio has heard of it already, through its wakeup socket.
+    # asyncio knows of it already, through its wakeup socket.
     if getattr(_get_handler(signal.SIGINT), "__name__", "") != "_sighandler_noop":
         _held_sigints[:] = [True]
 

@@ -86,7 +86,7 @@ NEEDS = (
     Need(
         "resumes",
         True,
-        "a resume may be told late, or never",
+        "a resume may be reported late, or never",
         {
             _PYDB: "_threads_suspended_single_notification",
             "pydevd:ThreadsSuspendedSingleNotification": "add_on_resumed_callback"
@@ -291,7 +291,7 @@ def limitations() -> list[str]:
 
 
 def report_debugger() -> None:
-    """Tell the relay which debugger this is, and what it cannot do with it."""
+    """Report which debugger this is, and what it cannot do with it."""
     version = getattr(sys.modules.get("debugpy"), "__version__", None)
     body = {"name": "debugpy", "version": version, "limitations": limitations()}
     send_event(debugger(), DEBUGGER_EVENT, body)

@@ -38,7 +38,7 @@ _ANSWERING_SECONDS = 1.0  # microseconds, unless the relay has stopped reading
 
 
 def patch_resumes() -> bool:
-    """Tell each resume once, before any later stop, and answer every `continue`."""
+    """Report each resume once, before any later stop, and answer every `continue`."""
     behavior = debugger()._threads_suspended_single_notification
     if not hasattr(type(behavior), "has_prompt_resumes"):
         behavior.__class__ = _prompt_notification(type(behavior))

@@ -30,7 +30,7 @@ _LONGEST_RETURN = 1000
 
 
 def announce_stops() -> bool:
-    """Tell the place of every stop but those at exceptions, which have more to say."""
+    """Report the place of every stop but those at exceptions, which have more to say."""
     stop_here_only()
     hook_suspensions("place", before=_report_stop)
     return True

@@ -21,7 +21,7 @@ _ORDER = (
     "answer",  # last of those that follow a stop: everything that resuming says is queued by then
     "references",  # what the end of a value runs, the program runs before its next line
     "process",  # before all others: in a forked child that is not debugged nothing else may be done
-    "output",  # what was printed before the stop is out before anybody hears of the stop
+    "output",  # what was printed before the stop is out before anybody knows of the stop
     "calls",  # recorded up to here, and what the stop does is none of them
     "writes",  # of a stopped thread are the client's
     "trace",  # ends here, and what the stop says may depend on it

@@ -2,7 +2,7 @@
 call of C code that its innermost frame makes, or by the system call.
 
 Locals are read where they are stored, and nothing of the program is run. What none of the three
-tells is not known.
+says is not known.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ class WriteLog:
 
 
 def address_of(value: Any) -> int | None:
-    """What tells a value from others while it lives; None for ABSENT."""
+    """What distinguishes a value from others while it lives; None for ABSENT."""
     return None if value is ABSENT else id(value)
 
 

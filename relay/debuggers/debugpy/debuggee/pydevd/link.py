@@ -1,6 +1,6 @@
 """pydevd in the debuggee, on one socket, tamed.
 
-Knows pydevd's private names; `load.py` has looked at each of them. Mends what pydevd
+Knows pydevd's private names; `load.py` has looked at each of them. Corrects what pydevd
 costs or changes: the sleep at its start and the polls at its end, events lost at exit, silence
 after an unknown request, a log on the program's stderr, forked children. Knows nothing of how a
 program is run, nor of the relay.

@@ -31,7 +31,7 @@ def start_holds_main() -> None:
 
 
 def listen_to_process() -> None:
-    """Hear of the program's end, for good; while its main code runs only if nobody else says."""
+    """Learn of the program's end, for good; while its main code runs only if nobody else says."""
     if not _main_is_held and not _hearing:
         _hearing.append(True)
         hook: Any = {_ExceptHook(): None}.get

@@ -36,7 +36,7 @@ def _limit_where_nothing_stops(plugin: Any) -> None:
 
 
 def lift_time_limit(item: Any) -> None:
-    """Of the test that has failed; pytest-timeout does the same as soon as it hears of it."""
+    """Of the test that has failed; pytest-timeout does the same as soon as it knows of it."""
     cancel = getattr(item, "cancel_timeout", None)
     if cancel is not None:
         attempt(cancel)

@@ -23,8 +23,8 @@ _listening: list[bool] = []
 def watch_failures(on: bool, roots: list[str]) -> dict[str, Any]:
     """Stop at what ends a test, a thread, a task, a request, a job or the process; or do not.
 
-    roots: the directories of the program's own code. `cannot` lists the ends of which this
-    interpreter does not let us hear.
+    roots: the directories of the program's own code. `cannot` lists the ends that this
+    interpreter does not report.
     """
     on = on and can("failures")  # else it is one of the session's limitations
     own_roots(roots)
