@@ -36,7 +36,7 @@ from benchmarks.perl_questions import (
     Clock,
 )
 from benchmarks.perl_session import perl_session
-from relay.dap.conversation import Conversation, Event, Response
+from relay.dap.conversation import Conversation, IncomingEvent, Response
 
 Body = dict[str, Any]
 
@@ -87,7 +87,7 @@ class Adapter:
             [sys.executable, "-m", "relay.perl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         self._conversation = Conversation()
-        self._events: list[Event] = []
+        self._events: list[IncomingEvent] = []
         self._responses: dict[int, Response] = {}
 
     def ask(self, command: str, **arguments: Any) -> Body:
@@ -118,7 +118,7 @@ class Adapter:
             for message in self._conversation.receive(data):
                 if isinstance(message, Response):
                     self._responses[message.request_seq] = message
-                elif isinstance(message, Event):
+                elif isinstance(message, IncomingEvent):
                     self._events.append(message)
 
     def launch(self, program: Path, line: int) -> None:

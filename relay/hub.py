@@ -26,8 +26,8 @@ from relay.metrics import Metrics
 from relay.session.debugger import KnownDebuggers
 from relay.session.definition import adopt, config_of
 from relay.session.session import Session
-from relay.session.state.session_definition import SessionConfig
-from relay.store import Kept, Store, open_store
+from relay.session.state.session_definition import SessionOptions
+from relay.store import KeptSession, Store, open_store
 
 log = logging.getLogger("relay.hub")
 
@@ -88,7 +88,7 @@ class Hub:
         if self._draining:
             raise ShuttingDown("the relay is shutting down")
 
-    async def create_session(self, config: SessionConfig, *, name: str | None = None) -> Session:
+    async def create_session(self, config: SessionOptions, *, name: str | None = None) -> Session:
         """A new session in `created`; raises SessionLimitReached or ShuttingDown."""
         self.check_open()
         self._check_limit()
@@ -105,7 +105,7 @@ class Hub:
         self,
         session_id: str,
         name: str | None,
-        config: SessionConfig,
+        config: SessionOptions,
         created_at: datetime | None = None,
     ) -> Session:
         return Session(
@@ -126,7 +126,7 @@ class Hub:
         contextvars.Context().run(self._nursery.start_soon, self._hold, session)
         await session.opened.wait()
 
-    async def restore(self, kept: Kept) -> Session:
+    async def restore(self, kept: KeptSession) -> Session:
         """A session of an earlier relay: in `created`, with its id and its breakpoints."""
         config = config_of(kept.definition, self.default_config())
         session = self._make(kept.id, kept.definition.name, config, kept.created_at)
@@ -135,9 +135,9 @@ class Hub:
         await self._admit(session)
         return session
 
-    def default_config(self) -> SessionConfig:
+    def default_config(self) -> SessionOptions:
         """What a session has that was given nothing."""
-        return SessionConfig(
+        return SessionOptions(
             project_root=str(self.settings.project_root.expanduser().absolute()),
             python_path=self.settings.python_path,
             python_given="python_path" in self.settings.model_fields_set,

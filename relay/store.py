@@ -67,7 +67,7 @@ class _KeptBreakpoints(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptSession:
     """A session as it was found on disk."""
 
     id: str
@@ -94,7 +94,7 @@ class Store:
 
     # Reading -----------------------------------------------------------------------
 
-    def load(self) -> list[Kept]:
+    def load(self) -> list[KeptSession]:
         """Every session that is kept, oldest first. Blocks. Damaged files are set aside."""
         self._sweep()
         breakpoints = self._load_breakpoints()
@@ -104,7 +104,7 @@ class Store:
             kept = _read(path, _KeptSession)
             if kept is not None:
                 own = [replace(b, hit_count=0) for b in breakpoints.get(session_id, [])]
-                found.append(Kept(session_id, kept.created_at, kept.definition, own))
+                found.append(KeptSession(session_id, kept.created_at, kept.definition, own))
         for one in found:
             self._definitions[one.id] = _definition_json(one.created_at, one.definition)
             self._breakpoints[one.id] = _breakpoints_json(one.breakpoints)

@@ -26,7 +26,7 @@ from relay.dap.conversation import Conversation, IncomingRequest
 from relay.debuggers.standard.handshake import shake_hands
 from relay.session.dap.connection import SocketByteStream
 from relay.session.dap.event_handler import EventHandler
-from relay.session.debuggee.attach_target import Target
+from relay.session.debuggee.attach_target import AttachTarget
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.launch_plan import LaunchPlan
 from relay.session.debuggee.start import Launched, Starter
@@ -49,7 +49,7 @@ class TinyDebugger(Debugger):
 
         return [(plan.launched("tiny"), start)]
 
-    def attach(self, session: Session, target: Target) -> tuple[Launched, Starter]:
+    def attach(self, session: Session, target: AttachTarget) -> tuple[Launched, Starter]:
         raise self.cannot("attach to a program that runs: launch it")
 
     def source_breakpoint(self, breakpoint: Breakpoint, name: str) -> dict[str, Any]:

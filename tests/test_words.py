@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from tests.sources import ROOT, faults, files, name_of, tree_of
 
@@ -21,28 +20,6 @@ PRIVATE = frozenset(
 )
 """Each has a word of the field: report, event, writer, listener, patch, port, current, stopped."""
 
-CLEAN_ROOMS = (
-    "actions.py",
-    "client",
-    "dap",
-    "debuggers",
-    "errors.py",
-    "faces/cli",
-    "faces/common",
-    "faces/dap",
-    "faces/mcp",
-    "faces/stdio",
-    "faces/tool",
-    "operations",
-    "models",
-    "perl",
-    "process",
-    "redaction",
-    "routes",
-    "session",
-)
-"""Rooms without such a name. One that has become clean is added here."""
-
 KEPT = {
     "client/__init__.py": {"Told"},  # public: the earlier name of StreamEvent
     "faces/common/background.py": {"tell"},  # of a file
@@ -52,18 +29,40 @@ KEPT = {
 """Names that cannot be others, and why."""
 
 
-@pytest.mark.parametrize("room", CLEAN_ROOMS)
-def test_a_clean_room_has_no_private_word_in_a_name(room: str) -> None:
+TWICE = {
+    "Child": "a process as the system lists it, and one that has joined a session",
+    "Link": "both ends of the connection between the relay and the program",
+    "Program": "in the debuggee, as it is to be started, and as clients see it",
+    "Session": "what a client drives, and what the relay has",
+    "SyntaxFault": "what a session knows of one, and a debugger's own",
+    "Watch": "an expression of a session, and what the guardian, which stands alone, looks after",
+}
+"""Public classes of which there are several with one name, and why that is clearer."""
+
+PROTOCOLS = {ROOT / "dap" / "types.py", ROOT / "models" / "line_protocol.py"}
+"""Whose shapes are said with their module: `dap.Breakpoint`, `protocol.Place`."""
+
+
+def test_no_name_has_a_private_word() -> None:
     def private(path: Path) -> set[str]:
         found = {one for one in {path.stem, *names(path)} if words(one) & PRIVATE}
         return found - KEPT.get(name_of(path), set())
 
-    assert faults(files(room if room.endswith(".py") else f"{room}/**/*.py"), private) == {}
+    assert faults(files("**/*.py"), private) == {}
 
 
 def test_what_is_kept_is_still_there() -> None:
     gone = {name: kept - set(names(ROOT / name)) for name, kept in KEPT.items()}
     assert {name: kept for name, kept in gone.items() if kept} == {}
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    places = defaultdict(list)
+    for path in set(files("**/*.py")) - PROTOCOLS:
+        for node in tree_of(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(name_of(path))
+    assert {name for name, found in places.items() if len(found) > 1} == set(TWICE)
 
 
 def words(name: str) -> set[str]:

@@ -17,7 +17,7 @@ import trio
 from relay.client.calls import Call, fill, raw_call, unreachable
 from relay.client.following import Following
 from relay.client.place import SECONDS, ServerAddress
-from relay.client.verbs import Asynchronous
+from relay.client.verbs import AsynchronousVerbs
 from relay.errors import SessionExpired, SessionNotFound
 from relay.models.creating import CreatedSession
 from relay.models.streams import StreamEvent
@@ -30,7 +30,7 @@ FAREWELL_SECONDS = 10.0
 """How long a cancelled block may take to delete its session."""
 
 
-class AsyncClient(RelayVerbs, Asynchronous["AsyncSession"]):
+class AsyncClient(RelayVerbs, AsynchronousVerbs["AsyncSession"]):
     """One relay. Use it in an `async with` block, or `aclose()` it.
 
     Takes and raises what `relay.Client` does. A call that is cancelled hangs up: the relay
@@ -114,7 +114,7 @@ class AsyncClient(RelayVerbs, Asynchronous["AsyncSession"]):
                     yield event
 
 
-class AsyncSession(SessionVerbs, Asynchronous["AsyncSession"]):
+class AsyncSession(SessionVerbs, AsynchronousVerbs["AsyncSession"]):
     """One session of a relay. As a context manager it is deleted at the end of the block,
 
     also when the block is cancelled. `created` is what the relay answered when it was created

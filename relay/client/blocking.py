@@ -16,7 +16,7 @@ import httpx
 from relay.client.calls import Call, fill, raw_call, unreachable
 from relay.client.following import Following
 from relay.client.place import SECONDS, ServerAddress
-from relay.client.verbs import Blocking
+from relay.client.verbs import BlockingVerbs
 from relay.errors import SessionExpired, SessionNotFound
 from relay.models.creating import CreatedSession
 from relay.models.streams import StreamEvent
@@ -26,7 +26,7 @@ R = TypeVar("R")
 T = TypeVar("T")
 
 
-class Client(RelayVerbs, Blocking["Session"]):
+class Client(RelayVerbs, BlockingVerbs["Session"]):
     """One relay. Use it in a `with` block, or `close()` it.
 
     `url` is http://HOST:PORT or unix:PATH, by default RELAY_URL, else http://127.0.0.1:5679;
@@ -112,7 +112,7 @@ class Client(RelayVerbs, Blocking["Session"]):
                 yield from following.take(chunk)
 
 
-class Session(SessionVerbs, Blocking["Session"]):
+class Session(SessionVerbs, BlockingVerbs["Session"]):
     """One session of a relay. As a context manager it is deleted at the end of the block.
 
     `created` is what the relay answered when it was created through this client.

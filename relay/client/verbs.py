@@ -23,7 +23,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-class Blocking(endpoint.Blocking[S]):
+class BlockingVerbs(endpoint.Blocking[S]):
     """A client that carries calls out at once."""
 
     _own: Mapping[str, str]
@@ -46,7 +46,7 @@ class Blocking(endpoint.Blocking[S]):
         raise NotImplementedError
 
 
-class Asynchronous(endpoint.Asynchronous[S]):
+class AsynchronousVerbs(endpoint.Asynchronous[S]):
     """A client whose calls are awaited."""
 
     _own: Mapping[str, str]

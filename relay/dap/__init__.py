@@ -9,7 +9,7 @@ Imports the standard library and `relay.errors` only; knows no event loop, and
 does not know which side of a conversation it is on.
 """
 
-from relay.dap.conversation import Conversation, Event, IncomingRequest, Message, Response
+from relay.dap.conversation import Conversation, IncomingEvent, IncomingRequest, Message, Response
 from relay.dap.framing import BrokenStream, Decoder, encode
 from relay.dap.lifecycle import Happening, IllegalTransition, Lifecycle, Phase
 
@@ -17,9 +17,9 @@ __all__ = [
     "BrokenStream",
     "Conversation",
     "Decoder",
-    "Event",
     "Happening",
     "IllegalTransition",
+    "IncomingEvent",
     "IncomingRequest",
     "Lifecycle",
     "Message",

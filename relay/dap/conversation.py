@@ -33,7 +33,7 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class IncomingEvent:
     """Something that the peer reports without being asked."""
 
     event: str
@@ -49,7 +49,7 @@ class IncomingRequest:
     arguments: dict[str, Any] = field(default_factory=dict)
 
 
-Message: TypeAlias = Response | Event | IncomingRequest
+Message: TypeAlias = Response | IncomingEvent | IncomingRequest
 
 
 class Conversation:
@@ -165,7 +165,7 @@ class Conversation:
             case "response":
                 return self._understand_response(message)
             case "event":
-                return Event(_text(message, "event"), _mapping(message, "body"))
+                return IncomingEvent(_text(message, "event"), _mapping(message, "body"))
             case "request":
                 return self._understand_request(message)
             case other:

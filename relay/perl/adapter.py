@@ -17,7 +17,7 @@ from typing import Any
 import trio
 
 from relay.perl import program, requests
-from relay.perl.client import Client, Request
+from relay.perl.client import DapClient, Request
 from relay.perl.conversation import SENT, AdapterConversation, Early, Handler
 from relay.perl.event_bodies import CAPABILITIES, THREAD, attached, launched, logged, stopped
 from relay.perl.hook import Hook, Reply
@@ -33,7 +33,7 @@ START_SECONDS = 10.0
 class Adapter:
     """One client's debugger, and the program that it debugs."""
 
-    def __init__(self, client: Client, *, seccomp: bool) -> None:
+    def __init__(self, client: DapClient, *, seccomp: bool) -> None:
         self._client = client
         self._seccomp = seccomp
         self._inspection = Inspection()

@@ -29,7 +29,7 @@ class Request:
     problem: str = ""
 
 
-class Client:
+class DapClient:
     """One client, from the first byte to the end of its stream."""
 
     def __init__(self, source: trio.abc.ReceiveStream, sink: trio.abc.SendStream) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import trio
 
-from relay.perl.client import Client, Request
+from relay.perl.client import DapClient, Request
 from relay.perl.refusals import UNKNOWN, Refusal, bad_format
 
 LAST_SECONDS = 1.0
@@ -32,7 +32,7 @@ class AdapterConversation:
 
     def __init__(
         self,
-        client: Client,
+        client: DapClient,
         handlers: Mapping[str, Handler],
         *,
         urgent: frozenset[str],

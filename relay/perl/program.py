@@ -34,7 +34,7 @@ LAST_WORDS = 0.5
 """Seconds in which the output of a program that ended may still come: a child may hold it."""
 
 
-class OutputPipe:
+class ProgramOutput:
     """One pipe of the program, as text. What is not UTF-8 survives as lone surrogates."""
 
     def __init__(self, fd: int, category: str, report: Callable[[str, str], None]) -> None:

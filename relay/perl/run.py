@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import trio
 
 from relay.perl.hook import Hook, Reply
-from relay.perl.program import LAST_WORDS, OutputPipe, PerlProgram
+from relay.perl.program import LAST_WORDS, PerlProgram, ProgramOutput
 
 
 class RunListener(Protocol):
@@ -42,7 +42,7 @@ class PerlRun:
         self.frames: dict[int, dict[str, Any]] = {}
         self.path_mapping: dict[str, str] = {}
         pipes = zip(program.pipes, ("stdout", "stderr"), strict=True) if program else ()
-        self._outputs = [OutputPipe(fd, category, listener.printed) for fd, category in pipes]
+        self._outputs = [ProgramOutput(fd, category, listener.printed) for fd, category in pipes]
 
     async def live(self, ended: Callable[[PerlRun], Awaitable[None]]) -> None:
         """Returns when the program has ended and everything it said has been reported."""

@@ -8,14 +8,14 @@ import sys
 import trio
 
 from relay.perl.adapter import Adapter
-from relay.perl.client import Client
+from relay.perl.client import DapClient
 
 
 async def serve_stdio(*, seccomp: bool) -> int:
     """Serves the client on this process's stdin and stdout; the exit code."""
     source = trio.lowlevel.FdStream(os.dup(sys.stdin.fileno()))
     sink = trio.lowlevel.FdStream(os.dup(sys.stdout.fileno()))
-    client = Client(source, sink)
+    client = DapClient(source, sink)
     async with source, sink:
         await Adapter(client, seccomp=seccomp).serve()
     if client.fault is not None:

@@ -20,7 +20,7 @@ from relay.session.state.program_run import DebuggerReport
 if TYPE_CHECKING:
     from relay.config import Settings
     from relay.models.doctor import Check
-    from relay.session.debuggee.attach_target import Target
+    from relay.session.debuggee.attach_target import AttachTarget
     from relay.session.debuggee.attachable_process import AttachableProcess
     from relay.session.debuggee.debuggee import Debuggee
     from relay.session.debuggee.launch_plan import LaunchPlan
@@ -94,7 +94,7 @@ class Debugger(ABC):
         """
 
     @abstractmethod
-    def attach(self, session: Session, target: Target) -> tuple[Launched, Starter]:
+    def attach(self, session: Session, target: AttachTarget) -> tuple[Launched, Starter]:
         """The way to attach. Attaches to nothing yet.
 
         Raises NotSupported if it does not attach by that, LaunchFailed if it is not there. The

@@ -19,7 +19,7 @@ from relay.models.watches import WatchRequest
 from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint
 from relay.session.state.exception_breakpoints import DAP_FILTERS, ExceptionBreakpoints
-from relay.session.state.session_definition import SessionConfig
+from relay.session.state.session_definition import SessionOptions
 
 GIVEN = ("launch", "attach", "exception_breakpoints")
 """Requests that the document holds as they were given, or null."""
@@ -70,7 +70,7 @@ def as_json(definition: Definition) -> dict[str, Any]:
     return document
 
 
-def config_of(definition: Definition, fallback: SessionConfig) -> SessionConfig:
+def config_of(definition: Definition, fallback: SessionOptions) -> SessionOptions:
     """The session's settings as defined; what is absent is as in `fallback`."""
     given = definition.config.model_dump(exclude_none=True)
     named = given.get("python_path", fallback.python_path) != fallback.python_path

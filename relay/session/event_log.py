@@ -38,7 +38,7 @@ class Event(NamedTuple):
     body: Mapping[str, Any]
 
 
-class EventPage(NamedTuple):
+class EventSlice(NamedTuple):
     """What a reader gets.
 
     `next_seq` is the `after` of the next read; `dropped` counts the events, of any type,
@@ -80,7 +80,7 @@ class EventLog:
         self._waiters.wake(type)
         return event
 
-    def read(self, after: int, limit: int = 100, types: Set[str] | None = None) -> EventPage:
+    def read(self, after: int, limit: int = 100, types: Set[str] | None = None) -> EventSlice:
         """Up to `limit` (at least 1) events numbered above `after`, of `types` if given."""
         after = min(max(after, 0), self.last_seq)
         limit = max(limit, 1)
@@ -88,7 +88,7 @@ class EventLog:
         has_more = len(found) > limit
         del found[limit:]
         next_seq = found[-1].seq if has_more else self.last_seq
-        return EventPage(found, next_seq, has_more, self._dropped(after))
+        return EventSlice(found, next_seq, has_more, self._dropped(after))
 
     async def wait(
         self, after: int, *, types: Set[str] | None = None, timeout: float = math.inf

@@ -45,7 +45,7 @@ _make_entry: Callable[[tuple[object, ...]], Entry] = partial(tuple.__new__, Entr
 """Entry(*row), without a Python call for each: a flood has millions."""
 
 
-class OutputPage(NamedTuple):
+class OutputSlice(NamedTuple):
     """What a reader gets.
 
     `next_seq` is the `after` of the next read; `dropped` counts the entries, of any
@@ -102,7 +102,7 @@ class OutputLog:
         self._waiters.wake(category)
         return entries
 
-    def read(self, after: int, limit: int = 100, category: str | None = None) -> OutputPage:
+    def read(self, after: int, limit: int = 100, category: str | None = None) -> OutputSlice:
         """Up to `limit` (at least 1) entries numbered above `after`, of `category` if given."""
         after = min(max(after, 0), self.last_seq)
         limit = max(limit, 1)
@@ -111,7 +111,7 @@ class OutputLog:
         has_more = len(found) > limit
         del found[limit:]
         next_seq = found[-1].seq if has_more else self.last_seq
-        return OutputPage(found, next_seq, has_more, self._dropped(after))
+        return OutputSlice(found, next_seq, has_more, self._dropped(after))
 
     def last(self, after: int, limit: int, category: str) -> list[Entry]:
         """The newest `limit` (from 1) entries of `category` numbered above `after`."""

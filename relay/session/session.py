@@ -41,7 +41,7 @@ from relay.session.state.journey import Journey
 from relay.session.state.line_runs import LineRuns
 from relay.session.state.program_run import Launched, ProgramRun
 from relay.session.state.report_history import ReportHistory
-from relay.session.state.session_definition import SessionConfig, SessionDefinition
+from relay.session.state.session_definition import SessionDefinition, SessionOptions
 from relay.session.state.stop import Stop
 from relay.session.state.stops import Stops
 from relay.session.state.watches import WatchTable
@@ -82,7 +82,7 @@ class Session:
         self,
         session_id: str,
         name: str | None,
-        config: SessionConfig,
+        config: SessionOptions,
         settings: Settings,
         debuggers: KnownDebuggers,
         *,
@@ -149,7 +149,7 @@ class Session:
         return self.definition.name
 
     @property
-    def config(self) -> SessionConfig:
+    def config(self) -> SessionOptions:
         return self.definition.config
 
     @property

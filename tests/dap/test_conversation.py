@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from relay.dap.conversation import Conversation, Event, IncomingRequest, Response
+from relay.dap.conversation import Conversation, IncomingEvent, IncomingRequest, Response
 from relay.dap.framing import BrokenStream, encode
 from relay.errors import ProtocolViolation
 from tests.dap.playbook import Playbook
@@ -39,7 +39,7 @@ def test_a_start() -> None:
             as_=[Response(1, "initialize", True, body={"supportsX": True})],
         )
         .asks("launch", {}, sends={"seq": 2, "command": "launch", "arguments": {}})
-        .hears(event("initialized"), as_=[Event("initialized")])
+        .hears(event("initialized"), as_=[IncomingEvent("initialized")])
         .asks("configurationDone", sends={"seq": 3, "command": "configurationDone"})
         .waits_for(launch=2, configurationDone=3)
         .hears(
@@ -49,7 +49,7 @@ def test_a_start() -> None:
             as_=[
                 Response(3, "configurationDone", True),
                 Response(2, "launch", True),
-                Event("stopped", {"reason": "entry", "threadId": 1}),
+                IncomingEvent("stopped", {"reason": "entry", "threadId": 1}),
             ],
         )
         .waits_for()
@@ -120,7 +120,12 @@ def test_forgotten_answers_are_dropped_once() -> None:
         .asks("threads", sends={"seq": 2, "command": "threads"})
         .forgets(1)
         .waits_for(threads=2)
-        .hears(response(1), event("e"), response(2), as_=[Event("e"), Response(2, "threads", True)])
+        .hears(
+            response(1),
+            event("e"),
+            response(2),
+            as_=[IncomingEvent("e"), Response(2, "threads", True)],
+        )
         .rejects(response(1), "which is not pending")
     )
 
@@ -209,7 +214,7 @@ def test_what_was_said_before_the_bytes_broke() -> None:
     conversation = Conversation()
     with pytest.raises(BrokenStream) as broken:
         conversation.receive(encode(event("exited")) + b"Traceback\r\n\r\n")
-    assert conversation.salvage(broken.value) == [Event("exited")]
+    assert conversation.salvage(broken.value) == [IncomingEvent("exited")]
 
 
 def test_the_end_of_the_stream() -> None:

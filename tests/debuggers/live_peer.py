@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from relay.dap import Conversation, Event, Message, Response
+from relay.dap import Conversation, IncomingEvent, Message, Response
 
 DEADLINE = 60.0
 
@@ -74,10 +74,10 @@ class LivePeer:
                 break
         return "".join(printed)
 
-    def _events(self) -> Iterator[Event]:
+    def _events(self) -> Iterator[IncomingEvent]:
         while True:
             message = self._next()
-            if isinstance(message, Event):
+            if isinstance(message, IncomingEvent):
                 yield message
 
     def _send(self, command: str, arguments: Mapping[str, Any]) -> int:

@@ -9,7 +9,14 @@ from pydantic import BaseModel
 
 from relay.faces.tool.calls import CALLS, PREFIX, ToolCall
 from relay.faces.tool.document import document, errors_of
-from relay.models.line_protocol import COMMANDS, EVENTS, LineEvent, Place, StackFrame, Variable
+from relay.models.line_protocol import (
+    COMMANDS,
+    EVENTS,
+    LineEvent,
+    Place,
+    StackFrame,
+    Variable,
+)
 
 REFERENCE = Path(__file__).resolve().parent.parent.parent / "docs" / "reference"
 LINES = (REFERENCE / "line-protocol.md").read_text()

@@ -15,7 +15,7 @@ import trio
 import trio.testing
 
 from relay.perl.adapter import Adapter
-from relay.perl.client import Client
+from relay.perl.client import DapClient
 from tests.programs import Program
 
 Body = dict[str, Any]
@@ -172,7 +172,7 @@ async def adapter(*, seccomp: bool = True) -> AsyncIterator[Peer]:
     """A conversation; at its end the client hangs up, and the adapter has left when this ends."""
     ours, theirs = trio.testing.memory_stream_pair()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(Adapter(Client(theirs, theirs), seccomp=seccomp).serve)
+        nursery.start_soon(Adapter(DapClient(theirs, theirs), seccomp=seccomp).serve)
         peer = Peer(ours)
         nursery.start_soon(peer.read)
         yield peer

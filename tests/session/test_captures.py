@@ -29,7 +29,7 @@ from relay.session.session import Session
 from relay.session.state import captures
 from relay.session.state.breakpoints import Breakpoint
 from relay.session.state.captures import CaptureLog
-from relay.session.state.session_definition import SessionConfig
+from relay.session.state.session_definition import SessionOptions
 
 CELLS: st.SearchStrategy[Any] = st.one_of(
     st.integers(-(2**63), 2**63 - 1),
@@ -192,7 +192,7 @@ def test_rows_that_never_came_are_counted_and_late_ones_take_their_places() -> N
 
 
 async def test_a_debugger_that_cannot_capture_says_so(tmp_path: Path) -> None:
-    config = SessionConfig(project_root=str(tmp_path), python_path=sys.executable)
+    config = SessionOptions(project_root=str(tmp_path), python_path=sys.executable)
     session = Session("sess_1", None, config, Settings(state_dir=tmp_path), known_debuggers({}))
     debuggee = Debuggee(session)  # without our probe in it
     await send_captures(debuggee)

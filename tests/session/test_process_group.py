@@ -11,13 +11,13 @@ from relay.config import Settings
 from relay.debuggers.known import known_debuggers
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.session import Session
-from relay.session.state.session_definition import SessionConfig
+from relay.session.state.session_definition import SessionOptions
 from relay.session.state.stop import Stop
 
 
 @pytest.fixture
 async def program(tmp_path: Path) -> Debuggee:
-    config = SessionConfig(project_root=str(tmp_path), python_path=sys.executable)
+    config = SessionOptions(project_root=str(tmp_path), python_path=sys.executable)
     settings = Settings(state_dir=tmp_path)
     return Debuggee(Session("sess_1", None, config, settings, known_debuggers({})))
 

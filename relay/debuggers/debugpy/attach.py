@@ -30,8 +30,8 @@ from relay.errors import (
 from relay.session.dap.connection import SocketByteStream
 from relay.session.dap.event_handler import EventHandler
 from relay.session.debuggee.attach_target import (
+    AttachTarget,
     Mappings,
-    Target,
     nothing_launched,
     take_up,
     time_limit,
@@ -54,13 +54,13 @@ SILENT_PORT = (
 )
 
 
-def attach_starter(session: Session, target: Target) -> tuple[Launched, Starter]:
+def attach_starter(session: Session, target: AttachTarget) -> tuple[Launched, Starter]:
     """The way to attach to it. The start raises AttachRefused, -Timeout or -Failed."""
     start = _by_port(target) if target.pid is None else _by_pid(target.pid, target)
     return nothing_launched(session), start
 
 
-def _by_port(target: Target) -> Starter:
+def _by_port(target: AttachTarget) -> Starter:
     """To `debugpy --listen`."""
 
     async def start(debuggee: Debuggee) -> None:
@@ -74,7 +74,7 @@ def _by_port(target: Target) -> Starter:
     return start
 
 
-def _by_pid(pid: int, target: Target) -> Starter:
+def _by_pid(pid: int, target: AttachTarget) -> Starter:
     """By injecting the debugger into it; needs the right to trace it."""
 
     async def start(debuggee: Debuggee) -> None:

@@ -20,7 +20,7 @@ from relay.debuggers.debugpy.rungs import Rung, is_launcher_frame
 from relay.debuggers.debugpy.source_check import analyse, check_expressions
 from relay.debuggers.debugpy.source_names import name_at
 from relay.models.doctor import Check
-from relay.session.debuggee.attach_target import Target
+from relay.session.debuggee.attach_target import AttachTarget
 from relay.session.debuggee.attachable_process import AttachableProcess
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.launch_plan import LaunchPlan
@@ -41,7 +41,7 @@ class PythonDebugger(Debugger):
     async def launch(self, session: Session, plan: LaunchPlan) -> list[tuple[Launched, Starter]]:
         return await launch_starters(session, plan)
 
-    def attach(self, session: Session, target: Target) -> tuple[Launched, Starter]:
+    def attach(self, session: Session, target: AttachTarget) -> tuple[Launched, Starter]:
         return attach_starter(session, target)
 
     def processes(self) -> Sequence[AttachableProcess]:

@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 
 from relay.actions import Action
-from relay.session.debuggee.attachable_process import AttachableProcess, Listener, Obstacle
+from relay.session.debuggee.attachable_process import AttachableProcess, DebugListener, Obstacle
 from relay.session.debuggee.debuggee import LIVE, Debuggee
 
 PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
@@ -167,7 +167,9 @@ def _is_python(process: psutil.Process) -> bool:
     return False
 
 
-def _describe(process: psutil.Process, listeners: dict[int, Listener]) -> AttachableProcess | None:
+def _describe(
+    process: psutil.Process, listeners: dict[int, DebugListener]
+) -> AttachableProcess | None:
     ours = debuggee_of(process.pid)
     try:
         with process.oneshot():
@@ -216,18 +218,18 @@ def obstacle_to_attach(pid: int) -> Obstacle | None:
 # Who listens -----------------------------------------------------------------------------
 
 
-def _listeners(processes: Sequence[psutil.Process]) -> dict[int, Listener]:
+def _listeners(processes: Sequence[psutil.Process]) -> dict[int, DebugListener]:
     """By the pid of the program: where `debugpy --listen` waits for a client.
 
     Its adapter is a process of its own, to which the program keeps a connection.
     """
     adapters = [p for p in processes if _is_adapter(p)]
-    servers: dict[int, Listener] = {}  # by every port on which an adapter listens
+    servers: dict[int, DebugListener] = {}  # by every port on which an adapter listens
     for adapter in adapters:
         listener = _listener(adapter)
         if listener is not None:
             servers.update(dict.fromkeys(_listening_ports(adapter), listener))
-    found: dict[int, Listener] = {}
+    found: dict[int, DebugListener] = {}
     for process in processes if servers else ():
         if process in adapters:
             continue
@@ -241,7 +243,7 @@ def _is_adapter(process: psutil.Process) -> bool:
     return "--for-server" in _command(process)
 
 
-def _listener(adapter: psutil.Process) -> Listener | None:
+def _listener(adapter: psutil.Process) -> DebugListener | None:
     """Where an adapter takes clients, from its own command line."""
     command = _command(adapter)
     try:
@@ -252,7 +254,7 @@ def _listener(adapter: psutil.Process) -> Listener | None:
     is_taken = any(
         c.laddr.port == port and c.status == psutil.CONN_ESTABLISHED for c in _connections(adapter)
     )
-    return Listener(host, port, is_taken)
+    return DebugListener(host, port, is_taken)
 
 
 def _command(process: psutil.Process) -> list[str]:

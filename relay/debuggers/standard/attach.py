@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from relay.debuggers.standard.start import AdapterStart
 from relay.errors import AttachFailed, RelayError
-from relay.session.debuggee.attach_target import Target, take_up, time_limit
+from relay.session.debuggee.attach_target import AttachTarget, take_up, time_limit
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.start import Starter
 from relay.session.debuggee.start_failures import leaves
@@ -26,7 +26,9 @@ SILENT = (
 )
 
 
-def attach_through_adapter(session: Session, adapter: StandardDebugger, target: Target) -> Starter:
+def attach_through_adapter(
+    session: Session, adapter: StandardDebugger, target: AttachTarget
+) -> Starter:
     """Raises NotSupported if it does not attach by that, LaunchFailed if it is not there."""
     arguments = adapter.attach_arguments(_values(target))
     adapter_start = AdapterStart(adapter, session.config.project_root, target.env)
@@ -44,7 +46,7 @@ def attach_through_adapter(session: Session, adapter: StandardDebugger, target: 
     return start
 
 
-def _values(target: Target) -> dict[str, Any]:
+def _values(target: AttachTarget) -> dict[str, Any]:
     """For the placeholders of the template; None is what is not said."""
     there = {mapping["localRoot"]: mapping["remoteRoot"] for mapping in target.mappings}
     return {

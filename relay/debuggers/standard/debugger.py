@@ -15,7 +15,7 @@ from relay.debuggers.debugpy.rungs import is_launcher_frame
 from relay.debuggers.standard.attach import attach_through_adapter
 from relay.debuggers.standard.launch import launch_through_adapter
 from relay.models.adapters import LAUNCH, mentions
-from relay.session.debuggee.attach_target import Target, nothing_launched
+from relay.session.debuggee.attach_target import AttachTarget, nothing_launched
 from relay.session.debuggee.launch_plan import LaunchPlan
 from relay.session.debuggee.start import Launched, Starter
 from relay.session.debugger import Debugger
@@ -54,7 +54,7 @@ class StandardDebugger(Debugger):
     async def launch(self, session: Session, plan: LaunchPlan) -> list[tuple[Launched, Starter]]:
         return [(plan.launched("adapter"), launch_through_adapter(self, plan))]
 
-    def attach(self, session: Session, target: Target) -> tuple[Launched, Starter]:
+    def attach(self, session: Session, target: AttachTarget) -> tuple[Launched, Starter]:
         return nothing_launched(session), attach_through_adapter(session, self, target)
 
     def command_for(self, port: int | None) -> tuple[str, ...]:

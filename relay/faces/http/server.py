@@ -37,7 +37,7 @@ from relay.faces.http.routes import ROUTES
 from relay.faces.http.security import SecuritySettings
 from relay.faces.http.table import Route
 from relay.faces.http.upstream.hypercorn_http1 import RelayConfig, install
-from relay.faces.http.upstream.hypercorn_sockets import Started, sever
+from relay.faces.http.upstream.hypercorn_sockets import ListeningStatus, sever
 from relay.faces.mcp.http import mcp_mounts
 
 __all__ = ["CannotListenError", "ServerSettings", "serve"]
@@ -76,7 +76,7 @@ async def serve(
     """
     ending, served = trio.Event() if shutdown is None else shutdown, trio.Event()
     listener = await _bind(settings)
-    started = Started(task_status, url_of(listener), listener.fileno())
+    started = ListeningStatus(task_status, url_of(listener), listener.fileno())
     with owned(listener):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_sever_late, ending, served, place_of(listener))
@@ -104,7 +104,7 @@ async def _end_on_request(hub: HubLike, ending: trio.Event) -> None:
 
 
 async def _run(
-    gateway: Gateway, ending: trio.Event, listener: socket.socket, started: Started
+    gateway: Gateway, ending: trio.Event, listener: socket.socket, started: ListeningStatus
 ) -> None:
     install()
     await hypercorn_serve(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from relay.models.line_protocol import StackFrame, Variable
+from relay.models import line_protocol as protocol
 
 Stack: TypeAlias = tuple[tuple[str, str], ...]
 Known: TypeAlias = dict[str, tuple[str, str]]
@@ -21,7 +21,9 @@ class VariableChanges:
         """Another run: nothing is known."""
         self._known.clear()
 
-    def since(self, frames: Sequence[StackFrame], variables: Sequence[Variable]) -> list[Variable]:
+    def since(
+        self, frames: Sequence[protocol.StackFrame], variables: Sequence[protocol.Variable]
+    ) -> list[protocol.Variable]:
         """Those of frame 0 that are not as they were when it was last on top; all of a new one."""
         here: Stack = tuple((frame.file, frame.function) for frame in reversed(frames))
         before = self._known.get(here, {})

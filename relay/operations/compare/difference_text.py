@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from relay.operations.compare.matching import Comparison, Difference, below
 from relay.operations.compare.recorded_run import Ran
-from relay.operations.compare.stream_reader import RAISED, Call, RecordedRun, Texts
+from relay.operations.compare.stream_reader import RAISED, EndedCall, RecordedRun, Texts
 
 Known = tuple[Callable[[int], bool], Callable[[int], bool]]
 
@@ -102,7 +102,7 @@ def _branches(
     return shown
 
 
-def _callers(run: RecordedRun, call: Call) -> list[str]:
+def _callers(run: RecordedRun, call: EndedCall) -> list[str]:
     names: list[str] = []
     while (above := run.calls.get(call.parent)) is not None and len(names) < MOST_CALLERS:
         names.append(run.functions[above.function].name)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from relay.operations.compare.stream_reader import Call, RecordedRun
+from relay.operations.compare.stream_reader import EndedCall, RecordedRun
 
 TOP = 0
 
@@ -14,8 +14,8 @@ TOP = 0
 class Difference(NamedTuple):
     """Two calls with equal arguments, and what is not equal."""
 
-    one: Call
-    other: Call
+    one: EndedCall
+    other: EndedCall
     is_branch: bool = False
     """The outcome is equal, but they called other functions, or the same with other arguments."""
 
@@ -71,16 +71,16 @@ class Matcher:
         first = min(found, key=lambda one: one.one.ended, default=None)
         return Comparison(first, matched, len(found))
 
-    def _branches(self, a: Call, b: Call, *, with_arguments: bool) -> bool:
+    def _branches(self, a: EndedCall, b: EndedCall, *, with_arguments: bool) -> bool:
         ours = branch_of(self.one, a, self.knows[0], with_arguments=with_arguments)
         theirs = branch_of(self.other, b, self.knows[1], with_arguments=with_arguments)
         return ours != theirs
 
-    def _below(self, a: Call, b: Call) -> tuple[list[Call], list[Call]]:
+    def _below(self, a: EndedCall, b: EndedCall) -> tuple[list[EndedCall], list[EndedCall]]:
         ours = below(self.one, a.number, self.knows[0])
         return ours, below(self.other, b.number, self.knows[1])
 
-    def _pairs(self) -> Iterator[tuple[Call, Call, bool]]:
+    def _pairs(self) -> Iterator[tuple[EndedCall, EndedCall, bool]]:
         """Each pair of calls, and whether function and arguments are equal."""
         waiting = [(_tops(self.one, self.knows[0]), _tops(self.other, self.knows[1]))]
         while waiting:
@@ -93,7 +93,7 @@ class Matcher:
 
 
 def branch_of(
-    run: RecordedRun, call: Call, knows: Callable[[int], bool], *, with_arguments: bool
+    run: RecordedRun, call: EndedCall, knows: Callable[[int], bool], *, with_arguments: bool
 ) -> list[tuple[Any, ...]]:
     """The functions that a call has called, in their order."""
     called = below(run, call.number, knows)
@@ -103,10 +103,10 @@ def branch_of(
     return [(*key, one.arguments) for key, one in zip(keys, called, strict=True)]
 
 
-def below(run: RecordedRun, number: int, knows: Callable[[int], bool]) -> list[Call]:
+def below(run: RecordedRun, number: int, knows: Callable[[int], bool]) -> list[EndedCall]:
     """The calls that a call has made; in the place of one of a function that the other tree has
     not, as of a part that was made a function of its own, those that it has made."""
-    found: list[Call] = []
+    found: list[EndedCall] = []
     waiting = list(reversed(run.children.get(number, ())))
     while waiting:
         call = run.calls.get(waiting.pop())
@@ -119,15 +119,15 @@ def below(run: RecordedRun, number: int, knows: Callable[[int], bool]) -> list[C
     return found
 
 
-def _tops(run: RecordedRun, knows: Callable[[int], bool]) -> list[Call]:
+def _tops(run: RecordedRun, knows: Callable[[int], bool]) -> list[EndedCall]:
     """Calls that nobody made whose end is known."""
     parents = [number for number in run.children if number == TOP or number not in run.calls]
     return [call for number in sorted(parents) for call in below(run, number, knows)]
 
 
 def _matched(
-    one: RecordedRun, ours: Sequence[Call], other: RecordedRun, theirs: Sequence[Call]
-) -> Iterator[tuple[Call, Call, bool]]:
+    one: RecordedRun, ours: Sequence[EndedCall], other: RecordedRun, theirs: Sequence[EndedCall]
+) -> Iterator[tuple[EndedCall, EndedCall, bool]]:
     """Equal calls in their order; of the rest, calls of the same function in their order."""
     equal, rest = defaultdict(list), defaultdict(list)
     for b in reversed(theirs):

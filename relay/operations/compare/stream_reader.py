@@ -53,7 +53,7 @@ class Function(NamedTuple):
         return self.path, self.name
 
 
-class Call(NamedTuple):
+class EndedCall(NamedTuple):
     """One call that is over. Texts are in the file, at `offset`."""
 
     number: int
@@ -75,7 +75,7 @@ class RecordedRun:
     stream: Path
     pid: int
     functions: dict[int, Function] = field(default_factory=dict)
-    calls: dict[int, Call] = field(default_factory=dict)
+    calls: dict[int, EndedCall] = field(default_factory=dict)
     children: dict[int, list[int]] = field(default_factory=dict)
     """Numbers of calls in the order in which they began, by that of the call that made them."""
     is_cut: bool = False
@@ -86,7 +86,7 @@ class RecordedRun:
         pid = str(self.pid)
         return re.sub(rf"\b{pid}\b", "<id>", text) if pid in text else text
 
-    def texts(self, call: Call) -> Texts:
+    def texts(self, call: EndedCall) -> Texts:
         """What the file says of one call."""
         with self.stream.open("rb") as file:
             file.seek(call.offset)
@@ -159,7 +159,7 @@ def _rows(stream: Path) -> Iterator[tuple[int, Any]]:
 def _add(run: RecordedRun, row: Sequence[Any], offset: int) -> None:
     texts = Texts.of(row, run)
     number, parent, function = row[:3]
-    run.calls[number] = Call(
+    run.calls[number] = EndedCall(
         number,
         parent,
         function,

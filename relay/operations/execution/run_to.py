@@ -16,7 +16,7 @@ from relay.session.dap.breakpoint_sync import send_breakpoints
 from relay.session.dap.stack import stack
 from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint
-from relay.session.state.run_target import Target
+from relay.session.state.run_target import RunTarget
 from relay.session.state.stop import Frame, Stop
 
 # Run to --------------------------------------------------------------------------------------
@@ -53,9 +53,9 @@ async def line_with_code(
     return spot
 
 
-async def _target(session: Session, body: RunToRequest, spot: Breakpoint) -> Target:
+async def _target(session: Session, body: RunToRequest, spot: Breakpoint) -> RunTarget:
     if body.thread_id is None:
-        return Target(spot.path, spot.line)
+        return RunTarget(spot.path, spot.line)
     states = await inspector_of(session, "run to a line").thread_states()
     idents = {state["id"]: state["ident"] for state in states}
     if body.thread_id not in idents:
@@ -64,10 +64,10 @@ async def _target(session: Session, body: RunToRequest, spot: Breakpoint) -> Tar
             thread_id=body.thread_id,
             threads=list(idents),
         )
-    return Target(spot.path, spot.line, body.thread_id, idents[body.thread_id])
+    return RunTarget(spot.path, spot.line, body.thread_id, idents[body.thread_id])
 
 
-async def _go(session: Session, stop: Stop, target: Target) -> None:
+async def _go(session: Session, stop: Stop, target: RunTarget) -> None:
     """Set the target and resume; if that fails, it is as it was."""
     debuggee = session.require_debuggee("run to a line")
     session.stops.aim(target)
@@ -80,7 +80,7 @@ async def _go(session: Session, stop: Stop, target: Target) -> None:
         raise
 
 
-def _reached(session: Session, target: Target) -> bool | None:
+def _reached(session: Session, target: RunTarget) -> bool | None:
     """Whether it stopped there; None while it is on its way, false after an end."""
     return None if session.stops.target is target else bool(target.reached)
 

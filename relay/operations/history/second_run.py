@@ -27,7 +27,7 @@ from relay.session.dap.breakpoint_sync import (
 )
 from relay.session.session import Session
 from relay.session.state.journey import Journey, Leg, Place, Setting
-from relay.session.state.run_target import Target
+from relay.session.state.run_target import RunTarget
 
 LAST_WORDS = 200
 """Characters of the second run's standard error that say why it ended."""
@@ -174,7 +174,7 @@ _STEPS = {"next": step_over, "stepIn": step_into}
 async def _go(hidden: Session, leg: Leg) -> None:
     stop = hidden.require_stop(leg.command)
     if leg.target is not None:
-        hidden.stops.aim(Target(*leg.target))
+        hidden.stops.aim(RunTarget(*leg.target))
         await send_breakpoints(hidden.require_debuggee(leg.command), leg.target[0])
     if leg.command == "continue":
         await resume_all(hidden, {"threadId": stop.thread_id})

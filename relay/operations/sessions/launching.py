@@ -32,7 +32,7 @@ from relay.operations.execution.stepping import settle
 from relay.operations.history.recordings import recorded_places
 from relay.operations.paths import resolve, similar_files
 from relay.process.stdin_queue import QUEUE_BYTES
-from relay.session.debuggee.attach_target import Mappings, Target
+from relay.session.debuggee.attach_target import AttachTarget, Mappings
 from relay.session.debuggee.launch_plan import LaunchPlan
 from relay.session.debugger import Ability
 from relay.session.definition import without_waiting
@@ -293,7 +293,7 @@ async def attach(session: Session, *, body: AttachRequest) -> AttachResult:
     """
     session.require("attach", Phase.CREATED)
     session.debugger.require(Ability.ATTACH, "attach to a program that runs: launch it")
-    target = Target(
+    target = AttachTarget(
         pid=body.pid,
         host=body.host,
         port=body.port,

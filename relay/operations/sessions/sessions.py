@@ -22,18 +22,18 @@ from relay.models.sessions import (
     ExceptionView,
     PatchSession,
     Ping,
+    SessionConfig,
     SessionItem,
     SessionListQuery,
     SessionPage,
     SessionSettings,
     SessionView,
 )
-from relay.models.sessions import SessionConfig as SessionConfigView
 from relay.models.variables import RevealQuery
 from relay.redaction.redaction import REVEALING, Redaction
 from relay.session.debuggee.start import Launched
 from relay.session.session import Session
-from relay.session.state.session_definition import SessionConfig
+from relay.session.state.session_definition import SessionOptions
 from relay.session.state.stop import Stop
 
 WITHOUT_PROGRAM = (Phase.CREATED, Phase.TERMINATED, Phase.FAILED)
@@ -43,7 +43,7 @@ async def open_session(hub: Hub, *, body: SessionSettings) -> Session:
     """A new session without program and breakpoints. Raises InvalidRequest and as the hub does."""
     root, given = _project_root(hub, body.project_root), python_given(hub, body.python_path)
     found = None if given else environment_python(os.environ, [root])
-    config = SessionConfig(
+    config = SessionOptions(
         project_root=root,
         python_path=found or _interpreter(hub, body.python_path),
         python_given=given,
@@ -195,7 +195,7 @@ def view(session: Session, *, reveal: bool = False) -> SessionView:
         reason=session.reason,
         created_at=session.created_at,
         expires_at=session.expires_at,
-        config=SessionConfigView(
+        config=SessionConfig(
             project_root=config.project_root,
             python_path=config.python_path,
             stop_on_entry=config.stop_on_entry,

@@ -56,7 +56,7 @@ from relay.session.dap.breakpoint_sync import send_breakpoints
 from relay.session.debuggee.exit_text import describe_exit
 from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint
-from relay.session.state.run_target import Target
+from relay.session.state.run_target import RunTarget
 from relay.session.state.stop import Stop
 
 RUN_SECONDS = 20.0
@@ -197,7 +197,7 @@ async def _go(session: Session, spot: Breakpoint) -> None:
 
 
 async def _begin(session: Session, spot: Breakpoint) -> None:
-    session.stops.aim(Target(spot.path, spot.line))
+    session.stops.aim(RunTarget(spot.path, spot.line))
     session.line_runs.start_anew()
     try:
         await restart(session, body=RestartRequest())
@@ -210,7 +210,7 @@ async def _begin(session: Session, spot: Breakpoint) -> None:
 async def _aim(session: Session, spot: Breakpoint) -> None:
     """Give a program that runs another target."""
     debuggee = session.require_debuggee("run to a line")
-    before = session.stops.aim(Target(spot.path, spot.line))
+    before = session.stops.aim(RunTarget(spot.path, spot.line))
     for path in {spot.path} | ({before.path} if before is not None else set()):
         await send_breakpoints(debuggee, path)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from relay.actions import Action
-from relay.dap.conversation import Event
+from relay.dap.conversation import IncomingEvent
 from relay.errors import InvalidSessionState, RelayError
 from relay.session.dap.connection import ByteStream, LinkClosed, RequestFailed, RequestTimedOut
 from relay.session.dap.event_handler import EventHandler
@@ -99,7 +99,7 @@ class ChildEventHandler(EventHandler):
         super().__init__(child)
         self._child = child
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: IncomingEvent) -> None:
         body: Mapping[str, Any] = event.body or {}
         if isinstance(number := body.get("threadId"), int):
             body = {**body, "threadId": self._child.outer_id(number)}

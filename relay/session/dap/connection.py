@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 import trio
 
-from relay.dap.conversation import Conversation, Event, IncomingRequest, Response
+from relay.dap.conversation import Conversation, IncomingEvent, IncomingRequest, Response
 from relay.dap.framing import BrokenStream
 from relay.errors import ProtocolViolation
 
@@ -30,7 +30,7 @@ log = logging.getLogger("relay.dap")
 
 RECEIVE_SIZE = 64 * 1024
 
-EventHandler = Callable[[Event], None]
+EventHandler = Callable[[IncomingEvent], None]
 RequestHandler = Callable[[IncomingRequest], Awaitable[Mapping[str, Any]]]
 
 
@@ -256,8 +256,10 @@ class Link:
         self.violation = error
         log.error("the adapter broke the protocol: %s", error)
 
-    def _dispatch(self, message: Response | Event | IncomingRequest, nursery: trio.Nursery) -> None:
-        if isinstance(message, Event):
+    def _dispatch(
+        self, message: Response | IncomingEvent | IncomingRequest, nursery: trio.Nursery
+    ) -> None:
+        if isinstance(message, IncomingEvent):
             self._on_event(message)
         elif isinstance(message, Response):
             self._settle(message)

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from relay.dap.conversation import Event
+from relay.dap.conversation import IncomingEvent
 from relay.errors import RelayError
 from relay.redaction.output_mask import OutputMask
 from relay.session.dap.breakpoint_events import found_function, named, take_answer, take_hits
@@ -64,7 +64,7 @@ class EventHandler:
         self._fetches = False  # captures that the debuggee has not sent yet
         self._resumes = 0  # that the debugger reported
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: IncomingEvent) -> None:
         handler = self._handlers.get(event.event)
         if handler is None:
             return

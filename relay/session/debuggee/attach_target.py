@@ -22,7 +22,7 @@ Mappings = Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class AttachTarget:
     """A process by its `pid`, or by the `host` and `port` on which its debugger listens."""
 
     pid: int | None
@@ -53,7 +53,7 @@ def nothing_launched(session: Session) -> Launched:
 
 
 @contextmanager
-def time_limit(target: Target, suggestion: str) -> Iterator[None]:
+def time_limit(target: AttachTarget, suggestion: str) -> Iterator[None]:
     """Cancel the block after the target's limit, and say so as AttachTimeout."""
     with trio.move_on_after(target.limit) as scope:
         yield

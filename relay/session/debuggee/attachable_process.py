@@ -17,7 +17,7 @@ class Obstacle:
 
 
 @dataclass(frozen=True, slots=True)
-class Listener:
+class DebugListener:
     """Where a debug server waits for a client, and whether it has one."""
 
     host: str
@@ -35,5 +35,5 @@ class AttachableProcess:
     cwd: str | None
     python: str | None
     session_id: str | None
-    listener: Listener | None
+    listener: DebugListener | None
     obstacle: Obstacle | None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
-from relay.dap.conversation import Event
+from relay.dap.conversation import IncomingEvent
 from relay.errors import DebuggerError, DebuggerTimeout, LaunchFailed, RelayError
 from relay.process.guarded_process import Child, GuardedProcess
 from relay.process.stdin_queue import StdinQueue
@@ -282,7 +282,7 @@ class Debuggee:
     def connect(
         self,
         stream: ByteStream,
-        on_event: Callable[[Event], None],
+        on_event: Callable[[IncomingEvent], None],
         on_request: RequestHandler | None = None,
     ) -> Link:
         """Speak DAP over `stream` from now on."""

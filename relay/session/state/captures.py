@@ -220,7 +220,7 @@ def _is_plain(kind: str) -> bool:
 
 
 @dataclass(slots=True)
-class Kept:
+class KeptRows:
     """Rows of one end of the table, within a number and a size."""
 
     rows: deque[Row] = field(default_factory=deque)
@@ -257,8 +257,8 @@ class CaptureLog:
         self._awaited.clear()
         self.begun_at: float | None = None
         self.columns = [Column() for _ in self.expressions]
-        self._first = Kept()
-        self._last = Kept()
+        self._first = KeptRows()
+        self._last = KeptRows()
         self._first_is_full = False
 
     def clear(self) -> int:

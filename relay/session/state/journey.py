@@ -14,7 +14,7 @@ import trio
 
 from relay.session.state.breakpoints import Breakpoint, BreakpointTable
 from relay.session.state.exception_breakpoints import ExceptionBreakpoints
-from relay.session.state.run_target import Target
+from relay.session.state.run_target import RunTarget
 from relay.session.state.stop import Stop
 
 if TYPE_CHECKING:
@@ -141,7 +141,9 @@ def setting_of(table: BreakpointTable, exceptions: ExceptionBreakpoints) -> Sett
     return Setting(asked, exceptions, tuple(replace(b, hit_count=0) for b in stopping))
 
 
-def leg_of(command: str, granularity: str | None, target: Target | None, setting: Setting) -> Leg:
+def leg_of(
+    command: str, granularity: str | None, target: RunTarget | None, setting: Setting
+) -> Leg:
     """A leg that begins now."""
     place = None if target is None else (target.path, target.line)
     return Leg(command, granularity, place, setting)

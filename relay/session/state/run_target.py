@@ -14,7 +14,7 @@ from relay.session.state.stop import Stop
 
 
 @dataclass(slots=True)
-class Target:
+class RunTarget:
     """A line, for one thread or for any. `ident` is Python's own number of that thread."""
 
     path: str

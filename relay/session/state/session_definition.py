@@ -15,7 +15,7 @@ from relay.session.state.exception_breakpoints import ExceptionBreakpoints
 
 
 @dataclass(frozen=True, slots=True)
-class SessionConfig:
+class SessionOptions:
     """What a session is created with; paths are absolute."""
 
     project_root: str
@@ -30,7 +30,7 @@ class SessionConfig:
 class SessionDefinition:
     """Read its fields; its methods change them. Await `Session.keep()` after each change."""
 
-    def __init__(self, name: str, config: SessionConfig) -> None:
+    def __init__(self, name: str, config: SessionOptions) -> None:
         self.name = name
         self.config = config
         self.launch: LaunchRequest | None = None

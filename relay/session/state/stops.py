@@ -5,7 +5,7 @@ Knows which stop a client may ask about. Refuses to know how a program comes to 
 
 from __future__ import annotations
 
-from relay.session.state.run_target import Target
+from relay.session.state.run_target import RunTarget
 from relay.session.state.stop import Stop
 
 
@@ -17,7 +17,7 @@ class Stops:
         """Set exactly while the session is paused."""
         self.before: Stop | None = None
         """The latest stop of this run that is over."""
-        self.target: Target | None = None
+        self.target: RunTarget | None = None
         """Where the program runs to, until it stops anywhere."""
 
     # Invariant: `current` and `before` are two different stops of the same run.
@@ -44,7 +44,7 @@ class Stops:
         """No program is stopped any more; a target stays, for the next start."""
         self.current = None
 
-    def aim(self, target: Target | None) -> Target | None:
+    def aim(self, target: RunTarget | None) -> RunTarget | None:
         """The program is to stop at `target`, or nowhere in particular; returns the one before."""
         before, self.target = self.target, target
         return before

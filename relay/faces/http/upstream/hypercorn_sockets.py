@@ -19,7 +19,7 @@ import trio
 from relay.faces.http.listener import Place, place_of
 
 
-class Started:
+class ListeningStatus:
     """A task status for Hypercorn, which gives the caller's own the URL once it listens."""
 
     def __init__(self, task_status: trio.TaskStatus[str], url: str, descriptor: int) -> None:

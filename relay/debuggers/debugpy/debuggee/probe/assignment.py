@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.attributes import own_dict
-    from relay.debuggers.debugpy.debuggee.probe.contents import Child
+    from relay.debuggers.debugpy.debuggee.probe.contents import Member
     from relay.debuggers.debugpy.debuggee.probe.evaluation import evaluated, raised_answer
     from relay.debuggers.debugpy.debuggee.probe.expressions import compile_source, run_code
     from relay.debuggers.debugpy.debuggee.probe.frames import find_frame, pull_locals, write_locals
@@ -67,14 +67,14 @@ def set_expression(
     return dict(done, name=expression.strip(), value=done["result"])
 
 
-def _reread(handle: Handle, child: Child, value: Any) -> Child:
+def _reread(handle: Handle, child: Member, value: Any) -> Member:
     """The child as it is now: a container may keep something else than it was given."""
     if handle.kind != "value":
         return child._replace(value=value)
     return attempt(_child_named, handle, child.name, default=None) or child._replace(value=value)
 
 
-def _child_named(handle: Handle, name: str) -> Child:
+def _child_named(handle: Handle, name: str) -> Member:
     """An item by its number, if it has one; anything else by going through the pages."""
     named, indexed = child_counts(handle)
     bare = name[1:-1] if name[:1] == "[" and name[-1:] == "]" else name
@@ -92,7 +92,7 @@ def _child_named(handle: Handle, name: str) -> Child:
     raise TroubleError("not_found", f"There is no {name!r} here")
 
 
-def _assign(handle: Handle, child: Child, value: Any) -> None:
+def _assign(handle: Handle, child: Member, value: Any) -> None:
     if handle.kind == "locals":
         write_locals(handle.frame, {child.key: value})
     elif handle.kind == "globals":

@@ -9,7 +9,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.contents import Child, key_name
+    from relay.debuggers.debugpy.debuggee.probe.contents import Member, key_name
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.scopes import local_items
     from relay.debuggers.debugpy.debuggee.probe.types import (
@@ -110,7 +110,7 @@ def attribute_count(value: Any, plan: Plan) -> int:
     return len(own_dict(value, plan))
 
 
-def attribute_child(name: Any, value: Any) -> Child:
+def attribute_child(name: Any, value: Any) -> Member:
     if type(name) is str and name.isidentifier():
-        return Child(name, value, "." + name, name)
-    return Child(exact(name) if type(name) is str else key_name(name), value, None, name)
+        return Member(name, value, "." + name, name)
+    return Member(exact(name) if type(name) is str else key_name(name), value, None, name)

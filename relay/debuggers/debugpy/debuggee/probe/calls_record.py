@@ -14,7 +14,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.calls_scope import CallFunction, CallScope
+    from relay.debuggers.debugpy.debuggee.probe.calls_scope import CallScope, OwnFunction
     from relay.debuggers.debugpy.debuggee.probe.calls_stream import CallStream, ample
     from relay.debuggers.debugpy.debuggee.probe.calls_tree import (
         CALL_RAISED,
@@ -54,7 +54,7 @@ class CallRecord:
         self.complaint: str | None = None
         self.is_active = True
 
-    def begin(self, frame: Any, function: CallFunction) -> None:
+    def begin(self, frame: Any, function: OwnFunction) -> None:
         """A frame of the function begins."""
         parent, calls = None, self.open
         if calls:

@@ -26,7 +26,7 @@ _SUSPENDING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GEN
 _YIELDING = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 
 
-class CallFunction:
+class OwnFunction:
     """An own function: what is written of each of its calls."""
 
     def __init__(self, number: int, frame: Any, whole: bool = False) -> None:
@@ -75,7 +75,7 @@ class CallScope:
         code = frame.f_code
         found: Any = False
         if attempt(self._is_meant_code, frame, default=False):
-            found = CallFunction(next(self.numbers), frame, self.whole)
+            found = OwnFunction(next(self.numbers), frame, self.whole)
             found.is_start = self.start is not None and attempt(self._starts, frame, default=False)
         return self.functions.setdefault(code, found)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.types import Plan, lookup, plan_of
 
 
-class Child(NamedTuple):
+class Member(NamedTuple):
     """One thing that a value contains, one attribute of it, or one variable of a scope."""
 
     name: str
@@ -65,7 +65,7 @@ def _ndarray_length(value: Any, plan: Plan) -> int:
     return int(shape[0]) if shape else 0
 
 
-def content_page(value: Any, plan: Plan, start: int, stop: int) -> list[Child]:
+def content_page(value: Any, plan: Plan, start: int, stop: int) -> list[Member]:
     """The content's children from start to stop, taken at the value, not from a copy."""
     family = plan.family
     if family == "mapping":
@@ -75,7 +75,7 @@ def content_page(value: Any, plan: Plan, start: int, stop: int) -> list[Child]:
     if family == "namedtuple":
         names = lookup(plan.mro, "_fields")
         items = list(zip(names, tuple.__iter__(value)))[start:stop]  # noqa: B905
-        return [Child(name, item, "." + name) for name, item in items]
+        return [Member(name, item, "." + name) for name, item in items]
     if family == "row":
         return [_pair(key, value[i]) for i, key in enumerate(value.keys())][start:stop]
     if family == "dataframe":
@@ -83,7 +83,7 @@ def content_page(value: Any, plan: Plan, start: int, stop: int) -> list[Child]:
         return [_pair(value.columns[i], value.iloc[:, i]) for i in columns]
     if family == "series":
         indices = range(start, stop)
-        return [Child(key_name(value.index[i]), value.iloc[i], f".iloc[{i}]", i) for i in indices]
+        return [Member(key_name(value.index[i]), value.iloc[i], f".iloc[{i}]", i) for i in indices]
     if family == "iterable":
         items = list(itertools.islice(plan.base.__iter__(value), start, stop))
         path = plan.base is collections.deque
@@ -91,7 +91,7 @@ def content_page(value: Any, plan: Plan, start: int, stop: int) -> list[Child]:
         items = [plan.base.__getitem__(value, index) for index in range(start, stop)]
         path = True
     return [
-        Child(str(i), item, f"[{i}]" if path else None, i) for i, item in enumerate(items, start)
+        Member(str(i), item, f"[{i}]" if path else None, i) for i, item in enumerate(items, start)
     ]
 
 
@@ -103,12 +103,12 @@ def _slice_dict(value: Any, start: int, stop: int) -> list[tuple[Any, Any]]:
     return list(itertools.islice(reversed(items), size - stop, size - start))[::-1]
 
 
-def _pair(key: Any, value: Any) -> Child:
+def _pair(key: Any, value: Any) -> Member:
     literal = type(key) in (str, int, bool, float, bytes, type(None))
     text = Text(200)
     name = text.of(key)
     is_exact = literal and len(name) <= 200 and not text.masked
-    return Child(name, value, f"[{name}]" if is_exact else None, key)
+    return Member(name, value, f"[{name}]" if is_exact else None, key)
 
 
 def key_name(key: Any) -> str:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.data_watches import (
         _DATA_GONE,
-        DataChange,
         DataWatch,
+        SeenChange,
         _data,
         _PendingWrite,
     )
@@ -175,7 +175,7 @@ def data_leave(frame: Any, event: str = "return") -> None:
     _stop_for_each(stops, frame, "return")
 
 
-def changes_in(frame: Any) -> list[DataChange]:
+def changes_in(frame: Any) -> list[SeenChange]:
     """What the statement that is over in this frame has changed, and was not stopped for yet."""
     ident = threading.get_ident()
     changes = _data.left.pop(ident, [])
@@ -189,7 +189,7 @@ def changes_in(frame: Any) -> list[DataChange]:
     return changes
 
 
-def _settled(write: _PendingWrite, frame: Any) -> list[DataChange]:
+def _settled(write: _PendingWrite, frame: Any) -> list[SeenChange]:
     watch = write.watch
     if watch.ended:
         return []
@@ -206,7 +206,7 @@ def _value_after(watch: DataWatch) -> Any:
     return watch.read()
 
 
-def _compared(watch: DataWatch, frame: Any, at: int | None) -> list[DataChange]:
+def _compared(watch: DataWatch, frame: Any, at: int | None) -> list[SeenChange]:
     owner = watch.owner()
     if owner is None:
         _release_watch(watch, _DATA_GONE)  # the end of the object is no change
@@ -232,12 +232,12 @@ def _compared(watch: DataWatch, frame: Any, at: int | None) -> list[DataChange]:
 
 def _change_if(
     watch: DataWatch, old: Any, new: Any, frame: Any, line: int, exact: bool
-) -> list[DataChange]:
+) -> list[SeenChange]:
     """The change, if it is one and the condition holds."""
     if are_equal(old, new):
         return []
     holds, complaint = _data_condition(watch, old, new, frame)
-    return [DataChange(watch, old, new, frame, line, exact, False, complaint)] if holds else []
+    return [SeenChange(watch, old, new, frame, line, exact, False, complaint)] if holds else []
 
 
 def _data_condition(watch: DataWatch, old: Any, new: Any, frame: Any) -> tuple[bool, str | None]:
@@ -251,11 +251,11 @@ def _data_condition(watch: DataWatch, old: Any, new: Any, frame: Any) -> tuple[b
         return True, attempt(exception_line, error, default=type(error).__name__)
 
 
-def _ended_locals(frame: Any) -> list[DataChange]:
+def _ended_locals(frame: Any) -> list[SeenChange]:
     ended = []
     for watch in _data.lines():
         if watch.kind == "local" and watch.owner() is frame:
-            ended.append(DataChange(watch, watch.last, ABSENT, frame, frame.f_lineno, True, True))
+            ended.append(SeenChange(watch, watch.last, ABSENT, frame, frame.f_lineno, True, True))
             _release_watch(watch, "its frame has returned")
     return ended
 
@@ -263,7 +263,7 @@ def _ended_locals(frame: Any) -> list[DataChange]:
 # Stops
 
 
-def _stop_for_each(changes: list[DataChange], frame: Any, event: str) -> int:
+def _stop_for_each(changes: list[SeenChange], frame: Any, event: str) -> int:
     """One stop for each change. Others that a stop's own condition makes are stopped for, too."""
     ident, stops = threading.get_ident(), 0
     while changes:

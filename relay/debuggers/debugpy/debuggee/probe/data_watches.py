@@ -28,7 +28,7 @@ _MOST_PLACES = 10_000
 _DATA_GONE = "what it watched is gone"
 
 
-class DataChange(NamedTuple):
+class SeenChange(NamedTuple):
     """What one statement has done to one place."""
 
     watch: Any
@@ -122,8 +122,8 @@ class _DataState:
         self.watches: dict[str, DataWatch] = {}
         self.pending: dict[Any, list[_PendingWrite]] = {}  # by frame
         self.at: dict[tuple[int, int], int] = {}  # line of a write, by thread and frame
-        self.left: dict[int, list[DataChange]] = {}  # to stop for, by thread
-        self.shown: dict[int, DataChange] = {}  # of the stop that a thread is in
+        self.left: dict[int, list[SeenChange]] = {}  # to stop for, by thread
+        self.shown: dict[int, SeenChange] = {}  # of the stop that a thread is in
         self.listener: Any = None
         self.lock: Any = threading.RLock()
 

@@ -11,7 +11,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.contents import Child
+    from relay.debuggers.debugpy.debuggee.probe.contents import Member
     from relay.debuggers.debugpy.debuggee.probe.expressions import compile_source, is_path, run_code
     from relay.debuggers.debugpy.debuggee.probe.frames import (
         find_frame,
@@ -66,7 +66,7 @@ def described(
     value: Any, path: str | None, secret: bool, frame: Any, max_value: int
 ) -> dict[str, Any]:
     """The result of an expression; text that names a secret is masked as a whole."""
-    child = Child("", value, path)
+    child = Member("", value, path)
     if secret and holds_text(value, plan_of(value)):
         answer = describe_masked(child, None, plan_of(value))
     else:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.attributes import attribute_child
-    from relay.debuggers.debugpy.debuggee.probe.contents import Child
+    from relay.debuggers.debugpy.debuggee.probe.contents import Member
     from relay.debuggers.debugpy.debuggee.probe.expected import is_expected
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import kept_errors
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import own_frame
@@ -66,7 +66,7 @@ def exception_answer(frame: Any, room: int) -> dict[str, Any] | None:
     clean_answer(answer, values, "message", "traceback")
     for link in answer["chain"]:
         clean_answer(link, values, "message")
-    child = Child(name_of(type(value)), value, None)
+    child = Member(name_of(type(value)), value, None)
     answer["variables_reference"] = describe(child, None, frame, 16)["variables_reference"]
     return answer
 

@@ -20,7 +20,7 @@ HAS_TABLE = hasattr(dis, "_parse_exception_table")
 
 def handler_table(code: Any) -> list[Any]:
     """Ranges of instructions with their handlers, innermost last; empty before 3.11."""
-    return dis._parse_exception_table(code) if HAS_TABLE else []  # type: ignore[attr-defined,no-any-return]
+    return dis._parse_exception_table(code) if HAS_TABLE else []  # type: ignore[attr-defined]
 
 
 def begun_line(instruction: Any) -> int:

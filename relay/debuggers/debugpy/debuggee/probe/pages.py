@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         attribute_count,
         stored_attributes,
     )
-    from relay.debuggers.debugpy.debuggee.probe.contents import Child, content_page, content_size
+    from relay.debuggers.debugpy.debuggee.probe.contents import Member, content_page, content_size
     from relay.debuggers.debugpy.debuggee.probe.references import Handle, references
     from relay.debuggers.debugpy.debuggee.probe.scopes import global_items, local_items
     from relay.debuggers.debugpy.debuggee.probe.types import plan_of
@@ -50,7 +50,7 @@ def variables(
 
 
 def _within_budget(
-    children: list[Child], handle: Handle, room: int, budget: int
+    children: list[Member], handle: Handle, room: int, budget: int
 ) -> list[dict[str, Any]]:
     shown = []
     for child in children:
@@ -75,7 +75,7 @@ def _scope_items(handle: Handle) -> list[tuple[Any, Any]]:
     return (local_items if handle.kind == "locals" else global_items)(handle.frame)
 
 
-def children_of(handle: Handle, kind: str | None, start: int, stop: int) -> list[Child]:
+def children_of(handle: Handle, kind: str | None, start: int, stop: int) -> list[Member]:
     """Children start to stop of the content followed by the attributes, as `kind` filters."""
     if handle.kind != "value":
         return [attribute_child(*item) for item in _scope_items(handle)[start:stop]]

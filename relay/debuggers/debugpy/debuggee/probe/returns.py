@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.contents import Child
+    from relay.debuggers.debugpy.debuggee.probe.contents import Member
     from relay.debuggers.debugpy.debuggee.probe.frames import find_frame, is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.references import references
@@ -75,5 +75,5 @@ def returned_values(frame: Any, room: int) -> list[dict[str, Any]]:
         return []
     if not any(known is values for known in references.returned):
         references.returned.append(values)
-    children = [Child(str(name), value, None) for name, value in list(values.items())]
+    children = [Member(str(name), value, None) for name, value in list(values.items())]
     return [describe(child, None, frame, room) for child in children]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
 
 _NO_FACTS = LineFacts(frozenset(), frozenset(), {}, frozenset(), False, ())
-_MOST_KEPT = 10_000  # calls that are not over, at once
+_MOST_OPEN_CALLS = 10_000  # calls that are not over, at once
 
 
 class _TapedCall:
@@ -86,7 +86,7 @@ class UntilTrace(FrameTrace):
         """This may be the call."""
         if not self.frames:
             self.tape_texts.begin()
-        elif len(self.frames) >= _MOST_KEPT:
+        elif len(self.frames) >= _MOST_OPEN_CALLS:
             return
         code = frame.f_code
         facts = self.facts.get(code) or self._facts_of(code)

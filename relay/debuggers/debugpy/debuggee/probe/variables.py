@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.attributes import attribute_count
-    from relay.debuggers.debugpy.debuggee.probe.contents import Child, content_size
+    from relay.debuggers.debugpy.debuggee.probe.contents import Member, content_size
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.references import Handle, references
     from relay.debuggers.debugpy.debuggee.probe.secrets import MASK, hides, hides_second
@@ -29,7 +29,7 @@ _DATA_HINT = {"kind": "data"}
 
 
 def describe(
-    child: Child, parent: Handle | None, frame: Any, room: int, fills: bool = False
+    child: Member, parent: Handle | None, frame: Any, room: int, fills: bool = False
 ) -> dict[str, Any]:
     """The variable with its text, in `room` characters, and what there is to look into."""
     value = child.value
@@ -66,7 +66,7 @@ def describe(
     return answer
 
 
-def summarise(child: Child, parent: Handle) -> dict[str, Any]:
+def summarise(child: Member, parent: Handle) -> dict[str, Any]:
     """Name, type and size of a child. Runs no code of the program: no repr is asked for."""
     plan = plan_of(child.value)
     if _is_secret(child, parent):
@@ -83,7 +83,7 @@ def summarise(child: Child, parent: Handle) -> dict[str, Any]:
     return answer
 
 
-def describe_masked(child: Child, parent: Handle | None, plan: Plan) -> dict[str, Any]:
+def describe_masked(child: Member, parent: Handle | None, plan: Plan) -> dict[str, Any]:
     """A value that is secret: its name and its type, and no way to what it holds."""
     path = _join(parent, child.path)
     answer: dict[str, Any] = {
@@ -101,7 +101,7 @@ def describe_masked(child: Child, parent: Handle | None, plan: Plan) -> dict[str
     return answer
 
 
-def _is_secret(child: Child, parent: Handle | None) -> bool:
+def _is_secret(child: Member, parent: Handle | None) -> bool:
     """By its own name, or as the second of a pair whose first is a name."""
     if hides(child.name, child.value):
         return True
@@ -139,7 +139,7 @@ def _add_length(answer: dict[str, Any], value: Any, plan: Plan, size: int, room:
         answer["length"] = size
 
 
-def _hint(child: Child, parent: Handle | None, plan: Plan) -> dict[str, Any]:
+def _hint(child: Member, parent: Handle | None, plan: Plan) -> dict[str, Any]:
     """DAP's VariablePresentationHint."""
     if plan.quick and child.name[:1] != "_" and (parent is None or parent.kind != "value"):
         return _DATA_HINT

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import own_frame
-    from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import Entry, raised_entries
+    from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import (
+        TracebackEntry,
+        raised_entries,
+    )
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import (
         remote_entries,
         traceback_here,
@@ -56,9 +59,9 @@ class PostMortem:
         shown = {id(entry.real_frame) for entry in found}
         around = [] if tb is None else _callers(tb)
         callers = [entry for entry in around if id(entry.frame) not in shown]
-        self.entries: list[Entry] = [*outer, *callers, *inner[::-1]]
+        self.entries: list[TracebackEntry] = [*outer, *callers, *inner[::-1]]
 
-    def _rewritten(self, found: list[Entry]) -> list[Entry]:
+    def _rewritten(self, found: list[TracebackEntry]) -> list[TracebackEntry]:
         """What lay deeper than all of these before a library has rewritten the traceback."""
         known = {id(entry.real_frame) for entry in found}
         original = raised_entries(original_traceback(self.error))
@@ -76,17 +79,17 @@ class PostMortem:
         return made
 
 
-def _callers(tb: Any) -> list[Entry]:
+def _callers(tb: Any) -> list[TracebackEntry]:
     """Frames around the outermost one of the traceback, innermost first.
 
     They are on the stack still, or have gone on: where one is now says nothing of then.
     """
-    entries: list[Entry] = []
+    entries: list[TracebackEntry] = []
     frame = tb.tb_frame.f_back
     running = {id(known) for known in _stack_of_this_thread()}
     while frame is not None and id(frame) in running and len(entries) < 1000:
         if not is_debugger_file(frame.f_code.co_filename):
-            entries.append(Entry(frame, frame.f_lineno))
+            entries.append(TracebackEntry(frame, frame.f_lineno))
         frame = frame.f_back
     return entries
 
@@ -100,7 +103,7 @@ def _stack_of_this_thread() -> list[Any]:
     return found
 
 
-def post_mortem_entry(frame: Any) -> Entry | None:
+def post_mortem_entry(frame: Any) -> TracebackEntry | None:
     """What is known of a frame that a post-mortem stop shows."""
     for shown in list(_shown.values()):
         for entry in shown.entries:

@@ -43,7 +43,7 @@ class RaisedFrame:
         return {} if self.moved_on else self._base_frame.f_locals
 
 
-class Entry:
+class TracebackEntry:
     """A frame to show, its line, and what is known of it."""
 
     def __init__(self, frame: Any, line: int, moved_on: bool = False, column: int = 1) -> None:
@@ -60,11 +60,11 @@ class Entry:
         return getattr(self.frame, "_base_frame", self.frame)
 
 
-def raised_entries(tb: Any) -> list[Entry]:
+def raised_entries(tb: Any) -> list[TracebackEntry]:
     """The traceback's frames, outermost first."""
     links = list(_links(tb))
     running = set(map(id, _running_frames()))
-    entries: list[Entry] = []
+    entries: list[TracebackEntry] = []
     for position, link in enumerate(links):
         caller = links[position - 1] if position else None
         moved_on = _has_moved_on(link, caller, id(link.tb_frame) in running)
@@ -72,7 +72,7 @@ def raised_entries(tb: Any) -> list[Entry]:
         again = any(other.tb_frame is frame for other in links[position + 1 :][:50])
         if moved_on or again:
             frame = RaisedFrame(frame, link.tb_lineno, moved_on)
-        entries.append(Entry(frame, link.tb_lineno, moved_on, _column(link)))
+        entries.append(TracebackEntry(frame, link.tb_lineno, moved_on, _column(link)))
     return entries
 
 

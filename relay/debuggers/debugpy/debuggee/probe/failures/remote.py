@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import calling_frame
-    from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import Entry
+    from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import TracebackEntry
     from relay.debuggers.debugpy.debuggee.probe.types import name_of
 
 _FRAME_LINE = re.compile(r'^  File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
@@ -40,7 +40,7 @@ def is_remote_text(error: Any) -> bool:
     return name_of(type(error)) in ("RemoteTraceback", "_RemoteTraceback")
 
 
-def remote_entries(error: Any) -> list[Entry]:
+def remote_entries(error: Any) -> list[TracebackEntry]:
     """The frames of the other process, outermost first; none if the exception is of this one."""
     cause = error.__cause__
     if not is_remote_text(cause):
@@ -49,7 +49,7 @@ def remote_entries(error: Any) -> list[Entry]:
     # The text has the causes first, each with a traceback of its own.
     last = text.rpartition("Traceback (most recent call last):")[2]
     places = [(path, int(line), name) for path, line, name in _FRAME_LINE.findall(last)]
-    return [Entry(RemoteFrame(*place), place[1], moved_on=True) for place in places]
+    return [TracebackEntry(RemoteFrame(*place), place[1], moved_on=True) for place in places]
 
 
 def traceback_here() -> Any:
