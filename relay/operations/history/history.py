@@ -121,7 +121,7 @@ async def _found_again(
     edited = await _edited(session, await _places(session, stop), answer["writes"])
     if edited:
         raise OtherwiseError(f"{edited[0]} was changed since the program was started")
-    return await _told(session, answer, ())
+    return await _answered(session, answer, ())
 
 
 async def _recorded(session: Session, body: HistoryRequest) -> dict[str, Any]:
@@ -129,10 +129,10 @@ async def _recorded(session: Session, body: HistoryRequest) -> dict[str, Any]:
     frame = await frame_of(session, body.frame_id)
     inspector = inspector_of(session, "ask who wrote a value")
     answer = await inspector.written(frame, body.expression, body.limit)
-    return await _told(session, answer, await _edited(session, (), answer["writes"]))
+    return await _answered(session, answer, await _edited(session, (), answer["writes"]))
 
 
-async def _told(
+async def _answered(
     session: Session, answer: Mapping[str, Any], edited: Sequence[str]
 ) -> dict[str, Any]:
     """The writes with the lines of source that made them, but for files that were edited since."""
