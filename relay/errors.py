@@ -13,7 +13,7 @@ Source: contract, section 1 (codes beyond the catalog) and the API's section 5.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from relay.actions import Action, Advice, Suggestion, advice_of
 
@@ -40,6 +40,22 @@ class RelayError(Exception):
         self.message = message
         self.suggestion: Advice | str = advice_of(suggestion or self.way_out)
         self.details: dict[str, Any] = {**details, "suggestion": str(self.suggestion)}
+
+    @classmethod
+    def of_field(
+        cls,
+        field: str,
+        message: str,
+        value: object,
+        /,
+        *,
+        text: str | None = None,
+        suggestion: Suggestion | None = None,
+        **details: Any,
+    ) -> Self:
+        """The refusal of one field of a request; `text` stands in place of `field: message`."""
+        errors = [{"field": field, "message": message, "value": value}]
+        return cls(text or f"{field}: {message}", suggestion=suggestion, errors=errors, **details)
 
 
 class SessionNotFound(RelayError):

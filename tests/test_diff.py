@@ -216,3 +216,28 @@ def test_what_cannot_be_compared_is_said(diff: Diff, tmp_path: Path) -> None:
         assert done.stdout.startswith(said)
     done = diff("--focus", "no/such.py", "--", "one.py", ":::", "one.py")
     assert (done.returncode, "there is no file or folder" in done.stdout) == (2, True)
+
+
+def test_a_run_that_stops_by_itself_goes_on_and_what_is_not_compared_is_said(
+    diff: Diff, tmp_path: Path
+) -> None:
+    Program.write(
+        tmp_path / "stops.py",
+        """
+        import sys
+
+        def first():
+            return 1
+
+        def second():
+            return len(sys.argv)
+
+        first()
+        breakpoint()
+        second()
+        """,
+    )
+    done = diff("--", "stops.py", ":::", "stops.py", "--more")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("no call differs: 1 with equal arguments")
+    assert "the runs go on beyond what was compared" in done.stdout

@@ -30,8 +30,10 @@ def inside(field: str, path: str, root: str) -> str:
 
 def _refusal(field: str, path: str, message: str) -> InvalidRequest:
     shown = path[:200]
-    return InvalidRequest(
-        f"{field}: {message}: {shown!r}",
+    return InvalidRequest.of_field(
+        field,
+        message,
+        shown,
+        text=f"{field}: {message}: {shown!r}",
         suggestion=f"Give {field} as a path of an existing file below the project root",
-        errors=[{"field": field, "message": message, "value": shown}],
     )

@@ -216,8 +216,8 @@ class _Start:
 
 def _ended_early(debuggee: Debuggee, returncode: int) -> LaunchFailed:
     debuggee.drain_output()
-    log = debuggee.session.output
-    entries = log.read(max(0, log.last_seq - 50), 50, "stderr").entries
+    session = debuggee.session
+    entries = session.output.last(session.program_run.first_output, 50, "stderr")
     return LaunchFailed(
         f"the interpreter ended with code {returncode} before the program began",
         exit_code=returncode,

@@ -142,9 +142,9 @@ class ProbeLink:
 
 
 def _bad_expression(reason: str, expression: Any) -> InvalidRequest:
-    errors = [{"field": "expression", "message": reason, "value": expression}]
-    return InvalidRequest(
-        reason, suggestion="Name a variable, an attribute or an item", errors=errors
+    suggestion = "Name a variable, an attribute or an item"
+    return InvalidRequest.of_field(
+        "expression", reason, expression, text=reason, suggestion=suggestion
     )
 
 

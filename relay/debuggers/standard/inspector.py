@@ -519,5 +519,7 @@ def _cut(shown: dict[str, Any], most: int) -> dict[str, Any]:
 
 def _not_watched(expression: str, reason: Any) -> InvalidRequest:
     message = str(reason or f"{expression} cannot be watched")
-    errors = [{"field": "expression", "message": message, "value": expression}]
-    return InvalidRequest(message, suggestion="Name a variable of the frame", errors=errors)
+    suggestion = "Name a variable of the frame"
+    return InvalidRequest.of_field(
+        "expression", message, expression, text=message, suggestion=suggestion
+    )

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from relay.faces.cli.program_words import read_program
 from relay.staying_imports import imports_that_stay
 
+if TYPE_CHECKING:
+    from relay.config import Settings
+
 BETWEEN = ":::"
 SAME, DIFFERS, NOT_COMPARED = 0, 1, 2
-SOURCES = ("", "src", "lib")
-"""Below the root of a tree: where its packages may lie."""
 
 
 @click.command(
@@ -64,7 +63,7 @@ def diff(rev: str | None, focus: str, python: str | None, words: tuple[str, ...]
     except ConfigurationError as error:
         raise click.UsageError(str(error)) from None
     places = [one for one in focus.split(",") if one]
-    sys.exit(trio.run(_with_signals, settings, commands, rev, places, python))
+    sys.exit(trio.run(_with_signals, settings, commands, rev, places))
 
 
 def _commands(words: Sequence[str], rev: str | None) -> list[dict[str, Any]]:
@@ -103,92 +102,25 @@ async def _with_signals(*arguments: Any) -> int:
 
 
 async def _compare(
-    settings: Any,
+    settings: Settings,
     commands: Sequence[dict[str, Any]],
     rev: str | None,
     focus: Sequence[str],
-    python: str | None,
 ) -> int:
     from relay.errors import RelayError
+    from relay.operations.compare.sides import sides_of_commands, sides_of_revision
     from relay.operations.compare.two_runs import compare_runs
 
-    async with AsyncExitStack() as stack:
-        try:
-            sides = (
-                _of_commands(commands)
-                if rev is None
-                else await _of_revisions(stack, commands[0], rev)
-            )
-        except RelayError as error:
-            click.echo(f"relay: {error.message}\n  {error.suggestion or ''}".rstrip(), err=True)
-            return NOT_COMPARED
-        answer = await compare_runs(settings, sides, focus)
-        click.echo(answer.text)
-        if answer.differs is None:
-            return NOT_COMPARED
-        return DIFFERS if answer.differs else SAME
-
-
-def _of_commands(commands: Sequence[dict[str, Any]]) -> Any:
-    """Both where we are; scripts of different folders each have their own as root."""
-    from relay.operations.compare.recorded_run import Side
-
-    cwd = os.getcwd()
-    folders = [
-        os.path.dirname(os.path.abspath(one["script"])) if one.get("script") else cwd
-        for one in commands
-    ]
-    roots = [cwd, cwd] if folders[0] == folders[1] else folders
-    sides = [
-        Side(str(number), target, root, cwd, _environment([]))
-        for number, target, root in zip((1, 2), commands, roots, strict=True)
-    ]
-    return sides[0], sides[1]
-
-
-async def _of_revisions(stack: AsyncExitStack, target: dict[str, Any], rev: str) -> Any:
-    """This tree, and the revision's in a directory that is gone with the stack."""
-    from relay.operations.compare.worktree import toplevel, worktree
-
-    root = await toplevel(os.getcwd())
-    tree = await stack.enter_async_context(worktree(root, rev))
-    return _two_trees(target, rev, root, tree)
-
-
-def _two_trees(target: dict[str, Any], rev: str, root: str, tree: str) -> Any:
-    from relay.errors import InvalidRequest
-    from relay.operations.compare.recorded_run import Side
-
-    root, here = os.path.realpath(root), os.path.realpath(os.getcwd())
-    folder = os.path.relpath(here, root)
-    there = os.path.normpath(os.path.join(tree, folder))
-    if not os.path.isdir(there):
-        raise InvalidRequest(
-            f"{rev} has no folder {folder}", suggestion="Run it in a folder that both have"
-        )
-    ours = Side("this tree", target, root, here, _environment(_paths(root)))
-    moved = {name: _moved(value, root, tree) for name, value in target.items()}
-    return ours, Side(rev, moved, tree, there, _environment(_paths(tree)))
-
-
-def _paths(root: str) -> list[str]:
-    folders = [os.path.join(root, one) if one else root for one in SOURCES]
-    return [one for one in folders if os.path.isdir(one)]
-
-
-def _environment(paths: Sequence[str]) -> dict[str, str]:
-    """Equal sets in equal order, and the tree's own packages ahead of those that are installed."""
-    given = {"PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0")}
-    if paths:
-        known = os.environ.get("PYTHONPATH")
-        given["PYTHONPATH"] = os.pathsep.join([*paths, *([known] if known else [])])
-    return given
-
-
-def _moved(value: Any, root: str, tree: str) -> Any:
-    """A word of the command line that names a place in this tree, in the other."""
-    if isinstance(value, list):
-        return [_moved(one, root, tree) for one in value]
-    if value == root or value.startswith(root + os.sep):
-        return tree + value[len(root) :]
-    return value
+    try:
+        if rev is None:
+            answer = await compare_runs(settings, sides_of_commands(*commands), focus)
+        else:
+            async with sides_of_revision(commands[0], rev) as sides:
+                answer = await compare_runs(settings, sides, focus)
+    except RelayError as error:
+        click.echo(f"relay: {error.message}\n  {error.suggestion or ''}".rstrip(), err=True)
+        return NOT_COMPARED
+    click.echo(answer.text)
+    if answer.differs is None:
+        return NOT_COMPARED
+    return DIFFERS if answer.differs else SAME

@@ -119,7 +119,7 @@ class Break(click.ParamType[dict[str, Any]]):
         return {**place, "condition": condition.strip()}
 
 
-class Watch(click.ParamType[dict[str, Any]]):
+class WatchedPlace(click.ParamType[dict[str, Any]]):
     """FILE:LINE:EXPR, FILE:LINE if CONDITION:EXPR, or FUNCTION:EXPR."""
 
     name = "PLACE:EXPR"
@@ -200,7 +200,7 @@ def _line(
 
 
 BREAK = Break()
-WATCH = Watch()
+WATCH = WatchedPlace()
 TRACE = TraceTarget()
 LOG = PlaceWith("MESSAGE", "'app.py:42:total is {total}'")
 CAPTURE = PlaceWith("EXPR", "'app.py:42:len(items)'")

@@ -5,13 +5,11 @@ Knows what is asked of the operations, and when. Refuses to know how it is writt
 
 from __future__ import annotations
 
-import os
 import shlex
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from functools import partial
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,47 +17,33 @@ import trio
 from pydantic import ValidationError
 
 from relay.config import ConfigurationError, Settings, load_settings
-from relay.errors import (
-    BreakpointInvalidCondition,
-    InvalidRequest,
-    InvalidSessionState,
-    LaunchSyntaxError,
-    RelayError,
-)
+from relay.errors import InvalidSessionState, LaunchSyntaxError, RelayError
+from relay.faces.cli.run_breakpoints import RunBreakpoints, named
+from relay.faces.cli.run_end import FAILED, RunEnd
 from relay.faces.cli.run_failures import Failures, facts_of
-from relay.faces.cli.run_options import BOUND, RunOptions, spelled
+from relay.faces.cli.run_options import BOUND, RunOptions
+from relay.faces.cli.run_streams import RunStreams
 from relay.faces.cli.run_trace import TraceQuestion
 from relay.faces.cli.run_watches import RunWatches
 from relay.faces.cli.run_writers import CannotWriteError, JsonWriter, RunWriter, TextWriter
 from relay.hub import Hub, open_relay
-from relay.models.breakpoints import (
-    BreakpointListQuery,
-    BreakpointView,
-    ChangeBreakpoint,
-    SetBreakpoints,
-)
 from relay.models.calls import CallsRequest, CallsView
 from relay.models.execution import ContinueRequest
 from relay.models.history import HistoryRequest
 from relay.models.launch import LaunchRequest
 from relay.models.sessions import SessionSettings
 from relay.models.watches import WatchesQuery, WatchRequest
-from relay.operations.breakpoints import breakpoints as breakpoint_operations
 from relay.operations.breakpoints.captures import captures
-from relay.operations.breakpoints.code_lines import require_code
 from relay.operations.execution.calls import get_calls, start_calls, want_calls
-from relay.operations.execution.output_tap import Tap, feed, tap_output
 from relay.operations.execution.stepping import STOPS, continue_execution
 from relay.operations.history.history import history
 from relay.operations.inspect.watches import add_watch, list_watches
-from relay.operations.report.stop_report import gather, never_hit, not_known, unwatched
+from relay.operations.report.stop_report import gather
 from relay.operations.sessions.ending import terminate
 from relay.operations.sessions.launching import launch
 from relay.operations.sessions.sessions import adapter_of, open_session
 
 BAD_OPTIONS = 2
-FAILED = 1
-READ_BYTES = 65_536
 PARTING_SECONDS = 5.0
 """From a signal on: how long the end of the program, and the report of it, may take."""
 
@@ -68,8 +52,6 @@ START_SECONDS = 300.0
 
 HITS_SECONDS = 1.0
 """How long a program that is to be ended may take to say what it came to."""
-
-PLACED = ("line", "function", "verified", "message", "suggestion", "capture")
 
 
 def run_program(options: RunOptions) -> int:
@@ -145,8 +127,6 @@ class _Run:
         self._lost: CannotWriteError | None = None
         self._stops = 0
         self._failures = Failures(options.reports)
-        self._logged = 0
-        self._logging = trio.Lock()
         self._signalled = trio.Event()
         self._question: TraceQuestion | None = None
         self._unanswered: str | None = None
@@ -163,57 +143,39 @@ class _Run:
         request = SessionSettings(python_path=self._options.python, adapter=adapter)
         self._session = await open_session(hub, body=request)
         with self._session.activity():
-            placed = await self._prepare()
-            tap = tap_output(self._session)
+            await self._prepare()
+            self._streams = RunStreams(self._session, self._writer, self._options.stdin)
             failure: RelayError | CannotWriteError | None = None
             async with trio.open_nursery() as nursery:
                 try:
-                    await self._follow(nursery, tap, placed)
+                    await self._follow(nursery)
                 except (RelayError, CannotWriteError) as error:
                     failure = error  # as itself, not in a group
                 nursery.cancel_scope.cancel()
             if failure is not None or (failure := self._lost) is not None:
                 raise failure
-        return self._code()
+        return self._end().exit_code
 
     # Before --------------------------------------------------------------------------
 
-    async def _prepare(self) -> list[dict[str, Any]]:
+    async def _prepare(self) -> None:
         """What is to be stopped at and looked at; raises RelayError for what cannot be."""
         session, options = self._session, self._options
         if options.trace is not None:
             self._question = TraceQuestion(options.trace, options.max_chars)
-        places = [*options.breakpoints]
-        _check_twice(places, session.config.project_root)
-        placed = []
-        for place in places:
-            with _named(spelled(place)):
-                found = await breakpoint_operations.set_breakpoints(session, body=_checked(place))
-            placed += found.breakpoints
-        require_code(placed)
-        known = {spelled(place): one.id for place, one in zip(places, placed, strict=True)}
+        self._breakpoints = RunBreakpoints(session)
+        await self._breakpoints.place(options.breakpoints)
         self._watches = RunWatches(session, options.watches)
-        with _named("--watch"):
-            await self._watches.prepare(known)
+        with named("--watch"):
+            await self._watches.prepare(self._breakpoints.ids)
         for expression in dict.fromkeys(options.expressions):
-            with _named(f"--eval {shlex.quote(expression)}"):
+            with named(f"--eval {shlex.quote(expression)}"):
                 await add_watch(session, body=WatchRequest(expression=expression))
         if options.calls is not None:
-            with _named("--calls"):
+            with named("--calls"):
                 want_calls(session, options.calls)
-        return [_placed_facts(one) for one in placed]
 
-    async def _judged(self, placed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """The breakpoints as they are once the program is there: some debuggers judge late."""
-        known = await breakpoint_operations.list_breakpoints(
-            self._session, query=BreakpointListQuery()
-        )
-        numbers = {one["id"] for one in placed}
-        return [_placed_facts(one) for one in known.breakpoints if one.id in numbers]
-
-    async def _follow(
-        self, nursery: trio.Nursery, tap: Tap, placed: Sequence[Mapping[str, Any]]
-    ) -> None:
+    async def _follow(self, nursery: trio.Nursery) -> None:
         session = self._session
         cursor = session.events.last_seq
         catches: Literal["uncaught", False] = "uncaught" if self._options.on_exception else False
@@ -228,29 +190,45 @@ class _Run:
         result = await launch(session, body=body)
         if self._question is not None and session.stop is not None:
             cursor = session.events.last_seq
-            with _named(self._question.option):
+            with named(self._question.option):
                 await self._question.go_on(session)
-        await self._writer.started(result.pid, result.python_path, await self._judged(placed))
-        nursery.start_soon(self._written, partial(self._carry, tap), nursery.cancel_scope)
-        nursery.start_soon(self._feed)
+        placed = await self._breakpoints.judged()
+        await self._writer.started(result.pid, result.python_path, placed)
+        streams = self._streams
+        nursery.start_soon(self._written, streams.write_output, nursery.cancel_scope)
+        nursery.start_soon(streams.feed)
         nursery.start_soon(self._end_when_signalled)
-        nursery.start_soon(self._written, self._report_logs, nursery.cancel_scope)
-        await self._through_stops(cursor, tap)
-        await self._catch_up(tap)
-        if not self._cut_short:
+        nursery.start_soon(self._written, streams.write_logs, nursery.cancel_scope)
+        await self._through_stops(cursor)
+        await streams.catch_up()
+        if not self._is_cut_short:
             await self._report_calls()
-        tap.close()
-        for one in placed:
-            if one["capture"]:
-                await self._writer.captured(await captures(session, one["id"]))
-        await self._writer.ended(self._summary(), self._words())
+        streams.close()
+        for number in self._breakpoints.capturing:
+            await self._writer.captured(await captures(session, number))
+        end = self._end()
+        await self._writer.ended(end.summary(), end.words())
+
+    @property
+    def _is_cut_short(self) -> bool:
+        return self._stops == self._options.until
+
+    def _end(self) -> RunEnd:
+        shown = self._failures if self._options.on_exception else None
+        return RunEnd(
+            self._session,
+            self._stops,
+            shown,
+            self.interrupted,
+            self._is_cut_short,
+            self._unanswered,
+        )
 
     async def _end_when_signalled(self) -> None:
         await self._signalled.wait()
         with suppress(RelayError):  # it has ended meanwhile
             with trio.move_on_after(HITS_SECONDS):
-                query = BreakpointListQuery()
-                await breakpoint_operations.list_breakpoints(self._session, query=query)
+                await self._breakpoints.known()
             await terminate(self._session)
 
     # Streams -----------------------------------------------------------------------------
@@ -263,42 +241,9 @@ class _Run:
             self._lost = error
             scope.cancel()
 
-    async def _carry(self, tap: Tap) -> None:
-        while (piece := await tap.take()) is not None:
-            await self._writer.printed(piece.category, piece.data)
-
-    async def _feed(self) -> None:
-        """Standard input, as far as somebody takes it; the end of it, too."""
-        fd = 0 if self._options.stdin is None else os.open(self._options.stdin, os.O_RDONLY)
-        while data := await trio.to_thread.run_sync(_read, fd, abandon_on_cancel=True):
-            if not await feed(self._session, data):
-                return
-        await feed(self._session, b"", end=True)
-
-    async def _report_logs(self) -> None:
-        """What logpoints print, which is not the program's output."""
-        while True:
-            await self._session.output.wait(self._logged, category="console")
-            await self._report_new_logs()
-
-    async def _report_new_logs(self) -> None:
-        async with self._logging:
-            while True:
-                page = self._session.output.read(self._logged, 1000, "console")
-                self._logged = page.next_seq
-                for entry in page.entries:
-                    await self._writer.logged(entry.output)
-                if not page.has_more:
-                    return
-
-    async def _catch_up(self, tap: Tap) -> None:
-        """Everything that came before this moment has been written."""
-        await tap.dealt_with()
-        await self._report_new_logs()
-
     # Stops ----------------------------------------------------------------------------------
 
-    async def _through_stops(self, cursor: int, tap: Tap) -> None:
+    async def _through_stops(self, cursor: int) -> None:
         session = self._session
         while await session.events.wait(cursor, types=STOPS) is not None:
             cursor = session.events.last_seq
@@ -307,7 +252,7 @@ class _Run:
                     await self._give_up_question()
                     return
                 continue
-            await self._catch_up(tap)
+            await self._streams.catch_up()
             failed = stop.failure is not None
             is_answer = await self._is_answered()
             is_shown = is_answer or failed or not await self._watches.begin(stop, self._writer)
@@ -406,128 +351,6 @@ class _Run:
     async def _rein_in(self) -> None:
         """After so many stops, the breakpoints that made them no longer stop it."""
         if (self._stops - self._failures.total) % BOUND == 0:
-            await self._switch_off()
-
-    async def _switch_off(self) -> None:
-        query = BreakpointListQuery()
-        known = await breakpoint_operations.list_breakpoints(self._session, query=query)
-        stopping = [b for b in known.breakpoints if b.log_message is None and b.capture is None]
-        hit = [b for b in stopping if b.hit_count and b.enabled]
-        for one in hit:
-            await breakpoint_operations.change_breakpoint(
-                self._session, breakpoint_id=one.id, body=ChangeBreakpoint(enabled=False)
-            )
-        names = ", ".join([*(one.id for one in hit), *await self._watches.end()])
-        await self._writer.noted(f"[note] {BOUND} stops shown: {names} no longer stops it")
-
-    # The end ----------------------------------------------------------------------------------
-
-    def _code(self) -> int:
-        code = self._session.exit_code
-        if self.interrupted is not None:
-            return 128 + self.interrupted
-        if self._cut_short:
-            return 0
-        if code is None:
-            return FAILED
-        return code if code >= 0 else 128 - code
-
-    def _signal(self) -> str:
-        code = self._session.exit_code or 0
-        known = {number.value: number.name for number in signal.Signals}
-        return f" ({known.get(-code, f'signal {-code}')})" if code < 0 else ""
-
-    @property
-    def _ended_by(self) -> str | None:
-        """What ended it, unless it was the program itself."""
-        if self.interrupted is not None:
-            return self.interrupted.name
-        return "until" if self._cut_short else None
-
-    @property
-    def _cut_short(self) -> bool:
-        return self._stops == self._options.until
-
-    def _summary(self) -> dict[str, Any]:
-        unseen, unsaid = unwatched(self._session), not_known(self._session)
-        return {
-            "exit_code": self._code(),
-            "ended_by": self._ended_by or self._session.reason,
-            "stops": self._stops,
-            **({"failures": self._failures.total} if self._options.on_exception else {}),
-            "never_hit": never_hit(self._session),
-            **({"unanswered": self._unanswered} if self._unanswered else {}),
-            **({"unwatched": unseen} if unseen else {}),
-            **({"not_known": unsaid} if unsaid else {}),
-            **({"lost": losses} if (losses := self._session.program_run.losses) else {}),
-        }
-
-    def _words(self) -> list[str]:
-        stops = f"{self._stops} stop{'' if self._stops == 1 else 's'}"
-        ended = f"exit code {self._code()}{self._signal()}"
-        if self._session.exit_code is None:
-            ended = "the debugger did not report the exit code"
-        how = {None: ended, "until": "ended by --until"}.get(by := self._ended_by, f"ended by {by}")
-        missed = never_hit(self._session)
-        words = [f"{how}, {stops}", *self._session.program_run.losses]
-        if self._failures.total > self._failures.distinct:
-            words[0] += f", {self._failures.distinct} different"
-        words += self._failures.repeats()
-        words += [self._unanswered] if self._unanswered else []
-        if missed:
-            words.append(f"never hit: {'; '.join(missed)}")
-            words += [unseen] if (unseen := unwatched(self._session)) else []
-        return words + ([unsaid] if (unsaid := not_known(self._session)) else [])
-
-
-@contextmanager
-def _named(option: str) -> Iterator[None]:
-    """An error of what an option asks for names the option."""
-    try:
-        yield
-    except RelayError as error:
-        if isinstance(error, BreakpointInvalidCondition):
-            field = error.details["field"].replace("_", " ").partition("[")[0]
-            error.message = f"the {field} is not valid: {error.details['error']}"
-        error.message = f"{option}: {error.message}"
-        raise
-
-
-def _placed_facts(one: BreakpointView) -> dict[str, Any]:
-    return {
-        "id": one.id,
-        "file": one.source and one.source.path,
-        **{name: getattr(one, name) for name in PLACED},
-    }
-
-
-def _checked(place: Mapping[str, Any]) -> SetBreakpoints:
-    try:
-        return SetBreakpoints(**place)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise InvalidRequest(f"{place.get('file')}: {first['msg']}") from None
-
-
-def _check_twice(places: Sequence[Mapping[str, Any]], root: str) -> None:
-    """One place holds one breakpoint: a second would silently replace the first."""
-    seen = set()
-    for place in places:
-        if "function" in place:
-            key, name = (place["function"], 0), place["function"]
-        else:
-            file = os.path.normpath(os.path.join(root, os.path.expanduser(place["file"])))
-            key, name = (file, place["line"]), f"{place['file']}:{place['line']}"
-        if key in seen:
-            raise InvalidRequest(
-                f"{name} is named twice",
-                suggestion="Give each place once; two conditions are one with `or`",
-            )
-        seen.add(key)
-
-
-def _read(fd: int) -> bytes:
-    try:
-        return os.read(fd, READ_BYTES)
-    except OSError:  # closed, or the terminal of a program in the background
-        return b""
+            hit = await self._breakpoints.switch_off()
+            names = ", ".join([*hit, *await self._watches.end()])
+            await self._writer.noted(f"[note] {BOUND} stops shown: {names} no longer stops it")

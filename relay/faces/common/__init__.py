@@ -5,6 +5,7 @@
 - `complaints`: what pydantic refuses, as {field, message, value}
 - `failures`: whatever a request raised, as an error of the catalog
 - `reading`: bytes of a request into typed arguments
-- `actions`, `tool_actions`: what a client can do next, in routes of the API and of the tool API
+- `actions`, `tool_actions`: what a client can do next, in routes of the API and of the tool API;
+  `common_words`: the sentences that most faces share
 - `asgi`: ASGI's types, answers without a web framework, and the hub as faces over HTTP see it
 """

@@ -69,13 +69,7 @@ def _only(hub: Hub) -> str:
         message, way_out = "there is no session", "Start a program with debug_run"
     else:
         message, way_out = f"{len(ids)} sessions live: {', '.join(ids)}", "Name one of them"
-    raise bad_argument("session", message, None, way_out)
-
-
-def bad_argument(field: str, message: str, value: Any, suggestion: str) -> InvalidRequest:
-    """The refusal of one argument."""
-    errors = [{"field": field, "message": message, "value": value}]
-    return InvalidRequest(f"{field}: {message}", suggestion=suggestion, errors=errors)
+    raise InvalidRequest.of_field("session", message, None, suggestion=way_out)
 
 
 # Start ---------------------------------------------------------------------------------------
@@ -97,7 +91,9 @@ async def run(hub: Hub, asked: arguments.Run) -> str:
 def _capture(asked: arguments.Run) -> Sequence[str]:
     if asked.capture and not asked.breakpoints:
         message = "needs breakpoints to record at"
-        raise bad_argument("capture", message, asked.capture[:3], "Give breakpoints, too")
+        raise InvalidRequest.of_field(
+            "capture", message, asked.capture[:3], suggestion="Give breakpoints, too"
+        )
     return asked.capture
 
 
@@ -148,10 +144,12 @@ async def _forget(hub: Hub, error: RelayError) -> None:
 
 async def _run_again(hub: Hub, asked: arguments.Run) -> str:
     if asked.session is None and not hub.sessions:
-        raise bad_argument("script", "give script or module", None, "Say what to run")
+        message = "give script or module"
+        raise InvalidRequest.of_field("script", message, None, suggestion="Say what to run")
     if asked.python is not None:
         way_out = "Leave session out, and give script or module"
-        raise bad_argument("python", "belongs to a new session", asked.python, way_out)
+        message = "belongs to a new session"
+        raise InvalidRequest.of_field("python", message, asked.python, suggestion=way_out)
     specs = breakpoint_specs("breakpoints", asked.breakpoints, _capture(asked))
     async with using(hub, asked.session) as session:
         request = RestartRequest(**_launch_fields(asked))

@@ -140,10 +140,12 @@ def _refusal(error: ValidationError, model: type[BaseModel], given: Any) -> Inva
 
 def _no_tool(name: str, known: list[str]) -> RelayError:
     message = unknown(name[:100], known)
-    return InvalidRequest(
-        f"the tool {name[:100]!r} {message}",
+    return InvalidRequest.of_field(
+        "name",
+        message,
+        name[:100],
+        text=f"the tool {name[:100]!r} {message}",
         suggestion="Call one of the tools of tools/list",
-        errors=[{"field": "name", "message": message, "value": name[:100]}],
     )
 
 

@@ -110,24 +110,20 @@ async def _moved(session: Session, breakpoint: Breakpoint, given: dict[str, Any]
     if changed.line == breakpoint.line:
         return changed
     if breakpoint.function is not None:
-        raise _bad_line("a function breakpoint has no line of its own", changed.line)
+        message = "a function breakpoint has no line of its own"
+        raise InvalidRequest.of_field("line", message, changed.line)
     spec = BreakpointSpec(file=breakpoint.path, line=changed.line, pending=breakpoint.pending)
     placed = await place(session, spec)
     other = session.breakpoints.at(breakpoint.path, changed.line)
     if other is not None:
-        raise _bad_line(f"breakpoint {other.id} is there already", changed.line)
+        message = f"breakpoint {other.id} is there already"
+        raise InvalidRequest.of_field("line", message, changed.line)
     return replace(
         changed,
         verified=placed.verified,
         pending=placed.pending,
         message=placed.message,
         suggestion=placed.suggestion,
-    )
-
-
-def _bad_line(message: str, line: int) -> InvalidRequest:
-    return InvalidRequest(
-        f"line: {message}", errors=[{"field": "line", "message": message, "value": line}]
     )
 
 

@@ -48,10 +48,7 @@ async def place(session: Session, spec: BreakpointSpec) -> Breakpoint:
 def _require_dots(function: str) -> None:
     if "::" in function:
         message = f"between the parts of a name stands a dot: {function.replace('::', '.')}"
-        raise InvalidRequest(
-            f"function: {message}",
-            errors=[{"field": "function", "message": message, "value": function}],
-        )
+        raise InvalidRequest.of_field("function", message, function)
 
 
 async def _left_to_debugger(session: Session, wanted: Breakpoint) -> Breakpoint:

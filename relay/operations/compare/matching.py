@@ -32,8 +32,8 @@ class Comparison(NamedTuple):
 class Matcher:
     """Two runs, matched from the top: calls of matched calls are compared with each other only.
 
-    knows: by the number of a function, whether a function of one run is there in the tree of the other; one that is new there is
-    no other branch.
+    knows: by the number of a function of one run, whether the tree of the other has it, too. A
+    function that is new is no other branch.
     """
 
     def __init__(

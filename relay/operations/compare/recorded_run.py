@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,15 +11,17 @@ from typing import Any
 import trio
 
 from relay.config import Settings
-from relay.hub import Hub, open_relay
+from relay.errors import InvalidSessionState
+from relay.hub import open_relay
+from relay.models.execution import ContinueRequest
 from relay.models.launch import LaunchRequest
 from relay.models.sessions import SessionSettings
 from relay.operations.execution.calls import focus_of
 from relay.operations.execution.output_tap import feed
-from relay.operations.execution.stepping import STOPS
+from relay.operations.execution.stepping import STOPS, continue_execution
+from relay.operations.output.reading import last_words
 from relay.operations.sessions.launching import launch
 from relay.operations.sessions.sessions import open_session
-from relay.session.session import Session
 from relay.session.state.program_run import WantedCalls
 
 
@@ -49,6 +52,8 @@ class Ran:
     pid: int
     python: str
     """The interpreter that ran it."""
+    has_stopped: bool
+    """What it called after its first stop is not recorded."""
 
 
 async def run_recorded(
@@ -57,7 +62,8 @@ async def run_recorded(
     """Run it to its end without input; raises RelayError if it cannot be started."""
     await trio.Path(stream).touch()
     async with open_relay(settings) as hub:
-        session = await _opened(hub, side, python)
+        request = SessionSettings(project_root=side.root, python_path=python)
+        session = await open_session(hub, body=request)
         with session.activity():
             wanted = WantedCalls(focus_of(session, focus), stream=str(stream))
             session.program_run.want_calls(wanted)
@@ -67,21 +73,20 @@ async def run_recorded(
             )
             result = await launch(session, body=body)
             await feed(session, b"", end=True)
+            has_stopped = False
             while not session.is_over:
                 await session.events.wait(cursor, types=STOPS)
                 cursor = session.events.last_seq
-            chosen = result.python_path or settings.python_path
-            said = _last_words(session)
-            return Ran(side, stream, session.exit_code, said, result.pid, python or chosen)
-
-
-async def _opened(hub: Hub, side: Side, python: str | None) -> Session:
-    body = SessionSettings(project_root=side.root, python_path=python)
-    return await open_session(hub, body=body)
-
-
-def _last_words(session: Session) -> str:
-    log = session.output
-    entries = log.read(max(0, log.last_seq - 50), 50, "stderr").entries
-    lines = "".join(entry.output for entry in entries).strip().splitlines()
-    return session.redaction.text(lines[-1]) if lines else ""
+                if session.stop is not None:  # by a `breakpoint()` of its own
+                    has_stopped = True
+                    with suppress(InvalidSessionState):  # it was killed meanwhile
+                        await continue_execution(session, body=ContinueRequest())
+            return Ran(
+                side,
+                stream,
+                session.exit_code,
+                last_words(session),
+                result.pid,
+                python or result.python_path or settings.python_path,
+                has_stopped,
+            )

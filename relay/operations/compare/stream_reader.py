@@ -79,6 +79,7 @@ class RecordedRun:
     children: dict[int, list[int]] = field(default_factory=dict)
     """Numbers of calls in the order in which they began, by that of the call that made them."""
     is_cut: bool = False
+    """Whether the run went on after the last of these calls."""
 
     def comparable(self, text: str, name: str) -> str:
         """A value's text without what is no difference; `name` is what the value is called."""
@@ -128,9 +129,9 @@ def comparable(text: str, name: str, root: str) -> str:
     return text
 
 
-def read_run(stream: Path, root: str, pid: int) -> RecordedRun:
+def read_run(stream: Path, root: str, pid: int, *, is_cut: bool = False) -> RecordedRun:
     """Read the file of a run whose tree lies at `root`."""
-    run = RecordedRun(root, stream, pid)
+    run = RecordedRun(root, stream, pid, is_cut=is_cut)
     for offset, row in _rows(stream):
         if row[0] == 0:
             _, number, name, path, line, names = row

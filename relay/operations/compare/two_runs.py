@@ -14,7 +14,7 @@ import trio
 
 from relay.config import Settings
 from relay.errors import RelayError
-from relay.operations.compare.difference_text import clip, comparison_text
+from relay.operations.compare.difference_text import MOST_BYTES, clip, comparison_text
 from relay.operations.compare.matching import Matcher
 from relay.operations.compare.recorded_run import Ran, Side, run_recorded
 from relay.operations.compare.stream_reader import RecordedRun, read_run
@@ -42,12 +42,15 @@ async def compare_runs(
                 ran.append(await run_recorded(settings, side, focus, stream, python))
             except RelayError as error:
                 hint = f". {error.suggestion}" if isinstance(error.suggestion, str) else ""
-                return Answer(clip(f"{side.name} was not run: {error.message}{hint}", 700), None)
+                text = f"{side.name} was not run: {error.message}{hint}"
+                return Answer(clip(text, MOST_BYTES), None)
         return await trio.to_thread.run_sync(_compared, (ran[0], ran[1]))
 
 
 def _compared(ran: tuple[Ran, Ran]) -> Answer:
-    one, other = (read_run(each.stream, each.side.root, each.pid) for each in ran)
+    one, other = (
+        read_run(each.stream, each.side.root, each.pid, is_cut=each.has_stopped) for each in ran
+    )
     knows = _known(one, other), _known(other, one)
     found = Matcher(one, other, knows).compare()
     text = comparison_text(found, (one, other), ran, knows)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from relay.dap.lifecycle import Phase
-from relay.errors import InvalidRequest, NotSupported, RelayError
+from relay.errors import InvalidRequest
 from relay.models.calls import (
     CallArgument,
     CallFunction,
@@ -28,15 +28,21 @@ from relay.operations.execution.calls_text import (
     calls_text,
     rows_of,
 )
+from relay.operations.execution.recording import (
+    GONE,
+    Record,
+    present_record,
+    recorder_of,
+    require_room,
+)
 from relay.operations.execution.stepping import STEP_WAIT, present_result, resume_all, settle
 from relay.operations.paths import resolve, similar_files
-from relay.session.inspector import Inspector
 from relay.session.session import Session
 from relay.session.state.program_run import WantedCalls
 
 MOST_FOCUSED = 50
 
-NOTHING: Mapping[str, Any] = {
+NOTHING: Record = {
     "state": "none",
     "complaint": None,
     "calls": 0,
@@ -46,8 +52,8 @@ NOTHING: Mapping[str, Any] = {
 }
 """Before the first recording of a run."""
 
-NOT_REPORTED: Mapping[str, Any] = {**NOTHING, "state": "ended"}
-"""Of a program that was killed, or left by `os._exit`: what it had recorded went with it."""
+NOT_REPORTED: Record = {**NOTHING, "state": "ended"}
+"""Of a program that was killed, or left by `os._exit`."""
 
 
 async def calls(session: Session, *, body: CallsRequest) -> CallsResult:
@@ -72,28 +78,14 @@ async def get_calls(session: Session, *, query: CallsView) -> CallsResult:
 async def start_calls(session: Session, body: CallsRequest) -> None:
     """Have calls recorded from now on; the program goes on as it does."""
     focus = focus_of(session, body.focus)
-    can = await _inspector_of(session).calls_start(focus=focus, start=body.start)
-    if not can:
-        raise NotSupported(
-            "The program's own tracing tools leave no room for a recording",
-            suggestion="Set a breakpoint in the function instead, and step",
-        )
+    can = await recorder_of(session, "record calls").calls_start(focus=focus, start=body.start)
+    require_room(can, "recording")
     session.program_run.drop_calls()
 
 
 def want_calls(session: Session, focus: str | Sequence[str]) -> None:
     """Have the next launch recorded from its beginning; raises InvalidRequest for a wrong focus."""
     session.program_run.want_calls(WantedCalls(focus_of(session, focus)))
-
-
-def _inspector_of(session: Session) -> Inspector:
-    inspector = session.require_debuggee("record calls").inspector
-    if inspector is None:
-        raise NotSupported(
-            "This debugger cannot record calls",
-            suggestion="Set a breakpoint in the function instead, and step",
-        )
-    return inspector
 
 
 def focus_of(session: Session, given: str | Sequence[str]) -> list[str]:
@@ -103,7 +95,12 @@ def focus_of(session: Session, given: str | Sequence[str]) -> list[str]:
     """
     wanted = [given] if isinstance(given, str) else list(given)
     if len(wanted) > MOST_FOCUSED:
-        raise _refusal(wanted[0], f"more than {MOST_FOCUSED} places", "Name a folder instead")
+        raise InvalidRequest.of_field(
+            "focus",
+            f"more than {MOST_FOCUSED} places",
+            wanted[0],
+            suggestion="Name a folder instead",
+        )
     return [_focused(session, one) for one in wanted]
 
 
@@ -114,16 +111,14 @@ def _focused(session: Session, name: str) -> str:
     if all(part.isidentifier() for part in name.split(".")) and not name.endswith(".py"):
         return name
     near = similar_files(path)
-    raise _refusal(
-        name,
+    raise InvalidRequest.of_field(
+        "focus",
         f"there is no file or folder {path}",
-        f"Did you mean {' or '.join(near)}?" if near else "Give a file, a folder or a module",
+        name,
+        suggestion=(
+            f"Did you mean {' or '.join(near)}?" if near else "Give a file, a folder or a module"
+        ),
     )
-
-
-def _refusal(value: str, message: str, suggestion: str) -> InvalidRequest:
-    errors = [{"field": "focus", "message": message, "value": value}]
-    return InvalidRequest(f"focus: {message}", suggestion=suggestion, errors=errors)
 
 
 # What was recorded ---------------------------------------------------------------------------
@@ -148,10 +143,10 @@ async def _result(session: Session, cursor: int, view: CallsView) -> CallsResult
     )
 
 
-async def recorded(session: Session) -> Mapping[str, Any]:
+async def recorded(session: Session) -> Record:
     """The record in the debuggee, or what it was when the program ended."""
-    if session.program_run.calls is None and session.phase in (Phase.RUNNING, Phase.PAUSED):
-        record = await _asked(session)
+    if session.program_run.calls is None:
+        record = await present_record(session, partial(_read, session))
         if record is not None:
             return record
     kept = session.program_run.calls
@@ -160,21 +155,17 @@ async def recorded(session: Session) -> Mapping[str, Any]:
     return kept
 
 
-async def _asked(session: Session) -> Mapping[str, Any] | None:
-    try:
-        return await _inspector_of(session).calls_read(stopped=session.stop is not None)
-    except RelayError:
-        if session.phase in (Phase.RUNNING, Phase.PAUSED):
-            raise
-        return None  # it ended while it was asked
+async def _read(session: Session) -> Record | None:
+    inspector = recorder_of(session, "record calls")
+    return await inspector.calls_read(stopped=session.stop is not None)
 
 
-def _reason(record: Mapping[str, Any]) -> str | None:
+def _reason(record: Record) -> str | None:
     """Why the tree is not complete."""
     if record["complaint"]:
         return str(record["complaint"])
     if record is NOT_REPORTED:
-        return "the program ended at once, and what was recorded went with it"
+        return GONE
     return {
         "none": "no calls of this run were recorded",
         "recording": "it is still recorded",
@@ -182,7 +173,7 @@ def _reason(record: Mapping[str, Any]) -> str | None:
     }.get(record["state"])
 
 
-def _tree(record: Mapping[str, Any]) -> list[RecordedCall]:
+def _tree(record: Record) -> list[RecordedCall]:
     functions, found = record["functions"], []
     thread: str | None = None
     for row in rows_of(record):

@@ -156,5 +156,6 @@ def _impossible(body: GotoRequest, frame: Frame, reason: str) -> InvalidRequest:
 def _refusal(
     field: str, value: Any, message: str, *, suggestion: str | None = None, **details: Any
 ) -> InvalidRequest:
-    errors = [{"field": field, "message": message, "value": value}]
-    return InvalidRequest(message, suggestion=suggestion, errors=errors, **details)
+    return InvalidRequest.of_field(
+        field, message, value, text=message, suggestion=suggestion, **details
+    )

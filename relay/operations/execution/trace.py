@@ -11,26 +11,28 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import trio
 
 from relay.dap.lifecycle import Phase
-from relay.errors import (
-    InvalidRequest,
-    NotSupported,
-    RelayError,
-    SourceNotFound,
-)
+from relay.errors import InvalidRequest, SourceNotFound
 from relay.models.breakpoints import BreakpointSpec
 from relay.models.execution import Waiting
 from relay.models.trace import TraceRequest, TraceResult, TraceView
 from relay.operations.breakpoints.placing import check_texts
+from relay.operations.execution.recording import (
+    GONE,
+    Record,
+    present_record,
+    recorder_of,
+    require_room,
+)
 from relay.operations.execution.run_to import line_with_code
 from relay.operations.execution.stepping import STEP_WAIT, present_result, resume_all, settle
 from relay.operations.execution.trace_text import text_of
 from relay.operations.execution.trace_tree import paths_of, tree_of
-from relay.session.inspector import Inspector
 from relay.session.session import Session
 from relay.session.source_text import source_lines
 from relay.session.state.breakpoints import Breakpoint
@@ -41,7 +43,7 @@ MOST_FILES = 2000
 NOT_SOURCES = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "env"})
 
 
-NOT_REPORTED: Mapping[str, Any] = {
+NOT_REPORTED: Record = {
     "state": "ended",
     "called": 0,
     "thread": None,
@@ -52,9 +54,9 @@ NOT_REPORTED: Mapping[str, Any] = {
     "complaint": None,
     "root": None,
 }
-"""Of a program that was killed, or left by `os._exit`: what it had recorded went with it."""
+"""Of a program that was killed, or left by `os._exit`."""
 
-NONE = {**NOT_REPORTED, "state": "none", "truncated": False}
+NONE: Record = {**NOT_REPORTED, "state": "none", "truncated": False}
 """Before the first trace of a run."""
 
 
@@ -74,7 +76,7 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
     far. If `wait` is over first, the trace goes on; GET the same route reads it.
     """
     stop = session.require_stop("trace a call")
-    inspector = _inspector_of(session)
+    inspector = recorder_of(session, "trace a call")
     wanted = await _wanted(session, body)
     session.require_stop("trace a call")
     can = await inspector.trace_start(
@@ -85,11 +87,7 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
         reveal_values=body.reveal,
         until_result=body.until_result,
     )
-    if not can:
-        raise NotSupported(
-            "The program's own tracing tools leave no room for a trace",
-            suggestion="Set a breakpoint in the function instead, and step",
-        )
+    require_room(can, "trace")
     session.program_run.drop_trace()
     cursor = session.events.last_seq
     await resume_all(session, {"threadId": stop.thread_id})
@@ -102,16 +100,6 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
 async def get_trace(session: Session, *, query: TraceView) -> TraceResult:
     """The last trace of this run as it is now: while it is recorded, and after its end."""
     return await _result(session, session.events.last_seq, query)
-
-
-def _inspector_of(session: Session) -> Inspector:
-    inspector = session.require_debuggee("trace a call").inspector
-    if inspector is None:
-        raise NotSupported(
-            "This debugger cannot trace calls",
-            suggestion="Set a breakpoint in the function instead, and step",
-        )
-    return inspector
 
 
 # Which function ------------------------------------------------------------------------------
@@ -177,7 +165,7 @@ def _first_line(node: Any) -> int:
 
 
 async def _check_function(session: Session, function: str) -> None:
-    found, similar = await _inspector_of(session).trace_functions(function)
+    found, similar = await recorder_of(session, "trace a call").trace_functions(function)
     if found:
         return
     bare = function.rpartition(".")[2]
@@ -220,8 +208,9 @@ def _sources(root: str) -> Iterator[str]:
 def _refusal(
     field: str, value: object, message: str, suggestion: str, **details: Any
 ) -> InvalidRequest:
-    errors = [{"field": field, "message": message, "value": value}]
-    return InvalidRequest(message, suggestion=suggestion, errors=errors, **details)
+    return InvalidRequest.of_field(
+        field, message, value, text=message, suggestion=suggestion, **details
+    )
 
 
 # What was recorded ---------------------------------------------------------------------------
@@ -253,23 +242,18 @@ async def _result(session: Session, cursor: int, view: TraceView) -> TraceResult
     )
 
 
-async def _reported(session: Session) -> Mapping[str, Any]:
+async def _reported(session: Session) -> Record:
     """What the debuggee has recorded, or had when it said its last words."""
-    if session.program_run.trace is None and session.phase in (Phase.RUNNING, Phase.PAUSED):
-        record = await _asked(session)
+    if session.program_run.trace is None:
+        record = await present_record(session, partial(_read, session))
         if record is not None:
             return record
     return NONE if session.program_run.trace is None else session.program_run.trace
 
 
-async def _asked(session: Session) -> Mapping[str, Any] | None:
-    inspector = _inspector_of(session)
-    try:
-        return await inspector.trace_read(stopped=session.stop is not None)
-    except RelayError:
-        if session.phase in (Phase.RUNNING, Phase.PAUSED):
-            raise
-        return None  # it ended while it was asked
+async def _read(session: Session) -> Record | None:
+    inspector = recorder_of(session, "trace a call")
+    return await inspector.trace_read(stopped=session.stop is not None)
 
 
 async def _texts(root: Mapping[str, Any]) -> Any:
@@ -287,9 +271,7 @@ async def _texts(root: Mapping[str, Any]) -> Any:
     return text
 
 
-def _text(
-    session: Session, record: Mapping[str, Any], view: TraceView, tree: Any
-) -> tuple[str, bool]:
+def _text(session: Session, record: Record, view: TraceView, tree: Any) -> tuple[str, bool]:
     reason = _reason(session, record)
     if tree is None:
         return str(reason or ""), False
@@ -300,12 +282,12 @@ def _text(
     return text + note, cut
 
 
-def _reason(session: Session, record: Mapping[str, Any]) -> str | None:
+def _reason(session: Session, record: Record) -> str | None:
     """Why the trace is not complete."""
     if record is NONE:
         return "no call of this run was traced"
     if record is NOT_REPORTED:
-        return "the program ended at once, and what was recorded went with it"
+        return GONE
     state, called = record["state"], _calls_so_far(record)
     if state == "complete":
         return None
@@ -321,7 +303,7 @@ def _reason(session: Session, record: Mapping[str, Any]) -> str | None:
     return f"{_other_stop(session)}, before the call; {called}"
 
 
-def _calls_so_far(record: Mapping[str, Any]) -> str:
+def _calls_so_far(record: Record) -> str:
     passed = record.get("passed")
     if passed is None:
         return f"called: {record['called']} times"

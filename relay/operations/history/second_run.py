@@ -20,6 +20,7 @@ from relay.dap.lifecycle import Phase
 from relay.errors import InvalidSessionState, RelayError
 from relay.models.execution import StepOutRequest, StepRequest
 from relay.operations.execution.stepping import STOPS, resume_all, step_into, step_out, step_over
+from relay.operations.output.reading import last_words
 from relay.session.dap.breakpoint_sync import (
     send_breakpoints,
     send_exception_filters,
@@ -132,10 +133,8 @@ async def _arrival(hidden: Session, cursor: int) -> Place:
 
 
 def _how_it_ended(hidden: Session) -> str:
-    log = hidden.output
-    entries = log.read(max(0, log.last_seq - 50), 50, "stderr").entries
-    lines = "".join(entry.output for entry in entries).strip().splitlines()
-    said = f": {hidden.redaction.text(lines[-1])[:LAST_WORDS]}" if lines else ""
+    words = last_words(hidden)[:LAST_WORDS]
+    said = f": {words}" if words else ""
     code = hidden.exit_code
     return f"the second run ended before the stop, with exit code {code}{said}"
 

@@ -56,18 +56,12 @@ async def _name_at_place(session: Session, body: HoverRequest) -> str:
     session.debugger.require(Ability.CHECKS_SOURCE, "say the name at a place: give the expression")
     lines = await source_lines(resolve(body.file, session.config.project_root))
     if body.line > len(lines):
-        raise _bad_place("line", f"the file has {len(lines)} lines", body.line)
+        raise InvalidRequest.of_field("line", f"the file has {len(lines)} lines", body.line)
     found = session.debugger.name_at(lines, body.line, body.column)
     if found is None:
         where = f"there is no name at line {body.line}, column {body.column}"
-        raise _bad_place("column", where, body.column)
+        raise InvalidRequest.of_field("column", where, body.column)
     return found
-
-
-def _bad_place(field: str, message: str, value: int) -> InvalidRequest:
-    return InvalidRequest(
-        f"{field}: {message}", errors=[{"field": field, "message": message, "value": value}]
-    )
 
 
 async def get_completions(session: Session, *, body: CompletionsRequest) -> Completions:
@@ -79,7 +73,9 @@ async def get_completions(session: Session, *, body: CompletionsRequest) -> Comp
     frame = await frame_of(session, body.frame_id)
     column = len(body.text) + 1 if body.column is None else body.column
     if column > len(body.text) + 1:
-        raise _bad_place("column", f"the text ends at column {len(body.text) + 1}", column)
+        raise InvalidRequest.of_field(
+            "column", f"the text ends at column {len(body.text) + 1}", column
+        )
     typed, found = await inspector.completions(frame, body.text[: column - 1])
     items = [
         CompletionItem(

@@ -85,14 +85,8 @@ def _text(
 def _check_range(query: FrameSourceQuery, total: int) -> None:
     start, end = query.start, query.end
     if start is not None and start > max(total, 1):
-        raise _bad("start", f"the file has {total} lines", start, total)
+        message = f"the file has {total} lines"
+        raise InvalidParameter.of_field("start", message, start, total_lines=total)
     if end is not None and end < (start or 1):
-        raise _bad("end", f"must not be before start, {start or 1}", end, total)
-
-
-def _bad(field: str, message: str, value: int, total: int) -> InvalidParameter:
-    return InvalidParameter(
-        f"{field}: {message}",
-        errors=[{"field": field, "message": message, "value": value}],
-        total_lines=total,
-    )
+        message = f"must not be before start, {start or 1}"
+        raise InvalidParameter.of_field("end", message, end, total_lines=total)

@@ -22,6 +22,9 @@ from relay.session.debugger import Ability
 from relay.session.event_log import decode_cursor, encode_cursor
 from relay.session.session import Session
 
+LAST_ENTRIES = 50
+"""Among them the last line that says something is looked for."""
+
 
 async def get_output(session: Session, *, query: OutputQuery) -> OutputPage:
     """Read what the program printed, from a cursor on.
@@ -39,6 +42,13 @@ async def get_output(session: Session, *, query: OutputQuery) -> OutputPage:
         has_more=page.has_more,
         dropped=page.dropped,
     )
+
+
+def last_words(session: Session) -> str:
+    """The last line that this run wrote to standard error; empty if it wrote none."""
+    entries = session.output.last(session.program_run.first_output, LAST_ENTRIES, "stderr")
+    lines = "".join(entry.output for entry in entries).strip().splitlines()
+    return session.redaction.text(lines[-1]) if lines else ""
 
 
 async def get_events(session: Session, *, query: EventsQuery) -> EventPage:
@@ -75,10 +85,12 @@ def after_cursor(kind: str, cursor: str | None, since: str | None, *, name: str 
     try:
         return decode_cursor(kind, text)
     except ValueError as error:
-        raise InvalidParameter(
-            f"{name}: the cursor is not one of this listing's",
+        raise InvalidParameter.of_field(
+            name,
+            str(error),
+            text[:200],
+            text=f"{name}: the cursor is not one of this listing's",
             suggestion="Pass next_cursor of an earlier answer of this route, or leave it out",
-            errors=[{"field": name, "message": str(error), "value": text[:200]}],
         ) from None
 
 
@@ -89,10 +101,8 @@ async def send_input(session: Session, *, body: InputRequest) -> InputResult:
     program to read; up to 16 MiB wait for it.
     """
     if body.input is None and not body.eof:
-        raise InvalidRequest(
-            "give input, or eof: true",
-            errors=[{"field": "input", "message": "give input, or eof: true", "value": None}],
-        )
+        message = "give input, or eof: true"
+        raise InvalidRequest.of_field("input", message, None, text=message)
     debuggee = session.require_program("write input")
     data = (body.input or "").encode()
     if debuggee.stdin is None:

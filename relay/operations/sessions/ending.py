@@ -71,10 +71,8 @@ def _request(session: Session, body: RestartRequest) -> LaunchRequest:
     try:
         return body.over(session.definition.launch)
     except ValueError as error:
-        raise InvalidRequest(
-            f"Cannot restart: {error}",
-            errors=[{"field": "script", "message": str(error), "value": None}],
-        ) from None
+        text = f"Cannot restart: {error}"
+        raise InvalidRequest.of_field("script", str(error), None, text=text) from None
 
 
 async def _part(session: Session, dismissal: Dismissal) -> None:

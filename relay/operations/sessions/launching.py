@@ -195,10 +195,7 @@ def _queued_lines(inputs: Sequence[str]) -> bytes:
     data = "".join(text if text.endswith("\n") else text + "\n" for text in inputs).encode()
     if len(data) > MOST_QUEUED:
         message = f"at most {MOST_QUEUED} bytes in all, newlines included"
-        raise InvalidRequest(
-            f"stdin_inputs: {message}",
-            errors=[{"field": "stdin_inputs", "message": message, "value": len(data)}],
-        )
+        raise InvalidRequest.of_field("stdin_inputs", message, len(data))
     return data
 
 
@@ -209,10 +206,8 @@ def _own_environment() -> dict[str, str]:
 def _working_directory(session: Session, asked: str | None) -> str:
     cwd = resolve(asked or ".", session.config.project_root)
     if not os.path.isdir(cwd):
-        raise InvalidRequest(
-            f"cwd: no such directory: {cwd}",
-            errors=[{"field": "cwd", "message": "no such directory", "value": asked}],
-        )
+        message = "no such directory"
+        raise InvalidRequest.of_field("cwd", message, asked, text=f"cwd: {message}: {cwd}")
     return cwd
 
 

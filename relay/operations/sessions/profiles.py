@@ -42,10 +42,12 @@ async def create_profile(hub: Hub, *, body: CreateProfile) -> Profile:
     Its places are checked when it is applied to a session.
     """
     if not await _put(hub, body.name, body.breakpoints, only_new=True):
-        raise InvalidRequest(
-            f"name: there is a profile {body.name!r} already",
+        raise InvalidRequest.of_field(
+            "name",
+            "is taken",
+            body.name,
+            text=f"name: there is a profile {body.name!r} already",
             suggestion=Action.REPLACE_TAKEN_PROFILE.of(profile=body.name),
-            errors=[{"field": "name", "message": "is taken", "value": body.name}],
         )
     return Profile(name=body.name, breakpoints=body.breakpoints)
 
@@ -61,9 +63,7 @@ async def put_profile(hub: Hub, *, name: str, body: ProfileBody) -> Profile:
         _NAMES.validate_python(name)
     except ValidationError:
         message = "letters, digits, dots, dashes and underscores only, 100 at most"
-        raise InvalidParameter(
-            f"name: {message}", errors=[{"field": "name", "message": message, "value": name[:200]}]
-        ) from None
+        raise InvalidParameter.of_field("name", message, name[:200]) from None
     await _put(hub, name, body.breakpoints, only_new=False)
     return Profile(name=name, breakpoints=body.breakpoints)
 

@@ -91,10 +91,7 @@ def _interpreter(hub: Hub, asked: str | None) -> str:
 
 
 def _bad_field(field: str, message: str, value: str) -> InvalidRequest:
-    return InvalidRequest(
-        f"{field}: {message}: {value}",
-        errors=[{"field": field, "message": message, "value": value}],
-    )
+    return InvalidRequest.of_field(field, message, value, text=f"{field}: {message}: {value}")
 
 
 async def list_sessions(hub: Hub, *, query: SessionListQuery) -> SessionPage:

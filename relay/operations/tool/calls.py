@@ -86,10 +86,12 @@ def _interpreter(path: str) -> str:
     if os.path.isabs(path) and shutil.which(path) is not None:
         return path
     message = "no such executable" if os.path.isabs(path) else "must be an absolute path"
-    raise InvalidRequest(
-        f"pythonPath: {message}: {path[:200]!r}",
+    raise InvalidRequest.of_field(
+        "pythonPath",
+        message,
+        path[:200],
+        text=f"pythonPath: {message}: {path[:200]!r}",
         suggestion="Give the absolute path of a Python interpreter, or leave pythonPath out",
-        errors=[{"field": "pythonPath", "message": message, "value": path[:200]}],
     )
 
 

@@ -49,10 +49,12 @@ class WatchTable:
             return known
         if len(self) >= MOST_WATCHES:
             message = f"a session has at most {MOST_WATCHES} watches"
-            raise InvalidRequest(
+            raise InvalidRequest.of_field(
+                "expression",
                 message,
+                expression[:200],
+                text=message,
                 suggestion=Action.DELETE_WATCH,
-                errors=[{"field": "expression", "message": message, "value": expression[:200]}],
             )
         watch = Watch(f"watch_{next(self._numbers)}", expression)
         self._watches[watch.id] = watch

@@ -1,0 +1,87 @@
+"""How a run of `relay run` ended: its exit code, and what is said of it, in facts and in words."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import dataclass
+from typing import Any
+
+from relay.faces.cli.run_failures import Failures
+from relay.operations.report.stop_report import never_hit, not_known, unwatched
+
+FAILED = 1
+
+
+@dataclass(frozen=True)
+class RunEnd:
+    """What is known when it is over."""
+
+    session: Any
+    stops: int
+    failures: Failures | None
+    """Of a run that shows them."""
+    interrupted: signal.Signals | None
+    cut_short: bool
+    """Whether it was ended at its last stop, as --until asks."""
+    unanswered: str | None
+    """What --trace asked for, if no such call came."""
+
+    @property
+    def exit_code(self) -> int:
+        """Of the command."""
+        code: int | None = self.session.exit_code
+        if self.interrupted is not None:
+            return 128 + self.interrupted
+        if self.cut_short:
+            return 0
+        if code is None:
+            return FAILED
+        return code if code >= 0 else 128 - code
+
+    @property
+    def _ended_by(self) -> str | None:
+        """What ended it, unless it was the program itself."""
+        if self.interrupted is not None:
+            return self.interrupted.name
+        return "until" if self.cut_short else None
+
+    def summary(self) -> dict[str, Any]:
+        """As facts."""
+        session = self.session
+        unseen, unsaid, losses = unwatched(session), not_known(session), session.program_run.losses
+        return {
+            "exit_code": self.exit_code,
+            "ended_by": self._ended_by or session.reason,
+            "stops": self.stops,
+            **({"failures": self.failures.total} if self.failures is not None else {}),
+            "never_hit": never_hit(session),
+            **({"unanswered": self.unanswered} if self.unanswered else {}),
+            **({"unwatched": unseen} if unseen else {}),
+            **({"not_known": unsaid} if unsaid else {}),
+            **({"lost": losses} if losses else {}),
+        }
+
+    def words(self) -> list[str]:
+        """As lines."""
+        session, failures = self.session, self.failures
+        stops = f"{self.stops} stop{'' if self.stops == 1 else 's'}"
+        words = [f"{self._how()}, {stops}", *session.program_run.losses]
+        if failures is not None:
+            if failures.total > failures.distinct:
+                words[0] += f", {failures.distinct} different"
+            words += failures.repeats()
+        words += [self.unanswered] if self.unanswered else []
+        if missed := never_hit(session):
+            words.append(f"never hit: {'; '.join(missed)}")
+            words += [unseen] if (unseen := unwatched(session)) else []
+        return words + ([unsaid] if (unsaid := not_known(session)) else [])
+
+    def _how(self) -> str:
+        if (by := self._ended_by) is not None:
+            return "ended by --until" if by == "until" else f"ended by {by}"
+        code = self.session.exit_code
+        if code is None:
+            return "the debugger did not report the exit code"
+        known = {number.value: number.name for number in signal.Signals}
+        name = f" ({known.get(-code, f'signal {-code}')})" if code < 0 else ""
+        return f"exit code {self.exit_code}{name}"

@@ -1,0 +1,85 @@
+"""What is to be compared: two commands here, or one command in this tree and in a revision of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from relay.errors import InvalidRequest
+from relay.operations.compare.recorded_run import Side
+from relay.operations.compare.worktree import toplevel, worktree
+
+SOURCES = ("", "src", "lib")
+"""Below the root of a tree: where its packages may lie."""
+
+Target = Mapping[str, Any]
+Sides = tuple[Side, Side]
+
+
+def sides_of_commands(one: Target, other: Target) -> Sides:
+    """Both where we are; scripts of different folders each have their own as root."""
+    cwd = os.getcwd()
+    folders = [_folder(target, cwd) for target in (one, other)]
+    roots = (cwd, cwd) if folders[0] == folders[1] else (folders[0], folders[1])
+    environment = _environment([])
+    return (
+        Side("1", one, roots[0], cwd, environment),
+        Side("2", other, roots[1], cwd, environment),
+    )
+
+
+def _folder(target: Target, cwd: str) -> str:
+    script = target.get("script")
+    return os.path.dirname(os.path.abspath(script)) if script else cwd
+
+
+@asynccontextmanager
+async def sides_of_revision(target: Target, revision: str) -> AsyncIterator[Sides]:
+    """This tree, and the revision's in a directory that is gone after the block.
+
+    Raises InvalidRequest outside of a repository, and for what the revision has not.
+    """
+    root = await toplevel(os.getcwd())
+    async with worktree(root, revision) as tree:
+        yield two_trees(target, revision, root, tree)
+
+
+def two_trees(target: Target, revision: str, root: str, tree: str) -> Sides:
+    """The same command where we are below `root`, and at the same place below `tree`."""
+    root, here = os.path.realpath(root), os.path.realpath(os.getcwd())
+    folder = os.path.relpath(here, root)
+    there = os.path.normpath(os.path.join(tree, folder))
+    if not os.path.isdir(there):
+        raise InvalidRequest(
+            f"{revision} has no folder {folder}", suggestion="Run it in a folder that both have"
+        )
+    moved = {name: _moved(value, root, tree) for name, value in target.items()}
+    return (
+        Side("this tree", target, root, here, _environment(_packages(root))),
+        Side(revision, moved, tree, there, _environment(_packages(tree))),
+    )
+
+
+def _packages(root: str) -> list[str]:
+    folders = [os.path.join(root, one) if one else root for one in SOURCES]
+    return [one for one in folders if os.path.isdir(one)]
+
+
+def _environment(packages: Sequence[str]) -> dict[str, str]:
+    """Equal sets in equal order, and the tree's own packages ahead of those that are installed."""
+    given = {"PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0")}
+    if packages:
+        known = os.environ.get("PYTHONPATH")
+        given["PYTHONPATH"] = os.pathsep.join([*packages, *([known] if known else [])])
+    return given
+
+
+def _moved(value: Any, root: str, tree: str) -> Any:
+    """A word of the command line that names a place in this tree, in the other."""
+    if isinstance(value, list):
+        return [_moved(one, root, tree) for one in value]
+    if value == root or value.startswith(root + os.sep):
+        return tree + value[len(root) :]
+    return value

@@ -1,0 +1,52 @@
+"""What a trace of one call and a tree of calls have in common: the program records, and is asked.
+
+Knows how a recording is reached while the program is there. Knows nothing of what is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
+
+from relay.dap.lifecycle import Phase
+from relay.errors import NotSupported, RelayError
+from relay.session.inspector import Inspector
+from relay.session.session import Session
+
+Record: TypeAlias = Mapping[str, Any]
+
+ALIVE = (Phase.RUNNING, Phase.PAUSED)
+OTHERWISE = "Set a breakpoint in the function instead, and step"
+
+GONE = "the program ended at once, and what was recorded went with it"
+"""Why there is no record of a program that was killed, or left by `os._exit`."""
+
+
+def recorder_of(session: Session, verb: str) -> Inspector:
+    """The way to recordings in the program; raises NotSupported where there is none."""
+    inspector = session.require_debuggee(verb).inspector
+    if inspector is None:
+        raise NotSupported(f"This debugger cannot {verb}", suggestion=OTHERWISE)
+    return inspector
+
+
+def require_room(can: bool, what: str) -> None:
+    """Raise NotSupported if the debuggee could not begin."""
+    if not can:
+        raise NotSupported(
+            f"The program's own tracing tools leave no room for a {what}", suggestion=OTHERWISE
+        )
+
+
+async def present_record(
+    session: Session, read: Callable[[], Awaitable[Record | None]]
+) -> Record | None:
+    """What the program has recorded by now; None if it has ended, also while it was asked."""
+    if session.phase not in ALIVE:
+        return None
+    try:
+        return await read()
+    except RelayError:
+        if session.phase in ALIVE:
+            raise
+        return None
