@@ -15,25 +15,34 @@ import secrets
 import shutil
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from typing import cast
 
 import click
 import trio
 
 from relay.config import Settings, apply_log_level
-from relay.faces.cli.served import shell_mounts
-from relay.faces.common.asgi import App
+from relay.faces.cli.served import PATH as SHELL
+from relay.faces.cli.served import shell_app
+from relay.faces.common.asgi import App, Mount
 from relay.faces.http.app import make_quart
 from relay.faces.http.listener import CannotListenError
 from relay.faces.http.routes import ROUTES
 from relay.faces.http.server import serve
+from relay.faces.mcp.http import PATH as MCP
+from relay.faces.mcp.http import McpMount
+from relay.faces.tool.http import tool_app
 from relay.hub import Hub, open_relay
+from relay.models.tool import PREFIX as TOOL
 from relay.session.debuggee.start_failures import leaves
 
 log = logging.getLogger("relay")
 
 SHUTDOWN_SECONDS = 5.0
+
+MOUNTS: Mapping[str, Mount] = {TOOL: tool_app, MCP: McpMount}
+"""Faces that HTTP carries, by their paths."""
 
 
 def run_server(settings: Settings, commands: click.Group) -> int:
@@ -105,7 +114,7 @@ async def _serve(
     task_status: trio.TaskStatus[str],
 ) -> None:
     api = cast(App, make_quart(hub, ROUTES))
-    mounts = shell_mounts(hub, commands, api)
+    mounts = {**MOUNTS, SHELL: partial(shell_app, commands, api)}
     await serve(
         hub, settings, routes=ROUTES, mounts=mounts, shutdown=shutdown, task_status=task_status
     )

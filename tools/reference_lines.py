@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from relay.faces.tool.calls import CALLS, PREFIX
+from relay.faces.common.tool_calls import CALLS, PREFIX
 from relay.faces.tool.document import errors_of
 from relay.models import line_protocol as protocol
 from relay.models import tool

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from relay.faces.tool.calls import CALLS, PREFIX, ToolCall
+from relay.faces.common.tool_calls import CALLS, PREFIX, ToolCall
 from relay.faces.tool.document import document, errors_of
 from relay.models.line_protocol import (
     COMMANDS,

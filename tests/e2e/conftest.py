@@ -14,6 +14,7 @@ from relay import Settings, open_relay
 from relay.debuggers.debugpy import injection
 from relay.faces.http.routes import ROUTES
 from relay.faces.http.server import serve
+from relay.serving import MOUNTS
 from tests.e2e.api import Api
 from tests.programs import Program
 
@@ -23,7 +24,9 @@ async def running_relay(settings: Settings) -> AsyncIterator[Api]:
     """Hub and HTTP face, as `relay serve` starts them."""
     shutdown = trio.Event()
     async with open_relay(settings, persist=True) as hub, trio.open_nursery() as nursery:
-        url = await nursery.start(partial(serve, hub, settings, routes=ROUTES, shutdown=shutdown))
+        url = await nursery.start(
+            partial(serve, hub, settings, routes=ROUTES, mounts=MOUNTS, shutdown=shutdown)
+        )
         async with Api.connect(url) as api:
             yield api
         hub.drain()

@@ -99,8 +99,11 @@ class Served(Caller):
             self.written.append(Written(text=text, to_stderr=err))
 
 
-def shell_mounts(hub: HubLike, group: click.Group, api: App) -> dict[str, App]:
-    """What to mount. `group` has the commands; `api` serves the routes behind the gateway."""
+def shell_app(group: click.Group, api: App, hub: HubLike, *_: object) -> App:
+    """The app, as a `Mount` once it has the first two arguments.
+
+    `group` has the commands; `api` serves the routes behind the gateway.
+    """
     threads = trio.CapacityLimiter(COMMANDS_AT_ONCE)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -124,7 +127,7 @@ def shell_mounts(hub: HubLike, group: click.Group, api: App) -> dict[str, App]:
                 raise NotSupported(f"a server cannot carry that out: {why}") from None
             await _answer(scope, send, ShellAnswer(written=caller.written, exit_code=code))
 
-    return {PATH: app}
+    return app
 
 
 def _check(command: ShellCommand) -> None:

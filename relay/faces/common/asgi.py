@@ -67,6 +67,14 @@ class HubLike(Protocol):
         """The live session, kept from expiring; raises SessionNotFound or SessionExpired."""
 
 
+Mount: TypeAlias = Callable[[HubLike, trio.Nursery, trio.Event], App]
+"""Makes the app of a face that HTTP carries beside its own, behind the same guard and body limit.
+
+The nursery lives as long as the server; the event ends every stream. Who composes a server says at
+which path: the app sees paths as the client sent them.
+"""
+
+
 def header(scope: Scope, name: bytes) -> bytes | None:
     """The first header of that name, lower-case as ASGI has them."""
     found: dict[bytes, bytes] | None = scope.get(_HEADERS)

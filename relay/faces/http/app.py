@@ -38,8 +38,6 @@ from relay.faces.http.table import Route
 from relay.faces.http.upstream.quart_connection import Connection
 from relay.faces.http.url_map import endpoint, url_map
 from relay.faces.http.views import current_scope, view
-from relay.faces.tool.calls import PREFIX as TOOL
-from relay.faces.tool.http import tool_app
 from relay.models.envelope import dump_plain
 from relay.routes.endpoint import API
 
@@ -57,7 +55,7 @@ def make_app(
     body limit; they see the path as the client sent it.
     """
     quart: App = make_quart(hub, routes)  # type: ignore[assignment]  # hypercorn's TypedDicts
-    return Gateway(quart, Guard(settings), hub.metrics, {TOOL: tool_app(hub), **(mounts or {})})
+    return Gateway(quart, Guard(settings), hub.metrics, mounts)
 
 
 def make_quart(hub: HubLike, routes: Sequence[Route]) -> QuartTrio:

@@ -21,7 +21,7 @@ from typing import Any, Protocol, cast
 import trio
 from hypercorn.trio import serve as hypercorn_serve
 
-from relay.faces.common.asgi import App, HubLike
+from relay.faces.common.asgi import HubLike, Mount
 from relay.faces.http.app import make_app
 from relay.faces.http.gateway import Gateway
 from relay.faces.http.listener import (
@@ -38,7 +38,6 @@ from relay.faces.http.security import SecuritySettings
 from relay.faces.http.table import Route
 from relay.faces.http.upstream.hypercorn_http1 import RelayConfig, install
 from relay.faces.http.upstream.hypercorn_sockets import ListeningStatus, sever
-from relay.faces.mcp.http import mcp_mounts
 
 __all__ = ["CannotListenError", "ServerSettings", "serve"]
 
@@ -63,14 +62,14 @@ async def serve(
     settings: ServerSettings,
     *,
     routes: Sequence[Route] = ROUTES,
-    mounts: Mapping[str, App] | None = None,
+    mounts: Mapping[str, Mount] | None = None,
     shutdown: trio.Event | None = None,
     task_status: trio.TaskStatus[str] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Serve the hub over HTTP until `shutdown` is set, or until cancelled.
 
     Started with the URL that is really bound: `url = await nursery.start(partial(serve, …))`;
-    that of a Unix socket is `unix:PATH`. `POST /shutdown` drains the hub and sets `shutdown`.
+    that of a Unix socket is `unix:PATH`. `mounts` are other faces by their paths. `POST /shutdown` drains the hub and sets `shutdown`.
     Returns at most about 3 seconds after either, whatever the clients do. Raises
     CannotListenError if the address cannot be bound.
     """
@@ -81,8 +80,8 @@ async def serve(
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_sever_late, ending, served, place_of(listener))
             nursery.start_soon(_end_on_request, hub, ending)
-            beside = {**mcp_mounts(hub, nursery, ending), **(mounts or {})}
-            gateway = make_app(hub, settings, routes, mounts=beside)
+            apps = {path: mount(hub, nursery, ending) for path, mount in (mounts or {}).items()}
+            gateway = make_app(hub, settings, routes, mounts=apps)
             try:
                 await _run(gateway, ending, listener, started)
             finally:

@@ -13,7 +13,7 @@ import trio
 
 from relay import __version__
 from relay.errors import NotSupported, RouteNotFound
-from relay.faces.common.asgi import ROUTE, App, HubLike, Receive, Scope, Send
+from relay.faces.common.asgi import ROUTE, HubLike, Receive, Scope, Send
 from relay.faces.mcp import extra
 from relay.faces.mcp.tables import table_of
 
@@ -63,8 +63,3 @@ class McpMount:
                     run_manager, self._hub, tools, __version__, self._ending
                 )
             return self._managers[table]
-
-
-def mcp_mounts(hub: HubLike, nursery: trio.Nursery, ending: trio.Event) -> dict[str, App]:
-    """What to mount. The nursery lives as long as the server; `ending` ends every stream."""
-    return {PATH: McpMount(hub, nursery, ending)}

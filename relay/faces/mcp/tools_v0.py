@@ -6,8 +6,8 @@ import inspect
 from typing import Any
 
 from relay.faces.common.tool_actions import TOOL_WORDS
+from relay.faces.common.tool_calls import CALLS, ToolCall
 from relay.faces.mcp.tools import Tool
-from relay.faces.tool.calls import CALLS, ToolCall
 from relay.hub import Hub
 
 

@@ -27,7 +27,7 @@ from relay.errors import (
     Unauthorized,
     UnsupportedMediaType,
 )
-from relay.faces.tool.calls import CALLS, PREFIX, ToolCall
+from relay.faces.common.tool_calls import CALLS, PREFIX, ToolCall
 from relay.models.tool import ToolError
 
 TAG = "Run to breakpoint"

@@ -1,4 +1,4 @@
-"""The tool API over HTTP: an ASGI app that the HTTP face mounts at /tool/v0.
+"""The tool API over HTTP: an ASGI app that `relay serve` mounts at /tool/v0.
 
 Knows paths, methods and the two shapes of an answer. Knows nothing of debugging.
 No envelope: a success is the result itself, a refusal is `{"error": {"type", "message"}}`.
@@ -30,15 +30,15 @@ from relay.faces.common.asgi import (
 )
 from relay.faces.common.failures import as_relay_error
 from relay.faces.common.reading import read_body, refuse_query
-from relay.faces.tool.calls import CALLS, PREFIX, ToolCall
+from relay.faces.common.tool_calls import CALLS, PREFIX, ToolCall
 from relay.faces.tool.document import document
 from relay.models.envelope import dump_plain
 
 DOCUMENT_PATH = "/openapi.json"
 
 
-def tool_app(hub: Any) -> App:
-    """The app; `hub` is handed to the operations."""
+def tool_app(hub: Any, *_: object) -> App:
+    """The app, as a `Mount`; `hub` is handed to the operations."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         with trio.CancelScope() as handling:
