@@ -23,7 +23,6 @@ import click
 import trio
 
 from relay.config import Settings, apply_log_level
-from relay.faces.cli.served import PATH as SHELL
 from relay.faces.cli.served import shell_app
 from relay.faces.common.asgi import App, Mount
 from relay.faces.http.app import make_quart
@@ -35,6 +34,7 @@ from relay.faces.mcp.http import McpMount
 from relay.faces.tool.http import tool_app
 from relay.hub import Hub, open_relay
 from relay.models.tool import PREFIX as TOOL
+from relay.quick_shell import PATH as SHELL
 from relay.session.debuggee.start_failures import leaves
 
 log = logging.getLogger("relay")
@@ -114,7 +114,7 @@ async def _serve(
     task_status: trio.TaskStatus[str],
 ) -> None:
     api = cast(App, make_quart(hub, ROUTES))
-    mounts = {**MOUNTS, SHELL: partial(shell_app, commands, api)}
+    mounts: Mapping[str, Mount] = {**MOUNTS, SHELL: partial(shell_app, commands, api)}
     await serve(
         hub, settings, routes=ROUTES, mounts=mounts, shutdown=shutdown, task_status=task_status
     )

@@ -72,9 +72,6 @@ DEBUGGERS = {
 
 FACES = {path.name for path in (ROOT / "faces").iterdir() if (path / "__init__.py").is_file()}
 
-BESIDE: dict[str, set[str]] = {"http": {"mcp", "tool"}, "mcp": {"tool"}}
-"""Faces that carry another: HTTP mounts two, and MCP offers the calls of the tool API."""
-
 
 class Import(NamedTuple):
     """One imported module. `typing_only`: under TYPE_CHECKING."""
@@ -254,7 +251,7 @@ def test_faces_build_no_dap_messages() -> None:
 def test_a_face_knows_no_other_face() -> None:
     def of_others(path: Path) -> list[str]:
         here = face_of(module_of(path))
-        known = {None, here, "common", *BESIDE.get(here or "", ())}
+        known = {None, here, "common"}
         return named(one for one in imports(path) if face_of(one.module) not in known)
 
     assert faults(files("faces/**/*.py"), of_others) == {}
@@ -301,7 +298,6 @@ def test_debuggers_are_imported_by_the_hub_only() -> None:
 def test_the_names_of_debuggers_and_faces_are_found() -> None:
     assert {"debugpy", "perl"} <= DEBUGGERS
     assert {"cli", "common", "dap", "http", "mcp", "stdio", "tool"} <= FACES
-    assert set(BESIDE) <= FACES
 
 
 def test_no_inspector_inherits_from_the_other() -> None:

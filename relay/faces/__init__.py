@@ -1,7 +1,8 @@
 """Faces translate between the operations and one kind of client, and do nothing else.
 
-Each knows operations and its own clients. Each refuses to know a session's inside, and another
-face: but HTTP mounts two.
+Each knows operations and its own clients. Each refuses to know a session's inside, and any other
+face. Which of them HTTP carries is said by `relay.serving`, which commands there are by
+`relay.command_line`.
 
 http      REST, streams of events, OpenAPI and the documentation page
 mcp       tools for agents, over stdio and HTTP

@@ -14,7 +14,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from relay import Settings, open_relay
 from relay.errors import catalog
-from relay.faces.tool import CALLS
+from relay.faces.common.tool_calls import CALLS
 from relay.faces.tool.document import document, errors_of
 from relay.operations.tool import calls as operations
 from tests.e2e.api import Api

@@ -1,10 +1,7 @@
-"""The run-to-breakpoint tool API: five calls, over HTTP at /tool/v0 and for other faces.
+"""The run-to-breakpoint tool API over HTTP: five calls at /tool/v0.
 
-calls       the table of calls: model, operation, method and path
-http        them as an ASGI app, which `relay serve` mounts
-document    them as OpenAPI
+http        the calls as an ASGI app, which `relay serve` mounts
+document    the calls as OpenAPI
+
+The calls themselves are in `faces/common/tool_calls.py`, since MCP offers them, too.
 """
-
-from relay.faces.common.tool_calls import CALLS
-
-__all__ = ["CALLS"]
