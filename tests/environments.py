@@ -14,41 +14,55 @@ import pytest
 TESTS = Path(__file__).parent
 
 PLACES = (
-    "benchmarks",  # whether the benchmarks work
-    "docs",  # the pages, command by command
-    "editor",  # other programs' clients of the relay
-    "oracle",  # the debuggee compared with a trace of it
-    "perl",
-    "versions",  # debuggees with other releases of debugpy
-    "debuggers/test_probe_live.py",  # the probe in a debuggee of each Python
-    "e2e/test_bad_input.py",  # what the models of requests refuse
-    "e2e/test_configured_adapters.py",
-    "e2e/test_interpreters.py",  # debuggees of each Python
-    "e2e/test_more_adapters.py",
-    "e2e/test_perl_attach.py",
-    "e2e/test_perl_sessions.py",
-    "http/test_openapi.py",
-    "test_layers.py",  # reads source text
+    # They read source text or pages.
+    *("docs", "debuggers/test_probe_names.py", "http/test_openapi.py", "session/test_ownership.py"),
+    *("test_actions.py", "test_dependencies.py", "test_layers.py", "test_words.py"),
+    # Other programs: benchmarks, clients, adapters, and debuggees of each Python.
+    *("benchmarks", "editor", "oracle", "perl", "versions", "debuggers/test_probe_live.py"),
+    *("e2e/test_configured_adapters.py", "e2e/test_interpreters.py", "e2e/test_more_adapters.py"),
+    *("e2e/test_odd_adapters.py", "e2e/test_perl_attach.py", "e2e/test_perl_sessions.py"),
+    *("e2e/test_seed_clients.py", "test_add_a_debugger.py", "test_add_a_verb.py"),
+    # What a request may say, in which state it is refused, and what is answered and kept.
+    *("e2e/test_api_shapes.py", "e2e/test_bad_input.py", "e2e/test_bad_state.py"),
+    *("e2e/test_breakpoint_profiles.py", "e2e/test_config_routes.py", "e2e/test_events.py"),
+    *("e2e/test_inspect_redaction.py", "e2e/test_metrics.py", "e2e/test_redacted_credentials.py"),
+    *("e2e/test_report.py", "e2e/test_session_definition.py", "e2e/test_session_expiry.py"),
+    *("e2e/test_session_persistence.py", "e2e/test_session_status.py", "e2e/test_tool_api.py"),
+    "debuggers/test_probe_credentials.py",
+    # Words and options of the faces, for questions that e2e asks over HTTP on each Python.
+    *("cli/test_doctor.py", "cli/test_hang.py", "cli/test_places.py", "cli/test_watch.py"),
+    *("cli/test_why.py", "mcp/test_calls.py", "mcp/test_hangs.py", "mcp/test_watch.py"),
+    *("mcp/test_why.py", "test_diff.py", "test_run_calls.py"),
+    *("test_faces_children.py", "test_faces_errors.py", "test_faces_interpreter.py"),
+    "test_faces_ways.py",
+    # How long ten programs take that are debugged at once.
+    "e2e/test_in_time.py",
 )
 """Below tests/: folders and files of which one environment runs everything."""
 
 DEBUGGEES = frozenset({"python", "tracing", "version"})
 """Parameters that say which interpreter the debuggee has, whatever the relay's own is."""
 
-SLOW_RUNG = "adapter"
-"""The last rung of the launch ladder: debugpy's own adapter, which takes seconds to launch."""
+STOCK_RUNGS = frozenset({"plain", "adapter"})
+"""The rungs of the launch ladder on which debugpy starts itself, as its own users start it.
+
+What there is of ours, `fast` has too. `e2e/test_interpreters.py` launches on each, on each Python.
+"""
+
+ON_EACH_RUNG = ("e2e/test_first_session.py",)
+"""Below tests/: where every Python runs every rung."""
 
 _PLACES = tuple(f"{TESTS / place}" for place in PLACES)
+_ON_EACH_RUNG = tuple(f"{TESTS / place}" for place in ON_EACH_RUNG)
 
 
 def suffices_once(item: pytest.Item) -> bool:
     """Whether the outcome of this test is the same on each Python that the relay may have."""
-    parameters = _parameters(item)
-    return (
-        str(item.path).startswith(_PLACES)
-        or not DEBUGGEES.isdisjoint(parameters)
-        or SLOW_RUNG in parameters.values()
-    )
+    parameters, path = _parameters(item), str(item.path)
+    if path.startswith(_PLACES) or not DEBUGGEES.isdisjoint(parameters):
+        return True
+    rung = parameters.get("rung", parameters.get("mode"))
+    return rung in STOCK_RUNGS and not path.startswith(_ON_EACH_RUNG)
 
 
 def _parameters(item: pytest.Item) -> dict[str, object]:

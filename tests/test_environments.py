@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.environments import PLACES, TESTS
+from tests.environments import ON_EACH_RUNG, PLACES, TESTS
 
 ROOT = Path(__file__).parents[1]
 TOX = configparser.ConfigParser()
@@ -51,7 +51,7 @@ def test_only_the_middle_python_is_left_out_by_the_whole_check() -> None:
     ]
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", [*PLACES, *ON_EACH_RUNG])
 def test_a_place_of_which_one_environment_runs_everything_holds_tests(place: str) -> None:
     path = TESTS / place
     assert path.is_file() or list(path.glob("test_*.py"))
