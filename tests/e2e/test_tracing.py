@@ -321,3 +321,37 @@ async def test_an_attached_program_is_let_go_of_until_a_breakpoint_is_set(
         await session.delete(f"/breakpoints/{inside['id']}")
         await session.post("/continue")
         await is_left(asked)
+
+
+async def test_a_program_may_take_away_what_finds_frames(api: Api, program: Write) -> None:
+    """As the tests of attrs do for a while; the callbacks of a debugger raise in the program."""
+    script = program(
+        """
+        import sys
+
+        def work(n):
+            total = 0
+            for i in range(n):
+                total += i  # @inside
+            return total
+
+        saved = sys._getframe
+        del sys._getframe
+        print(work(2))
+        sys._getframe = saved
+        print("end")  # @end
+        """
+    )
+    session = await api.session()
+    for mark in ("inside", "end"):
+        await session.breakpoint(script.text, script.line(mark))
+    stop = await session.launch(script.text)
+    lines = [stop["current_location"]["line"]]
+    stop = await session.post("/step-over", wait=30)
+    lines.append(stop["current_location"]["line"])
+    for _ in range(2):
+        stop = await session.post("/continue", wait=30)
+        lines.append(stop["current_location"]["line"])
+    inside = script.line("inside")
+    assert lines == [inside, inside - 1, inside, script.line("end")]
+    assert (await session.post("/continue", wait=30))["exit_code"] == 0

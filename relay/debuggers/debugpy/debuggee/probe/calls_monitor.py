@@ -7,12 +7,12 @@ of all code, since the interpreter has no such event for one code alone.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.calls_record import CallRecord
     from relay.debuggers.debugpy.debuggee.probe.calls_values import brief_error
+    from relay.debuggers.debugpy.debuggee.probe.guard import frame_at
     from relay.debuggers.debugpy.debuggee.probe.monitoring_tool import (
         _monitoring,
         give_back_tool,
@@ -51,7 +51,7 @@ class CallsMonitor:
     def _on_start(self) -> Any:
         """The callback at the beginning of a function; its first lines are the price."""
         record, disable = self.record, _monitoring.DISABLE
-        functions, begin, frame_of = record.scope.functions, record.begin, sys._getframe
+        functions, begin, frame_of = record.scope.functions, record.begin, frame_at
 
         def on_start(code: Any, offset: int) -> Any:
             try:
@@ -81,13 +81,13 @@ class CallsMonitor:
 
     def _on_return(self, code: Any, offset: int, value: Any) -> None:
         try:
-            self.record.returned(sys._getframe(1), value)
+            self.record.returned(frame_at(1), value)
         except Exception as error:  # noqa: BLE001  whatever the program's objects raise
             self.record.failed(error)
 
     def _on_yield(self, code: Any, offset: int, value: Any) -> None:
         try:
-            self.record.yielded(sys._getframe(1), value)
+            self.record.yielded(frame_at(1), value)
         except Exception as error:  # noqa: BLE001  whatever the program's objects raise
             self.record.failed(error)
 
@@ -96,7 +96,7 @@ class CallsMonitor:
         if code not in record.scope.functions:
             return
         try:
-            frame = sys._getframe(1)
+            frame = frame_at(1)
             if id(frame) in record.open:
                 record.raised(
                     frame, type(error), brief_error(error), _line_in_traceback(frame, error)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.events import LateEvent
     from relay.debuggers.debugpy.debuggee.probe.frames import debugger
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
 
 CHILD_EVENT = "relaySubprocess"
@@ -228,7 +228,7 @@ def _watch_fork_server() -> None:
     def read_signed(fd: int) -> int:
         number: int = read(fd)
         # Exit codes come by the same way.
-        if sys._getframe(1).f_code.co_name == "_launch":
+        if frame_at(1).f_code.co_name == "_launch":
             _report_child(number, None)
         return number
 

@@ -7,7 +7,6 @@ and only lines that may write, or come next, stay events.
 
 from __future__ import annotations
 
-import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
         frames_of_all_threads,
         is_debugger_file,
     )
-    from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt
+    from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.monitoring_tool import (
         _monitoring,
         give_back_tool,
@@ -146,7 +145,7 @@ class DataMonitor:
         attempt(self._meet, code)
 
     def _on_line(self, code: Any, line: int) -> Any:
-        frame = sys._getframe(1)
+        frame = frame_at(1)
         lines = self.codes.get(code, _NO_LINES)
         if self.skips is not None and self.skips[0] is frame:
             self._end_skip()  # pydevd had no event of that line
@@ -167,7 +166,7 @@ class DataMonitor:
             return
 
         def skip(code: Any, at: int) -> Any:
-            is_here = self.skips is not None and sys._getframe(1) is frame and at == line
+            is_here = self.skips is not None and frame_at(1) is frame and at == line
             self._end_skip()
             return None if is_here else theirs(code, at)
 
@@ -190,14 +189,14 @@ class DataMonitor:
             self._meet(code)
 
     def _on_return(self, code: Any, offset: int, value: Any) -> None:
-        self._leaves(sys._getframe(1), "return")
+        self._leaves(frame_at(1), "return")
 
     def _on_yield(self, code: Any, offset: int, value: Any) -> None:
-        self._leaves(sys._getframe(1), "yield")
+        self._leaves(frame_at(1), "yield")
 
     def _on_unwind(self, code: Any, offset: int, error: Any) -> None:
         if code in self.codes:
-            self._leaves(sys._getframe(1), "unwind")
+            self._leaves(frame_at(1), "unwind")
 
     def _leaves(self, frame: Any, event: str) -> None:
         is_near = self.codes.get(frame.f_code, _NO_LINES) is not _NO_LINES or is_under_way(frame)

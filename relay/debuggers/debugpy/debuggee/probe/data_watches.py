@@ -5,7 +5,6 @@ Knows no events; `data_changes.py` gives them meaning.
 
 from __future__ import annotations
 
-import sys
 import threading
 import weakref
 from functools import partial
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
         _object_at,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames import frames_of_all_threads
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.state_targets import (
         ABSENT,
         StateTarget,
@@ -98,7 +97,7 @@ class _Strong:
 
 
 def _reference_to(owner: Any) -> Any:
-    if type(owner) is type(sys._getframe()):
+    if type(owner) is type(frame_at()):
         return _Strong(owner)
     try:
         return weakref.ref(owner)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt
+    from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.interrupts import raise_in
 
 HAS_DICT_WATCHERS = sys.version_info >= (3, 12) and sys.implementation.name == "cpython"
@@ -191,7 +191,7 @@ def _report_write(watches: Any, event: int, pointer: int, key: Any, new: Any) ->
     else:
         space = _object_at(pointer)
     try:
-        frame = sys._getframe(2)
+        frame = frame_at(2)
     except ValueError:
         frame = None
     write = DictWrite(name, space, _object_at(key), _object_at(new), frame)

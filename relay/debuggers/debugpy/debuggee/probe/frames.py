@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt
+    from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt, frame_at
 
 _PROXIES = sys.version_info >= (3, 13)  # f_locals writes through
 
@@ -111,7 +111,7 @@ def pull_locals(frame: Any) -> None:
     if _PROXIES:
         return
     getattr(frame, "f_locals", None)
-    top: Any = sys._getframe()
+    top: Any = frame_at()
     while top is not None and is_debugger_file(top.f_code.co_filename):
         top = top.f_back
     getattr(top, "f_locals", None)

@@ -8,12 +8,17 @@ know what is called.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.types import exact, full_name
+
+
+frame_at = sys._getframe
+"""Bound once: a program may take it out of `sys` for a while, as the tests of attrs do."""
 
 
 class Interrupted(BaseException):

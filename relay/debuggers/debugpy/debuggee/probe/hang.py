@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         times_run,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames import is_debugger_file
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.holders import Holders
     from relay.debuggers.debugpy.debuggee.probe.quiet import quiet_locals
     from relay.debuggers.debugpy.debuggee.probe.stops import _client_path
@@ -148,7 +148,7 @@ def _threads_seen() -> list[_Seen]:
     """The program's threads, the main one first; neither the debugger's nor this one."""
     # Not threading.enumerate(): a thread that hangs may hold the lock that it takes.
     known = _known_threads()
-    here = sys._getframe()  # not get_ident(), which gevent replaces
+    here = frame_at()  # not get_ident(), which gevent replaces
     seen = [
         _Seen(ident, known.get(ident), top)
         for ident, top in list(sys._current_frames().items())

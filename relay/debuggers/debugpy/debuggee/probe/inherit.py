@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         _totals,
     )
     from relay.debuggers.debugpy.debuggee.probe.children import _birth
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.references import references
     from relay.debuggers.debugpy.debuggee.probe.suspensions import forget_suspension_hooks
 
@@ -118,12 +118,12 @@ def _join_after_fork() -> None:
         return
     attempt(_forget_parents_state)
     heritage = _heritage[0]
-    attempt(heritage.joining.rejoin, heritage.spec, sys._getframe(1))
+    attempt(heritage.joining.rejoin, heritage.spec, frame_at(1))
 
 
 def _forks_worker() -> bool:
     """Whether multiprocessing forks, here or in its fork server."""
-    frame: Any = sys._getframe(1)
+    frame: Any = frame_at(1)
     while frame is not None:
         if frame.f_code.co_filename.endswith(_FORKERS):
             return True

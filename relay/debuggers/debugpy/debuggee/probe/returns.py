@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.contents import Member
     from relay.debuggers.debugpy.debuggee.probe.frames import find_frame, is_debugger_file
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.references import references
     from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.variables import describe
@@ -32,7 +32,7 @@ class Returns(dict):  # type: ignore[type-arg]  # 3.8
     """A record of what calls returned: those that an exception has left are left out."""
 
     def __setitem__(self, name: Any, value: Any) -> None:
-        if value is not None or _returns(sys._getframe(1)):
+        if value is not None or _returns(frame_at(1)):
             dict.__setitem__(self, name, value)
 
 

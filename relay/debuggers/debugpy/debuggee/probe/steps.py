@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         debugger_threading,
         is_debugger_file,
     )
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.monitoring_tool import (
         _monitoring,
         give_back_tool,
@@ -105,7 +105,7 @@ def _on_resume(code: Any, offset: int) -> Any:
     thread = _current_thread()
     if getattr(thread, "additional_info", None) is None:
         return None
-    _events_module().enable_code_tracing(thread.ident, code, sys._getframe(1))
+    _events_module().enable_code_tracing(thread.ident, code, frame_at(1))
     return None if _any_thread_steps() else _monitoring.DISABLE
 
 
@@ -143,11 +143,11 @@ def _on_throw(code: Any, offset: int, error: BaseException) -> None:
     """An exception thrown into a generator lets it go on, as `next` would."""
     thread = _current_thread()
     if getattr(thread, "additional_info", None) is not None:
-        _events_module().enable_code_tracing(thread.ident, code, sys._getframe(1))
+        _events_module().enable_code_tracing(thread.ident, code, frame_at(1))
 
 
 def _on_unwind(code: Any, offset: int, error: BaseException) -> None:
-    thread, frame = _current_thread(), sys._getframe(1)
+    thread, frame = _current_thread(), frame_at(1)
     info = getattr(thread, "additional_info", None)
     if info is None or info.pydev_step_stop is not frame:
         return

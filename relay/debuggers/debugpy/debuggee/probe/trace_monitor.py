@@ -8,10 +8,10 @@ code, since only the frame says whose they are.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.guard import frame_at
     from relay.debuggers.debugpy.debuggee.probe.monitoring_tool import (
         _monitoring,
         give_back_tool,
@@ -58,7 +58,7 @@ class MonitorListener:
     # Before the call
 
     def _on_any_start(self, code: Any, offset: int) -> Any:
-        frame = sys._getframe(1)
+        frame = frame_at(1)
         fits = guarded_event(self.trace, fits_call, self.trace, frame)
         if fits is None:
             return _monitoring.DISABLE
@@ -85,7 +85,7 @@ class MonitorListener:
     # In the call
 
     def _on_start(self, code: Any, offset: int) -> None:
-        frame = sys._getframe(1)
+        frame = frame_at(1)
         frames = self.trace.frames
         if frame.f_back in frames:
             guarded_event(self.trace, self.trace.enter, frame)
@@ -94,29 +94,29 @@ class MonitorListener:
                 self._listen_to(code, call.depth > 0)
 
     def _on_line(self, code: Any, line: int) -> None:
-        frame = sys._getframe(1)
+        frame = frame_at(1)
         if frame in self.trace.frames:
             guarded_event(self.trace, self.trace.line, frame, line)
 
     def _on_return(self, code: Any, offset: int, value: Any) -> None:
-        frame = sys._getframe(1)
+        frame = frame_at(1)
         if frame in self.trace.frames and guarded_event(
             self.trace, self.trace.leave, frame, value, False
         ):
             end_of_call(self.trace, frame)
 
     def _on_yield(self, code: Any, offset: int, value: Any) -> None:
-        frame = sys._getframe(1)
+        frame = frame_at(1)
         if frame in self.trace.frames:
             guarded_event(self.trace, self.trace.leave, frame, value, True)
 
     def _on_raise(self, code: Any, offset: int, error: Any) -> None:
-        frame = sys._getframe(1)
+        frame = frame_at(1)
         if frame in self.trace.frames:
             guarded_event(self.trace, self.trace.raised, frame, error)
 
     def _on_unwind(self, code: Any, offset: int, error: Any) -> None:
-        frame = sys._getframe(1)
+        frame = frame_at(1)
         if frame in self.trace.frames and guarded_event(
             self.trace, self.trace.unwound, frame, error
         ):

@@ -7,11 +7,11 @@ What each call and each line costs is counted in microseconds here: lookups are 
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames import is_user_code
+    from relay.debuggers.debugpy.debuggee.probe.guard import frame_at
     from relay.debuggers.debugpy.debuggee.probe.monitoring_tool import _monitoring
     from relay.debuggers.debugpy.debuggee.probe.trace import (
         break_off,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.trace_tape import MOST_EVENTS
     from relay.debuggers.debugpy.debuggee.probe.trace_until import UntilTrace
 
-_getframe = sys._getframe  # a name of the module's own is found sooner
+_getframe = frame_at  # a name of the module's own is found sooner
 
 
 class UntilMonitorListener(MonitorListener):

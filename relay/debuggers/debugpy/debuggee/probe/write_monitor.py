@@ -6,10 +6,10 @@ only the instructions in question are events.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.guard import frame_at
     from relay.debuggers.debugpy.debuggee.probe.monitoring_tool import (
         _monitoring,
         give_back_tool,
@@ -50,12 +50,12 @@ class WriteMonitor:
                 _monitoring.set_local_events(self.tool, code, _monitoring.events.INSTRUCTION)
         if not self.recorder.wants_starts_of(code):
             return _monitoring.DISABLE
-        self.recorder.begin(sys._getframe(1))
+        self.recorder.begin(frame_at(1))
         return None
 
     def _on_instruction(self, code: Any, offset: int) -> Any:
         looks = self.codes[code].get(offset)
         if looks is None:
             return _monitoring.DISABLE
-        self.recorder.look(sys._getframe(1), offset, looks)
+        self.recorder.look(frame_at(1), offset, looks)
         return None

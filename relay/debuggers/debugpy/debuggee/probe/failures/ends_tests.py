@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         keep_time_limits,
         lift_time_limit,
     )
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.types import exact
 
 _LONGEST_EXPLANATION = 2000
@@ -177,7 +177,7 @@ def _home_of(test: Any) -> str | None:
 def _runs_pytest() -> bool:
     """Whether pytest calls: it runs cases of unittest, too, and says itself which of them fail."""
     home = os.path.dirname(getattr(sys.modules.get("_pytest.unittest"), "__file__", None) or "")
-    frame: Any = sys._getframe(1)
+    frame: Any = frame_at(1)
     while frame is not None and home:
         if frame.f_code.co_filename.startswith(home):
             return True

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.frames import is_debugger_file
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt, frame_at
 
 
 def listen(
@@ -25,13 +25,16 @@ def listen(
 ) -> bool:
     """Have `before(*args, **kwargs)` called ahead of each call, `after(result, *args, **kwargs)`
     behind those that return. False where the owner has no such function.
+
+    Who listens already is not called twice: a class may be met with each test.
     """
     function = getattr(owner, name, None)
     if function is None:
         return False
     listeners = getattr(function, "_debug_relay_listeners", None)
     if listeners is not None and getattr(function, "_debug_relay_owner", None) is owner:
-        listeners.append((before, after))
+        if (before, after) not in listeners:
+            listeners.append((before, after))
         return True
     setattr(owner, name, _wrapper(owner, function, [(before, after)]))
     return True
@@ -69,7 +72,7 @@ def error_under_way() -> Any:
 
 def calling_frame() -> Any:
     """The innermost frame that is not the debugger's."""
-    frame: Any = sys._getframe(1)
+    frame: Any = frame_at(1)
     while frame is not None and is_debugger_file(frame.f_code.co_filename):
         frame = frame.f_back
     return frame

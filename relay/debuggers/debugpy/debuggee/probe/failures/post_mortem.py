@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         debugger_threading,
         is_debugger_file,
     )
-    from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt
+    from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.stops import _client_path
 
@@ -95,7 +95,7 @@ def _callers(tb: Any) -> list[TracebackEntry]:
 
 
 def _stack_of_this_thread() -> list[Any]:
-    found, frame = [], sys._getframe(1)
+    found, frame = [], frame_at(1)
     at: Any = frame
     while at is not None:
         found.append(at)
@@ -173,7 +173,7 @@ def _list_frames(
 
 def _live_frame() -> Any:
     """Where the thread really is: the innermost frame that is not the debugger's."""
-    frame: Any = sys._getframe(1)
+    frame: Any = frame_at(1)
     innermost = frame
     while frame is not None and is_debugger_file(frame.f_code.co_filename):
         innermost, frame = frame, frame.f_back

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import calling_frame
     from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import TracebackEntry
+    from relay.debuggers.debugpy.debuggee.probe.guard import frame_at
     from relay.debuggers.debugpy.debuggee.probe.types import name_of
 
 _FRAME_LINE = re.compile(r'^  File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
@@ -54,5 +55,5 @@ def remote_entries(error: Any) -> list[TracebackEntry]:
 
 def traceback_here() -> Any:
     """A traceback for whoever needs one: of the frame that learned of the exception."""
-    frame = calling_frame() or sys._getframe()
+    frame = calling_frame() or frame_at()
     return types.TracebackType(None, frame, frame.f_lasti, frame.f_lineno)
