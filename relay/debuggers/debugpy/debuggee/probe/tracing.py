@@ -76,7 +76,7 @@ def trace_when_needed() -> bool:
 
 
 def _keep_frames() -> None:
-    """Have pydevd's callbacks find their frame whatever the program does to `frame_at`.
+    """Have pydevd's callbacks find their frame whatever the program does to `sys._getframe`.
 
     What they raise would go up in the program. Their form in C looks it up at each event.
     """
