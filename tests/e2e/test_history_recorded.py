@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.debuggers.bootstrap_runner import find_python
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.test_history import CHANGING, SHOP, UNSEEN, WAYS, changes, why
 from tests.programs import Program
@@ -61,11 +62,25 @@ ONCE = """
 """
 
 
+@pytest.fixture(params=["3.11", "3.12", "3.13"])
+def python(request: pytest.FixtureRequest) -> str:
+    found = find_python(request.param)
+    if found is None:
+        pytest.skip(f"Python {request.param} is not installed")
+    return found
+
+
 async def recorded_at(
-    api: Api, code: Program, mark: str, *expressions: str, at: str = "", **launch: Any
+    api: Api,
+    code: Program,
+    mark: str,
+    *expressions: str,
+    at: str = "",
+    python: str | None = None,
+    **launch: Any,
 ) -> Session:
     """A session at a line; what the launch recorded is of `at`, or else of that line."""
-    session = await api.session()
+    session = await api.session(**({} if python is None else {"python_path": python}))
     await session.breakpoint(code.text, code.line(mark))
     place = at or f"main.py:{code.line(mark)}"
     record = [f"{place}:{expression}" for expression in expressions]
@@ -230,3 +245,41 @@ async def test_a_record_that_cannot_be_is_refused_before_anything_runs(
     with pytest.raises(Refused) as refused:
         await other.launch(str(perl), record=["main.pl:1:x"])
     assert refused.value.code == "NOT_SUPPORTED"
+
+
+async def test_a_data_breakpoint_and_steps_have_their_place_beside_a_record(
+    api: Api, program: Write, python: str, tmp_path: Path
+) -> None:
+    counting = program("""
+        class Cart:
+            total = 0
+
+        def count(cart):
+            for number in range(1, 50):
+                cart.total += number  # @added
+            return cart  # @counted
+
+        cart = Cart()
+        cart.total = 0  # @zero
+        count(cart)  # @here
+    """)
+    session = await recorded_at(api, counting, "here", "cart.total", python=python)
+    await session.post("/data-breakpoints", expression="cart.total")
+    await session.post("/step-into")
+    for total in (1, 3, 6, 10):
+        stop = await session.resume()
+        assert (stop["stop_reason"], stop["change"]["new"]) == ("data_breakpoint", str(total))
+        await session.post("/step-over")
+    told = await why(session, "cart.total")
+    assert changes(told)[:2] == [
+        ("6", "10", counting.line("added")),
+        ("3", "6", counting.line("added")),
+    ]
+    assert (told["how"], told["complete"], len(told["writes"])) == ("recorded", True, 5)
+    for one in (await session.get("/data-breakpoints"))["data_breakpoints"]:
+        await session.delete(f"/data-breakpoints/{one['id']}")
+    await session.breakpoint(counting.text, counting.line("counted"))
+    await session.resume()
+    told = await why(session, "cart.total")
+    assert (told["writes"][0]["new"], told["complete"]) == ("1225", False)
+    assert told["reason"] == "40 older writes are left out"

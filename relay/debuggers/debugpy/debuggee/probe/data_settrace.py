@@ -24,12 +24,17 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt
     from relay.debuggers.debugpy.debuggee.probe.opcodes import RETURNS, YIELDS
     from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
-    from relay.debuggers.debugpy.debuggee.probe.tracing import is_program_thread, trace_data
+    from relay.debuggers.debugpy.debuggee.probe.tracing import (
+        is_program_thread,
+        trace_data,
+        trace_functions_of,
+    )
     from relay.debuggers.debugpy.debuggee.probe.write_lines import (
         _NO_LINES,
         WriteLines,
         watched_lines_of,
     )
+    from relay.debuggers.debugpy.debuggee.probe.write_settrace import _FrameTracer
 
 
 class DataSettrace:
@@ -84,8 +89,8 @@ class DataSettrace:
 
     def has_wrapped(self, frame: Any) -> bool:
         """Whether the frame's trace function is one of this listener's."""
-        local = frame.f_trace
-        return type(local) is _DataLocal and local.listener is self
+        chain = trace_functions_of(frame)
+        return any(type(one) is _DataLocal and one.listener is self for one in chain)
 
     def lines_in(self, frame: Any) -> WriteLines | None:
         """The lines of a frame's code to compare at; None if there are none."""
@@ -152,13 +157,15 @@ class _DataLocal:
 
     def _take_over(self, frame: Any) -> None:
         """What pydevd has set at a stop, for the step with which the frame goes on."""
-        theirs = frame.f_trace
-        if theirs is self or theirs is None:
+        chain = trace_functions_of(frame)
+        if self in chain:
             return
-        while type(theirs) is _DataLocal:  # made at the stop, before this one's turn
-            theirs.frame = None
-            theirs = theirs.inner
-        self.inner = theirs
+        for one in chain:
+            if type(one) is _DataLocal:  # made at the stop, before this one's turn
+                one.frame = None
+            elif type(one) is not _FrameTracer:  # which stands before this one, too
+                self.inner = one
+                return
 
     def _yields(self, frame: Any, value: Any) -> bool:
         operation = frame.f_code.co_code[frame.f_lasti] if frame.f_lasti >= 0 else -1

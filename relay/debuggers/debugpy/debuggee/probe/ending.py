@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.captures import report_captures
     from relay.debuggers.debugpy.debuggee.probe.data_breakpoints import forget_data_breakpoints
     from relay.debuggers.debugpy.debuggee.probe.events import LateEvent
+    from relay.debuggers.debugpy.debuggee.probe.forks import _stop_tracing
     from relay.debuggers.debugpy.debuggee.probe.frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.patches import patch
-    from relay.debuggers.debugpy.debuggee.probe.trace import report_trace
+    from relay.debuggers.debugpy.debuggee.probe.steps import stop_watching
+    from relay.debuggers.debugpy.debuggee.probe.trace import forget_trace, report_trace
+    from relay.debuggers.debugpy.debuggee.probe.write_recorder import forget_writes
 
 _ENDING_EVENT = "relayEnding"
 # The relay reads all the time; one that does not for this long is as good as dead.
@@ -61,8 +64,7 @@ class _Presence:
         if message.get("command") in ("attach", "launch", "disconnect"):
             self.is_here = message["command"] != "disconnect"
             if not self.is_here:
-                attempt(forget_calls)
-                attempt(forget_data_breakpoints)
+                leave_program()
 
 
 _presence = _Presence()
@@ -79,17 +81,35 @@ def send_all_at_end() -> bool:
     return True
 
 
+def leave_program() -> None:
+    """Nobody debugs it any more: give back every event and watcher of ours that it still pays for.
+
+    Called as the client says so, and again when the debugger is gone: until then a thread that
+    stood at a stop does what follows one.
+    """
+    for forget in (forget_calls, forget_trace, forget_data_breakpoints, forget_writes):
+        attempt(forget)
+    attempt(stop_watching)
+
+
 def _dispose(dispose: Any, *arguments: Any, **named: Any) -> Any:
     attempt(forget_data_breakpoints)
-    if _presence.is_here:
+    is_cut_off = threading.get_ident() in [thread.ident for thread in _talkers()]
+    if _presence.is_here and not is_cut_off:
         attempt(_await_relay, _presence.py_db)
-    return dispose(*arguments, **named)
+    leave_program()
+    result = dispose(*arguments, **named)
+    if is_cut_off or not _presence.is_here:
+        attempt(_stop_tracing)
+    return result
+
+
+def _talkers() -> tuple[Any, ...]:
+    """The threads that speak with the client."""
+    return _presence.py_db.reader, _presence.py_db.writer
 
 
 def _await_relay(py_db: Any) -> None:
-    talkers = (py_db.writer, py_db.reader)
-    if threading.get_ident() in [thread.ident for thread in talkers]:
-        return  # the connection is at its end
     attempt(report_captures)
     attempt(report_trace)
     attempt(report_calls)
@@ -97,7 +117,7 @@ def _await_relay(py_db: Any) -> None:
     py_db.add_dap_messages_listener(hearing)
     py_db.writer.add_command(LateEvent(_ENDING_EVENT, _last_hits))
     deadline = time.monotonic() + LAST_WORDS_SECONDS
-    while all(t.is_alive() for t in talkers) and time.monotonic() < deadline:
+    while all(t.is_alive() for t in _talkers()) and time.monotonic() < deadline:
         if hearing.done.wait(0.1):
             return
 

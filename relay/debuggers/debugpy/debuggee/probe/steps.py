@@ -124,19 +124,27 @@ def _follow_from_first_step() -> None:
 
 def _watch_if_stepped(thread: Any, frame: Any, event: Any) -> None:
     info = getattr(thread, "additional_info", None)
+    if not _is_there(debugger()):
+        return
     if not _own_tool and getattr(info, "pydev_step_cmd", -1) != -1:
         _watch_exceptions()
 
 
+def _is_there(py_db: Any) -> bool:
+    return py_db is not None and not py_db.pydb_disposed
+
+
 def _watch_exceptions() -> None:
     """Under a tool number of our own: pydevd gives its own events up at any time."""
-    events, tool = _monitoring.events, take_tool("steps", (4, 3))
+    events, tool = _monitoring.events, take_tool("steps")
     if tool < 0:
         return  # others have all: a step from which an exception leads away lets the program run
     _own_tool.append(tool)
     _monitoring.register_callback(tool, events.PY_UNWIND, _on_unwind)
     _monitoring.register_callback(tool, events.PY_THROW, _on_throw)
     _monitoring.set_events(tool, events.PY_UNWIND | events.PY_THROW)
+    if not _is_there(debugger()):
+        stop_watching()  # it has left meanwhile
 
 
 def _on_throw(code: Any, offset: int, error: BaseException) -> None:
@@ -165,6 +173,6 @@ def _hand_on(info: Any, thread: Any, caller: Any) -> None:
 
 
 def stop_watching() -> None:
-    """In a forked child, which has no debugger."""
+    """Where there is no debugger any more: in a forked child, or as it leaves."""
     while _own_tool:
         give_back_tool(_own_tool.pop(), ("PY_UNWIND", "PY_THROW"))

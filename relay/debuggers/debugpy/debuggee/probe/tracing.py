@@ -113,6 +113,16 @@ def hold_tracing(holder: Any) -> None:
     _tracing.holder = holder
 
 
+def trace_functions_of(frame: Any) -> list[Any]:
+    """The trace function of a frame, and those that it hands on to, one within the other."""
+    found: list[Any] = []
+    function = frame.f_trace
+    while function is not None and function not in found:
+        found.append(function)
+        function = getattr(function, "inner", None)
+    return found
+
+
 def trace_data(listener: Any) -> bool:
     """Trace all code for data breakpoints, from now on, or no more (None). False: it cannot be."""
     if not _tracing.can_wait:

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.trace_holder import TraceHolder
     from relay.debuggers.debugpy.debuggee.probe.trace_record import starts_here
-    from relay.debuggers.debugpy.debuggee.probe.tracing import wanted_trace_function
+    from relay.debuggers.debugpy.debuggee.probe.tracing import (
+        trace_functions_of,
+        wanted_trace_function,
+    )
     from relay.debuggers.debugpy.debuggee.probe.write_recorder import WriteRecorder
 
 
@@ -47,9 +50,9 @@ class WriteTracer(TraceHolder):
         """pydevd takes the place of the trace function in frames that are stepped through."""
         trace(py_db, ident, frame, **how)
         while self.watches and frame is not None:
-            known, function = self.codes.get(frame.f_code), frame.f_trace
-            if known and function is not None and type(function) is not _FrameTracer:
-                frame.f_trace = _FrameTracer(self, known, function)
+            known, chain = self.codes.get(frame.f_code), trace_functions_of(frame)
+            if known and chain and _FrameTracer not in map(type, chain):
+                frame.f_trace = _FrameTracer(self, known, chain[0])
             frame = frame.f_back
 
     def on_call(self, frame: Any, event: str, arg: Any) -> Any:

@@ -149,8 +149,13 @@ class Link:
         if self.detached:
             self.over = True
             self.pydevd.stoptrace()
+            self.leave_program()
         else:
             kill_own_group()
+
+    def leave_program(self) -> None:
+        """Take out of the program what the probe has put there; it runs on undebugged."""
+        self._probe.leave_program()
 
     def finish(self) -> None:
         """Sends all that is queued, then `terminated`. Runs after the program's last line."""
@@ -232,6 +237,8 @@ class Listener:
         if command == "disconnect":
             arguments = message.get("arguments") or {}
             self._link.detached = not arguments.get("terminateDebuggee")
+            if self._link.detached:
+                self._link.leave_program()
         if not hasattr(
             self._link.pydevd.PyDevJsonCommandProcessor, f"on_{command.lower()}_request"
         ):
