@@ -75,6 +75,8 @@ def load_pydevd(fallback: str) -> tuple[types.ModuleType, Any]:
                 raise UnfitError(f"the debugpy in {fallback} is not supported")
             _import_package("debugpy", package)
         kept = _keep_from_patches()
+        if "GEVENT_SUPPORT" not in os.environ:  # else pydevd makes copies of modules, these too
+            _leave_servers_out()
         importlib.import_module("debugpy._vendored.force_pydevd")
         place = os.path.realpath(sys.modules["pydevd"].__file__ or "")
         if not place.startswith(os.path.join(os.path.realpath(package), "")):
@@ -86,6 +88,50 @@ def load_pydevd(fallback: str) -> tuple[types.ModuleType, Any]:
             sys.modules["_pydevd_bundle.pydevd_utils"].SUPPORT_GEVENT = True  # type: ignore[attr-defined]
         pydevd = sys.modules["pydevd"]
         return pydevd, pydevd.PyDB()
+
+
+# Of XML-RPC, for pydevd's console: never used here, and a third of the time of its import.
+SAVED_MODULES = "_pydev_bundle._pydev_saved_modules"
+SERVERS = ("xmlrpc.client", "xmlrpc.server", "http.server")
+
+
+class _Later:
+    """A module of which only calls are used. It is imported at the first, in sys.modules as ever."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        def call(*args: Any, **named: Any) -> Any:
+            return getattr(importlib.import_module(self._name), attribute)(*args, **named)
+
+        return call
+
+
+def _leave_servers_out() -> None:
+    """Run the one module of pydevd that imports SERVERS with an `import` that puts them off.
+
+    So nothing stands in for them in sys.modules, not even meanwhile: the program's own import of
+    them is its first.
+    """
+    vendored: Any = importlib.import_module("debugpy._vendored")
+    with vendored.vendored("pydevd"):
+        package: Any = importlib.import_module(SAVED_MODULES.partition(".")[0])
+        spec = importlib.util.find_spec(SAVED_MODULES)
+        if SAVED_MODULES in sys.modules or spec is None or spec.loader is None:
+            return
+        module: Any = importlib.util.module_from_spec(spec)
+        module.__builtins__ = {**vars(builtins), "__import__": _import_or_put_off}
+        sys.modules[SAVED_MODULES] = package._pydev_saved_modules = module
+        spec.loader.exec_module(module)
+    module.__builtins__ = vars(builtins)
+
+
+def _import_or_put_off(name: str, *details: Any) -> Any:
+    if name not in SERVERS or name in sys.modules:
+        return __import__(name, *details)
+    attribute = name.rpartition(".")[2]
+    return types.SimpleNamespace(**{attribute: _Later(name)})
 
 
 def _keep_from_patches() -> bool:
