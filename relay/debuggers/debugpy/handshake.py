@@ -6,7 +6,8 @@ Source: DAP, "Launching and attaching".
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import trio
@@ -33,33 +34,61 @@ async def shake_hands(
 ) -> None:
     """From a fresh link to a program that runs with everything set.
 
+    A debuggee that has the probe was started by the relay's own bootstrap: its debugger is known,
+    and answers in order. So nothing waits for an answer but the program's beginning, for all.
+
     Raises RelayError: DebuggerUnfit, before anything is changed, for a debugger that is too old.
     """
     limit = debuggee.session.settings.launch_timeout_seconds
-    await debuggee.request("initialize", initialize, timeout=limit)
-    version = debuggee.debugger_version
-    if version is not None and is_too_old(version):
-        raise DebuggerUnfit(version)
+    initialized = debuggee.ask("initialize", initialize, timeout=limit)
+    if not has_probe:
+        await initialized
+        version = debuggee.debugger_version
+        if version is not None and is_too_old(version):
+            raise DebuggerUnfit(version)
+    command, arguments = start
+    started = debuggee.ask(command, arguments, timeout=limit)
     async with trio.open_nursery() as nursery:
-        command, arguments = start
-        nursery.start_soon(_request, debuggee, command, arguments, limit)
-        await debuggee.initialized.wait()
+        nursery.start_soon(_heed, started)
         inspector = ProbeInspector(debuggee)
-        if not has_probe:
+        watch = partial(_watch, inspector, watched_state, recorded_places)
+        if has_probe:
+            nursery.start_soon(_heed, initialized)
+            await _configure_at_once(debuggee, inspector, watch)
+        else:
+            await debuggee.initialized.wait()
             await inspector.inject()
             if debuggee.stdin is not None:  # else it is not ours, and may be under way
                 await inspector.watch_stdin()
-        await inspector.configure(debuggee.session.redaction)
-        if watched_state is not None or recorded_places:
-            await inspector.watch_writes(state=watched_state, places=recorded_places)
-        await debuggee.group.prepare(inspector)
-        debuggee.inspector = inspector
-        await send_all(debuggee)
+            await inspector.configure(debuggee.session.redaction)
+            await watch()
+            await debuggee.group.prepare(inspector)
+            debuggee.inspector = inspector
+            await send_all(debuggee)
         nursery.cancel_scope.deadline = trio.current_time() + RUNNING_SECONDS
         await debuggee.request("configurationDone", timeout=limit)
 
 
-async def _request(
-    debuggee: Debuggee, command: str, arguments: Mapping[str, Any], limit: float
+async def _configure_at_once(
+    debuggee: Debuggee, inspector: ProbeInspector, watch: Callable[[], Awaitable[None]]
 ) -> None:
-    await debuggee.request(command, arguments, timeout=limit)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(inspector.configure, debuggee.session.redaction)
+        nursery.start_soon(watch)
+        await debuggee.group.prepare(inspector)  # before others are to have breakpoints, too
+        debuggee.inspector = inspector
+        await send_all(debuggee, at_once=True)
+
+
+async def _watch(
+    inspector: ProbeInspector,
+    state: Mapping[str, Any] | None,
+    places: Sequence[Mapping[str, Any]],
+) -> None:
+    if state is not None or places:
+        await inspector.watch_writes(state=state, places=places)
+
+
+async def _heed(answer: Coroutine[Any, Any, dict[str, Any]]) -> None:
+    """Fail as soon as a request fails, whatever else is waited for."""
+    await answer

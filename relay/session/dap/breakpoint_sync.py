@@ -10,6 +10,8 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
+import trio
+
 from relay.errors import NotSupported
 from relay.session.dap.breakpoint_events import name_of, start_anew, take_answer
 from relay.session.dap.capture_sync import send_captures
@@ -40,17 +42,29 @@ def _to_every_process(send: Send[P]) -> Send[P]:
     return send_to_all
 
 
-async def send_all(debuggee: Debuggee) -> None:
-    """Everything that the session knows, in DAP's order: breakpoints, then exceptions."""
+async def send_all(debuggee: Debuggee, *, at_once: bool = False) -> None:
+    """Everything that the session knows, in DAP's order: breakpoints, then exceptions.
+
+    at_once: to a debugger that takes them in any order; they do not wait for each other's answers.
+    """
     if debuggee.session.debuggee is debuggee:  # and no child of a program that runs
         start_anew(debuggee.session)
+    if at_once:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_send_all_breakpoints, debuggee)
+            nursery.start_soon(send_exception_filters, debuggee)
+    else:
+        await _send_all_breakpoints(debuggee)
+        await send_exception_filters(debuggee)
+    await _send_wanted_calls(debuggee)
+
+
+async def _send_all_breakpoints(debuggee: Debuggee) -> None:
     target = debuggee.session.stops.target
     targets = [] if target is None else [target.path]
     for path in dict.fromkeys([*debuggee.session.breakpoints.paths(), *targets]):
         await send_breakpoints(debuggee, path)
     await send_function_breakpoints(debuggee)
-    await send_exception_filters(debuggee)
-    await _send_wanted_calls(debuggee)
 
 
 async def _send_wanted_calls(debuggee: Debuggee) -> None:

@@ -16,7 +16,7 @@ import os
 import socket
 import sys
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -185,14 +185,21 @@ class Link:
             pending.done.set()
         self._pending.clear()
 
-    async def request(
+    def request(
         self, command: str, arguments: Mapping[str, Any] | None = None, *, timeout: float = math.inf
-    ) -> dict[str, Any]:
-        """Send one DAP request and return the body of its answer.
+    ) -> Coroutine[Any, Any, dict[str, Any]]:
+        """Send one DAP request, now; what is returned waits for the body of its answer.
 
-        Raises RequestFailed, RequestTimedOut (after `timeout` seconds) or LinkClosed.
+        That raises RequestFailed, RequestTimedOut (after `timeout` seconds) or LinkClosed.
         """
-        seq, pending = self._post(command, arguments)
+        return self._answer_to(command, self._post(command, arguments), timeout)
+
+    async def _answer_to(
+        self, command: str, posted: tuple[int, _Pending] | None, timeout: float
+    ) -> dict[str, Any]:
+        if posted is None:
+            raise LinkClosed(command)
+        seq, pending = posted
         try:
             with trio.move_on_after(timeout):
                 await pending.done.wait()
@@ -205,9 +212,11 @@ class Link:
             raise RequestTimedOut(command)
         return _body(pending.response)
 
-    def _post(self, command: str, arguments: Mapping[str, Any] | None) -> tuple[int, _Pending]:
+    def _post(
+        self, command: str, arguments: Mapping[str, Any] | None
+    ) -> tuple[int, _Pending] | None:
         if self.closed.is_set():
-            raise LinkClosed(command)
+            return None
         seq, data = self._conversation.request(command, arguments)
         pending = self._pending[seq] = _Pending()
         self._send(data)

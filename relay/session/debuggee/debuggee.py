@@ -306,14 +306,14 @@ class Debuggee:
         """
         return self.group.request(self, command, arguments, timeout)
 
-    async def ask(
+    def ask(
         self,
         command: str,
         arguments: Mapping[str, Any] | None = None,
         *,
         timeout: float | None = None,
-    ) -> dict[str, Any]:
-        """One DAP request to this very process.
+    ) -> Coroutine[Any, Any, dict[str, Any]]:
+        """One DAP request to this very process. It is sent now; what is returned waits for its answer.
 
         timeout: seconds; by default what one question may take, and during a start as much as
         the start.
@@ -324,8 +324,13 @@ class Debuggee:
         )
         limit = usual if timeout is None else timeout
         assert self.link is not None
+        return self._answer_to(command, self.link.request(command, arguments, timeout=limit), limit)
+
+    async def _answer_to(
+        self, command: str, answer: Coroutine[Any, Any, dict[str, Any]], limit: float
+    ) -> dict[str, Any]:
         try:
-            return await self._timed(self.link, command, arguments, limit)
+            return await self._timed(command, answer)
         except RequestTimedOut:
             raise DebuggerTimeout(
                 f"the debugger did not answer {command} within {limit:g} s",
@@ -345,20 +350,20 @@ class Debuggee:
                 raise LaunchFailed(self._why_hung_up(command)) from None
             raise await self.lost(command) from None
 
+    async def _timed(
+        self, command: str, answer: Coroutine[Any, Any, dict[str, Any]]
+    ) -> dict[str, Any]:
+        asked = trio.current_time()
+        try:
+            return await answer
+        finally:
+            self.session.metrics.note_dap(command, trio.current_time() - asked)
+
     def _why_hung_up(self, command: str) -> str:
         assert self.link is not None
         if self.link.violation is not None:
             return f"the adapter broke the protocol during {command}: {self.link.violation}"
         return f"the debugger hung up during {command}"
-
-    async def _timed(
-        self, link: Link, command: str, arguments: Mapping[str, Any] | None, limit: float
-    ) -> dict[str, Any]:
-        asked = trio.current_time()
-        try:
-            return await link.request(command, arguments, timeout=limit)
-        finally:
-            self.session.metrics.note_dap(command, trio.current_time() - asked)
 
     async def lost(self, command: str) -> RelayError:
         """The error to raise after this process hung up in the middle of `command`."""
