@@ -139,6 +139,20 @@ def cli() -> None:
 )
 @click.option("--event-limit", type=int, help="Events kept per session.  [default: 10000]")
 @click.option(
+    "--standby",
+    type=int,
+    metavar="N",
+    help="Debuggees that wait for the next launch of their kind.  [default: 3]",
+)
+@click.option(
+    "--no-standby", "standby", flag_value=0, type=int, help="None: every launch starts its own."
+)
+@click.option(
+    "--standby-minutes",
+    type=float,
+    help="How long a debuggee waits for a launch before it is ended.  [default: 10]",
+)
+@click.option(
     "--exit-when-idle",
     type=float,
     metavar="MINUTES",

@@ -108,6 +108,16 @@ class Settings(BaseSettings):
         10 * 1024 * 1024, ge=1024, le=2**32, description="Output kept per session"
     )
     event_limit: int = Field(10_000, ge=100, le=1_000_000, description="Events kept per session")
+    standby: int = Field(
+        3,
+        ge=0,
+        le=1000,
+        description="Debuggees that wait for the next launch of their kind, in a relay that serves; "
+        "0 for none",
+    )
+    standby_minutes: float = Field(
+        10.0, gt=0, le=1440, description="How long a debuggee waits for a launch before it is ended"
+    )
     exit_when_idle: float | None = Field(
         None,
         gt=0,

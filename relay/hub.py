@@ -26,6 +26,7 @@ from relay.metrics import Metrics
 from relay.session.debugger import KnownDebuggers
 from relay.session.definition import adopt, config_of
 from relay.session.session import Session
+from relay.session.standby import Standby
 from relay.session.state.session_definition import SessionOptions
 from relay.store import KeptSession, Store, open_store
 
@@ -44,7 +45,12 @@ class Hub:
     """The live sessions, in the order in which they were created."""
 
     def __init__(
-        self, settings: Settings, nursery: trio.Nursery, store: Store | None = None
+        self,
+        settings: Settings,
+        nursery: trio.Nursery,
+        store: Store | None = None,
+        *,
+        standby: bool = False,
     ) -> None:
         self.settings = settings
         self.debuggers = debuggers_of(settings)
@@ -54,6 +60,7 @@ class Hub:
         self.shutdown_requested = trio.Event()
         self.changing = trio.Lock()  # one change of the settings at a time
         self._nursery = nursery
+        self.standby = Standby(nursery, settings) if standby and settings.standby else None
         self._sessions: dict[str, Session] = {}
         self._expired: OrderedDict[str, float] = OrderedDict()
         self._draining = False
@@ -117,6 +124,7 @@ class Hub:
             created_at=created_at,
             metrics=self.metrics,
             keeper=self._store,
+            standby=self.standby,
         )
 
     async def _admit(self, session: Session) -> None:
@@ -248,7 +256,7 @@ async def _opened_store(settings: Settings, persist: bool) -> AsyncIterator[Stor
 
 @asynccontextmanager
 async def open_relay(
-    settings: Settings | None = None, *, persist: bool = False
+    settings: Settings | None = None, *, persist: bool = False, standby: bool = False
 ) -> AsyncIterator[Hub]:
     """A hub in the caller's own nursery; leaving the block ends every session.
 
@@ -256,13 +264,14 @@ async def open_relay(
         session = await hub.create_session(config)
 
     With `persist` the sessions' definitions and breakpoints are kept in the state
-    directory, and those that are there already come back, in `created`.
+    directory, and those that are there already come back, in `created`. With `standby` the
+    next launch of each kind is begun ahead, as the settings bound it.
     What the block raises comes out as it is, and not in a group.
     """
     settings = settings or Settings()
     failure: Exception | None = None
     async with _opened_store(settings, persist) as store, trio.open_nursery() as nursery:
-        hub = Hub(settings, nursery, store)
+        hub = Hub(settings, nursery, store, standby=standby)
         try:
             if store is not None:
                 for kept in await trio.to_thread.run_sync(store.load):

@@ -93,7 +93,10 @@ async def _main(settings: Settings, commands: click.Group) -> None:
     if generated is not None:
         settings = settings.model_copy(update={"token": generated})
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        async with open_relay(settings, persist=True) as hub, trio.open_nursery() as nursery:
+        async with (
+            open_relay(settings, persist=True, standby=True) as hub,
+            trio.open_nursery() as nursery,
+        ):
             shutdown = trio.Event()
             nursery.start_soon(_obey, signals, hub, shutdown, nursery.cancel_scope)
             nursery.start_soon(_hurry, shutdown, nursery.cancel_scope)

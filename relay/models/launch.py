@@ -58,6 +58,12 @@ class LaunchRequest(Waiting):
         None, description="Force one way of starting the debuggee; default: the best that fits"
     )
 
+    standby: bool = Field(
+        True,
+        description="Whether a debuggee that was started ahead may run the program, where the relay "
+        "keeps any",
+    )
+
     @model_validator(mode="after")
     def _one_target(self) -> Self:
         if (self.script is None) == (self.module is None):

@@ -73,6 +73,8 @@ class Configuration(Resource):
     launch_timeout_seconds: float
     output_limit_bytes: int
     event_limit: int
+    standby: int = Field(description="Debuggees that wait for the next launch of their kind")
+    standby_minutes: float
     exit_when_idle: float | None = Field(description="Minutes; null: it stays")
     log_level: LogLevel
     redact_patterns: list[str]

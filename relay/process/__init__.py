@@ -4,5 +4,6 @@ spawning, guarded_process   a program with its streams, and the certainty that a
 guardian, guardian_link     the process that stands between, and the messages to it
 streams, output_pipe,
 stdin_queue, tap            pipes and terminals, both ends
+inheritance                 what a process started now would have of this one
 exit_status, procfs         what the kernel says of a process that does not answer
 """

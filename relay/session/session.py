@@ -33,6 +33,7 @@ from relay.session.event_log import EventLog
 from relay.session.idle_timer import IdleTimer
 from relay.session.output_log import OutputLog
 from relay.session.program_events import ProgramEvents
+from relay.session.standby import Standby
 from relay.session.state.breakpoints import BreakpointTable
 from relay.session.state.captures import CaptureLogs
 from relay.session.state.data_breakpoints import DataBreakpointTable
@@ -89,6 +90,7 @@ class Session:
         created_at: datetime | None = None,
         metrics: Metrics | None = None,
         keeper: Keeper | None = None,
+        standby: Standby | None = None,
     ) -> None:
         self.id = session_id
         self.created_at = created_at or utc_now()
@@ -112,6 +114,8 @@ class Session:
         self.output = OutputLog(settings.output_limit_bytes)
         self.program_events = ProgramEvents(self)
         self.redaction = Redaction(settings.redact_patterns, settings.redact_credentials)
+        self.standby = standby
+        """Debuggees that were started ahead, of all sessions; None where nobody keeps any."""
         self.tap: Tap | None = None
         """Takes every byte that the session's programs print."""
         self.debuggee: Debuggee | None = None

@@ -15,6 +15,7 @@ from typing import Any
 
 import debugpy
 
+from relay.debuggers.debugpy.rungs import Program, fast_program
 from tests.debuggers.dap_harness import DEADLINE, Debuggee
 
 BOOTSTRAP = Path(__file__).parents[2] / "relay/debuggers/debugpy/debuggee/bootstrap.py"
@@ -76,7 +77,7 @@ class Runner:
 
     def debug(
         self,
-        kind: str,
+        kind: Any,
         target: str,
         *args: str,
         options: Sequence[str] = (),
@@ -84,15 +85,14 @@ class Runner:
         fallback: Path | None = None,
     ) -> Debuggee:
         ours, theirs = socket.socketpair()
-        spec: dict[str, Any] = {
+        setup: dict[str, Any] = {
             "fd": theirs.fileno(),
             "debugpy": str(fallback or Path(debugpy.__file__).parents[1]),
             "probe": str(self.probe),
-            "kind": kind,
-            "target": target,
-            "args": args,
         }
-        argv = [self.python, *options, *self.frozen_off, str(BOOTSTRAP), json.dumps(spec)]
+        program = Program(kind=kind, target=target, cwd=str(self.cwd), env={}, args=args)
+        ours.sendall(fast_program(program))
+        argv = [self.python, *options, *self.frozen_off, str(BOOTSTRAP), json.dumps(setup)]
         return Debuggee(argv, cwd=self.cwd, env=ENVIRONMENT | dict(env or {}), pair=(ours, theirs))
 
     def debugged(

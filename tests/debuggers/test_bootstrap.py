@@ -118,6 +118,38 @@ def test_a_directory_and_a_zip_archive_run(runner: Runner) -> None:
         same(runner.plain("script", target, "1"), runner.debugged("script", target, "1"))
 
 
+SERVERS = """
+import gc, sys, types
+
+names = ("xmlrpc", "xmlrpc.client", "xmlrpc.server", "http", "http.server")
+print([name for name in names if name in sys.modules])
+import http.server
+import xmlrpc.client, xmlrpc.server
+from xmlrpc.client import Marshaller
+
+for name in names:
+    module = sys.modules[name]
+    print(name, type(module) is types.ModuleType, module.__spec__.name, module.__file__)
+print(xmlrpc.client.Marshaller is Marshaller, type(Marshaller), issubclass(
+    xmlrpc.server.SimpleXMLRPCRequestHandler, http.server.BaseHTTPRequestHandler))
+
+def owner(thing):
+    found = [o for o in gc.get_referrers(thing) if type(o) is dict and "__name__" in o]
+    return sorted(o["__name__"] for o in found)
+
+left = [o for o in gc.get_objects() if type(o).__name__ == "_Later"]
+print({name for o in left for name in owner(o) if not name.startswith("_pydev")})
+print([n for n, m in sys.modules.items() if not n.startswith(("_pydev", "pydev"))
+       and any(type(v).__name__ == "_Later" for v in vars(m).values())])
+print(__builtins__.__import__ is __import__, __import__.__module__)
+"""
+
+
+def test_what_pydevd_puts_off_is_imported_by_the_program_as_ever(runner: Runner) -> None:
+    write(runner.cwd / "prog.py", SERVERS)
+    same(runner.plain("script", "prog.py"), runner.debugged("script", "prog.py"))
+
+
 # --- the program's end --------------------------------------------------------------------------
 
 ENDS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Self
 
 import httpx
 
@@ -28,7 +28,7 @@ class Api:
 
     @classmethod
     @asynccontextmanager
-    async def connect(cls, url: str) -> AsyncIterator[Api]:
+    async def connect(cls, url: str) -> AsyncIterator[Self]:
         # Nothing of the environment's proxies between us and loopback, and no certificates:
         # to read them takes as long as ten calls.
         async with httpx.AsyncClient(

@@ -9,6 +9,7 @@ import pytest
 
 from relay.config import Settings
 from relay.debuggers.known import known_debuggers
+from relay.session.dap.connection import Link
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.session import Session
 from relay.session.state.session_definition import SessionOptions
@@ -22,9 +23,26 @@ async def program(tmp_path: Path) -> Debuggee:
     return Debuggee(Session("sess_1", None, config, settings, known_debuggers({})))
 
 
+class Unheard:
+    """A stream on which nothing goes, since nobody runs the link."""
+
+    def send_now(self, data: bytes) -> int:
+        raise NotImplementedError
+
+    async def send_all(self, data: bytes) -> None:
+        raise NotImplementedError
+
+    async def receive_some(self, max_bytes: int) -> bytes:
+        raise NotImplementedError
+
+    async def aclose(self) -> None:
+        raise NotImplementedError
+
+
 async def test_a_request_of_a_program_alone_is_its_own_without_a_layer(program: Debuggee) -> None:
+    program.link = Link(Unheard(), lambda event: None)
     request = program.request("threads")
-    assert request.cr_code is Debuggee.ask.__code__  # type: ignore[attr-defined]
+    assert request.cr_code is Debuggee._answer_to.__code__  # type: ignore[attr-defined]
     request.close()
 
 

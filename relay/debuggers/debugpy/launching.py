@@ -7,9 +7,12 @@ adapter  the stock adapter on its standard streams; it has us spawn its launcher
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +20,7 @@ import trio
 
 from relay.dap.conversation import IncomingRequest
 from relay.debuggers.debugpy import rungs as launch
+from relay.debuggers.debugpy.fast_debuggee import FastDebuggee
 from relay.debuggers.debugpy.handshake import shake_hands
 from relay.debuggers.debugpy.interpreter import Interpreter
 from relay.debuggers.debugpy.join_listener import JoinListener
@@ -25,6 +29,7 @@ from relay.debuggers.debugpy.source_check import interpreter_of
 from relay.debuggers.debugpy.unfit import DebuggerUnfit
 from relay.errors import LaunchFailed, NotSupported, RelayError
 from relay.process.guarded_process import GuardedProcess
+from relay.process.inheritance import inheritance
 from relay.process.spawn_error import SpawnError
 from relay.process.spawning import spawn
 from relay.session.children.child_joining import follow_children
@@ -34,10 +39,11 @@ from relay.session.dap.connection import (
 )
 from relay.session.dap.event_handler import EventHandler
 from relay.session.debuggee.debuggee import Debuggee
-from relay.session.debuggee.launch_plan import LaunchPlan
+from relay.session.debuggee.launch_plan import LaunchPlan, chance_seed
 from relay.session.debuggee.start import Launched, Starter
 from relay.session.debuggee.start_failures import RungUnfit, leaves
 from relay.session.session import Session
+from relay.session.standby import Standby
 
 log = logging.getLogger("relay.session")
 
@@ -97,19 +103,79 @@ class _Start:
         self._rung = rung
 
     async def fast(self, debuggee: Debuggee) -> None:
-        """The debuggee speaks DAP on an inherited socket."""
+        """The debuggee speaks DAP on an inherited socket. One that waits for its program is quicker."""
+        standby, kind = debuggee.session.standby, self._kind()
+        if standby is None or kind is None:
+            await self._run(debuggee, None)
+            return
+        await self._run(debuggee, await self._taken(standby, kind))
+        standby.prepare(kind, self._begin_next)
+
+    async def _run(self, debuggee: Debuggee, spare: FastDebuggee | None) -> None:
+        begun = spare or await self._begin(self._program)
+        debuggee.adopt(begun.process, self._plan.stdin)
+        if spare is None:
+            with contextlib.suppress(trio.BrokenResourceError):  # ended: the handshake says why
+                await begun.stream.send_all(launch.fast_program(self._program))
+        else:
+            debuggee.session.journey.begin_with_seed(spare.hash_seed)
+        debuggee.connect(begun.stream, EventHandler(debuggee))
+        await self._shake_hands(debuggee, has_probe=True)
+
+    def _kind(self) -> tuple[object, ...] | None:
+        """Launches of one kind need the same of a process that does not know its program yet.
+
+        None for a launch that no such process can serve.
+        """
+        program = self._program
+        try:
+            cwd = os.stat(program.cwd)
+        except OSError:
+            return None
+        if not self._plan.standby:
+            return None
+        return (
+            self._interpreter,
+            tuple(program.python_args),
+            (program.cwd, cwd.st_dev, cwd.st_ino),
+            tuple(sorted(program.env.items())),
+            program.hash_seed is None,
+            self._plan.terminal,
+            inheritance(),
+        )
+
+    async def _taken(self, standby: Standby, kind: tuple[object, ...]) -> FastDebuggee | None:
+        """One that has its program now; None if none waits that is as good as a new one."""
+        spare = await standby.take(kind)
+        if spare is None:
+            return None
+        assert isinstance(spare, FastDebuggee)
+        try:
+            if await spare.receives(launch.fast_program(self._program, answer=True)):
+                return spare
+        except BaseException:
+            standby.discard(spare)
+            raise
+        standby.discard(spare)
+        return None
+
+    async def _begin_next(self) -> FastDebuggee:
+        """The same again, but for what Python chooses by chance."""
+        seed = None if self._program.hash_seed is None else chance_seed()
+        return await self._begin(replace(self._program, hash_seed=seed))
+
+    async def _begin(self, program: Program) -> FastDebuggee:
+        """A process that is about to ask for its program. Raises LaunchFailed."""
         ours, theirs = socket.socketpair()
         stream = SocketByteStream(trio.socket.from_stdlib_socket(ours))
         try:
             with theirs:
-                plan = launch.fast_spawn(self._interpreter, self._program, fd=theirs.fileno())
+                plan = launch.fast_spawn(self._interpreter, program, fd=theirs.fileno())
                 process = await self._spawn(plan, theirs.fileno())
         except BaseException:
             ours.close()
             raise
-        debuggee.adopt(process, self._plan.stdin)
-        debuggee.connect(stream, EventHandler(debuggee))
-        await self._shake_hands(debuggee, has_probe=True)
+        return FastDebuggee(process, stream, program.hash_seed)
 
     async def plain(self, debuggee: Debuggee) -> None:
         """The debuggee connects to us; a peer that does not know the token is hung up on."""

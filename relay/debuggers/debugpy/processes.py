@@ -18,6 +18,7 @@ from typing import Any
 import psutil
 
 from relay.actions import Action
+from relay.debuggers.debugpy.fast_debuggee import BEGUN
 from relay.session.debuggee.attachable_process import AttachableProcess, DebugListener, Obstacle
 from relay.session.debuggee.debuggee import LIVE, Debuggee
 
@@ -71,7 +72,7 @@ def _of_identity(process: psutil.Process) -> Obstacle | None:
         return Obstacle(f"process {pid} has ended", Action.CHECK_PROCESS_ID)
     if runs_python(process) is False:
         return Obstacle(f"process {pid} does not run Python", Action.CHOOSE_PYTHON_PROCESS)
-    if _is_helper(process.cmdline()):
+    if _is_helper(process.cmdline()) or pid in {one.process.pid for one in BEGUN}:
         return Obstacle("it is a part of a debugger", "Choose the process of the program itself")
     return None
 

@@ -37,6 +37,9 @@ CHILDREN_SITE = DEBUGGEE / "children_site"
 UNFIT_EXIT_CODE = 97
 """Exit code of a fast debuggee whose pydevd is unknown to the bootstrap: try the next rung."""
 
+READY = b"!"
+"""What a fast debuggee that was started ahead answers if it is as good as a new one."""
+
 OLDEST_FAST = (3, 8)
 NEWEST_FAST = (3, 14)
 
@@ -193,24 +196,35 @@ def _require_debugger(interpreter: Interpreter) -> None:
 def fast_spawn(interpreter: Interpreter, program: Program, *, fd: int) -> Spawn:
     """The debuggee with DAP on `fd`, its end of a connected stream socket pair.
 
-    `fd` must be inherited under the same number. A debuggee that is unfit sends the DAP event
-    `relayUnfit` with a `reason` there, and leaves with
+    `fd` must be inherited under the same number; the first on it is `fast_program`. A debuggee that
+    is unfit sends the DAP event `relayUnfit` with a `reason` there, and leaves with
     UNFIT_EXIT_CODE. It leads its own process group, which dies with the socket.
+
+    Of the program only its surroundings are taken: one that is started ahead learns the rest later.
+    """
+    setup = {"fd": fd, "debugpy": str(debugpy_directory().parent), "probe": str(PROBE)}
+    environment = dict(program.env)
+    if program.hash_seed is not None:
+        environment[HASH_SEED] = str(program.hash_seed)
+    argv = [*_python(interpreter, program), str(BOOTSTRAP), json.dumps(setup)]
+    return Spawn(argv, environment)
+
+
+def fast_program(program: Program, *, answer: bool = False) -> bytes:
+    """What a process of `fast_spawn` is to run.
+
+    With `answer` it sends READY at once, before any DAP; or leaves, if what it has read at its start
+    is not what a new process would read.
     """
     spec = {
-        "fd": fd,
-        "debugpy": str(debugpy_directory().parent),
-        "probe": str(PROBE),
         "kind": program.kind,
         "target": program.target,
         "args": list(program.args),
+        "hash_seed": None if program.hash_seed is None else [program.env.get(HASH_SEED)],
+        "answer": answer,
     }
-    environment = dict(program.env)
-    if program.hash_seed is not None:
-        spec["hash_seed"] = [environment.get(HASH_SEED)]
-        environment[HASH_SEED] = str(program.hash_seed)
-    argv = [*_python(interpreter, program), str(BOOTSTRAP), json.dumps(spec)]
-    return Spawn(argv, environment)
+    text = json.dumps(spec).encode()
+    return len(text).to_bytes(4, "big") + text
 
 
 def plain_spawn(interpreter: Interpreter, program: Program, *, port: int, token: str) -> Spawn:

@@ -110,6 +110,7 @@ async def _launch(
         debug_subprocesses=False,
         watched_state=dict(state),
         recorded_places=(),
+        standby=False,  # the hash seed is to be that of the first run
     )
     hidden.breakpoints.load(_fresh(journey.start))
     hidden.definition.stop_at_exceptions(journey.start.exceptions)

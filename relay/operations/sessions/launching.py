@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -33,7 +32,7 @@ from relay.operations.history.recordings import recorded_places
 from relay.operations.paths import resolve, similar_files
 from relay.process.stdin_queue import QUEUE_BYTES
 from relay.session.debuggee.attach_target import AttachTarget, Mappings
-from relay.session.debuggee.launch_plan import LaunchPlan
+from relay.session.debuggee.launch_plan import LaunchPlan, chance_seed
 from relay.session.debugger import Ability
 from relay.session.definition import without_waiting
 from relay.session.session import Session
@@ -145,13 +144,14 @@ async def _plan(session: Session, body: LaunchRequest) -> LaunchPlan:
         workers_only=children == "workers",
         hash_seed=_hash_seed(body.env),
         recorded_places=await recorded_places(session, body.record),
+        standby=body.standby,
     )
 
 
 def _hash_seed(given: Mapping[str, str]) -> int | None:
     """What Python would choose by chance, so that another run can be given the same."""
     chosen = {**_own_environment(), **given}.get("PYTHONHASHSEED")
-    return secrets.randbelow(2**32 - 1) + 1 if chosen in (None, "", "random") else None
+    return chance_seed() if chosen in (None, "", "random") else None
 
 
 def _choose_python(session: Session, body: LaunchRequest, cwd: str) -> None:

@@ -16,8 +16,7 @@ import os
 import socket
 import sys
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
 import trio
@@ -136,10 +135,36 @@ class StdioByteStream:
         await self._receive.aclose()
 
 
-@dataclass(slots=True)
-class _Pending:
-    done: trio.Event = field(default_factory=trio.Event)
-    response: Response | None = None
+class Sent:
+    """A request on its way; one that could not be sent has no number."""
+
+    __slots__ = ("_command", "_link", "_seq", "done", "response")
+
+    def __init__(self, link: Link, command: str, seq: int | None = None) -> None:
+        self._link = link
+        self._command = command
+        self._seq = seq
+        self.done = trio.Event()
+        self.response: Response | None = None
+
+    async def answer(self, timeout: float = math.inf) -> dict[str, Any]:
+        """The body of the answer.
+
+        Raises RequestFailed, RequestTimedOut (after `timeout` seconds) or LinkClosed.
+        """
+        if self._seq is None:
+            raise LinkClosed(self._command)
+        try:
+            with trio.move_on_after(timeout):
+                await self.done.wait()
+        finally:
+            if self.response is None:
+                self._link.abandon(self._seq)
+        if self.response is None:
+            if self._link.closed.is_set():
+                raise LinkClosed(self._command)
+            raise RequestTimedOut(self._command)
+        return _body(self.response)
 
 
 class Link:
@@ -152,7 +177,7 @@ class Link:
         self._on_event = on_event
         self._on_request = on_request
         self._conversation = Conversation()
-        self._pending: dict[int, _Pending] = {}
+        self._pending: dict[int, Sent] = {}
         self._outbox: deque[bytes] = deque()
         self._outgoing = trio.Event()
         self._writer_rests = False
@@ -185,44 +210,23 @@ class Link:
             pending.done.set()
         self._pending.clear()
 
-    def request(
+    async def request(
         self, command: str, arguments: Mapping[str, Any] | None = None, *, timeout: float = math.inf
-    ) -> Coroutine[Any, Any, dict[str, Any]]:
-        """Send one DAP request, now; what is returned waits for the body of its answer.
-
-        That raises RequestFailed, RequestTimedOut (after `timeout` seconds) or LinkClosed.
-        """
-        return self._answer_to(command, self._post(command, arguments), timeout)
-
-    async def _answer_to(
-        self, command: str, posted: tuple[int, _Pending] | None, timeout: float
     ) -> dict[str, Any]:
-        if posted is None:
-            raise LinkClosed(command)
-        seq, pending = posted
-        try:
-            with trio.move_on_after(timeout):
-                await pending.done.wait()
-        finally:
-            if pending.response is None:
-                self._abandon(seq)
-        if pending.response is None:
-            if self.closed.is_set():
-                raise LinkClosed(command)
-            raise RequestTimedOut(command)
-        return _body(pending.response)
+        """Send one DAP request and return the body of its answer; raises as `Sent.answer` does."""
+        return await self.send(command, arguments).answer(timeout)
 
-    def _post(
-        self, command: str, arguments: Mapping[str, Any] | None
-    ) -> tuple[int, _Pending] | None:
+    def send(self, command: str, arguments: Mapping[str, Any] | None = None) -> Sent:
+        """Send one DAP request now. Its answer is for who asks what is returned."""
         if self.closed.is_set():
-            return None
+            return Sent(self, command)
         seq, data = self._conversation.request(command, arguments)
-        pending = self._pending[seq] = _Pending()
+        sent = self._pending[seq] = Sent(self, command, seq)
         self._send(data)
-        return seq, pending
+        return sent
 
-    def _abandon(self, seq: int) -> None:
+    def abandon(self, seq: int) -> None:
+        """Nobody waits for this answer any more."""
         if self._pending.pop(seq, None) is not None:
             self._conversation.forget(seq)
 

@@ -30,6 +30,7 @@ from relay.session.dap.connection import (
     RequestFailed,
     RequestHandler,
     RequestTimedOut,
+    Sent,
 )
 from relay.session.debuggee.dismissal import Dismissal
 from relay.session.debuggee.ends import HANG_UP_GRACE, command_line, settle, until_first_end
@@ -324,13 +325,11 @@ class Debuggee:
         )
         limit = usual if timeout is None else timeout
         assert self.link is not None
-        return self._answer_to(command, self.link.request(command, arguments, timeout=limit), limit)
+        return self._answer_to(command, self.link.send(command, arguments), limit)
 
-    async def _answer_to(
-        self, command: str, answer: Coroutine[Any, Any, dict[str, Any]], limit: float
-    ) -> dict[str, Any]:
+    async def _answer_to(self, command: str, sent: Sent, limit: float) -> dict[str, Any]:
         try:
-            return await self._timed(command, answer)
+            return await self._timed(command, sent, limit)
         except RequestTimedOut:
             raise DebuggerTimeout(
                 f"the debugger did not answer {command} within {limit:g} s",
@@ -350,12 +349,10 @@ class Debuggee:
                 raise LaunchFailed(self._why_hung_up(command)) from None
             raise await self.lost(command) from None
 
-    async def _timed(
-        self, command: str, answer: Coroutine[Any, Any, dict[str, Any]]
-    ) -> dict[str, Any]:
+    async def _timed(self, command: str, sent: Sent, limit: float) -> dict[str, Any]:
         asked = trio.current_time()
         try:
-            return await answer
+            return await sent.answer(limit)
         finally:
             self.session.metrics.note_dap(command, trio.current_time() - asked)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,6 +39,9 @@ class LaunchPlan:
     hash_seed: int | None = None
     """In place of what Python chooses by chance; the program does not see that it was given."""
 
+    standby: bool = True
+    """Whether a debuggee that was started ahead may do; it brings a hash seed of its own."""
+
     watched_state: Mapping[str, Any] | None = None
     """The state whose writes are recorded from the beginning, as the inspector names it."""
 
@@ -55,3 +59,8 @@ class LaunchPlan:
             env=self.extra_env,
             rung=rung,
         )
+
+
+def chance_seed() -> int:
+    """A hash seed as Python chooses one where nobody gives it any. Never 0, which means none."""
+    return secrets.randbelow(2**32 - 1) + 1

@@ -95,6 +95,11 @@ class Journey:
         self.obstacle = NOT_LAUNCHED if plan is None else None
         self._is_announced = True
 
+    def begin_with_seed(self, hash_seed: int | None) -> None:
+        """The process that runs the program was started with this one."""
+        if self.plan is not None:
+            self.plan = replace(self.plan, hash_seed=hash_seed)
+
     def leave(self, leg: Leg) -> None:
         """A command that resumes the program is about to be sent."""
         if len(self.legs) >= MOST_LEGS:

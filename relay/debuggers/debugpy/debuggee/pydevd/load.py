@@ -264,13 +264,15 @@ def _untouched_process() -> Iterator[None]:
     """
     environment, path, names = dict(os.environ), list(sys.path), set(vars(builtins))
     os.environ.update(SETTINGS)
+    collects = gc.isenabled()
     gc.disable()  # hundreds of modules come and stay: nothing to collect
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        gc.enable()
+        if collects:
+            gc.enable()
         sys.path[:] = path
         _restore_environment(environment)
         for name in set(vars(builtins)) - names:
