@@ -14,7 +14,7 @@ from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import trio
 
@@ -28,7 +28,9 @@ from relay.session.definition import adopt, config_of
 from relay.session.session import Session
 from relay.session.standby import Standby
 from relay.session.state.session_definition import SessionOptions
-from relay.store import KeptSession, Store, open_store
+
+if TYPE_CHECKING:
+    from relay.store import KeptSession, Store
 
 log = logging.getLogger("relay.hub")
 
@@ -244,7 +246,11 @@ class Hub:
 @asynccontextmanager
 async def _opened_store(settings: Settings, persist: bool) -> AsyncIterator[Store | None]:
     """The state directory while it is ours, or None; what is unwritten is written at the end."""
-    store = await trio.to_thread.run_sync(open_store, settings.state_dir) if persist else None
+    store = None
+    if persist:
+        from relay.store import open_store  # only `relay serve` keeps anything
+
+        store = await trio.to_thread.run_sync(open_store, settings.state_dir)
     try:
         yield store
     finally:

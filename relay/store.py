@@ -42,17 +42,19 @@ LOCK_SECONDS = 1.0
 
 _SESSION_FILE = re.compile(r"(?P<id>sess_[0-9a-f]{8})\.json", re.ASCII)
 _BREAKPOINT_ID = re.compile(r"bp_[1-9][0-9]{0,17}", re.ASCII)
-_BREAKPOINTS = TypeAdapter(list[Breakpoint])
+_BREAKPOINTS = TypeAdapter(list[Breakpoint], config=ConfigDict(defer_build=True))
 
 
 class _KeptSession(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     created_at: datetime
     definition: Definition
 
 
 class _KeptBreakpoints(BaseModel):
+    model_config = ConfigDict(defer_build=True)
+
     format: Literal[1]
     sessions: dict[str, list[Breakpoint]]
 

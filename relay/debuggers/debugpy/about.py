@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,6 +17,8 @@ SUPPORTED_DEBUGGER = ",".join(
     for sign, version in zip((">=", "<"), SUPPORTED, strict=True)
 )
 """The range of versions as pip takes it."""
+
+INSTALL_COMMAND = f"{sys.executable} -m pip install '{DEBUGGER}{SUPPORTED_DEBUGGER}'"
 
 
 def health() -> dict[str, Any]:

@@ -1,25 +1,26 @@
-"""PythonDebugger: Python programs under debugpy."""
+"""PythonDebugger: Python programs under debugpy.
+
+What few sessions need, such as attaching and `relay doctor`, is imported by those that do: every
+`relay run` waits for the rest.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relay.config import Settings
-from relay.debuggers.debugpy import about, installation, rungs
-from relay.debuggers.debugpy.about import SUPPORTED_DEBUGGER, is_supported_debugger
-from relay.debuggers.debugpy.attach import attach_starter
+from relay.debuggers.debugpy import about, rungs
+from relay.debuggers.debugpy.about import INSTALL_COMMAND, SUPPORTED_DEBUGGER, is_supported_debugger
 from relay.debuggers.debugpy.breakpoint_text import check_log_message, translate_condition
 from relay.debuggers.debugpy.breakpoints import exception_filters, source_breakpoint
 from relay.debuggers.debugpy.control_exceptions import CONTROL_EXCEPTIONS
 from relay.debuggers.debugpy.handshake import shake_hands
 from relay.debuggers.debugpy.launching import launch_starters
-from relay.debuggers.debugpy.processes import process_name, python_processes
 from relay.debuggers.debugpy.rungs import Rung, is_launcher_frame
 from relay.debuggers.debugpy.source_check import analyse, check_expressions
 from relay.debuggers.debugpy.source_names import name_at
-from relay.models.doctor import Check
 from relay.session.debuggee.attach_target import AttachTarget
 from relay.session.debuggee.attachable_process import AttachableProcess
 from relay.session.debuggee.debuggee import Debuggee
@@ -31,20 +32,27 @@ from relay.session.source_analysis import SourceAnalysis, TextFault
 from relay.session.state.breakpoints import Breakpoint
 from relay.session.state.program_run import DebuggerReport
 
+if TYPE_CHECKING:
+    from relay.models.doctor import Check
+
 
 @dataclass(frozen=True)
 class PythonDebugger(Debugger):
     """debugpy, on the best rung that fits the program's interpreter."""
 
-    install_command = installation.COMMAND
+    install_command = INSTALL_COMMAND
 
     async def launch(self, session: Session, plan: LaunchPlan) -> list[tuple[Launched, Starter]]:
         return await launch_starters(session, plan)
 
     def attach(self, session: Session, target: AttachTarget) -> tuple[Launched, Starter]:
+        from relay.debuggers.debugpy.attach import attach_starter
+
         return attach_starter(session, target)
 
     def processes(self) -> Sequence[AttachableProcess]:
+        from relay.debuggers.debugpy.processes import python_processes
+
         return python_processes()
 
     async def join(self, debuggee: Debuggee) -> None:
@@ -52,6 +60,8 @@ class PythonDebugger(Debugger):
         await shake_hands(debuggee, rungs.initialize_arguments(Rung.FAST), opening, has_probe=True)
 
     def process_name(self, argv: Sequence[str]) -> str:
+        from relay.debuggers.debugpy.processes import process_name
+
         return process_name(argv)
 
     def is_launcher_frame(self, path: str | None, name: str) -> bool:
@@ -87,9 +97,13 @@ class PythonDebugger(Debugger):
         return about.information()
 
     async def check_installation(self, settings: Settings) -> Sequence[Check]:
+        from relay.debuggers.debugpy import installation
+
         return [installation.check_debugger(), await installation.check_interpreter(settings)]
 
     def check_attach(self) -> Check | None:
+        from relay.debuggers.debugpy import installation
+
         return installation.check_tracing()
 
     def report(self, body: Mapping[str, Any]) -> DebuggerReport:

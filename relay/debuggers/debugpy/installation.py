@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 
 import trio
 
 from relay.config import Settings
 from relay.debuggers.debugpy.about import (
     DEBUGGER,
+    INSTALL_COMMAND,
     SUPPORTED_DEBUGGER,
     debugpy_version,
     is_supported_debugger,
@@ -23,15 +23,13 @@ from relay.models.doctor import Check
 
 INTERPRETER_SECONDS = 20.0
 
-COMMAND = f"{sys.executable} -m pip install '{DEBUGGER}{SUPPORTED_DEBUGGER}'"
-
 
 def check_debugger() -> Check:
     found = debugpy_version()
     if found is None:
-        return Check.broken(DEBUGGER, "it is not installed beside the relay", COMMAND)
+        return Check.broken(DEBUGGER, "it is not installed beside the relay", INSTALL_COMMAND)
     if not is_supported_debugger(found):
-        return Check.broken(DEBUGGER, f"{found} is not {SUPPORTED_DEBUGGER}", COMMAND)
+        return Check.broken(DEBUGGER, f"{found} is not {SUPPORTED_DEBUGGER}", INSTALL_COMMAND)
     return Check.found(DEBUGGER, found)
 
 

@@ -1,6 +1,7 @@
 """One run of `relay run`, in this very process: no server, one session, every stop reported.
 
-Knows what is asked of the operations, and when. Refuses to know how it is written.
+Knows what is asked of the operations, and when. Refuses to know how it is written. Questions that
+few runs ask are imported by those: every run waits for the rest.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import trio
 from pydantic import ValidationError
@@ -23,25 +24,22 @@ from relay.faces.cli.run_end import FAILED, RunEnd
 from relay.faces.cli.run_failures import Failures, facts_of
 from relay.faces.cli.run_options import BOUND, RunOptions
 from relay.faces.cli.run_streams import RunStreams
-from relay.faces.cli.run_trace import TraceQuestion
 from relay.faces.cli.run_watches import RunWatches
 from relay.faces.cli.run_writers import CannotWriteError, JsonWriter, RunWriter, TextWriter
 from relay.hub import Hub, open_relay
-from relay.models.calls import CallsRequest, CallsView
 from relay.models.execution import ContinueRequest
-from relay.models.history import HistoryRequest
 from relay.models.launch import LaunchRequest
 from relay.models.sessions import SessionSettings
 from relay.models.watches import WatchesQuery, WatchRequest
-from relay.operations.breakpoints.captures import captures
-from relay.operations.execution.calls import get_calls, start_calls, want_calls
 from relay.operations.execution.stepping import STOPS, continue_execution
-from relay.operations.history.history import history
 from relay.operations.inspect.watches import add_watch, list_watches
 from relay.operations.report.stop_report import gather
 from relay.operations.sessions.ending import terminate
 from relay.operations.sessions.launching import launch
 from relay.operations.sessions.sessions import adapter_of, open_session
+
+if TYPE_CHECKING:
+    from relay.faces.cli.run_trace import TraceQuestion
 
 BAD_OPTIONS = 2
 PARTING_SECONDS = 5.0
@@ -162,6 +160,8 @@ class _Run:
         """What is to be stopped at and looked at; raises RelayError for what cannot be."""
         session, options = self._session, self._options
         if options.trace is not None:
+            from relay.faces.cli.run_trace import TraceQuestion
+
             self._question = TraceQuestion(options.trace, options.max_chars)
         self._breakpoints = RunBreakpoints(session)
         await self._breakpoints.place(options.breakpoints)
@@ -172,6 +172,8 @@ class _Run:
             with named(f"--eval {shlex.quote(expression)}"):
                 await add_watch(session, body=WatchRequest(expression=expression))
         if options.calls is not None:
+            from relay.operations.execution.calls import want_calls
+
             with named("--calls"):
                 want_calls(session, options.calls)
 
@@ -205,6 +207,8 @@ class _Run:
             await self._report_calls()
         streams.close()
         for number in self._breakpoints.capturing:
+            from relay.operations.breakpoints.captures import captures
+
             await self._writer.captured(await captures(session, number))
         end = self._end()
         await self._writer.ended(end.summary(), end.words())
@@ -324,6 +328,11 @@ class _Run:
 
     async def _say_why(self, frame: int) -> None:
         """Who wrote what --why asks for, in the frame that the report shows."""
+        if not self._options.whys:
+            return
+        from relay.models.history import HistoryRequest
+        from relay.operations.history.history import history
+
         for expression in dict.fromkeys(self._options.whys):
             option = f"--why {shlex.quote(expression)}"
             try:
@@ -340,11 +349,17 @@ class _Run:
     async def _report_calls(self) -> None:
         """Which own functions were called since the stop before, if that was asked for."""
         if self._options.calls is not None:
+            from relay.models.calls import CallsView
+            from relay.operations.execution.calls import get_calls
+
             view = CallsView(max_chars=max(self._options.max_chars, 200))
             await self._writer.called(await get_calls(self._session, query=view))
 
     async def _record_calls(self) -> None:
         if self._options.calls is not None:
+            from relay.models.calls import CallsRequest
+            from relay.operations.execution.calls import start_calls
+
             with suppress(InvalidSessionState):  # it was killed meanwhile
                 await start_calls(self._session, CallsRequest(focus=list(self._options.calls)))
 

@@ -12,22 +12,22 @@ import os
 import select
 import signal
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 import trio
 
 from relay.errors import RelayError
 from relay.faces.cli.complaint import complaint
-from relay.models.calls import CallsResult
-from relay.models.captures import Captures
-from relay.models.execution import WatchValue
-from relay.models.history import History
-from relay.models.report import Report
-from relay.models.trace import TraceResult
-from relay.operations.breakpoints.captures import render_table
-from relay.operations.history.history_text import history_text
 from relay.operations.report.report_text import one_line, render
+
+if TYPE_CHECKING:
+    from relay.models.calls import CallsResult
+    from relay.models.captures import Captures
+    from relay.models.execution import WatchValue
+    from relay.models.history import History
+    from relay.models.report import Report
+    from relay.models.trace import TraceResult
 
 STDOUT, STDERR = 1, 2
 STREAMS = {"stdout": STDOUT, "stderr": STDERR}
@@ -115,6 +115,8 @@ class TextWriter:
 
     async def why(self, found: History, root: str) -> None:
         """Who wrote what --why asked for."""
+        from relay.operations.history.history_text import history_text
+
         await self._say(history_text(found, root, self._max_chars))
 
     async def called(self, calls: CallsResult) -> None:
@@ -128,6 +130,8 @@ class TextWriter:
 
     async def captured(self, captures: Captures) -> None:
         """The table of what was kept."""
+        from relay.operations.breakpoints.captures import render_table
+
         head, _, rest = render_table(captures).partition("\n")
         await self._say(self._styled(f"[captured] {head}", bold=True) + f"\n{rest}".rstrip())
 

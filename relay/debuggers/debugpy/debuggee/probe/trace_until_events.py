@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.trace_tape import MOST_EVENTS
     from relay.debuggers.debugpy.debuggee.probe.trace_until import UntilTrace
 
-_getframe = frame_at  # a name of the module's own is found sooner
-
 
 class UntilMonitorListener(MonitorListener):
     """The events of such a trace, from 3.12 on. Code that is not the program's own makes one event."""
@@ -54,7 +52,7 @@ class UntilMonitorListener(MonitorListener):
         return True
 
     def _on_start(self, code: Any, offset: int) -> Any:
-        frame = _getframe(1)
+        frame = frame_at(1)
         try:
             meant = self.meant.get(code)
             if meant is None:
@@ -76,7 +74,7 @@ class UntilMonitorListener(MonitorListener):
         trace, kept_of, facts = self.until, self.until.frames.get, self.until.facts
 
         def on_line(code: Any, line: int) -> None:
-            frame = _getframe(1)
+            frame = frame_at(1)
             kept = kept_of(frame)
             if kept is None:
                 return
@@ -99,7 +97,7 @@ class UntilMonitorListener(MonitorListener):
         trace, frames = self.until, self.until.frames
 
         def on_return(code: Any, offset: int, value: Any) -> None:
-            frame = _getframe(1)
+            frame = frame_at(1)
             if frame not in frames:
                 return
             is_found = False
