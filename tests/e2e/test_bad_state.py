@@ -6,6 +6,7 @@ failing test.
 
 from __future__ import annotations
 
+import itertools
 import os
 import socket
 from collections.abc import AsyncIterator, Mapping
@@ -49,12 +50,14 @@ async def api(settings: Settings) -> AsyncIterator[Api]:
 SESSION_IDS = ["sess_00000000", "sess_", "nope", "SESS_00000000", "0", "-", "%00", "%F0%9F%90%9B"]
 
 
-@pytest.mark.parametrize("session_id", SESSION_IDS)
-async def test_unknown_sessions(api: Api, session_id: str) -> None:
-    for method, path in map(key, ROUTES):
-        if "{session_id}" in path:
-            where, request = filled(path, session_id), VALID.get((method, path), {})
-            await refused(api, "SESSION_NOT_FOUND", method, where, **request)
+async def test_unknown_sessions(api: Api) -> None:
+    """Every route with two of them, and one route with each: one function finds the session."""
+    routes = [key(route) for route in ROUTES if "{session_id}" in route.path]
+    asked = list(itertools.product(routes, SESSION_IDS[:2]))
+    asked += [(routes[0], session_id) for session_id in SESSION_IDS[2:]]
+    for (method, path), session_id in asked:
+        where, request = filled(path, session_id), VALID.get((method, path), {})
+        await refused(api, "SESSION_NOT_FOUND", method, where, **request)
 
 
 async def test_a_deleted_session_is_unknown(api: Api, program: Write) -> None:
@@ -64,13 +67,13 @@ async def test_a_deleted_session_is_unknown(api: Api, program: Write) -> None:
     assert error.details["session_id"] == session.id
 
 
-@pytest.mark.parametrize("breakpoint_id", ["bp_2", "bp_0", "bp_01", "1", "BP_1", "bp_1%20", "%00"])
-async def test_unknown_breakpoints(api: Api, program: Write, breakpoint_id: str) -> None:
+async def test_unknown_breakpoints(api: Api, program: Write) -> None:
     session = await created(api, program)
     before = await state_of(session)
-    where = f"{session.path}/breakpoints/{breakpoint_id}"
-    await refused(api, "BREAKPOINT_NOT_FOUND", "DELETE", where)
-    assert await state_of(session) == before
+    for breakpoint_id in ("bp_2", "bp_0", "bp_01", "1", "BP_1", "bp_1%20", "%00"):
+        where = f"{session.path}/breakpoints/{breakpoint_id}"
+        await refused(api, "BREAKPOINT_NOT_FOUND", "DELETE", where)
+        assert await state_of(session) == before, breakpoint_id
 
 
 UNKNOWN_THREADS = (0, -1, 999_999, 2**31, 2**63, 10**30)
@@ -98,18 +101,17 @@ async def test_a_running_program_has_no_unknown_threads_to_pause(api: Api, progr
     assert (await session.get())["status"] == "running"
 
 
-@pytest.mark.parametrize("frame", [2, 999, 2**31, 10**30])
-async def test_unknown_frames(api: Api, program: Write, frame: int) -> None:
+async def test_unknown_frames(api: Api, program: Write) -> None:
     session = await paused(api, program)
     await session.get("/stacktrace")  # the debugger tells of modules when it first shows a stack
     before = await state_of(session)
-    where, query = f"{session.path}/scopes", {"frame_id": frame}
-    assert (await refused(api, "FRAME_NOT_FOUND", "GET", where, params=query)).details[
-        "total_frames"
-    ] == 2
-    where, body = f"{session.path}/evaluate", {"expression": "1", "frame_id": frame}
-    await refused(api, "FRAME_NOT_FOUND", "POST", where, json=body)
-    assert await state_of(session) == before
+    for frame in (2, 999, 2**31, 10**30):
+        where, query = f"{session.path}/scopes", {"frame_id": frame}
+        error = await refused(api, "FRAME_NOT_FOUND", "GET", where, params=query)
+        assert error.details["total_frames"] == 2
+        where, body = f"{session.path}/evaluate", {"expression": "1", "frame_id": frame}
+        await refused(api, "FRAME_NOT_FOUND", "POST", where, json=body)
+        assert await state_of(session) == before, frame
 
 
 UNKNOWN_REFERENCES = (0, -1, 1, 999_999, 2**31, 2**63, -(10**30), 10**30)
@@ -141,16 +143,16 @@ async def test_stale_references_say_that_they_are_stale(api: Api, program: Write
         assert "die when the program runs" in error.details["suggestion"]
 
 
-@pytest.mark.parametrize("start", [10, 100, 2**31, 2**63, 10**30])
-async def test_pages_beyond_the_end_are_empty(api: Api, program: Write, start: int) -> None:
+async def test_pages_beyond_the_end_are_empty(api: Api, program: Write) -> None:
     session = await paused(api, program)
     seen = await session.locals()
-    for name in ("items", "names", "config"):
-        reference = seen[name]["variables_reference"]
-        page = await session.get("/variables", variables_reference=reference, start=start)
-        assert (page["variables"], page["has_more"]) == ([], False), name
-    stack = await session.get("/stacktrace", start_frame=start)
-    assert (stack["frames"], stack["total_frames"]) == ([], 2)
+    for start in (10, 100, 2**31, 2**63, 10**30):
+        for name in ("items", "names", "config"):
+            reference = seen[name]["variables_reference"]
+            page = await session.get("/variables", variables_reference=reference, start=start)
+            assert (page["variables"], page["has_more"]) == ([], False), (name, start)
+        stack = await session.get("/stacktrace", start_frame=start)
+        assert (stack["frames"], stack["total_frames"]) == ([], 2), start
 
 
 # Wrong states ------------------------------------------------------------------------------
@@ -356,17 +358,13 @@ def bad_launches() -> Mapping[str, tuple[str, Any]]:
     }
 
 
-@pytest.mark.parametrize("name", bad_launches())
-async def test_a_refused_launch_leaves_the_session_created(
-    api: Api, program: Write, name: str
-) -> None:
+async def test_a_refused_launch_leaves_the_session_created(api: Api, program: Write) -> None:
     session = await created(api, program)
     program("def f(:\n", name="broken.py")
     before = await state_of(session)
-    code, body = bad_launches()[name]
-    await refused(api, code, "POST", f"{session.path}/launch", json=body)
-    after = await state_of(session)
-    assert after[:2] == before[:2]
+    for name, (code, body) in bad_launches().items():
+        await refused(api, code, "POST", f"{session.path}/launch", json=body)
+        assert (await state_of(session))[:2] == before[:2], name
     assert (await session.launch("main.py"))["status"] == "paused"
 
 
@@ -381,23 +379,18 @@ async def test_a_syntax_error_is_shown_with_its_place(api: Api, program: Write) 
     assert details["text"].strip() == "if x == 1"
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
+async def test_a_session_needs_what_it_names(api: Api, program: Write) -> None:
+    program(WAITING)
+    for field, value in (
         ("project_root", "nowhere"),
         ("project_root", "main.py"),
         ("python_path", "nowhere"),
         ("python_path", "main.py"),
         ("python_path", "/"),
-    ],
-)
-async def test_a_session_needs_what_it_names(
-    api: Api, program: Write, field: str, value: str
-) -> None:
-    program(WAITING)
-    error = await refused(api, "INVALID_REQUEST", "POST", "/sessions", json={field: value})
-    assert fields_of(error) == [field]
-    assert (await api.get("/sessions"))["total"] == 0
+    ):
+        error = await refused(api, "INVALID_REQUEST", "POST", "/sessions", json={field: value})
+        assert fields_of(error) == [field], value
+        assert (await api.get("/sessions"))["total"] == 0, value
 
 
 async def test_an_interpreter_that_is_none_fails_the_launch(api: Api, program: Write) -> None:
@@ -427,18 +420,15 @@ BAD_PLACES: Mapping[str, tuple[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_PLACES)
-async def test_one_bad_breakpoint_refuses_its_whole_batch(
-    api: Api, program: Write, name: str
-) -> None:
+async def test_one_bad_breakpoint_refuses_its_whole_batch(api: Api, program: Write) -> None:
     session = await created(api, program)
     before = await state_of(session)
-    code, bad = BAD_PLACES[name]
     good = {"file": "main.py", "line": program(WAITING).line("last")}
-    batch = {"breakpoints": [good, {**good, **bad}]}
-    error = await refused(api, code, "POST", f"{session.path}/breakpoints", json=batch)
-    assert error.details["file"]
-    assert await state_of(session) == before
+    for name, (code, bad) in BAD_PLACES.items():
+        batch = {"breakpoints": [good, {**good, **bad}]}
+        error = await refused(api, code, "POST", f"{session.path}/breakpoints", json=batch)
+        assert error.details["file"], name
+        assert await state_of(session) == before, name
 
 
 async def test_a_line_past_the_end_names_the_last_one(api: Api, program: Write) -> None:
@@ -469,15 +459,12 @@ def bad_targets() -> Mapping[str, tuple[str, Any]]:
     }
 
 
-@pytest.mark.parametrize("name", bad_targets())
-async def test_a_refused_attach_leaves_the_session_created(
-    api: Api, program: Write, name: str
-) -> None:
+async def test_a_refused_attach_leaves_the_session_created(api: Api, program: Write) -> None:
     session = await created(api, program)
     before = await state_of(session)
-    code, body = bad_targets()[name]
-    await refused(api, code, "POST", f"{session.path}/attach", json=body)
-    assert (await state_of(session))[:2] == before[:2]
+    for name, (code, body) in bad_targets().items():
+        await refused(api, code, "POST", f"{session.path}/attach", json=body)
+        assert (await state_of(session))[:2] == before[:2], name
     assert (await session.launch("main.py"))["status"] == "paused"
 
 
@@ -496,12 +483,12 @@ async def test_expressions_that_do_not_parse(api: Api, program: Write) -> None:
     assert await state_of(session) == before
 
 
-@pytest.mark.parametrize("context", ["watch", "hover"])
-async def test_looking_takes_no_statements(api: Api, program: Write, context: str) -> None:
+async def test_looking_takes_no_statements(api: Api, program: Write) -> None:
     session = await paused(api, program)
-    where, body = f"{session.path}/evaluate", {"expression": "items = 1", "context": context}
-    await refused(api, "EVALUATE_ERROR", "POST", where, json=body)
-    assert (await session.locals())["items"]["type"] == "list"
+    for context in ("watch", "hover"):
+        where, body = f"{session.path}/evaluate", {"expression": "items = 1", "context": context}
+        await refused(api, "EVALUATE_ERROR", "POST", where, json=body)
+        assert (await session.locals())["items"]["type"] == "list", context
 
 
 async def test_the_session_limit_names_what_can_be_deleted(api: Api) -> None:
