@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 import warnings
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +32,12 @@ LOOP = """
     def run(items, limit):
         unique = {"}": 1, "{": 2}
         for n in range(1, 11):
-            print(n)  # @loop
+            print(n)
 
 
     run([1, 5], 3)
 """
-
-
-@pytest.fixture
-def loop(tmp_path: Path) -> Program:
-    return Program.write(tmp_path / "loop.py", LOOP)
+LOOPS = "print(n)"
 
 
 # What pydevd makes of a log message: its own words, kept here so that the tables and
@@ -298,37 +294,54 @@ def test_fields_show_what_f_strings_show(value: str, conversion: str, spec: str)
     assert logged(field, value=value) == field.format(value=value)
 
 
-def test_live_log_messages(loop: Program) -> None:
+class Copies:
+    """A program whose loop has a line for each of some breakpoints; they know nothing of each other."""
+
+    def __init__(self, directory: Path, points: Sequence[Mapping[str, Any]]) -> None:
+        marks = [f"line{number}" for number in range(len(points))]
+        body = "\n            ".join(f"print(n)  # @{mark}" for mark in marks)
+        self.program = Program.write(directory / "copies.py", LOOP.replace(LOOPS, body))
+        self.lines = [self.program.line(mark) for mark in marks]
+        placed = zip(self.lines, points, strict=True)
+        self.breakpoints = {self.program.path: [{"line": line, **point} for line, point in placed]}
+
+
+def test_live_log_messages(tmp_path: Path) -> None:
     messages = [
         "[{n=}] 100% {items!r:>10} {{x}} {unique['}']}",
         "{[i for i in items if i > limit]}",
     ]
-    line = loop.line("loop")
-    for message in messages:
-        with live_peer(loop.path) as peer:
-            point = {"line": line, "logMessage": translate_log_message(message)}
-            peer.start({loop.path: [{**point, "hitCondition": canonical_hit_condition("== 2")}]})
-            printed = peer.output()
-        names = {"n": 2, "items": [1, 5], "limit": 3, "unique": {"}": 1, "{": 2}}
-        assert logged(message, **names) in printed
+    second = canonical_hit_condition("== 2")
+    points = [{"logMessage": translate_log_message(m), "hitCondition": second} for m in messages]
+    copies = Copies(tmp_path, points)
+    with live_peer(copies.program.path) as peer:
+        peer.start(copies.breakpoints)
+        printed = peer.output()
+    names = {"n": 2, "items": [1, 5], "limit": 3, "unique": {"}": 1, "{": 2}}
+    assert [message for message in messages if logged(message, **names) not in printed] == []
 
 
-@pytest.mark.parametrize(
-    ("point", "stops"),
-    [
-        ({"condition": translate_condition("\n n == 2\n")}, 1),
-        ({"condition": translate_condition("any(i * n > limit * 12 for i in items)")}, 3),
-        ({"hitCondition": canonical_hit_condition("% 4")}, 2),
-        ({"hitCondition": canonical_hit_condition("<= 03")}, 3),
-        ({"hitCondition": canonical_hit_condition("7")}, 1),
-        ({"hitCondition": translate_both("n > 5", "% 2")}, 3),
-        ({"hitCondition": translate_both("sum(n for _ in items) > 12", ">= 2")}, 4),
-        # Why `translate_both` is there: sent apart, either is enough.
-        ({"condition": "n > 5", "hitCondition": "%2"}, 7),
-    ],
-    ids=json.dumps,
-)
-def test_live_conditions(loop: Program, point: dict[str, Any], stops: int) -> None:
-    with live_peer(loop.path) as peer:
-        peer.start({loop.path: [{"line": loop.line("loop"), **point}]})
-        assert len(list(peer.stops())) == stops
+LIVE_CONDITIONS: list[tuple[dict[str, str], int]] = [
+    ({"condition": translate_condition("\n n == 2\n")}, 1),
+    ({"condition": translate_condition("any(i * n > limit * 12 for i in items)")}, 3),
+    ({"hitCondition": canonical_hit_condition("% 4")}, 2),
+    ({"hitCondition": canonical_hit_condition("<= 03")}, 3),
+    ({"hitCondition": canonical_hit_condition("7")}, 1),
+    ({"hitCondition": translate_both("n > 5", "% 2")}, 3),
+    ({"hitCondition": translate_both("sum(n for _ in items) > 12", ">= 2")}, 4),
+    # Why `translate_both` is there: sent apart, either is enough.
+    ({"condition": "n > 5", "hitCondition": "%2"}, 7),
+]
+"""What a breakpoint says, and how often it stops a loop of ten rounds."""
+
+
+def test_live_conditions(tmp_path: Path) -> None:
+    copies = Copies(tmp_path, [point for point, _ in LIVE_CONDITIONS])
+    with live_peer(copies.program.path) as peer:
+        peer.start(copies.breakpoints)
+        stopped = Counter(line for _, line in peer.stops())
+    found = [
+        (point, stopped[line])
+        for (point, _), line in zip(LIVE_CONDITIONS, copies.lines, strict=True)
+    ]
+    assert found == LIVE_CONDITIONS

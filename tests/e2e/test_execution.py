@@ -14,6 +14,7 @@ import trio
 from relay import Settings
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.conftest import running_relay
+from tests.e2e.rungs import on_every_rung
 from tests.programs import Program
 
 Write = Callable[..., Program]
@@ -49,6 +50,8 @@ async def stopped_at(api: Api, program: Program, mark: str, **more: Any) -> Sess
 
 # Steps ---------------------------------------------------------------------------------------
 
+STEPS = ("step-over", "step-into", "step-out")
+
 
 @pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])
 async def test_steps_tell_place_and_return_value(api: Api, program: Write, mode: str) -> None:
@@ -82,8 +85,7 @@ async def test_a_step_without_a_call_has_no_return_value(api: Api, program: Writ
     assert "return_value" not in over
 
 
-@pytest.mark.parametrize("verb", ["step-over", "step-into", "step-out"])
-@pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])
+@pytest.mark.parametrize(("mode", "verb"), on_every_rung(STEPS))
 async def test_a_step_from_the_last_line_ends_the_program(
     api: Api, program: Write, mode: str, verb: str
 ) -> None:
@@ -98,8 +100,7 @@ async def test_a_step_from_the_last_line_ends_the_program(
     assert ended["exit_code"] == 3
 
 
-@pytest.mark.parametrize("verb", ["step-over", "step-into", "step-out"])
-@pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])
+@pytest.mark.parametrize(("mode", "verb"), on_every_rung(STEPS))
 async def test_a_step_over_the_last_print_ends_with_its_output(
     api: Api, program: Write, mode: str, verb: str
 ) -> None:
@@ -125,8 +126,7 @@ RAISES = """
 """
 
 
-@pytest.mark.parametrize("verb", ["step-over", "step-into", "step-out"])
-@pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])
+@pytest.mark.parametrize(("mode", "verb"), on_every_rung(STEPS))
 async def test_a_step_from_a_line_that_raises_does_not_run_away(
     api: Api, program: Write, mode: str, verb: str
 ) -> None:
@@ -598,8 +598,9 @@ HANGS = """
 """
 
 
-@pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])
-@pytest.mark.parametrize("where", ["work()", "thread.start(); thread.join()"])
+@pytest.mark.parametrize(
+    ("mode", "where"), on_every_rung(["work()", "thread.start(); thread.join()"])
+)
 async def test_a_repr_that_hangs_times_out_and_the_session_goes_on(
     quick: Api, program: Write, mode: str, where: str
 ) -> None:
@@ -655,8 +656,9 @@ KEEPS_THE_GIL = """
 """
 
 
-@pytest.mark.parametrize("how", ["/continue", "/step-over", "/threads/{}/continue"])
-@pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])
+@pytest.mark.parametrize(
+    ("mode", "how"), on_every_rung(["/continue", "/step-over", "/threads/{}/continue"])
+)
 async def test_a_resume_is_answered_before_code_that_lets_nobody_run(
     settings: Settings, program: Write, mode: str, how: str
 ) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import Any
 
 import httpx
@@ -18,8 +19,13 @@ from tests.e2e.api import Api
 
 Document = dict[str, Any]
 
-DOCUMENT: Document = json.loads(json.dumps(openapi(ROUTES)))
-"""What `/openapi.json` serves: making it takes longer than most tests."""
+
+@cache
+def served_document() -> Document:
+    """What `/openapi.json` serves. Shared: making it takes longer than most tests."""
+    document: Document = json.loads(json.dumps(openapi(ROUTES)))
+    return document
+
 
 assert "date-time" in oas31_format_checker.checkers, "no timestamp would be checked"
 
@@ -31,8 +37,8 @@ class Undocumented(AssertionError):
 class Witness:
     """Watches the responses of one client; raises Undocumented out of the request."""
 
-    def __init__(self, document: Document = DOCUMENT) -> None:
-        self.document = document
+    def __init__(self, document: Document | None = None) -> None:
+        self.document = document = document or served_document()
         self.answers: list[tuple[str, str, int, Any]] = []
         """Method, path template, status and body of every response so far."""
         self._prefix: str = document["servers"][0]["url"]
