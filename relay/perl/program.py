@@ -47,31 +47,26 @@ class ProgramOutput:
 
     def drain(self) -> bool:
         """Report what is there. False at the end of the pipe."""
-        while not self.ended.is_set():
-            try:
-                data = os.read(self._fd, 65536)
-            except BlockingIOError:
-                return True
-            text = self._decoder.decode(data, final=not data)
-            if text:
-                self._report(self._category, text)
-            if not data:
-                self.ended.set()
-        return False
+        while (has_come := self._report_some()) is True:
+            pass
+        return has_come is None
 
     async def run(self, ready: Callable[[], Awaitable[None]]) -> None:
         """Report everything until the end; `ready` is awaited while too much is on its way."""
         while not self.ended.is_set():
             await trio.lowlevel.wait_readable(self._fd)
-            if not self._drain_some():
+            if self._report_some() is False:
                 break
             await ready()
 
-    def _drain_some(self) -> bool:
+    def _report_some(self) -> bool | None:
+        """Report what one read brings; None: there is nothing yet, False: the pipe has ended."""
+        if self.ended.is_set():
+            return False
         try:
             data = os.read(self._fd, 65536)
         except BlockingIOError:
-            return True
+            return None
         text = self._decoder.decode(data, final=not data)
         if text:
             self._report(self._category, text)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Never
 
-from relay.errors import DebuggerError, InvalidRequest, VariableNotFound
+from relay.debuggers.standard.data_breakpoints import AdapterDataBreakpoints
+from relay.errors import DebuggerError, VariableNotFound
 from relay.session.dap.breakpoint_sync import id_of, take_answers
 from relay.session.inspector import MAX_VALUE, Extra, Inspector, Page
 from relay.session.state.breakpoints import Breakpoint
@@ -52,7 +53,7 @@ class StandardInspector(Inspector):
         self._debugger = debugger
         self._can = dict(can)
         self._known: dict[int, dict[str, Any]] = {}
-        self._data: dict[str, dict[str, Any]] = {}  # data breakpoints as they are sent
+        self._data_breakpoints = AdapterDataBreakpoints(debuggee, self.scopes)
         self._threads: list[dict[str, Any]] = []  # as the adapter listed them last
 
     def learn(self, capabilities: Mapping[str, Any]) -> None:
@@ -440,42 +441,14 @@ class StandardInspector(Inspector):
         """Raises InvalidRequest for what the adapter does not take, in its own words."""
         if not self._can.get("supportsDataBreakpoints"):
             self._cannot("stop when data changes")
-        wish = {"dataId": await self._data_id(frame, expression), "accessType": "write"}
-        if condition is not None:
-            wish["condition"] = condition
-        before, self._data = self._data, {**self._data, number: wish}
-        answer = (await self._send_data_breakpoints())[number]
-        if not answer.get("verified"):
-            self._data = before
-            await self._send_data_breakpoints()
-            raise _not_watched(expression, answer.get("message"))
-        return {"how": "debugger", "note": answer.get("message")}
-
-    async def _data_id(self, frame: Frame, expression: str) -> str:
-        asked = {"name": expression, "frameId": frame.dap_id}
-        body = await self._debuggee.request("dataBreakpointInfo", asked)
-        if body.get("dataId") is None:  # some know the variables of a scope only
-            for scope in (await self.scopes(frame))[:1]:
-                asked = {"name": expression, "variablesReference": scope["variables_reference"]}
-                body = await self._debuggee.request("dataBreakpointInfo", asked)
-        if body.get("dataId") is None:
-            raise _not_watched(expression, body.get("description"))
-        return str(body["dataId"])
-
-    async def _send_data_breakpoints(self) -> dict[str, Mapping[str, Any]]:
-        """All that there are; what the adapter says of each."""
-        wanted = {"breakpoints": list(self._data.values())}
-        body = await self._debuggee.request("setDataBreakpoints", wanted)
-        answers = list(body.get("breakpoints") or [])
-        answers += [{}] * (len(self._data) - len(answers))
-        return dict(zip(self._data, answers, strict=False))
+        note = await self._data_breakpoints.add(frame, number, expression, condition)
+        return {"how": "debugger", "note": note}
 
     async def delete_data_breakpoint(self, number: str) -> None:
-        if self._data.pop(number, None) is not None:
-            await self._send_data_breakpoints()
+        await self._data_breakpoints.remove(number)
 
     async def data_breakpoint_states(self) -> dict[str, dict[str, Any]]:
-        return {number: {"how": "debugger"} for number in self._data}
+        return {number: {"how": "debugger"} for number in self._data_breakpoints.numbers}
 
     async def data_change(self, frame: Frame) -> dict[str, Any] | None:
         return None  # DAP says that something has changed, and not what
@@ -515,11 +488,3 @@ def _cut(shown: dict[str, Any], most: int) -> dict[str, Any]:
     if len(shown["value"]) <= most:
         return shown
     return {**shown, "value": shown["value"][: most - 1] + "…", "truncated": True}
-
-
-def _not_watched(expression: str, reason: Any) -> InvalidRequest:
-    message = str(reason or f"{expression} cannot be watched")
-    suggestion = "Name a variable of the frame"
-    return InvalidRequest.of_field(
-        "expression", message, expression, text=message, suggestion=suggestion
-    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from relay.faces.cli.run_failures import Failures
-from relay.operations.report.stop_report import never_hit, not_known, unwatched
+from relay.operations.report.missed import never_hit, not_known, unwatched
 
 FAILED = 1
 

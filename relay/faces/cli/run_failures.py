@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from relay.operations.report.stop_report import short_path
+from relay.operations.report.short_paths import short_path
 
 Session: TypeAlias = Any
 Stop: TypeAlias = Any

@@ -32,7 +32,8 @@ from relay.operations.inspect.snapshot import printed_since
 from relay.operations.output import reading
 from relay.operations.report import blocked
 from relay.operations.report.printed_text import newest
-from relay.operations.report.stop_report import short_path, stop_report
+from relay.operations.report.short_paths import short_path
+from relay.operations.report.stop_report import stop_report
 from relay.operations.sessions import creating, ending, launching, sessions
 from relay.operations.sessions.sessions import adapter_of
 from relay.operations.sessions.stop_wait import until_stop, wait_for_stop

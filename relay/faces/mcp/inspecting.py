@@ -23,7 +23,7 @@ from relay.models.variables import ChildrenQuery, FrameVariablesQuery, RevealQue
 from relay.operations.hangs.hang_report import hang_report
 from relay.operations.inspect import inspection, lookup, source, tasks, variables
 from relay.operations.report import printed
-from relay.operations.report.stop_report import short_path
+from relay.operations.report.short_paths import short_path
 from relay.operations.server import processes
 
 PAGE = 200

@@ -35,7 +35,8 @@ async def trace_call(hub: Hub, asked: Trace) -> str:
 
 async def _why(session: Session, asked: Trace) -> str:
     if asked.target is None:
-        raise InvalidRequest("what=why needs `target`: the expression whose value is asked about")
+        message = "what=why needs the expression whose value is asked about"
+        raise InvalidRequest.of_field("target", message, None)
     request = HistoryRequest(expression=asked.target, wait=max(1.0, asked.wait))
     found = await history(session, body=request)
     return history_text(found, session.config.project_root, asked.max_chars)

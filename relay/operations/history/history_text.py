@@ -10,7 +10,7 @@ import os
 
 from relay.models.history import History, HistoryWrite
 from relay.operations.report.report_text import cut, one_line, size
-from relay.operations.report.stop_report import without_home
+from relay.operations.report.short_paths import without_home
 
 CALLERS = 3
 """Of a write, how many callers are named."""

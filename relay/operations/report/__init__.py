@@ -1,1 +1,9 @@
-"""Where a program stands, in a few lines of text."""
+"""Where a program stands, in a few lines of text.
+
+stop_report     what is gathered of a stop, or of the end
+report_text     that as text, within a budget
+missed          breakpoints that were never hit, and processes that nobody watched
+printed, printed_text   what the program printed, as a terminal would show it
+blocked         threads that run no Python, of a program that does not stop
+short_paths     paths as reports show them
+"""

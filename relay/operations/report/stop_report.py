@@ -6,10 +6,8 @@ One question to the debuggee in the usual case. Source: contract, sections 4 and
 from __future__ import annotations
 
 import keyword
-import os
 import re
 import sys
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,16 +26,15 @@ from relay.models.report import (
     ReportQuery,
     ReportView,
 )
-from relay.operations.inspect.lookup import is_user_code
-from relay.operations.report.report_text import CUT, place_of, render
+from relay.operations.report.missed import never_hit, not_known, unwatched
+from relay.operations.report.report_text import place_of, render
+from relay.operations.report.short_paths import is_own, short_path
 from relay.operations.sessions.sessions import failure_fields
 from relay.redaction.redaction import REVEALING, Redaction
 from relay.session.dap.stack import stack
 from relay.session.debuggee.exit_text import describe_exit
-from relay.session.own_code import own_roots
 from relay.session.session import Session
 from relay.session.source_text import source_lines
-from relay.session.state.breakpoints import Breakpoint
 from relay.session.state.stop import Failure, Frame, Stop
 
 MAX_VALUE = 240
@@ -50,12 +47,7 @@ TAIL_ENTRIES = 200
 STREAMS = {"stdout": "stdout", "stderr": "stderr", "log": "console"}
 """Streams by their names in a report, with the categories of output."""
 
-MOST_COMMANDS = 3
-MAX_COMMAND = 60
-"""Characters of one command line of a process that ran without the debugger."""
-
 _NAME = re.compile(r"[^\W\d]\w*")
-_INSTALLED = re.compile(r".*/(?:site|dist)-packages/|.*/lib(?:64)?/python[\d.]+/")
 
 
 async def stop_report(
@@ -150,12 +142,12 @@ def _returned(answer: Mapping[str, Any]) -> str:
 
 async def _frame_to_show(session: Session, stop: Stop) -> Frame | None:
     """The top one; of an exception from within a library, the program's own that called it."""
-    if stop.top is None or stop.exception is None or _is_own(session, stop.top.path):
+    if stop.top is None or stop.exception is None or is_own(session, stop.top.path):
         return stop.top
     if stop.failure is not None:
         return stop.top  # the debuggee has put it on top
     frames = await stack(session.require_debuggee("report"), stop, stop.thread_id)
-    own = (frame for frame in frames if _is_own(session, frame.path))
+    own = (frame for frame in frames if is_own(session, frame.path))
     return next(own, stop.top)
 
 
@@ -248,7 +240,7 @@ async def _stack(
             name=one["name"],
             path=short_path(session, one["path"]),
             line=one["line"],
-            own=_is_own(session, one["path"]),
+            own=is_own(session, one["path"]),
             shown=one["shown"],
             moved_on=bool(one.get("moved_on")),
             inner=bool(one.get("inner")),
@@ -262,7 +254,7 @@ def _frame(session: Session, frame: Frame, shown: bool) -> ReportFrame:
         name=frame.name,
         path=short_path(session, frame.path),
         line=frame.line,
-        own=_is_own(session, frame.path),
+        own=is_own(session, frame.path),
         shown=shown,
         moved_on=frame.moved_on,
         inner=frame.inner,
@@ -323,32 +315,6 @@ def _cause(session: Session, link: Mapping[str, Any]) -> ReportCause:
             name=place["function"], path=short_path(session, place["path"]), line=place["line"]
         ),
     )
-
-
-# Paths ---------------------------------------------------------------------------------------
-
-
-def _roots(session: Session) -> set[str]:
-    return set(own_roots(session))
-
-
-def _is_own(session: Session, path: str | None) -> bool:
-    return is_user_code(path, _roots(session))
-
-
-def short_path(session: Session, path: str | None) -> str | None:
-    """Relative to the project, or to where the program runs; of a library, without its home."""
-    if path is None:
-        return None
-    for root in sorted(_roots(session), key=len):
-        if path.startswith(root.rstrip("/") + "/") and is_user_code(path, {root}):
-            return os.path.relpath(path, root)
-    return without_home(path)
-
-
-def without_home(path: str) -> str:
-    """The path of a library's file, from where libraries are installed on."""
-    return _INSTALLED.sub("", path)
 
 
 # Without a stop --------------------------------------------------------------------------------
@@ -412,81 +378,3 @@ def _end(session: Session) -> str:
     if session.exit_code < 0:
         return f"ended: {describe_exit(session.exit_code).removeprefix('Process was ')}"
     return f"ended: exit code {session.exit_code}"
-
-
-def never_hit(session: Session) -> list[str]:
-    """The breakpoints in force that the program never came to, each with what may explain it."""
-    return [
-        _missed(session, breakpoint)
-        for breakpoint in session.breakpoints
-        if breakpoint.enabled
-        and not breakpoint.hit_count
-        and not _unknown(breakpoint)
-        and not _was_killed_silently(session, breakpoint)
-    ]
-
-
-def not_known(session: Session) -> str | None:
-    """The breakpoints of which nobody knows whether they were hit, in words; None without any.
-
-    What does not stop is counted in the process, which says so now and then: one that is killed
-    takes the rest along.
-    """
-    names = [
-        _missed(session, breakpoint)
-        for breakpoint in session.breakpoints
-        if breakpoint.enabled
-        and breakpoint.verified
-        and not breakpoint.hit_count
-        and _was_killed_silently(session, breakpoint)
-    ]
-    return f"killed before it said whether it came to: {'; '.join(names)}" if names else None
-
-
-def _was_killed_silently(session: Session, breakpoint: Breakpoint) -> bool:
-    stops = breakpoint.log_message is None and breakpoint.capture is None
-    if not breakpoint.verified or (stops and breakpoint.hit_condition is None):
-        return False
-    was_killed = session.reason == "target_exited" and (session.exit_code or 0) < 0
-    return was_killed or bool(session.program_run.losses)
-
-
-def unwatched(session: Session) -> str | None:
-    """The processes of the run that the debugger did not see, in words; None if it saw all.
-
-    What they came to, nobody knows: it belongs beside what was never hit.
-    """
-    kinds = Counter(
-        "a fork" if argv is None else " ".join(session.redaction.words(argv))[:MAX_COMMAND]
-        for argv in session.program_run.unwatched.values()
-    )
-    shown = [
-        one if times == 1 else f"{one} ({times} times)"
-        for one, times in kinds.most_common(MOST_COMMANDS)
-    ]
-    if len(kinds) > len(shown):
-        shown.append(f"{CUT} +{len(kinds) - len(shown)} more")
-    if session.program_run.ran_shell:
-        shown.append("what os.system ran")
-    if not shown:
-        return None
-    count = len(session.program_run.unwatched)
-    words = "processes" if count != 1 else "1 process"
-    return f"{f'{count} ' if count > 1 else ''}{words} ran without the debugger: {'; '.join(shown)}"
-
-
-def _unknown(breakpoint: Breakpoint) -> bool:
-    """A debugger that counts for itself reports its stops only: a log message is none."""
-    return breakpoint.judged_by_adapter and breakpoint.verified and bool(breakpoint.log_message)
-
-
-def _missed(session: Session, breakpoint: Breakpoint) -> str:
-    name = breakpoint.function or (
-        f"{short_path(session, breakpoint.shown_path)}:{breakpoint.shown_line}"
-    )
-    if not breakpoint.verified:
-        why = "; ".join(filter(None, (breakpoint.message, breakpoint.suggestion)))
-        return f"{name} ({why or 'not verified'})"
-    if breakpoint.condition is not None:
-        return f"{name} (if {breakpoint.condition})"
-    return name

@@ -195,16 +195,23 @@ class FrameTrace:
         if changed:
             target.setdefault("changed", []).extend(changed)
 
-    def leave(self, frame: Any, value: Any, suspends: bool) -> bool:
-        """A frame returns or, if it suspends, yields. Whether the recorded call is over."""
-        call = self.frames.get(frame)
+    def _settled(self, frame: Any) -> _TracedCall | None:
+        """The recorded call that the frame is about to leave, with what its last line has changed."""
+        call: _TracedCall | None = self.frames.get(frame)
         if call is None:
-            return False
+            return None
         if frame.f_code.co_name in SEAMLESS:
             del self.frames[frame]
-            return False
+            return None
         if call.depth:
             self._settle(call, frame)
+        return call
+
+    def leave(self, frame: Any, value: Any, suspends: bool) -> bool:
+        """A frame returns or, if it suspends, yields. Whether the recorded call is over."""
+        call = self._settled(frame)
+        if call is None:
+            return False
         if suspends:
             self._suspend(call, frame, value)
             return False
@@ -242,14 +249,9 @@ class FrameTrace:
 
     def unwound(self, frame: Any, error: Any) -> bool:
         """An exception leaves the frame. Whether the recorded call is over."""
-        call = self.frames.get(frame)
+        call = self._settled(frame)
         if call is None:
             return False
-        if frame.f_code.co_name in SEAMLESS:
-            del self.frames[frame]
-            return False
-        if call.depth:
-            self._settle(call, frame)
         call.record["exception"] = dict(self.texts.error(error), line=frame.f_lineno)
         return self._close(call, frame)
 

@@ -1,0 +1,83 @@
+"""Data breakpoints of an adapter that knows them: DAP asks for an id first, and then sends them all.
+
+Source: DAP dataBreakpointInfo, setDataBreakpoints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import trio
+
+from relay.errors import InvalidRequest
+from relay.session.debuggee.debuggee import Debuggee
+from relay.session.state.stop import Frame
+
+Scopes = Callable[[Frame], Awaitable[list[dict[str, Any]]]]
+
+
+class AdapterDataBreakpoints:
+    """Those of one program."""
+
+    # Invariant: _wishes has what the adapter was sent last and has taken, by our ids. Each request
+    # replaces all of them, so there is one at a time.
+
+    def __init__(self, debuggee: Debuggee, scopes: Scopes) -> None:
+        self._debuggee = debuggee
+        self._scopes = scopes
+        self._wishes: dict[str, dict[str, Any]] = {}
+        self._sending = trio.Lock()
+
+    @property
+    def numbers(self) -> list[str]:
+        """The ids of all."""
+        return list(self._wishes)
+
+    async def add(
+        self, frame: Frame, number: str, expression: str, condition: str | None
+    ) -> str | None:
+        """What the adapter remarks; raises InvalidRequest, in its words, for what it does not take."""
+        wish = {"dataId": await self._data_id(frame, expression), "accessType": "write"}
+        if condition is not None:
+            wish["condition"] = condition
+        async with self._sending:
+            answer = (await self._send({**self._wishes, number: wish}))[number]
+            if answer.get("verified"):
+                self._wishes[number] = wish
+                return answer.get("message")
+            await self._send(self._wishes)
+        raise _not_watched(expression, answer.get("message"))
+
+    async def remove(self, number: str) -> None:
+        """Watch this one no longer; nothing if it is not watched."""
+        async with self._sending:
+            if self._wishes.pop(number, None) is not None:
+                await self._send(self._wishes)
+
+    async def _data_id(self, frame: Frame, expression: str) -> str:
+        asked = {"name": expression, "frameId": frame.dap_id}
+        body = await self._debuggee.request("dataBreakpointInfo", asked)
+        if body.get("dataId") is None:  # some know the variables of a scope only
+            for scope in (await self._scopes(frame))[:1]:
+                asked = {"name": expression, "variablesReference": scope["variables_reference"]}
+                body = await self._debuggee.request("dataBreakpointInfo", asked)
+        if body.get("dataId") is None:
+            raise _not_watched(expression, body.get("description"))
+        return str(body["dataId"])
+
+    async def _send(self, wishes: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+        """What the adapter says of each."""
+        wanted = {"breakpoints": list(wishes.values())}
+        body = await self._debuggee.request("setDataBreakpoints", wanted)
+        answers = list(body.get("breakpoints") or [])
+        answers += [{}] * (len(wishes) - len(answers))
+        return dict(zip(wishes, answers, strict=False))
+
+
+def _not_watched(expression: str, reason: object) -> InvalidRequest:
+    message = str(reason or f"{expression} cannot be watched")
+    suggestion = "Name a variable of the frame"
+    return InvalidRequest.of_field(
+        "expression", message, expression, text=message, suggestion=suggestion
+    )

@@ -1,0 +1,92 @@
+"""What a run never came to, as far as that is known: its breakpoints, and processes nobody watched."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from relay.operations.report.report_text import CUT
+from relay.operations.report.short_paths import short_path
+from relay.session.session import Session
+from relay.session.state.breakpoints import Breakpoint
+
+MOST_COMMANDS = 3
+MAX_COMMAND = 60
+"""Characters of one command line of a process that ran without the debugger."""
+
+
+def never_hit(session: Session) -> list[str]:
+    """The breakpoints in force that the program never came to, each with what may explain it."""
+    return [
+        _missed(session, breakpoint)
+        for breakpoint in session.breakpoints
+        if breakpoint.enabled
+        and not breakpoint.hit_count
+        and not _unknown(breakpoint)
+        and not _was_killed_silently(session, breakpoint)
+    ]
+
+
+def not_known(session: Session) -> str | None:
+    """The breakpoints of which nobody knows whether they were hit, in words; None without any.
+
+    What does not stop is counted in the process, which says so now and then: one that is killed
+    takes the rest along.
+    """
+    names = [
+        _missed(session, breakpoint)
+        for breakpoint in session.breakpoints
+        if breakpoint.enabled
+        and breakpoint.verified
+        and not breakpoint.hit_count
+        and _was_killed_silently(session, breakpoint)
+    ]
+    return f"killed before it said whether it came to: {'; '.join(names)}" if names else None
+
+
+def _was_killed_silently(session: Session, breakpoint: Breakpoint) -> bool:
+    stops = breakpoint.log_message is None and breakpoint.capture is None
+    if not breakpoint.verified or (stops and breakpoint.hit_condition is None):
+        return False
+    was_killed = session.reason == "target_exited" and (session.exit_code or 0) < 0
+    return was_killed or bool(session.program_run.losses)
+
+
+def unwatched(session: Session) -> str | None:
+    """The processes of the run that the debugger did not see, in words; None if it saw all.
+
+    What they came to, nobody knows: it belongs beside what was never hit.
+    """
+    kinds = Counter(
+        "a fork" if argv is None else " ".join(session.redaction.words(argv))[:MAX_COMMAND]
+        for argv in session.program_run.unwatched.values()
+    )
+    shown = [
+        one if times == 1 else f"{one} ({times} times)"
+        for one, times in kinds.most_common(MOST_COMMANDS)
+    ]
+    if len(kinds) > len(shown):
+        shown.append(f"{CUT} +{len(kinds) - len(shown)} more")
+    if session.program_run.ran_shell:
+        shown.append("what os.system ran")
+    if not shown:
+        return None
+    count = len(session.program_run.unwatched)
+    words = "processes" if count != 1 else "1 process"
+    return f"{f'{count} ' if count > 1 else ''}{words} ran without the debugger: {'; '.join(shown)}"
+
+
+def _unknown(breakpoint: Breakpoint) -> bool:
+    """A debugger that counts for itself reports its stops only: a log message is none."""
+    return breakpoint.judged_by_adapter and breakpoint.verified and bool(breakpoint.log_message)
+
+
+def _missed(session: Session, breakpoint: Breakpoint) -> str:
+    name = breakpoint.function or (
+        f"{short_path(session, breakpoint.shown_path)}:{breakpoint.shown_line}"
+    )
+    if not breakpoint.verified:
+        why = "; ".join(filter(None, (breakpoint.message, breakpoint.suggestion)))
+        return f"{name} ({why or 'not verified'})"
+    if breakpoint.condition is not None:
+        return f"{name} (if {breakpoint.condition})"
+    return name
