@@ -76,10 +76,6 @@ class Matcher:
         theirs = branch_of(self.other, b, self.knows[1], with_arguments=with_arguments)
         return ours != theirs
 
-    def _below(self, a: EndedCall, b: EndedCall) -> tuple[list[EndedCall], list[EndedCall]]:
-        ours = below(self.one, a.number, self.knows[0])
-        return ours, below(self.other, b.number, self.knows[1])
-
     def _pairs(self) -> Iterator[tuple[EndedCall, EndedCall, bool]]:
         """Each pair of calls, and whether function and arguments are equal."""
         waiting = [(_tops(self.one, self.knows[0]), _tops(self.other, self.knows[1]))]
@@ -87,9 +83,10 @@ class Matcher:
             ours, theirs = waiting.pop()
             for a, b, is_equal in _matched(self.one, ours, self.other, theirs):
                 yield a, b, is_equal
-                under = self._below(a, b)
-                if all(under):
-                    waiting.append(under)
+                ours_below = below(self.one, a.number, self.knows[0])
+                theirs_below = below(self.other, b.number, self.knows[1])
+                if ours_below and theirs_below:
+                    waiting.append((ours_below, theirs_below))
 
 
 def branch_of(

@@ -198,7 +198,7 @@ class _Writer:
         if row.is_thread and not row.arguments[0]:
             return (0, 0, 0)  # has no line
         if i in failing:  # of several, the last: the program may have ended with it
-            return (1, -self._top(i), -row.depth)
+            return (1, -self._path(i)[-1], -row.depth)
         if i in handled:
             return (2, -row.depth, 0)
         if self.parents[i] in failing:
@@ -209,9 +209,6 @@ class _Writer:
         """The last calls that an exception left on its way to who handled it."""
         raised = [i for i, row in enumerate(self.rows) if row.kind == RAISED]
         return set(self._path(raised[-1])) if raised else set()
-
-    def _top(self, i: int) -> int:
-        return self._path(i)[-1]
 
     def _failing(self) -> set[int]:
         """Calls that an exception left, up to the top, or that are not over."""

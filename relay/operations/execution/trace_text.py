@@ -139,7 +139,8 @@ def _error(error: TraceError, detail: Detail) -> str:
 def _body(call: TraceCall, detail: Detail, indent: str, depth: int) -> Iterator[str]:
     if depth > 0:
         items = call.steps or []
-        margin = min((_margin(step) for step in _steps(items) if step.text.strip()), default=0)
+        texts = [step.text for step in _steps(items) if step.text.strip()]
+        margin = min((len(text) - len(text.lstrip()) for text in texts), default=0)
         for item in items:
             yield from _item(item, detail._replace(margin=margin), indent, depth)
 
@@ -151,10 +152,6 @@ def _steps(items: Sequence[TraceItem]) -> Iterator[TraceStep]:
         else:
             for one in (*item.first, *item.last):
                 yield from _steps(one)
-
-
-def _margin(step: TraceStep) -> int:
-    return len(step.text) - len(step.text.lstrip())
 
 
 def _item(item: TraceItem, detail: Detail, indent: str, depth: int) -> Iterator[str]:

@@ -138,7 +138,10 @@ async def list_modules(session: Session, *, query: ModulesQuery) -> ModulePage:
     roots = {session.config.project_root}
     if session.launched is not None:
         roots.add(session.launched.cwd)
-    found = [_module(facts, roots) for facts in reported]
+    found = [
+        ModuleView.pick(facts, is_user_code=is_user_code(facts["path"], roots))
+        for facts in reported
+    ]
     if query.user_code is not None:
         found = [module for module in found if module.is_user_code is query.user_code]
     page = found[query.offset : query.offset + query.limit]
@@ -149,10 +152,6 @@ async def list_modules(session: Session, *, query: ModulesQuery) -> ModulePage:
         limit=query.limit,
         has_more=query.offset + len(page) < len(found),
     )
-
-
-def _module(facts: dict[str, Any], roots: set[str]) -> ModuleView:
-    return ModuleView.pick(facts, is_user_code=is_user_code(facts["path"], roots))
 
 
 def is_user_code(path: str | None, roots: set[str]) -> bool:

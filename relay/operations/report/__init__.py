@@ -3,7 +3,8 @@
 stop_report     what is gathered of a stop, or of the end
 report_text     that as text, within a budget
 missed          breakpoints that were never hit, and processes that nobody watched
-printed, printed_text   what the program printed, as a terminal would show it
 blocked         threads that run no Python, of a program that does not stop
+printed         what the program printed, as numbered text
+printed_text    the same as a terminal would show it, within a budget
 short_paths     paths as reports show them
 """
