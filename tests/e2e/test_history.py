@@ -443,3 +443,30 @@ async def test_what_cannot_be_asked_is_refused_with_the_reason(api: Api, program
         await why(session, "mine.total")
     assert (refused.value.code, refused.value.status) == ("NOT_SUPPORTED", 501)
     assert "the next line was set by hand" in refused.value.message
+
+
+async def test_functions_that_are_given_a_list_are_seen_to_write_it(
+    api: Api, program: Write
+) -> None:
+    heap = program("""
+        import heapq
+        from bisect import insort
+
+        def main():
+            row = [3, 4]  # @made
+            heapq.heappush(row, 1)  # @pushed
+            insort(row, 0)  # @sorted
+            return row  # @end
+
+        main()
+    """)
+    session = await stopped(api, heap, "end")
+    answer = await why(session, "row[0]")
+    assert (answer["complete"], changes(answer)) == (
+        True,
+        [
+            ("1", "0", heap.line("sorted")),
+            ("3", "1", heap.line("pushed")),
+            (None, "3", heap.line("made")),
+        ],
+    )

@@ -35,7 +35,7 @@ async def test_the_writes_of_a_value_come_as_short_text(
                 "why account.rate = 0: 2 writes (all), newest first, by a second run\n"
             )
             refused = await client.refused("debug_trace", what="why")
-            assert "what=why needs `target`" in refused
+            assert "target: what=why needs the expression" in refused
             await client.call("debug_end")
             await client.call(
                 "debug_run",

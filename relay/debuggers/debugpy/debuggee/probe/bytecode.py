@@ -1,7 +1,7 @@
 """What a frame's code is about to do: the call that it stands in, and the `with` blocks around it.
 
 Reads bytecode of Python 3.8 and later, and gives expressions: names, attributes and items, which
-`stored_result` looks up without running anything. What is computed, or depends on the way that the
+`stored_expressions.py` looks up without running anything. What is computed, or depends on the way that the
 program took, is unknown: no expression is guessed.
 """
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
         begun_line,
         handler_table,
     )
-    from relay.debuggers.debugpy.debuggee.probe.scopes import items_of
-    from relay.debuggers.debugpy.debuggee.probe.static_lookup import _Computed, _item, attribute_of
 
 UNKNOWN: Any = ("unknown",)
 _NAME_LOADS = {
@@ -349,53 +347,3 @@ def _entering(found: list[Any], at: int) -> int:
         while at > 0 and found[at].opname in _AWAIT_OPS:
             at -= 1
     return at
-
-
-# ---------------------------------------------------------------------------- looking up
-
-
-def stored_result(expression: Any, frame: Any) -> Any:
-    """The value of an expression now; raises LookupError or AttributeError if it is not stored."""
-    kind = expression[0]
-    if kind == "constant":
-        return expression[1]
-    if kind in ("local", "name", "global"):
-        spaces = [] if kind == "global" else [dict(items_of(frame.f_locals))]
-        if kind != "local":
-            spaces += [frame.f_globals, sys.modules["builtins"].__dict__]
-        for space in spaces:
-            if expression[1] in space:
-                return space[expression[1]]
-        raise LookupError(expression[1])
-    if kind == "attribute":
-        found = attribute_of(stored_result(expression[1], frame), _unmangled(expression[2]))
-        if type(found) is _Computed:
-            raise LookupError(expression[2])
-        return found
-    if kind == "item":
-        return _item(stored_result(expression[1], frame), stored_result(expression[2], frame))
-    raise LookupError(kind)
-
-
-def _unmangled(name: Any) -> str:
-    return str(name)  # bytecode has the mangled name already
-
-
-def expression_text(expression: Any) -> str | None:
-    """As it is written in the source; None if a part of it is not known."""
-    kind = expression[0]
-    if kind in ("local", "name", "global"):
-        return str(expression[1])
-    if kind == "constant":
-        value = expression[1]
-        return repr(value) if type(value) in (int, str, float, bool, type(None)) else None
-    if kind == "attribute":
-        base = expression_text(expression[1])
-        return None if base is None else f"{base}.{expression[2]}"
-    if kind == "item":
-        base, key = expression_text(expression[1]), expression_text(expression[2])
-        return None if base is None or key is None else f"{base}[{key}]"
-    if kind == "call":
-        base = expression_text(expression[1])
-        return None if base is None else f"{base}()"
-    return None

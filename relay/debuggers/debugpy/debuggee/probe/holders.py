@@ -25,9 +25,7 @@ if TYPE_CHECKING:
         _facts_of,
         _line_at,
         _taken_by_call,
-        expression_text,
         index_at,
-        stored_result,
         with_blocks,
     )
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
@@ -37,6 +35,10 @@ if TYPE_CHECKING:
         operations_named,
     )
     from relay.debuggers.debugpy.debuggee.probe.scopes import items_of
+    from relay.debuggers.debugpy.debuggee.probe.stored_expressions import (
+        expression_text,
+        stored_result,
+    )
     from relay.debuggers.debugpy.debuggee.probe.types import mro_of, namespace_of, plan_of
 
 PlainLock: Any = type(_thread.allocate_lock())

@@ -16,15 +16,14 @@ if TYPE_CHECKING:
         module_globals,
         stored_field,
     )
-    from relay.debuggers.debugpy.debuggee.probe.bytecode import (
-        awaited_call,
-        expression_text,
-        stored_result,
-        with_blocks,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.bytecode import awaited_call, with_blocks
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.holders import _has_ops, _place_text, let_go_by
     from relay.debuggers.debugpy.debuggee.probe.scopes import items_of
+    from relay.debuggers.debugpy.debuggee.probe.stored_expressions import (
+        expression_text,
+        stored_result,
+    )
     from relay.debuggers.debugpy.debuggee.probe.tasks import FoundTask, task_reference
     from relay.debuggers.debugpy.debuggee.probe.types import namespace_of
 

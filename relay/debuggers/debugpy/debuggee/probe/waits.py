@@ -19,11 +19,7 @@ if TYPE_CHECKING:
         module_globals,
         stored_field,
     )
-    from relay.debuggers.debugpy.debuggee.probe.bytecode import (
-        expression_text,
-        present_call,
-        stored_result,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.bytecode import present_call
     from relay.debuggers.debugpy.debuggee.probe.descriptors import (
         OF_ONE_DESCRIPTOR,
         DescriptorNames,
@@ -42,6 +38,10 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.pools import holder_of_future
     from relay.debuggers.debugpy.debuggee.probe.scopes import items_of
+    from relay.debuggers.debugpy.debuggee.probe.stored_expressions import (
+        expression_text,
+        stored_result,
+    )
     from relay.debuggers.debugpy.debuggee.probe.types import full_name, mro_of, namespace_of
 
 _KNOWN_WAITS = (

@@ -28,11 +28,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.write_log import address_of, stack_of_write
     from relay.debuggers.debugpy.debuggee.probe.write_recorder import WriteWatch
     from relay.debuggers.debugpy.debuggee.probe.write_sites import (
-        DICT_WRITERS,
-        LIST_WRITERS,
         MAKERS,
         WriteSite,
     )
+    from relay.debuggers.debugpy.debuggee.probe.writer_names import DICT_WRITERS, LIST_WRITERS
 
 _MOST_PENDING = 200
 _PLAIN_SETTERS = (object.__dict__["__setattr__"], type.__dict__["__setattr__"])

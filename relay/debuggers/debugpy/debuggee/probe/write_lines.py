@@ -14,33 +14,14 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.bytecode import _facts_of
     from relay.debuggers.debugpy.debuggee.probe.data_watches import DataWatch
     from relay.debuggers.debugpy.debuggee.probe.opcodes import JUMPS, begun_line, handler_table
-
-_INDIRECT = frozenset(
-    ("setattr", "delattr", "__setattr__", "__delattr__", "__dict__", "vars", "__setstate__")
-)
-_OF_GLOBALS = frozenset(("globals", "exec", "eval", "import_module"))
-_OF_LISTS = frozenset(
-    (
-        "append",
-        "insert",
-        "pop",
-        "remove",
-        "extend",
-        "sort",
-        "reverse",
-        "clear",
-        "__setitem__",
-        "__delitem__",
-        "shuffle",
-        "heappush",
-        "heappop",
-        "heapify",
-        "insort",
+    from relay.debuggers.debugpy.debuggee.probe.writer_names import (
+        DICT_WRITERS,
+        LIST_WRITERS,
+        SETTERS,
     )
-)
-_OF_DICTS = frozenset(
-    ("update", "pop", "popitem", "setdefault", "clear", "__setitem__", "__delitem__")
-)
+
+_INDIRECT = SETTERS | frozenset(("__dict__", "vars", "__setstate__"))
+_OF_GLOBALS = frozenset(("globals", "exec", "eval", "import_module"))
 _NAMED_BY = ("attribute", "slot", "global")
 _NEVER_ON = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_ABSOLUTE")
 
@@ -99,8 +80,8 @@ def _indirect_names(kind: str) -> frozenset[str]:
     if kind == "global":
         return _INDIRECT | _OF_GLOBALS
     if kind == "item":
-        return _OF_DICTS
-    return _OF_LISTS if kind == "list_item" else _INDIRECT
+        return DICT_WRITERS
+    return LIST_WRITERS if kind == "list_item" else _INDIRECT
 
 
 def _writes(one: Any, kind: str, key: Any) -> bool:

@@ -11,6 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.opcodes import begun_line, operations_named
+    from relay.debuggers.debugpy.debuggee.probe.writer_names import (
+        DICT_WRITERS,
+        LIST_WRITERS,
+        NAMESPACES,
+        SETTERS,
+    )
 
 _FAST_STORES = ("STORE_FAST", "STORE_FAST_MAYBE_NULL")
 _PAIR_STORES = ("STORE_FAST_STORE_FAST", "STORE_FAST_LOAD_FAST")
@@ -92,14 +98,6 @@ _NO_INSTRUCTIONS = ("CACHE", "EXTENDED_ARG")
 CALL_OPERATIONS = frozenset(
     ("CALL", "CALL_KW", "CALL_FUNCTION_EX", "CALL_FUNCTION", "CALL_METHOD", "CALL_FUNCTION_KW")
 )
-_SETTERS = frozenset(("setattr", "delattr", "__setattr__", "__delattr__"))
-_SPACES = frozenset(("__dict__", "vars", "globals"))
-DICT_WRITERS = frozenset(
-    ("update", "setdefault", "pop", "popitem", "clear", "__setitem__", "__delitem__", "__ior__")
-)
-LIST_WRITERS = frozenset(
-    ("append", "insert", "pop", "remove", "sort", "reverse", "extend", "clear", "__setitem__")
-) | frozenset(("__delitem__", "__iadd__", "__imul__"))
 MAKERS = frozenset(("dict", "list", "copy", "fromkeys", "sorted", "split", "splitlines"))
 _DICT_MAKES = ("BUILD_MAP", "BUILD_CONST_KEY_MAP")
 _DICT_CHANGES = ("DICT_UPDATE", "DICT_MERGE")
@@ -111,7 +109,7 @@ def _lines_of_calls(found: list[Any], code: Any, kind: str) -> frozenset[int]:
     """The lines that name a function by which the state may be written: only calls there count."""
     names = _names_of_calls(kind)
     if kind not in ("item", "list_item"):
-        names = names | (DICT_WRITERS if not _SPACES.isdisjoint(code.co_names) else names)
+        names = names | (DICT_WRITERS if not NAMESPACES.isdisjoint(code.co_names) else names)
     line, lines = 0, set()
     for one in found:
         line = begun_line(one) or line
@@ -125,7 +123,7 @@ def _names_of_calls(kind: str) -> frozenset[str]:
         return DICT_WRITERS | MAKERS
     if kind == "list_item":
         return LIST_WRITERS | MAKERS
-    return _SETTERS | _SPACES
+    return SETTERS | NAMESPACES
 
 
 def _may_call(code: Any, state: WatchedState) -> bool:
