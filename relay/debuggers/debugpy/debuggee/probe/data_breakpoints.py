@@ -34,10 +34,7 @@ if TYPE_CHECKING:
         watch_dict,
     )
     from relay.debuggers.debugpy.debuggee.probe.expressions import compile_source
-    from relay.debuggers.debugpy.debuggee.probe.frames import (
-        debugger,
-        find_frame,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.frames import client_path, debugger, find_frame
     from relay.debuggers.debugpy.debuggee.probe.guard import (
         Interrupted,
         TroubleError,
@@ -55,7 +52,6 @@ if TYPE_CHECKING:
         dict_of_target,
         resolve_target,
     )
-    from relay.debuggers.debugpy.debuggee.probe.stops import _client_path
     from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.text import text_of
     from relay.debuggers.debugpy.debuggee.probe.tracing import is_program_thread
@@ -122,7 +118,7 @@ def data_change(frame: int, reveal_values: bool = False) -> dict[str, Any]:
         "id": watch.number,
         "expression": watch.text,
         "location": {
-            "path": _client_path(change.frame),
+            "path": client_path(change.frame),
             "line": change.line,
             "column": 0,
             "function": code.co_name,

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.state_targets import (
         ABSENT,
     )
+    from relay.debuggers.debugpy.debuggee.probe.steps import stop_at_return
     from relay.debuggers.debugpy.debuggee.probe.suspensions import suspend_in
-    from relay.debuggers.debugpy.debuggee.probe.trace import _stop_in
     from relay.debuggers.debugpy.debuggee.probe.value_equality import are_equal
 
 _PLAIN_KEY_KINDS = frozenset((str, int, bool, float, bytes, type(None)))
@@ -272,7 +272,7 @@ def _stop_for_each(changes: list[SeenChange], frame: Any, event: str) -> int:
             continue
         _data.left[ident] = [change]
         if event == "return":
-            attempt(_stop_in, frame)
+            attempt(stop_at_return, frame)
         else:
             attempt(suspend_in, frame, "line")
         # Still there where no stop was made: nobody debugs any more.

@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import own_frame
     from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import raised_entries
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import is_remote_text
-    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, find_frame, is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames import (
+        client_path,
+        debugger,
+        find_frame,
+        is_debugger_file,
+    )
     from relay.debuggers.debugpy.debuggee.probe.guard import Interrupted, attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.references import scope_handle
     from relay.debuggers.debugpy.debuggee.probe.scopes import local_items
     from relay.debuggers.debugpy.debuggee.probe.secrets import clean_answer, secrets_on_stack
-    from relay.debuggers.debugpy.debuggee.probe.stops import _client_path
     from relay.debuggers.debugpy.debuggee.probe.types import (
         exact,
         full_name,
@@ -137,7 +141,7 @@ def _link(error: Any, tb: Any, relation: str, room: int) -> dict[str, Any]:
         link,
         moved_on=entry.moved_on,
         location={
-            "path": attempt(_client_path, entry.frame),
+            "path": attempt(client_path, entry.frame),
             "line": entry.line,
             "function": entry.frame.f_code.co_name,
         },

@@ -153,6 +153,13 @@ def is_debugger_file(filename: str) -> bool:
     return filename == _OWN_FILE or filename.startswith(_homes or "\0")
 
 
+def client_path(frame: Any) -> str:
+    """The frame's file as the client knows it."""
+    files = sys.modules["pydevd_file_utils"]
+    path = files.get_abs_path_real_path_and_base_from_frame(frame)[0]
+    return str(files.map_file_to_client(path)[0])
+
+
 def is_user_code(frame: Any) -> bool:
     """Whether it is the program's own code, as pydevd's options say: no library's."""
     return bool(debugger().in_project_scope(frame)) and not is_debugger_file(

@@ -30,11 +30,10 @@ if TYPE_CHECKING:
         system_call,
         times_run,
     )
-    from relay.debuggers.debugpy.debuggee.probe.frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames import client_path, is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.holders import Holders
     from relay.debuggers.debugpy.debuggee.probe.quiet import quiet_locals
-    from relay.debuggers.debugpy.debuggee.probe.stops import _client_path
     from relay.debuggers.debugpy.debuggee.probe.tasks import FoundTask, tasks
     from relay.debuggers.debugpy.debuggee.probe.threads import _state_of
     from relay.debuggers.debugpy.debuggee.probe.trio import trio_tasks
@@ -212,7 +211,7 @@ def _thread_view(
     for position, frame in enumerate(shown[: room.frames]):
         place = AwaitPlace(frame, function_name(frame.f_code))
         view: dict[str, Any] = place.answer()
-        view["path"] = attempt(_client_path, frame, default=view["path"])
+        view["path"] = attempt(client_path, frame, default=view["path"])
         view["own"] = place.is_own
         wanted = place.is_own or position == 0 or room.all_locals
         if room.locals_each and room.chars > 0 and wanted:

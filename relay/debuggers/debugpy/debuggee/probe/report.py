@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.attributes import attribute_child
     from relay.debuggers.debugpy.debuggee.probe.failures.post_mortem import post_mortem_entry
-    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, find_frame, is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames import (
+        client_path,
+        debugger,
+        find_frame,
+        is_debugger_file,
+    )
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.references import scope_handle
     from relay.debuggers.debugpy.debuggee.probe.scopes import local_items
-    from relay.debuggers.debugpy.debuggee.probe.stops import _client_path
     from relay.debuggers.debugpy.debuggee.probe.types import is_dunder, plan_of
     from relay.debuggers.debugpy.debuggee.probe.variables import describe
 
@@ -72,7 +76,7 @@ def _frames_above(frame: Any, most: int) -> dict[str, Any]:
         "items": [
             {
                 "name": f.f_code.co_name,
-                "path": _client_path(f),
+                "path": client_path(f),
                 "line": known.frame_id_to_lineno.get(id(f), f.f_lineno),
                 "shown": f is frame,
                 "moved_on": getattr(f, "moved_on", False),

@@ -12,6 +12,9 @@
 And, on every version, where debugpy itself runs the program: a step from `sys.exit()` leads into
 the log that debugpy keeps. Here it ends with the program.
 
+Besides, the stop that is made where a frame is about to be left: at the end of a traced call, and
+at a change of data.
+
 Knows pydevd's names for steps, and where it takes its events.
 """
 
@@ -33,10 +36,11 @@ if TYPE_CHECKING:
         take_tool,
     )
     from relay.debuggers.debugpy.debuggee.probe.patches import patch
-    from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
+    from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions, suspend_in
 
 _STEP_OVER = 108
 _STEPS_OF_ONE_FRAME = frozenset((108, 109, 159, 160))  # over and out, also "my code"
+_STEPS_OUT = frozenset((109, 160))
 _own_tool: list[int] = []
 
 
@@ -176,3 +180,26 @@ def stop_watching() -> None:
     """Where there is no debugger any more: in a forked child, or as it leaves."""
     while _own_tool:
         give_back_tool(_own_tool.pop(), ("PY_UNWIND", "PY_THROW"))
+
+
+# Stops of our own
+
+
+def stop_at_return(frame: Any) -> None:
+    """Stop this thread where the frame is about to be left; the step with which it goes on counts."""
+    info = suspend_in(frame, "return")
+    if info is None:
+        return
+    # With monitoring, pydevd may get no event of this very return: a step over it would be lost.
+    is_step = info.pydev_step_cmd in _STEPS_OF_ONE_FRAME and info.pydev_step_stop is frame
+    if not is_step or not hasattr(sys, "monitoring"):
+        return
+    caller = frame.f_back
+    if info.pydev_step_cmd in _STEPS_OUT and _is_shown(caller):
+        suspend_in(caller, "return")
+    else:
+        _hand_on(info, _current_thread(), caller)
+
+
+def _is_shown(frame: Any) -> bool:
+    return frame is not None and not is_debugger_file(frame.f_code.co_filename)

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.children import stop_here_only
     from relay.debuggers.debugpy.debuggee.probe.data_changes import change_at_stop
     from relay.debuggers.debugpy.debuggee.probe.events import send_event
-    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames import (
+        client_path,
+        debugger,
+        is_debugger_file,
+    )
     from relay.debuggers.debugpy.debuggee.probe.returns import (
         RETURN_VALUES,
         Returns,
@@ -48,7 +52,7 @@ def _report_stop(thread: Any, frame: Any, event: Any) -> None:
         "frame": {
             "id": number._translate_id_to_dap(id(frame)),
             "name": frame.f_code.co_name,
-            "path": _client_path(frame),
+            "path": client_path(frame),
             "line": frame.f_lineno,
         },
         "returns": returns,
@@ -58,12 +62,6 @@ def _report_stop(thread: Any, frame: Any, event: Any) -> None:
         "hits": new_hits(),
     }
     send_event(debugger(), STOP_EVENT, body)
-
-
-def _client_path(frame: Any) -> str:
-    files = sys.modules["pydevd_file_utils"]
-    path = files.get_abs_path_real_path_and_base_from_frame(frame)[0]
-    return str(files.map_file_to_client(path)[0])
 
 
 def _plain_returns(frame: Any) -> tuple[list[dict[str, Any]], bool]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames import (
+        client_path,
         debugger,
         debugger_threading,
         find_frame,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.pydevd_names import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.references import references
-    from relay.debuggers.debugpy.debuggee.probe.stops import _client_path
     from relay.debuggers.debugpy.debuggee.probe.tracing import trace_less
     from relay.debuggers.debugpy.debuggee.probe.types import exact
 
@@ -97,7 +97,7 @@ def _place(frame: Any, innermost: bool) -> dict[str, Any] | None:
 
 def _described(frame: Any) -> dict[str, Any]:
     code = frame.f_code
-    path = attempt(_client_path, frame, default=code.co_filename)
+    path = attempt(client_path, frame, default=code.co_filename)
     return {"path": path, "line": frame.f_lineno, "name": code.co_name}
 
 

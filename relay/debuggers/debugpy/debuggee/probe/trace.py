@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.frames import (
         debugger,
-        debugger_threading,
-        is_debugger_file,
     )
     from relay.debuggers.debugpy.debuggee.probe.functions import (
         _Function,
@@ -32,8 +30,8 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.pydevd_names import require_purpose
-    from relay.debuggers.debugpy.debuggee.probe.steps import _STEPS_OF_ONE_FRAME, _hand_on
-    from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions, suspend_in
+    from relay.debuggers.debugpy.debuggee.probe.steps import stop_at_return
+    from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.trace_monitor import MonitorListener
     from relay.debuggers.debugpy.debuggee.probe.trace_record import FrameTrace
     from relay.debuggers.debugpy.debuggee.probe.trace_settrace import SettraceListener
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
     )
 
 TRACE_EVENT = "relayTrace"
-_STEPS_OUT = frozenset((109, 160))
 
 
 class _Wanted:
@@ -254,28 +251,9 @@ def end_of_call(trace: FrameTrace, frame: Any) -> None:
     ident = threading.get_ident()
     _held.stopping.append(ident)
     try:
-        attempt(_stop_in, frame)
+        attempt(stop_at_return, frame)
     finally:
         _held.stopping.remove(ident)
-
-
-def _stop_in(frame: Any) -> None:
-    info = suspend_in(frame, "return")
-    if info is None:
-        return
-    # With monitoring, pydevd may get no event of this very return: a step over it would be lost.
-    is_step = info.pydev_step_cmd in _STEPS_OF_ONE_FRAME and info.pydev_step_stop is frame
-    if not is_step or not hasattr(sys, "monitoring"):
-        return
-    caller = frame.f_back
-    if info.pydev_step_cmd in _STEPS_OUT and _is_shown(caller):
-        suspend_in(caller, "return")
-    else:
-        _hand_on(info, debugger_threading().current_thread(), caller)
-
-
-def _is_shown(frame: Any) -> bool:
-    return frame is not None and not is_debugger_file(frame.f_code.co_filename)
 
 
 def _note_stop(frame: Any, event: Any) -> None:

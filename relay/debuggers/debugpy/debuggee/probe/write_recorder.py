@@ -90,7 +90,7 @@ class _Look(NamedTuple):
 
 
 class WriteRecorder:
-    """Several watches, and who tells them of instructions."""
+    """Several watches, and who reports instructions to them."""
 
     def __init__(self, states: list[WatchedState]) -> None:
         self.watches = [WriteWatch(state) for state in states]
@@ -109,7 +109,7 @@ class WriteRecorder:
         attempt(self.listener.stop)
         hook_suspensions("writes")
 
-    def broke(self, why: str) -> None:
+    def failed(self, why: str) -> None:
         """It has missed something: what it has is no answer."""
         self.failure = why
 

@@ -44,7 +44,7 @@ class WriteTracer(TraceHolder):
     def give_way(self) -> None:
         """Somebody else takes the place in all threads."""
         self.watches = False
-        self.recorder.broke("a trace has taken its place")
+        self.recorder.failed("a trace has taken its place")
 
     def _trace_for_step(self, trace: Any, py_db: Any, ident: Any, frame: Any, **how: Any) -> None:
         """pydevd takes the place of the trace function in frames that are stepped through."""

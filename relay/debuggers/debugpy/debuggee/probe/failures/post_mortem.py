@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.rewritten import original_traceback
     from relay.debuggers.debugpy.debuggee.probe.frames import (
+        client_path,
         debugger,
         debugger_threading,
         is_debugger_file,
     )
     from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.patches import patch
-    from relay.debuggers.debugpy.debuggee.probe.stops import _client_path
 
 _FAILURE_EVENT = "relayFailure"
 _EXCEPTION_BREAK = 122  # pydevd's CMD_ADD_EXCEPTION_BREAK, by which it knows the reason
@@ -198,7 +198,7 @@ def _announce(py_db: Any, thread: Any, shown: PostMortem, words: dict[str, Any])
         {
             "id": translate(id(entry.frame)),
             "name": entry.frame.f_code.co_name,
-            "path": _client_path(entry.frame),
+            "path": client_path(entry.frame),
             "line": entry.line,
             "column": entry.column,
             "moved_on": entry.moved_on,
