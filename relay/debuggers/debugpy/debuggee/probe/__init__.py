@@ -112,6 +112,7 @@ PARTS = (
     "descriptors",
     "holders",
     "pools",
+    "known_waits",
     "waits",
     "quiet",
     "task_waits",

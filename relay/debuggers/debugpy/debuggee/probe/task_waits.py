@@ -13,45 +13,19 @@ if TYPE_CHECKING:
         AwaitPlace,
         await_chain,
         clipped,
-        module_globals,
         stored_field,
     )
     from relay.debuggers.debugpy.debuggee.probe.bytecode import awaited_call, with_blocks
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.holders import _has_ops, _place_text, let_go_by
+    from relay.debuggers.debugpy.debuggee.probe.known_waits import KnownWait, known_task_waits
     from relay.debuggers.debugpy.debuggee.probe.scopes import items_of
     from relay.debuggers.debugpy.debuggee.probe.stored_expressions import (
         expression_text,
         stored_result,
     )
     from relay.debuggers.debugpy.debuggee.probe.tasks import FoundTask, task_reference
-    from relay.debuggers.debugpy.debuggee.probe.types import namespace_of
 
-_TASK_WAITS = (
-    # (kind, module, function, what is waited for in a few words)
-    ("lock", "asyncio.locks", "Lock.acquire", "a lock"),
-    ("event", "asyncio.locks", "Event.wait", "an event that is not set"),
-    ("condition", "asyncio.locks", "Condition.wait", "notify of a condition"),
-    ("condition", "asyncio.locks", "Barrier.wait", "a barrier"),
-    ("semaphore", "asyncio.locks", "Semaphore.acquire", "a semaphore"),
-    ("queue", "asyncio.queues", "Queue.get", "an item of an empty queue"),
-    ("queue", "asyncio.queues", "Queue.put", "room in a full queue"),
-    ("queue", "asyncio.queues", "Queue.join", "task_done of a queue"),
-    ("sleep", "asyncio.tasks", "sleep", "asyncio.sleep"),
-    ("io", "asyncio.streams", "StreamReader._wait_for_data", "data of a stream"),
-    ("lock", "trio._sync", "_LockImpl.acquire", "a lock"),
-    ("event", "trio._sync", "Event.wait", "an event that is not set"),
-    ("condition", "trio._sync", "Condition.wait", "notify of a condition"),
-    ("semaphore", "trio._sync", "Semaphore.acquire", "a semaphore"),
-    ("semaphore", "trio._sync", "CapacityLimiter.acquire_on_behalf_of", "a capacity limiter"),
-    ("queue", "trio._channel", "MemorySendChannel.send", "room in a channel"),
-    ("queue", "trio._channel", "MemoryReceiveChannel.receive", "an item of a channel"),
-    ("sleep", "trio._timeouts", "sleep_until", "trio.sleep"),
-    ("sleep", "trio._timeouts", "sleep_forever", "trio.sleep_forever"),
-    ("thread", "trio._threads", "to_thread_run_sync", "a function that runs in a thread"),
-    ("io", "trio._core._io_epoll", "EpollIOManager.wait_readable", "something to read"),
-    ("io", "trio._core._io_epoll", "EpollIOManager.wait_writable", "room to write"),
-)
 _ASYNC_WITH_NAMES = ("SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")
 
 
@@ -61,7 +35,7 @@ class TaskWaits:
     def __init__(self, found: list[FoundTask]) -> None:
         self._found = found
         self._by_task = {id(one.task): one for one in found}
-        self._known = _known_task_waits()
+        self._known = known_task_waits()
         self._held: list[tuple[Any, FoundTask, str]] | None = None
 
     def of(self, one: FoundTask, places: list[AwaitPlace]) -> dict[str, Any] | None:
@@ -74,12 +48,12 @@ class TaskWaits:
         for index in range(below, len(places)):
             frame = places[index].frame
             known = self._known.get(id(frame.f_code))
-            if known is not None and known[0] is frame.f_code:
+            if known is not None and known.code is frame.f_code:
                 return self._answer(known, frame, places[below - 1].frame if below else None)
         return None
 
-    def _answer(self, known: tuple[Any, str, str], frame: Any, caller: Any) -> dict[str, Any]:
-        _, kind, words = known
+    def _answer(self, known: KnownWait, frame: Any, caller: Any) -> dict[str, Any]:
+        kind, words = known.kind, known.what
         subject = dict(items_of(frame.f_locals)).get("self")
         name = None if subject is None else attempt(_awaited_name, caller, subject)
         holder, known_from = None, None
@@ -128,18 +102,3 @@ def _awaited_name(caller: Any, subject: Any) -> str | None:
     if called[0] == "attribute" and stored_result(called[1], caller) is subject:
         return expression_text(called[1])
     return None
-
-
-def _known_task_waits() -> dict[int, tuple[Any, str, str]]:
-    """By the code object: it, the kind, what is waited for."""
-    found = {}
-    for kind, module, function, words in _TASK_WAITS:
-        outer, _, inner = function.partition(".")
-        value: Any = module_globals(module).get(outer)
-        if inner and isinstance(value, type):
-            value = namespace_of(value).get(inner)
-        value = getattr(value, "__wrapped__", value)
-        code = getattr(value, "__code__", None)
-        if code is not None:
-            found[id(code)] = code, kind, words
-    return found

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         is_lock,
         lock_below,
     )
+    from relay.debuggers.debugpy.debuggee.probe.known_waits import KnownWait, known_thread_waits
     from relay.debuggers.debugpy.debuggee.probe.pools import holder_of_future
     from relay.debuggers.debugpy.debuggee.probe.scopes import items_of
     from relay.debuggers.debugpy.debuggee.probe.stored_expressions import (
@@ -44,36 +45,6 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.types import full_name, mro_of, namespace_of
 
-_KNOWN_WAITS = (
-    # (kind, module, function, the local that is waited for)
-    ("condition", "threading", "Condition.wait", "self"),
-    ("condition", "threading", "Condition.wait_for", "self"),
-    ("condition", "threading", "Barrier.wait", "self"),
-    ("event", "threading", "Event.wait", "self"),
-    ("lock", "threading", "Semaphore.acquire", "self"),
-    ("join", "threading", "Thread.join", "self"),
-    ("join", "threading", "_shutdown", None),
-    ("queue", "queue", "Queue.get", "self"),
-    ("queue", "queue", "Queue.put", "self"),
-    ("queue", "queue", "Queue.join", "self"),
-    ("queue", "multiprocessing.queues", "Queue.get", "self"),
-    ("queue", "multiprocessing.queues", "SimpleQueue.get", "self"),
-    ("queue", "multiprocessing.queues", "JoinableQueue.join", "self"),
-    ("future", "concurrent.futures._base", "Future.result", "self"),
-    ("future", "concurrent.futures._base", "Future.exception", "self"),
-    ("future", "concurrent.futures._base", "wait", "fs"),
-    ("future", "concurrent.futures._base", "as_completed", "fs"),
-    ("future", "multiprocessing.pool", "ApplyResult.wait", "self"),
-    ("future", "multiprocessing.pool", "ApplyResult.get", "self"),
-    ("child", "subprocess", "Popen.wait", "self"),
-    ("child", "subprocess", "Popen.communicate", "self"),
-    ("child", "multiprocessing.popen_fork", "Popen.wait", "self"),
-    ("child", "multiprocessing.process", "BaseProcess.join", "self"),
-    ("io", "asyncio.base_events", "BaseEventLoop._run_once", "self"),
-    ("io", "trio._core._run", "run", "runner"),
-    ("io", "trio._core._run", "unrolled_run", "runner"),
-    ("lock", "importlib._bootstrap", "_ModuleLock.acquire", "self"),
-)
 _SLEEPS = ("nanosleep", "clock_nanosleep")
 _FILE_CALLS = ("read", "write", "pread", "pwrite", "readv", "writev", "sendfile", "flock", "lockf")
 _CHILD_CALLS = ("waitpid", "wait", "wait3", "wait4", "waitid")
@@ -111,7 +82,7 @@ class WaitFinder:
         self._stacks = stacks
         self._names: dict[int, str] = names
         self._descriptors = DescriptorNames()
-        self._patterns = _patterns()
+        self._known_waits = known_thread_waits()
 
     def of(self, ident: int, frames: list[Any], call: tuple[str, list[int]] | None) -> Wait | None:
         """What the thread waits for; `frames` are its stack, `call` its system call."""
@@ -140,17 +111,17 @@ class WaitFinder:
         found = None
         for frame in frames[:_MOST_LIBRARY_FRAMES]:
             path = frame.f_code.co_filename
-            pattern = self._patterns.get(id(frame.f_code))
-            if pattern is not None and pattern[0] is frame.f_code:
-                found = self._known(pattern, frame) or found
+            known = self._known_waits.get(id(frame.f_code))
+            if known is not None and known.code is frame.f_code:
+                found = self._known(known, frame) or found
             elif not _is_awaiting_code(path):
                 break
         if found is not None and found.kind == "condition" and _is_taking_back(frames):
             return self._lock(lock_below(found.subject), None)
         return found
 
-    def _known(self, pattern: tuple[Any, str, str, str | None], frame: Any) -> Wait | None:
-        _, kind, function, local = pattern
+    def _known(self, known: KnownWait, frame: Any) -> Wait | None:
+        _, kind, function, local = known
         locals_ = dict(items_of(frame.f_locals))
         subject = locals_.get(local) if local else None
         wait = Wait(kind, clipped(full_name(type(subject))), subject)
@@ -390,18 +361,3 @@ def _is_taking_back(frames: list[Any]) -> bool:
     condition = module_globals("threading").get("Condition")
     function = attempt(lambda: namespace_of(condition)["_acquire_restore"].__code__)
     return frames[0].f_code is function
-
-
-def _patterns() -> dict[int, tuple[Any, str, str, str | None]]:
-    """By the code object: it, the kind, the function's name, the local that is waited for."""
-    found = {}
-    for kind, module, function, local in _KNOWN_WAITS:
-        name = "_frozen_importlib" if module == "importlib._bootstrap" else module
-        value: Any = module_globals(name).get(function.partition(".")[0])
-        if "." in function and isinstance(value, type):
-            value = namespace_of(value).get(function.partition(".")[2])
-        value = getattr(value, "__wrapped__", value)
-        code = getattr(value, "__code__", None)
-        if code is not None:
-            found[id(code)] = code, kind, function, local
-    return found
