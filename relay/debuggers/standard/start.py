@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from relay.debuggers.standard.debugger import StandardDebugger
 
 LOOPBACK = "127.0.0.1"
-KNOCKING_SECONDS = 0.02
+DIAL_SECONDS = 0.02
 """Between two attempts to connect to an adapter that has just been started."""
 
 LAST_WORDS = 2000
@@ -67,13 +67,13 @@ class AdapterStart:
         debuggee.helpers.append(process)
         assert process.stderr is not None
         if port is None:
-            debuggee.nursery.start_soon(process.stderr.pump, self._hear)
+            debuggee.nursery.start_soon(process.stderr.pump, self._remember)
             stream: ByteStream = StdioByteStream(process.stdin, process.stdout)
         else:
             # Beside the protocol these are the adapter's own words, and maybe the program's.
             printed = partial(debuggee.events.printed, "console")
             debuggee.nursery.start_soon(process.stdout.pump, printed)
-            debuggee.nursery.start_soon(process.stderr.pump, partial(self._hear_and, printed))
+            debuggee.nursery.start_soon(process.stderr.pump, partial(self._remember_and, printed))
             stream = await self._dial(debuggee, process, port)
         debuggee.connect(stream, EventHandler(debuggee))
 
@@ -87,18 +87,18 @@ class AdapterStart:
                 try:
                     stream = await trio.open_tcp_stream(LOOPBACK, port)
                 except OSError:
-                    await trio.sleep(KNOCKING_SECONDS)
+                    await trio.sleep(DIAL_SECONDS)
                 else:
                     return SocketByteStream(stream.socket)
         ended = process.returncode is not None
         what = "ended before it listened" if ended else f"did not listen within {limit:g} s"
         raise LaunchFailed(f"the {self._adapter.name} adapter {what} on port {port}")
 
-    def _hear_and(self, do: Callable[[str], None], text: str) -> None:
-        self._hear(text)
+    def _remember_and(self, do: Callable[[str], None], text: str) -> None:
+        self._remember(text)
         do(text)
 
-    def _hear(self, text: str) -> None:
+    def _remember(self, text: str) -> None:
         self._said = (self._said + text)[-LAST_WORDS:]
 
     async def shake_hands(

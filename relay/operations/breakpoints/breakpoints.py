@@ -62,7 +62,7 @@ async def set_breakpoints(session: Session, *, body: SetBreakpoints) -> Breakpoi
 async def list_breakpoints(session: Session, *, query: BreakpointListQuery) -> BreakpointList:
     """List the breakpoints, in the order in which they were set."""
     look_out(session)
-    await _hear(session)
+    await _refresh(session)
     path = None if query.file is None else resolve(query.file, session.config.project_root)
     found = [
         breakpoint
@@ -79,7 +79,7 @@ async def list_breakpoints(session: Session, *, query: BreakpointListQuery) -> B
 async def get_breakpoint(session: Session, *, breakpoint_id: str) -> BreakpointView:
     """Show one breakpoint."""
     require_breakpoint(session, breakpoint_id)
-    await _hear(session)
+    await _refresh(session)
     return view(session, require_breakpoint(session, breakpoint_id))
 
 
@@ -186,7 +186,7 @@ async def _changed(session: Session) -> None:
     await session.keep()
 
 
-async def _hear(session: Session) -> None:
+async def _refresh(session: Session) -> None:
     """What a live program knows better: counts of hits, and places of functions."""
     debuggee = session.debuggee
     inspector = debuggee.inspector if debuggee is not None else None

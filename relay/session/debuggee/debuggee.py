@@ -151,7 +151,7 @@ class Debuggee:
             self.stdin_watch.over()
         await self._look_for_orphans()
         await self.end_processes()
-        await self.hear_last_words()
+        await self.await_output_end()
         if crash is not None:
             self.events.crashed(crash)
         else:
@@ -167,7 +167,7 @@ class Debuggee:
             self.dismissed.set()
         await self.gone.wait()
 
-    async def hear_last_words(self) -> None:
+    async def await_output_end(self) -> None:
         """Until all that the program has printed is in the log, or somebody else has its pipes."""
         with trio.move_on_after(HANG_UP_GRACE):
             await self._pumps.ended()

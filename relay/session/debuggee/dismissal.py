@@ -44,7 +44,7 @@ class Dismissal:
             await _let_go(debuggee)
         else:
             await _end(debuggee)
-        await debuggee.hear_last_words()
+        await debuggee.await_output_end()
         if not debuggee.session.is_over:
             debuggee.events.exited(debuggee.exit_code, self.reason, restart=self.restart)
 

@@ -45,7 +45,7 @@ async def settle(debuggee: Debuggee) -> str | None:
     if process is None:
         return BROKE_OFF if _adapter_broke_off(debuggee, link) else None
     if not _lives(process):
-        await _hear_out(link)
+        await _drain_link(link)
     if _adapter_broke_off(debuggee, link):
         return BROKE_OFF
     if not _lives(process):
@@ -61,7 +61,7 @@ async def settle(debuggee: Debuggee) -> str | None:
     return None
 
 
-async def _hear_out(link: Link) -> None:
+async def _drain_link(link: Link) -> None:
     """Until the link has ended, or has been silent for the grace.
 
     What a dead program has said may fill the socket: thousands of logpoints.

@@ -28,7 +28,7 @@ _ENDING_EVENT = "relayEnding"
 LAST_WORDS_SECONDS = 30.0
 
 
-class _Hearing:
+class _Receipt:
     """Whether the relay has received the last event, which it answers with a `threads` request.
 
     Only an answer proves that all was received: the stock adapter throws away what it has not
@@ -94,7 +94,7 @@ def leave_program() -> None:
 
 def _dispose(dispose: Any, *arguments: Any, **named: Any) -> Any:
     attempt(forget_data_breakpoints)
-    is_cut_off = threading.get_ident() in [thread.ident for thread in _talkers()]
+    is_cut_off = threading.get_ident() in [thread.ident for thread in _connection_threads()]
     if _presence.is_here and not is_cut_off:
         attempt(_await_relay, _presence.py_db)
     leave_program()
@@ -104,7 +104,7 @@ def _dispose(dispose: Any, *arguments: Any, **named: Any) -> Any:
     return result
 
 
-def _talkers() -> tuple[Any, ...]:
+def _connection_threads() -> tuple[Any, ...]:
     """The threads that speak with the client."""
     return _presence.py_db.reader, _presence.py_db.writer
 
@@ -113,12 +113,12 @@ def _await_relay(py_db: Any) -> None:
     attempt(report_captures)
     attempt(report_trace)
     attempt(report_calls)
-    hearing = _Hearing()
-    py_db.add_dap_messages_listener(hearing)
+    receipt = _Receipt()
+    py_db.add_dap_messages_listener(receipt)
     py_db.writer.add_command(LateEvent(_ENDING_EVENT, _last_hits))
     deadline = time.monotonic() + LAST_WORDS_SECONDS
-    while all(t.is_alive() for t in _talkers()) and time.monotonic() < deadline:
-        if hearing.done.wait(0.1):
+    while all(t.is_alive() for t in _connection_threads()) and time.monotonic() < deadline:
+        if receipt.done.wait(0.1):
             return
 
 

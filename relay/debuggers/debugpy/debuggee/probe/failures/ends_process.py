@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.steps import end_step
 
 _audited: list[bool] = []
-_hearing: list[bool] = []
+_listens: list[bool] = []
 _main_is_held: list[bool] = []
 
 
@@ -32,8 +32,8 @@ def start_holds_main() -> None:
 
 def listen_to_process() -> None:
     """Learn of the program's end, for good; while its main code runs only if nobody else says."""
-    if not _main_is_held and not _hearing:
-        _hearing.append(True)
+    if not _main_is_held and not _listens:
+        _listens.append(True)
         hook: Any = {_ExceptHook(): None}.get
         sys.addaudithook(hook)
         attempt(_when_main_is_over, main_is_over)
