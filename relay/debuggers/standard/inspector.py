@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Never
 
 from relay.debuggers.standard.data_breakpoints import AdapterDataBreakpoints
-from relay.errors import DebuggerError, VariableNotFound
+from relay.debuggers.standard.values import AdapterValues
+from relay.errors import DebuggerError
 from relay.session.dap.breakpoint_sync import id_of, take_answers
 from relay.session.inspector import MAX_VALUE, Extra, Inspector, Page
 from relay.session.state.breakpoints import Breakpoint
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from relay.session.debuggee.debuggee import Debuggee
     from relay.session.debugger import Debugger
     from relay.session.session import Session
-
-HINTS = ("locals", "globals", "registers")
 
 EXTRAS = (
     ("condition", "supportsConditionalBreakpoints", "conditions of breakpoints"),
@@ -45,15 +44,13 @@ LOCALS = 200
 class StandardInspector(Inspector):
     """`can` is what the adapter said of itself in its answer to `initialize`."""
 
-    # Invariant: _known has the references that were shown at this stop, with their sizes.
-
     def __init__(self, debuggee: Debuggee, debugger: Debugger, can: Mapping[str, Any]) -> None:
         super().__init__()
         self._debuggee = debuggee
         self._debugger = debugger
         self._can = dict(can)
-        self._known: dict[int, dict[str, Any]] = {}
-        self._data_breakpoints = AdapterDataBreakpoints(debuggee, self.scopes)
+        self._values = AdapterValues(debuggee)
+        self._data_breakpoints = AdapterDataBreakpoints(debuggee, self._values.scopes)
         self._threads: list[dict[str, Any]] = []  # as the adapter listed them last
 
     def learn(self, capabilities: Mapping[str, Any]) -> None:
@@ -73,26 +70,13 @@ class StandardInspector(Inspector):
         return None
 
     def new_stop(self) -> None:
-        self._known.clear()
+        self._values.forget()
 
     # Values ------------------------------------------------------------------------
 
     async def scopes(self, frame: Frame) -> list[dict[str, Any]]:
         """The adapter's scopes of a frame, in its order."""
-        body = await self._debuggee.request("scopes", {"frameId": frame.dap_id})
-        said = body.get("scopes") or []
-        return [self._scope(one, first=one is said[0]) for one in said]
-
-    def _scope(self, said: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
-        hint = said.get("presentationHint")
-        return {
-            "name": str(said.get("name", "")),
-            "presentation_hint": hint if hint in HINTS else "locals" if first else "globals",
-            "variables_reference": self._note(said),
-            "named_variables": int(said.get("namedVariables") or 0),
-            "indexed_variables": int(said.get("indexedVariables") or 0),
-            "expensive": bool(said.get("expensive")),
-        }
+        return await self._values.scopes(frame)
 
     async def variables(
         self,
@@ -106,38 +90,7 @@ class StandardInspector(Inspector):
         reveal: bool = False,
     ) -> Page:
         """A page of children; raises VariableNotFound for a reference that is not of this stop."""
-        parent = self._parent(reference)
-        if not any(parent.values()):  # the adapter sends all of them at once
-            found = await self._children(reference, {} if kind is None else {"filter": kind})
-            return Page(found[start : start + count], len(found))
-        kinds = ("indexed", "named") if kind is None else (kind,)
-        sizes = {one: parent[one] for one in kinds}
-        found = await self._page(reference, sizes, start, count)
-        return Page(found, sum(sizes.values()), indexed=sizes.get("indexed", 0))
-
-    async def _page(
-        self, reference: int, sizes: Mapping[str, int], start: int, count: int
-    ) -> list[dict[str, Any]]:
-        """Each kind for itself, as editors ask: with both at once, some debuggers page neither."""
-        found: list[dict[str, Any]] = []
-        for kind, size in sizes.items():
-            wanted = min(count - len(found), size - start)
-            if wanted > 0:
-                found += await self._slice(reference, kind, start, wanted)
-            start = max(0, start - size)
-        return found
-
-    async def _slice(
-        self, reference: int, kind: str, start: int, count: int
-    ) -> list[dict[str, Any]]:
-        """So many children of one kind, also from an adapter that pages nothing and sends all."""
-        asked = {"filter": kind, "start": start, "count": count}
-        found = await self._children(reference, asked)
-        return found[start : start + count] if len(found) > count else found
-
-    async def _children(self, reference: int, asked: Mapping[str, Any]) -> list[dict[str, Any]]:
-        body = await self._debuggee.request("variables", {"variablesReference": reference, **asked})
-        return [self._shown(said) for said in body.get("variables") or []]
+        return await self._values.page(reference, start, count, kind)
 
     async def locals(
         self, frame: Frame, *, max_chars: int, max_value: int | None = None, reveal: bool = False
@@ -187,9 +140,9 @@ class StandardInspector(Inspector):
         try:
             body = await self._debuggee.request("evaluate", arguments, timeout=timeout)
         except DebuggerError as error:
-            return {"exception": str(error.details.get("adapter_message") or error.message)}
+            return _raised(error)
         said = {**body, "value": body.get("result", ""), "name": expression}
-        shown = _cut(self._shown(said), max_value)
+        shown = _cut(self._values.shown(said), max_value)
         return {**shown, "result": shown["value"]}
 
     async def hover(self, frame: Frame, expression: str, *, reveal: bool) -> dict[str, Any]:
@@ -216,15 +169,15 @@ class StandardInspector(Inspector):
         """The child with its new value, or `exception`; raises VariableNotFound."""
         if not self._can.get("supportsSetVariable"):
             self._cannot("set a variable")
-        self._parent(reference)
+        self._values.sizes_of(reference)
         try:
             body = await self._debuggee.request(
                 "setVariable",
                 {"variablesReference": reference, "name": name, "value": expression},
             )
         except DebuggerError as error:
-            return {"exception": str(error.details.get("adapter_message") or error.message)}
-        return self._shown({**body, "name": name})
+            return _raised(error)
+        return self._values.shown({**body, "name": name})
 
     @property
     def extras(self) -> frozenset[Extra]:
@@ -241,48 +194,8 @@ class StandardInspector(Inspector):
         try:
             body = await self._debuggee.request("setExpression", asked)
         except DebuggerError as error:
-            return {"exception": str(error.details.get("adapter_message") or error.message)}
-        return self._shown({**body, "name": expression})
-
-    # References ---------------------------------------------------------------------
-
-    def _note(self, said: Mapping[str, Any]) -> int:
-        reference = int(said.get("variablesReference") or 0)
-        if reference:
-            self._known[reference] = {
-                "named": int(said.get("namedVariables") or 0),
-                "indexed": int(said.get("indexedVariables") or 0),
-            }
-        return reference
-
-    def _parent(self, reference: int) -> dict[str, Any]:
-        known = self._known.get(reference)
-        if known is None:
-            raise VariableNotFound(
-                f"variables_reference {reference} is not of this stop",
-                variables_reference=reference,
-            )
-        return known
-
-    def _shown(self, said: Mapping[str, Any]) -> dict[str, Any]:
-        """A DAP Variable in the probe's words."""
-        named = int(said.get("namedVariables") or 0)
-        indexed = int(said.get("indexedVariables") or 0)
-        shown: dict[str, Any] = {
-            "name": str(said.get("name", "")),
-            "value": str(said.get("value", "")),
-            "type": str(said.get("type") or ""),
-            "variables_reference": self._note(said),
-            "named_variables": named,
-            "indexed_variables": indexed,
-        }
-        if named or indexed:
-            shown["length"] = named + indexed
-        if said.get("evaluateName"):
-            shown["evaluate_name"] = str(said["evaluateName"])
-        if isinstance(hint := said.get("presentationHint"), Mapping):
-            shown["presentation_hint"] = dict(hint)
-        return shown
+            return _raised(error)
+        return self._values.shown({**body, "name": expression})
 
     # What DAP does not say: answers are poorer without it --------------------------
 
@@ -482,6 +395,11 @@ def _in_order_of(
     others = iter([b for b in sent if b.id not in by_id])
     found = [by_id.get(number or "") or next(others, None) for number in known]
     return [breakpoint for breakpoint in found if breakpoint is not None]
+
+
+def _raised(error: DebuggerError) -> dict[str, Any]:
+    """What the debugger says for why there is no value."""
+    return {"exception": str(error.details.get("adapter_message") or error.message)}
 
 
 def _cut(shown: dict[str, Any], most: int) -> dict[str, Any]:
