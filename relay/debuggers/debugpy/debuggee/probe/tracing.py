@@ -82,7 +82,8 @@ def _keep_frames() -> None:
     """
     module: Any = sys.modules.get("_pydevd_sys_monitoring_cython")
     if module is not None:
-        module.sys = types.SimpleNamespace(_getframe=frame_at)
+        # What it has imported, and no name of pydevd's.
+        vars(module)["sys"] = types.SimpleNamespace(_getframe=frame_at)
 
 
 def trace_as_needed() -> bool:
