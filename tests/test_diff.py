@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -76,11 +77,15 @@ def diff(tmp_path: Path) -> Diff:
     ours = {f"RELAY_{name.upper()}" for name in Settings.model_fields}
     env = {name: value for name, value in os.environ.items() if name not in ours}
 
-    def ran(*words: str, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+    def ran(
+        *words: str, cwd: Path = tmp_path, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "relay", "diff", *words],
             cwd=cwd,
-            env=env | {"RELAY_STATE_DIR": str(tmp_path / ".state"), "TMPDIR": str(_made(tmp_path))},
+            env=env
+            | {"RELAY_STATE_DIR": str(tmp_path / ".state"), "TMPDIR": str(_made(tmp_path))}
+            | variables,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -184,6 +189,59 @@ def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(
     assert "is in no git repository" in outside.stderr
     assert len(git(root, "worktree", "list").splitlines()) == 1
     assert list((tmp_path / ".tmp").iterdir()) == []
+
+
+def test_what_a_killed_comparison_has_left_is_taken_away_by_the_next(
+    diff: Diff, tmp_path: Path
+) -> None:
+    root, mark = tmp_path / "repository", tmp_path / "mark"
+    script = Program.write(
+        root / "sell.py",
+        """
+        import sys, time
+        def price(number):
+            if len(sys.argv) > 1:
+                open(sys.argv[1], "w").close()
+                time.sleep(600)
+            return number
+        price(1)
+        """,
+    )
+    git(tmp_path, "init", "-q", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "all")
+    git(root, "worktree", "add", "-q", str(tmp_path / "mine"))
+    command = [sys.executable, "-m", "relay", "diff", "--rev", "HEAD", "--", script.text, str(mark)]
+    env = os.environ | {"RELAY_STATE_DIR": str(tmp_path / ".state"), "TMPDIR": str(_made(tmp_path))}
+    with subprocess.Popen(
+        command, cwd=root, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    ) as slow:
+        end = time.monotonic() + SECONDS
+        while not mark.exists():
+            assert slow.poll() is None
+            assert time.monotonic() < end
+        beside = diff("--rev", "HEAD", "--", script.text, cwd=root)
+        assert (beside.returncode, beside.stdout.split(":")[0]) == (0, "no call differs")
+        assert len(git(root, "worktree", "list").splitlines()) == 3, "one is in use"
+        slow.kill()
+    assert len(git(root, "worktree", "list").splitlines()) == 3
+    after = diff("--rev", "HEAD", "--", script.text, cwd=root)
+    assert (after.returncode, after.stderr) == (0, "")
+    assert [line.split()[0] for line in git(root, "worktree", "list").splitlines()] == [
+        str(root),
+        str(tmp_path / "mine"),
+    ]
+    assert list((tmp_path / ".tmp").glob("relay-diff-*")) == []
+
+
+def test_without_git_a_revision_cannot_be_compared(diff: Diff, tmp_path: Path) -> None:
+    Program.write(tmp_path / "one.py", "def f(x): return x\nf(1)\n")
+    done = diff("--rev", "v1", "--", "one.py", PATH=str(tmp_path))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "there is no git" in done.stderr
+    assert "Install git, or compare two commands" in done.stderr
+    both = diff("--", "one.py", ":::", "one.py", PATH=str(tmp_path))
+    assert both.returncode == 0, both.stderr
 
 
 @pytest.mark.parametrize(

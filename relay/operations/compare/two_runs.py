@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from relay.errors import RelayError
 from relay.operations.compare.difference_text import MOST_BYTES, clip, comparison_text
 from relay.operations.compare.matching import Matcher
 from relay.operations.compare.recorded_run import Ran, Side, run_recorded
+from relay.operations.compare.scratch import scratch_directory
 from relay.operations.compare.stream_reader import RecordedRun, read_run
 
 
@@ -33,7 +33,7 @@ async def compare_runs(
     focus: Sequence[str],
 ) -> Answer:
     """Run one after the other, and compare. Programs get no input; what they print is not shown."""
-    with tempfile.TemporaryDirectory(prefix="relay-diff-calls-") as home:
+    with scratch_directory() as home:
         ran: list[Ran] = []
         for number, side in enumerate(sides):
             python = ran[0].python if ran else None

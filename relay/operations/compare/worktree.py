@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from subprocess import DEVNULL
@@ -12,8 +11,7 @@ from subprocess import DEVNULL
 import trio
 
 from relay.errors import InvalidRequest
-
-PREFIX = "relay-diff-"
+from relay.operations.compare.scratch import scratch_directory
 
 
 async def toplevel(directory: str) -> str:
@@ -42,22 +40,17 @@ async def worktree(root: str, revision: str) -> AsyncIterator[str]:
         raise InvalidRequest(
             f"git knows no revision {revision}", suggestion="Give a commit, a tag or a branch"
         )
-    home = await trio.to_thread.run_sync(_new_directory)
-    tree = os.path.join(home, "tree")
-    try:
-        code, _, complaint = await _git(root, "worktree", "add", "--detach", tree, commit)
-        if code:
-            raise InvalidRequest(f"git made no worktree of {revision}: {complaint[-200:]}")
-        yield tree
-    finally:
-        with trio.CancelScope(shield=True):
-            await _git(root, "worktree", "remove", "--force", "--force", tree)
-            await trio.to_thread.run_sync(lambda: shutil.rmtree(home, ignore_errors=True))
-            await _git(root, "worktree", "prune")
-
-
-def _new_directory() -> str:
-    return os.path.realpath(tempfile.mkdtemp(prefix=PREFIX))
+    with scratch_directory() as home:
+        tree = os.path.join(home, "tree")
+        try:
+            code, _, complaint = await _git(root, "worktree", "add", "--detach", tree, commit)
+            if code:
+                raise InvalidRequest(f"git made no worktree of {revision}: {complaint[-200:]}")
+            yield tree
+        finally:
+            with trio.CancelScope(shield=True):
+                await _git(root, "worktree", "remove", "--force", "--force", tree)
+                await _git(root, "worktree", "prune")  # also of what a killed one has left
 
 
 async def _git(directory: str, *words: str) -> tuple[int, str, str]:
