@@ -297,6 +297,52 @@ async def test_what_cannot_be_watched_is_refused(api: Api, program: Write, pytho
     assert (await session.get("/data-breakpoints")) == {"data_breakpoints": []}
 
 
+FORKED = """
+    import os
+    import sys
+    import warnings
+
+    warnings.simplefilter("ignore")
+
+    class Cart:
+        __slots__ = ("size", "__dict__")
+
+    cart, prices = Cart(), {"a": 1}
+    cart.size = cart.total = 1
+    child = os.fork()  # @fork
+    cart.total += 1  # @attribute
+    cart.size += 1  # @slot
+    prices["a"] += 1  # @item
+    if child == 0:
+        tools = getattr(sys, "monitoring", None)
+        names = [tools.get_tool(number) for number in range(6)] if tools else [sys.gettrace()]
+        os._exit(len([name for name in names if name]) + 10 * (cart.total != 2))
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print("child", code, flush=True)
+"""
+
+
+async def test_a_forked_child_has_none_of_its_parents_data_breakpoints(
+    api: Api, program: Write, python: str
+) -> None:
+    code = program(FORKED)
+    session = await paused(api, code, "fork", python)
+    for expression in ("cart.total", "cart.size", "prices['a']"):
+        await session.post("/data-breakpoints", expression=expression)
+    for expression, mark in (
+        ("cart.total", "attribute"),
+        ("cart.size", "slot"),
+        ("prices['a']", "item"),
+    ):
+        stop = await session.resume()
+        assert stop["stop_reason"] == "data_breakpoint"
+        change = stop["change"]
+        assert (change["expression"], change["old"], change["new"]) == (expression, "1", "2")
+        assert change["location"]["line"] == code.line(mark)
+    assert (await session.resume())["status"] == "terminated"
+    assert await session.printed() == "child 0\n"
+
+
 LEFT = """
     import ctypes
     import os

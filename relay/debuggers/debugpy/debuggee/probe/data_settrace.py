@@ -72,9 +72,12 @@ class DataSettrace:
         """Frames that run already, and those that pydevd has just given its own function."""
         for ident, frame in frames_of_all_threads():
             lines = self.lines_in(frame)
-            if lines is None or self.has_wrapped(frame):
+            if lines is None:
                 continue
-            if is_program_thread(ident):
+            local = self.local_of(frame)
+            if local is not None:
+                local.lines = lines  # those of all watches that there are by now
+            elif is_program_thread(ident):
                 self.wrap(frame, lines)
 
     def wrap(self, frame: Any, lines: WriteLines) -> None:
@@ -89,8 +92,12 @@ class DataSettrace:
 
     def has_wrapped(self, frame: Any) -> bool:
         """Whether the frame's trace function is one of this listener's."""
-        chain = trace_functions_of(frame)
-        return any(type(one) is _DataLocal and one.listener is self for one in chain)
+        return self.local_of(frame) is not None
+
+    def local_of(self, frame: Any) -> _DataLocal | None:
+        """This listener's trace function of the frame, wherever it stands; None if it has none."""
+        found = [one for one in trace_functions_of(frame) if type(one) is _DataLocal]
+        return next((one for one in found if one.listener is self), None)
 
     def lines_in(self, frame: Any) -> WriteLines | None:
         """The lines of a frame's code to compare at; None if there are none."""

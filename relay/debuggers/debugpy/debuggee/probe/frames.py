@@ -83,12 +83,18 @@ def _live_frames() -> Iterator[Any]:
 
 
 def frames_of_all_threads() -> list[tuple[int, Any]]:
-    """Every frame on a stack, with its thread's ident."""
+    """Every frame on a stack, with its thread's ident, but this function's own.
+
+    That one would hold the list that holds it: all of them, with what they have, would live until
+    the garbage collector comes.
+    """
     found = []
-    for ident, top in list(sys._current_frames().items()):
-        frame: Any = top
+    tops: Any = sys._current_frames()
+    while tops:
+        ident, frame = tops.popitem()
         while frame is not None:
-            found.append((ident, frame))
+            if frame.f_code is not frames_of_all_threads.__code__:
+                found.append((ident, frame))
             frame = frame.f_back
     return found
 
