@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 
 from relay import Settings, open_relay
 from relay.debuggers.debugpy import injection
+from relay.debuggers.debugpy.fast_debuggee import FastDebuggee
+from relay.debuggers.debugpy.launching import _Start
 from relay.faces.http.routes import ROUTES
 from relay.faces.http.server import serve
 from relay.serving import MOUNTS
+from relay.session.standby import Standby
 from tests.e2e.api import Api
+from tests.e2e.served import asks, until
 from tests.programs import Program
+
+EVERY_LAUNCH = bool(os.environ.get("RELAY_TEST_STANDBY"))
+"""Whether each launch is made from standby: then the tests here try that, too."""
 
 
 @asynccontextmanager
 async def running_relay(settings: Settings) -> AsyncIterator[Api]:
     """Hub and HTTP face, as `relay serve` starts them."""
     shutdown = trio.Event()
-    async with open_relay(settings, persist=True) as hub, trio.open_nursery() as nursery:
+    async with (
+        open_relay(settings, persist=True, standby=EVERY_LAUNCH) as hub,
+        trio.open_nursery() as nursery,
+    ):
         url = await nursery.start(
             partial(serve, hub, settings, routes=ROUTES, mounts=MOUNTS, shutdown=shutdown)
         )
@@ -31,6 +43,20 @@ async def running_relay(settings: Settings) -> AsyncIterator[Api]:
             yield api
         hub.drain()
         shutdown.set()
+
+
+@pytest.fixture(autouse=EVERY_LAUNCH)
+def from_standby(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = _Start._taken
+
+    async def prepare_and_take(self: _Start, standby: Standby, kind: Any) -> FastDebuggee | None:
+        standby.prepare(kind, self._begin_next)
+        await until(
+            lambda: any(map(asks, standby.waiting())) or kind not in standby._places, "one waits"
+        )
+        return await taken(self, standby, kind)
+
+    monkeypatch.setattr(_Start, "_taken", prepare_and_take)
 
 
 @pytest.fixture

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import trio
 
+from relay.debuggers.debugpy.fast_debuggee import FastDebuggee
 from relay.process.guardian import command_line, descendants
+from relay.session.standby import Spare
 from tests.e2e.api import Api
 
 DEADLINE = 60.0
@@ -41,6 +43,16 @@ def alive(pids: Iterable[int]) -> dict[int, str]:
     """Those that are no zombies, with their command lines."""
     found = {pid: command_line(pid) for pid in pids}
     return {pid: b" ".join(argv).decode(errors="replace") for pid, argv in found.items() if argv}
+
+
+def asks(spare: Spare) -> bool:
+    """Whether a debuggee on standby waits for its program: it reads from the socket that it was given."""
+    assert isinstance(spare, FastDebuggee)
+    try:
+        call = Path(f"/proc/{spare.process.pid}/syscall").read_text().split()
+    except OSError:
+        return True  # it has ended
+    return call[0] in ("45", "207")  # recvfrom, on x86_64 and on ARM
 
 
 async def until(condition: Callable[[], bool], what: str, seconds: float = DEADLINE) -> None:

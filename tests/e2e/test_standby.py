@@ -24,7 +24,7 @@ from relay.faces.http.server import serve
 from relay.process.guardian import descendants
 from tests.debuggers.bootstrap_runner import VERSIONS, find_python
 from tests.e2e.api import Api, Session
-from tests.e2e.served import alive, served, until
+from tests.e2e.served import alive, asks, served, until
 from tests.programs import Program
 
 FACTS = Path(__file__).with_name("standby_facts.py")
@@ -50,16 +50,6 @@ class Relay(Api):
         """The one that waits, once it does nothing else."""
         await until(lambda: any(map(asks, self.waiting())), "no debuggee came to wait")
         return self.waiting()[0]
-
-
-def asks(spare: FastDebuggee) -> bool:
-    """Whether it waits for its program: it reads from the socket that it was given."""
-    try:
-        call = Path(f"/proc/{spare.process.pid}/syscall").read_text().split()
-    except OSError:
-        return False
-    receives = {"x86_64": "45", "aarch64": "207"}
-    return call[0] in receives.values()
 
 
 @asynccontextmanager
