@@ -48,10 +48,11 @@ def write(path: Path, text: str) -> Path:
 class Runner:
     """Runs one program of `cwd` plainly, or under the bootstrap."""
 
-    def __init__(self, python: str, cwd: Path, probe: Path) -> None:
+    def __init__(self, python: str, cwd: Path) -> None:
         self.python = python
         self.cwd = cwd
-        self.probe = probe
+        self.cache = cwd.parent / "cache"
+        """Where compiled code is kept; one for many tests."""
 
     def plain(
         self, kind: str, target: str, *args: str, options: Sequence[str] = ()
@@ -88,7 +89,7 @@ class Runner:
         setup: dict[str, Any] = {
             "fd": theirs.fileno(),
             "debugpy": str(fallback or Path(debugpy.__file__).parents[1]),
-            "probe": str(self.probe),
+            "cache": str(self.cache),
         }
         program = Program(kind=kind, target=target, cwd=str(self.cwd), env={}, args=args)
         ours.sendall(fast_program(program))

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from relay.debuggers.debugpy.rungs import PROBE
 from tests.debuggers.bootstrap_runner import VERSIONS, Runner, find_python
 
 
@@ -29,16 +28,10 @@ def tracing(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def probe() -> Path:
-    """The real one: the bootstrap has it patch the debuggee before the program begins."""
-    return PROBE
+def runner(python: str, tmp_path: Path) -> Runner:
+    return Runner(python, tmp_path)
 
 
 @pytest.fixture
-def runner(python: str, tmp_path: Path, probe: Path) -> Runner:
-    return Runner(python, tmp_path, probe)
-
-
-@pytest.fixture
-def traced(tracing: str, tmp_path: Path, probe: Path) -> Runner:
-    return Runner(tracing, tmp_path, probe)
+def traced(tracing: str, tmp_path: Path) -> Runner:
+    return Runner(tracing, tmp_path)

@@ -47,6 +47,9 @@ from relay.session.standby import Standby
 
 log = logging.getLogger("relay.session")
 
+CACHE = "cache"
+"""Within the state directory: what debuggees keep of their compiled code. May be deleted."""
+
 LAST_WORDS = 2000
 """Characters of the program's standard error that a failed launch shows."""
 
@@ -62,7 +65,8 @@ async def launch_starters(session: Session, plan: LaunchPlan) -> list[tuple[Laun
     rungs = [Rung(plan.mode)] if plan.mode else [chosen, *launch.rungs_after(chosen)]
     if plan.debug_subprocesses and not plan.children_optional:
         rungs = _with_children(rungs)
-    return [(plan.launched(rung), _starter(plan, interpreter, rung)) for rung in rungs]
+    cache = str(session.settings.state_dir.expanduser().absolute() / CACHE)
+    return [(plan.launched(rung), _starter(plan, interpreter, rung, cache)) for rung in rungs]
 
 
 def _program(plan: LaunchPlan) -> Program:
@@ -88,19 +92,20 @@ def _with_children(rungs: list[Rung]) -> list[Rung]:
     return found
 
 
-def _starter(plan: LaunchPlan, interpreter: Interpreter, rung: Rung) -> Starter:
-    start = _Start(plan, interpreter, rung)
+def _starter(plan: LaunchPlan, interpreter: Interpreter, rung: Rung, cache: str) -> Starter:
+    start = _Start(plan, interpreter, rung, cache)
     return {Rung.FAST: start.fast, Rung.PLAIN: start.plain, Rung.ADAPTER: start.adapter}[rung]
 
 
 class _Start:
     """One start of one program on one rung."""
 
-    def __init__(self, plan: LaunchPlan, interpreter: Interpreter, rung: Rung) -> None:
+    def __init__(self, plan: LaunchPlan, interpreter: Interpreter, rung: Rung, cache: str) -> None:
         self._plan = plan
         self._program = _program(plan)
         self._interpreter = interpreter
         self._rung = rung
+        self._cache = cache
 
     async def fast(self, debuggee: Debuggee) -> None:
         """The debuggee speaks DAP on an inherited socket. One that waits for its program is quicker."""
@@ -170,7 +175,9 @@ class _Start:
         stream = SocketByteStream(trio.socket.from_stdlib_socket(ours))
         try:
             with theirs:
-                plan = launch.fast_spawn(self._interpreter, program, fd=theirs.fileno())
+                plan = launch.fast_spawn(
+                    self._interpreter, program, fd=theirs.fileno(), cache=self._cache
+                )
                 process = await self._spawn(plan, theirs.fileno())
         except BaseException:
             ours.close()

@@ -193,16 +193,20 @@ def _require_debugger(interpreter: Interpreter) -> None:
 # --- command lines ----------------------------------------------------------------------------
 
 
-def fast_spawn(interpreter: Interpreter, program: Program, *, fd: int) -> Spawn:
+def fast_spawn(
+    interpreter: Interpreter, program: Program, *, fd: int, cache: str | None = None
+) -> Spawn:
     """The debuggee with DAP on `fd`, its end of a connected stream socket pair.
 
     `fd` must be inherited under the same number; the first on it is `fast_program`. A debuggee that
     is unfit sends the DAP event `relayUnfit` with a `reason` there, and leaves with
     UNFIT_EXIT_CODE. It leads its own process group, which dies with the socket.
 
+    cache: a directory in which compiled code of ours may be kept; made if there is none.
+
     Of the program only its surroundings are taken: one that is started ahead learns the rest later.
     """
-    setup = {"fd": fd, "debugpy": str(debugpy_directory().parent), "probe": str(PROBE)}
+    setup = {"fd": fd, "debugpy": str(debugpy_directory().parent), "cache": cache}
     environment = dict(program.env)
     if program.hash_seed is not None:
         environment[HASH_SEED] = str(program.hash_seed)

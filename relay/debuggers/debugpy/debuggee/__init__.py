@@ -1,6 +1,7 @@
 """What runs in the debuggee, in whatever Python that is: the standard library only, Python 3.8+.
 
 bootstrap.py      starts a program under pydevd, over one inherited socket
+code_store.py     the compiled code of the files here, all in one
 start_witness.py  whether one that starts now would come out the same
 plain_program.py  runs it as plain Python would
 pydevd/           the debugger itself: found, tamed, joined by children

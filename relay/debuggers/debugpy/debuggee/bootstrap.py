@@ -1,7 +1,8 @@
 """Starts a program under pydevd inside the debuggee, over one inherited socket.
 
 Run as `python [options] bootstrap.py '<json>'`. The JSON names the descriptor of a connected
-stream socket, the probe, and where a debugpy lies in case the interpreter has none. What to run is
+stream socket, the probe, where a debugpy lies in case the interpreter has none, and where
+compiled code is kept. What to run is
 read from the socket, as JSON behind its length, once the debugger is loaded: so a process can be
 started before its program is known, and all go the same way. From then on pydevd speaks DAP on
 that socket: no port, no listener, no adapter process.
@@ -16,6 +17,7 @@ Standard library only, Python 3.8 and newer; imports nothing of its own package.
 
 from __future__ import annotations
 
+import gc
 import importlib.machinery
 import json
 import os
@@ -23,6 +25,10 @@ import socket
 import sys
 import types
 from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 UNFIT_EXIT = 97
 STALE_EXIT = 98
@@ -32,23 +38,37 @@ READY = b"!"
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def load(name: str, path: str) -> Any:
-    """The module in `path`, from its .pyc file if there is one, and not in sys.modules."""
-    code = importlib.machinery.SourceFileLoader(name, path).get_code(name)
-    if code is None:
-        raise ImportError(f"no code in {path}")
-    module = types.ModuleType(name)
-    module.__file__ = path
-    exec(code, module.__dict__)
-    return module
+def code_in_pyc(path: str) -> Any:
+    """The compiled code of a file, from its .pyc file if there is one."""
+    return importlib.machinery.SourceFileLoader(path, path).get_code(path)
 
 
-def load_debugger(setup: dict[str, Any], sock: socket.socket) -> tuple[Any, Any]:
+class Parts:
+    """The files here, as modules that are not in sys.modules."""
+
+    def __init__(self, cache: str | None) -> None:
+        self._code_of: Callable[[str], Any] = code_in_pyc
+        self.store = self.load("code_store").CodeStore(cache, HERE)
+        self._code_of = self.store.code
+
+    def load(self, name: str) -> Any:
+        """The module in a file of that name, without its suffix. One of several finds the others."""
+        path = os.path.join(HERE, *name.split("/")) + ".py"
+        module: Any = types.ModuleType(
+            "_debug_relay_" + name.replace("/entry", "").replace("/", "_")
+        )
+        module.__file__, module._code_of = path, self._code_of
+        exec(self._code_of(path), module.__dict__)
+        del module._code_of
+        return module
+
+
+def load_debugger(setup: dict[str, Any], parts: Parts, sock: socket.socket) -> tuple[Any, Any]:
     """pydevd with the probe in it, and a PyDB. Leaves the process if pydevd is unfit."""
-    loading = load("_debug_relay_pydevd_load", os.path.join(HERE, "pydevd", "load.py"))
+    loading = parts.load("pydevd/load")
     try:
         pydevd, py_db = loading.load_pydevd(setup["debugpy"])
-        probe = pydevd._debug_relay_probe = load("_debug_relay_probe", setup["probe"])
+        probe = pydevd._debug_relay_probe = parts.load("probe/entry")
         reason = probe.unfit()
         if reason is not None:
             raise loading.UnfitError(reason)
@@ -61,15 +81,14 @@ def load_debugger(setup: dict[str, Any], sock: socket.socket) -> tuple[Any, Any]
     return pydevd, py_db
 
 
-def receive_program(sock: socket.socket) -> dict[str, Any]:
+def receive_program(witness: Any, sock: socket.socket) -> dict[str, Any]:
     """What to run, as the relay says it, now or in a while. Leaves the process if it never does."""
     if not is_there(sock):
-        seen = load("_debug_relay_start_witness", os.path.join(HERE, "start_witness.py"))
-        before = seen.look()
+        before = witness.look()
         sock.recv(1, socket.MSG_PEEK)
-        if seen.look() != before:
+        if witness.look() != before:
             os._exit(STALE_EXIT)
-        seen.forget_caches()
+        witness.forget_caches()
     program: dict[str, Any] = json.loads(receive(sock, int.from_bytes(receive(sock, 4), "big")))
     if program["answer"]:
         sock.sendall(READY)
@@ -108,15 +127,22 @@ def hide_hash_seed(given: Any) -> None:
 
 def main() -> None:
     setup = json.loads(sys.argv[1])
-    plain = load("_debug_relay_plain_program", os.path.join(HERE, "plain_program.py"))
+    collects = gc.isenabled()
+    gc.disable()  # hundreds of modules come and stay: nothing to collect
+    parts = Parts(setup["cache"])
+    plain = parts.load("plain_program")
     if not plain.is_safe_path():
         del sys.path[0]  # this file's directory: the program has nothing to find there
     os.set_inheritable(setup["fd"], False)
     sock = socket.socket(fileno=setup["fd"])
-    pydevd, py_db = load_debugger(setup, sock)
-    linking = load("_debug_relay_pydevd_link", os.path.join(HERE, "pydevd", "link.py"))
-    hooks = load("_debug_relay_pydevd_hooks", os.path.join(HERE, "pydevd", "hooks.py"))
-    spec = receive_program(sock)
+    pydevd, py_db = load_debugger(setup, parts, sock)
+    linking, hooks = parts.load("pydevd/link"), parts.load("pydevd/hooks")
+    witness = parts.load("start_witness")
+    parts.store.keep()
+    del parts  # and with it what only loading needs
+    if collects:
+        gc.enable()
+    spec = receive_program(witness, sock)
     hide_hash_seed(spec["hash_seed"])
     link = linking.Link(pydevd, py_db, sock)
     hidden = (os.path.abspath(__file__), hooks.__file__, plain.__file__, plain.runpy.__file__)
