@@ -83,6 +83,27 @@ def test_the_fast_debuggee_gets_the_environment_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
+    ("more", "too_long"),
+    [
+        ({"args": ["a" * 100_000] * 3}, False),
+        ({"args": ["a" * 100_000] * 100}, True),
+        ({"args": ["a" * launch.LONGEST_WORD]}, True),
+        ({"args": ["a" * (launch.LONGEST_WORD - 1)]}, False),
+        ({"env": {"A": "a" * launch.LONGEST_WORD}}, True),
+    ],
+)
+def test_what_no_command_line_could_hold(more: dict[str, Any], too_long: bool) -> None:
+    assert launch.is_too_long(HERE, program(**more)) is too_long
+    words = [sys.executable, "-c", "pass", *program(**more).args]
+    env = {**ENVIRONMENT, **more.get("env", {})}
+    if too_long:
+        with pytest.raises(OSError, match="Argument list too long"):
+            subprocess.run(words, env=env)
+    else:
+        subprocess.run(words, env=env, check=True)
+
+
+@pytest.mark.parametrize(
     ("returncode", "code"), [(0, 0), (1, 1), (97, 97), (-9, -9), (247, -9), (241, -15), (130, 130)]
 )
 def test_the_exit_code_behind_the_launcher(returncode: int, code: int) -> None:

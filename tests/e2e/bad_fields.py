@@ -77,6 +77,7 @@ LAUNCH: Fields = {
     "stdin_inputs": "texts",
     "record": "texts",
     "debug_subprocesses": "flag",
+    "standby": "flag",
 }
 
 BODIES: Mapping[tuple[str, str], Fields] = {

@@ -46,11 +46,14 @@ async def running_relay(settings: Settings) -> AsyncIterator[Api]:
 
 
 @pytest.fixture(autouse=EVERY_LAUNCH)
-def from_standby(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = _Start._taken
+def from_standby(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.path.name == "test_standby.py":  # it says itself which launches are
+        return
+    taken, prepare = _Start._taken, Standby.prepare
+    monkeypatch.setattr(Standby, "prepare", lambda *_: None)  # so that none is left waiting
 
     async def prepare_and_take(self: _Start, standby: Standby, kind: Any) -> FastDebuggee | None:
-        standby.prepare(kind, self._begin_next)
+        prepare(standby, kind, self._begin_next)
         await until(
             lambda: any(map(asks, standby.waiting())) or kind not in standby._places, "one waits"
         )

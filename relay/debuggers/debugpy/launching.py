@@ -8,6 +8,7 @@ adapter  the stock adapter on its standard streams; it has us spawn its launcher
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
 import socket
@@ -30,7 +31,7 @@ from relay.debuggers.debugpy.unfit import DebuggerUnfit
 from relay.errors import LaunchFailed, NotSupported, RelayError
 from relay.process.guarded_process import GuardedProcess
 from relay.process.inheritance import inheritance
-from relay.process.spawn_error import SpawnError
+from relay.process.spawn_error import TOO_LONG, SpawnError
 from relay.process.spawning import spawn
 from relay.session.children.child_joining import follow_children
 from relay.session.dap.connection import (
@@ -109,6 +110,8 @@ class _Start:
 
     async def fast(self, debuggee: Debuggee) -> None:
         """The debuggee speaks DAP on an inherited socket. One that waits for its program is quicker."""
+        if launch.is_too_long(self._interpreter, self._program):
+            raise _not_started(self._interpreter.executable, errno.E2BIG, TOO_LONG)
         standby, kind = debuggee.session.standby, self._kind()
         if standby is None or kind is None:
             await self._run(debuggee, None)
@@ -241,10 +244,8 @@ class _Start:
                 terminal=self._plan.terminal if terminal is None else terminal,
             )
         except SpawnError as error:
-            raise LaunchFailed(
-                f"cannot start {error.filename}: {error.strerror}",
-                errno=error.errno,
-                reason=error.reason,
+            raise _not_started(
+                error.filename, error.errno or 0, error.reason, error.strerror
             ) from None
 
     async def _shake_hands(self, debuggee: Debuggee, *, has_probe: bool) -> None:
@@ -285,6 +286,12 @@ class _Start:
         if known and isinstance(known[0], DebuggerUnfit) and self._rung is not Rung.ADAPTER:
             return RungUnfit(known[0].message)
         return known[0] if known else LaunchFailed(str(error))
+
+
+def _not_started(path: str, number: int, reason: str, text: str | None = None) -> LaunchFailed:
+    return LaunchFailed(
+        f"cannot start {path}: {text or os.strerror(number)}", errno=number, reason=reason
+    )
 
 
 def _ended_early(debuggee: Debuggee, returncode: int) -> LaunchFailed:

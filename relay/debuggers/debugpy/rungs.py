@@ -10,6 +10,7 @@ Knows command lines, environments and DAP arguments. Pure: spawns, listens and s
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,10 @@ CHILDREN_SITE = DEBUGGEE / "children_site"
 
 UNFIT_EXIT_CODE = 97
 """Exit code of a fast debuggee whose pydevd is unknown to the bootstrap: try the next rung."""
+
+LONGEST_WORD = 32 * os.sysconf("SC_PAGE_SIZE")
+"""Of a command line, its end included. Source: execve(2), MAX_ARG_STRLEN."""
+POINTER = 8
 
 READY = b"!"
 """What a fast debuggee that was started ahead answers if it is as good as a new one."""
@@ -229,6 +234,18 @@ def fast_program(program: Program, *, answer: bool = False) -> bytes:
     }
     text = json.dumps(spec).encode()
     return len(text).to_bytes(4, "big") + text
+
+
+def is_too_long(interpreter: Interpreter, program: Program) -> bool:
+    """Whether no process could be started with this command line and environment.
+
+    On the fast rung the system never sees the program's part of it, and would not say so.
+    """
+    words = [interpreter.executable, *program.python_args, *program.command]
+    variables = [f"{name}={value}" for name, value in program.env.items()]
+    sizes = [len(os.fsencode(text)) + 1 for text in (*words, *variables)]
+    most = os.sysconf("SC_ARG_MAX")
+    return max(sizes) > LONGEST_WORD or sum(sizes) + POINTER * len(sizes) > most
 
 
 def plain_spawn(interpreter: Interpreter, program: Program, *, port: int, token: str) -> Spawn:
