@@ -53,3 +53,7 @@ def test_every_part_is_listed() -> None:
         path for path in HERE.rglob("*.py") if path.name != "__init__.py" or path.parent == HERE
     ]
     assert sorted(found) == sorted(FILES)
+
+
+def test_no_part_defines_what_the_bootstrap_hands_over_while_it_loads() -> None:
+    assert "_code_of" not in set().union(*map(defined, FILES))

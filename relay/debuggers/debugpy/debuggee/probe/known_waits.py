@@ -88,13 +88,13 @@ def known_task_waits() -> dict[int, KnownWait]:
 def _by_code(table: Any) -> dict[int, KnownWait]:
     found = {}
     for kind, module, function, what in table:
-        code = _code_of(module, function)
+        code = _waiting_code(module, function)
         if code is not None:
             found[id(code)] = KnownWait(code, kind, function, what)
     return found
 
 
-def _code_of(module: str, function: str) -> Any:
+def _waiting_code(module: str, function: str) -> Any:
     """None if the module is not loaded, or has no such function."""
     outer, _, inner = function.partition(".")
     name = "_frozen_importlib" if module == "importlib._bootstrap" else module
