@@ -60,7 +60,7 @@ SUITES = (
     Suite("click", "8.5.1", "click"),
     Suite("cachetools", "8.0.1", "cachetools"),
     Suite("boltons", "26.2.0", "boltons"),
-    Suite("packaging", "26.3", "packaging", ("tests",), ("pretend", "tomli_w")),
+    Suite("packaging", "26.3", "packaging", ("tests",), ("pretend", "tomli_w", "hypothesis")),
     Suite("attrs", "26.1.0", "attr", ("tests",), ("hypothesis", "cloudpickle")),
 )
 
