@@ -398,6 +398,18 @@ def test_a_call_that_never_came_is_said(start: Start, tmp_path: Path) -> None:
     assert "--trace shore: no function shore is loaded" in err
 
 
+def test_a_function_of_a_library_is_traced_by_its_module(start: Start, tmp_path: Path) -> None:
+    """A source distribution has the source of a package that is installed, too."""
+    (tmp_path / "lines.py").write_text("import textwrap\nprint(textwrap.dedent('  one'))\n")
+    (tmp_path / "source.py").write_text("def dedent(text):\n    return text\n")
+    code, _, err = finish(start("--trace", "dedent", "--", "lines.py"))
+    said = "--trace dedent: no such call; one of a library goes as package.module.dedent"
+    assert (code, err.splitlines()[-1]) == (0, said)
+    code, _, err = finish(start("--trace", "textwrap.dedent", "--", "lines.py"))
+    assert code == 0
+    assert "trace of dedent(text='  one')" in err
+
+
 def test_a_flood_passes_whole_and_a_reader_that_goes_ends_it(start: Start, tmp_path: Path) -> None:
     source = "import sys\nsys.stdout.writelines(f'line {n}\\n' for n in range(200_000))\n"
     Program.write(tmp_path / "flood.py", source)

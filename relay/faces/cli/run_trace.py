@@ -40,12 +40,12 @@ class TraceQuestion:
     def unanswered(self) -> str:
         """In place of the answer, at the end."""
         what = "call ended so" if self._request.until_result else "such call"
-        calls = "1 call" if self._passed == 1 else f"{self._passed} calls"
-        return (
-            f"{self.option}: no {what}; {calls} went by"
-            if self._passed
-            else f"{self.option}: no {what}"
-        )
+        if self._passed:
+            calls = "1 call" if self._passed == 1 else f"{self._passed} calls"
+            return f"{self.option}: no {what}; {calls} went by"
+        named = self._request.function
+        hint = f"; one of a library goes as package.module.{named}" if named else ""
+        return f"{self.option}: no {what}{hint}"
 
 
 def _target(wanted: Mapping[str, Any]) -> str:
