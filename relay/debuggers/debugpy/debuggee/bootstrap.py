@@ -57,9 +57,9 @@ class Parts:
         module: Any = types.ModuleType(
             "_debug_relay_" + name.replace("/entry", "").replace("/", "_")
         )
-        module.__file__, module._code_of = path, self._code_of
+        module.__file__, module._debug_relay_code_of = path, self._code_of
         exec(self._code_of(path), module.__dict__)
-        del module._code_of
+        del module._debug_relay_code_of
         return module
 
 

@@ -90,7 +90,7 @@ def _run_file(path: str) -> None:
     import importlib.machinery
 
     from_pyc = importlib.machinery.SourceFileLoader(path, path).get_code
-    code_of: Callable[[str], Any] = globals().get("_code_of") or from_pyc
+    code_of: Callable[[str], Any] = globals().get("_debug_relay_code_of") or from_pyc
     exec(code_of(path), globals())
 
 
