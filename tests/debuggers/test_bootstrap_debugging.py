@@ -96,8 +96,8 @@ def test_entry_stops_at_the_programs_first_line(runner: Runner, kind: str) -> No
         assert stopped["reason"] == "entry"
         frames = debuggee.frames(stopped)
         assert [(f["name"], f["line"]) for f in frames] == [("<module>", line_of(script, "first"))]
-        for _ in range(3):
-            debuggee.peer.send("next", {"threadId": stopped["threadId"]})
+        debuggee.peer.send("next", {"threadId": stopped["threadId"]})
+        debuggee.go_on(debuggee.peer.event("stopped"))
         assert debuggee.finish()[0] == 0
 
 

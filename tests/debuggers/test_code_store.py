@@ -19,6 +19,7 @@ def source(tmp_path: Path) -> Path:
 
 def kept(source: Path) -> Path:
     """The one file that a first start leaves."""
+    (source.parents[1] / "state").mkdir(exist_ok=True)
     store = CodeStore(str(source.parents[1] / "state" / "cache"), str(source.parent))
     assert value_of(store, source) == 1
     store.keep()
@@ -41,7 +42,7 @@ def test_what_a_start_has_compiled_the_next_one_finds(
 ) -> None:
     found = kept(source)
     assert stat.S_IMODE(found.stat().st_mode) == 0o600
-    assert stat.S_IMODE(found.parents[1].stat().st_mode) == 0o700
+    assert stat.S_IMODE(found.parent.stat().st_mode) == 0o700
     store = opened(source)
     monkeypatch.setattr("importlib.machinery.SourceFileLoader.get_code", None)
     assert value_of(store, source) == 1
@@ -90,6 +91,7 @@ def test_without_a_place_nothing_is_kept(source: Path) -> None:
 
 def test_a_start_leaves_its_code_and_the_next_one_uses_it(traced: Runner) -> None:
     traced.cache = traced.cwd / "state" / "cache"
+    traced.cache.parent.mkdir()
     write(traced.cwd / "prog.py", "import sys\nprint(sys.dont_write_bytecode)\n")
     (first,) = {traced.debugged("script", "prog.py", options=["-B"]) for _ in range(2)}
     assert first == (0, "True\n", "")

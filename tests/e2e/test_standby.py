@@ -165,7 +165,10 @@ async def end_of(relay: Relay, script: str, **more: Any) -> tuple[Any, ...]:
     return result["status"], result["exit_code"], *printed
 
 
-async def test_chance_is_chance_in_each_program(relay: Relay, program: Write) -> None:
+async def test_chance_is_chance_in_each_program(
+    relay: Relay, program: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
     script = program("import random\nprint(hash('text'), random.random())").text
     found = set()
     for _ in range(3):

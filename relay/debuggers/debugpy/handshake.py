@@ -35,7 +35,7 @@ async def shake_hands(
     """From a fresh link to a program that runs with everything set.
 
     A debuggee that has the probe was started by the relay's own bootstrap: its debugger is known,
-    and answers in order. So nothing waits for an answer but the program's beginning, for all.
+    and answers in order. So little waits for an answer but the program's beginning, for all.
 
     Raises RelayError: DebuggerUnfit, before anything is changed, for a debugger that is too old.
     """
@@ -76,6 +76,8 @@ async def _configure_at_once(
         nursery.start_soon(inspector.configure, debuggee.session.redaction)
         nursery.start_soon(watch)
         await debuggee.group.prepare(inspector)  # before others are to have breakpoints, too
+        # Until the interpreter is there, what a client sets is kept: nobody waits for an answer.
+        await debuggee.initialized.wait()
         debuggee.inspector = inspector
         await send_all(debuggee, at_once=True)
 

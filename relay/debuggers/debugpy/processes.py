@@ -105,8 +105,7 @@ def _of_ptrace() -> Obstacle | None:
         scope = int(PTRACE_SCOPE.read_text())
     except (OSError, ValueError):
         return None
-    capabilities = _number_in("/proc/self/status", "CapEff", 16)
-    may_all = bool(capabilities >> CAP_SYS_PTRACE & 1)
+    may_all = bool(_capabilities() >> CAP_SYS_PTRACE & 1)
     if scope == 3:
         reason = "the kernel forbids all tracing until it is started anew (ptrace_scope is 3)"
         return Obstacle(reason, LISTEN[0].upper() + LISTEN[1:])
@@ -116,6 +115,10 @@ def _of_ptrace() -> Obstacle | None:
         f"the kernel forbids to trace processes that are not our children (ptrace_scope is {scope})",
         Action.SET_PTRACE_SCOPE.of(otherwise=LISTEN),
     )
+
+
+def _capabilities() -> int:
+    return _number_in("/proc/self/status", "CapEff", 16)
 
 
 def _number_in(path: str, name: str, base: int = 10) -> int:

@@ -316,14 +316,13 @@ class Debuggee:
     ) -> Coroutine[Any, Any, dict[str, Any]]:
         """One DAP request to this very process. It is sent now; what is returned waits for its answer.
 
-        timeout: seconds; by default what one question may take, and during a start as much as
-        the start.
+        timeout: seconds; by default what one question may take. During a start it may take as
+        much as the start: the interpreter may not even be there.
         """
         settings = self.session.settings
-        usual = (
-            settings.request_timeout_seconds if self.started else settings.launch_timeout_seconds
-        )
-        limit = usual if timeout is None else timeout
+        limit = settings.request_timeout_seconds if timeout is None else timeout
+        if not self.started:
+            limit = max(limit, settings.launch_timeout_seconds)
         assert self.link is not None
         return self._answer_to(command, self.link.send(command, arguments), limit)
 

@@ -53,8 +53,8 @@ class CodeStore:
         body = marshal.dumps((self._states, self._codes))
         beside = f"{self._path}.{os.getpid()}"
         try:
-            for folder in (os.path.dirname(self._folder), self._folder):
-                os.makedirs(folder, 0o700, exist_ok=True)
+            if not os.path.isdir(self._folder):
+                os.mkdir(self._folder, 0o700)  # only where the relay has a state directory already
             file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             try:
                 with open(file, "wb") as writer:
