@@ -123,8 +123,13 @@ class _Start:
         begun = spare or await self._begin(self._program)
         debuggee.adopt(begun.process, self._plan.stdin)
         if spare is None:
-            with contextlib.suppress(trio.BrokenResourceError):  # ended: the handshake says why
-                await begun.stream.send_all(launch.fast_program(self._program))
+            try:
+                with contextlib.suppress(trio.BrokenResourceError):  # ended: the handshake says why
+                    await begun.stream.send_all(launch.fast_program(self._program))
+            except trio.Cancelled:  # the socket is nobody's yet
+                with trio.CancelScope(shield=True):
+                    await begun.stream.aclose()
+                raise
         else:
             debuggee.session.journey.begin_with_seed(spare.hash_seed)
         debuggee.connect(begun.stream, EventHandler(debuggee))
