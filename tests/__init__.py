@@ -25,5 +25,6 @@ What all use:
 conftest, leftovers, test_leftovers      nothing may be left behind
 environments      which tests one Python suffices for
 programs          programs whose lines are found by marks
+relays            settings and patience of the relays that tests start
 sources           the relay's files, for the tests that read them
 """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import socket
@@ -21,6 +20,7 @@ import pytest
 from relay import __version__
 from relay.command_line import cli
 from relay.config import Settings
+from tests.relays import environment
 from tools.generate_reference import NO_OPTION, option_of
 
 SECONDS = 60
@@ -56,9 +56,7 @@ class Command:
     def __init__(self, directory: Path) -> None:
         self.state_dir = directory / "state"
         self.state_dir.mkdir()
-        ours = {f"RELAY_{name.upper()}" for name in Settings.model_fields}
-        self._env = {name: value for name, value in os.environ.items() if name not in ours}
-        self._env["RELAY_STATE_DIR"] = str(self.state_dir)
+        self._env = environment(self.state_dir)
         self._cwd = directory
 
     def configure(self, **values: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -11,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from relay.config import Settings
 from tests.programs import Program
+from tests.relays import environment
 
 SECONDS = 90
 
 CART = """
-    import os
-    import sys
+        import sys
     import threading
     import time
 
@@ -74,8 +72,6 @@ Diff = Callable[..., "subprocess.CompletedProcess[str]"]
 @pytest.fixture
 def diff(tmp_path: Path) -> Diff:
     """diff("--rev", …) runs `relay diff` in the directory of the program."""
-    ours = {f"RELAY_{name.upper()}" for name in Settings.model_fields}
-    env = {name: value for name, value in os.environ.items() if name not in ours}
 
     def ran(
         *words: str, cwd: Path = tmp_path, **variables: str
@@ -83,9 +79,7 @@ def diff(tmp_path: Path) -> Diff:
         return subprocess.run(
             [sys.executable, "-m", "relay", "diff", *words],
             cwd=cwd,
-            env=env
-            | {"RELAY_STATE_DIR": str(tmp_path / ".state"), "TMPDIR": str(_made(tmp_path))}
-            | variables,
+            env=_environment(tmp_path) | variables,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -94,6 +88,10 @@ def diff(tmp_path: Path) -> Diff:
         )
 
     return ran
+
+
+def _environment(tmp_path: Path) -> dict[str, str]:
+    return environment(tmp_path / ".state") | {"TMPDIR": str(_made(tmp_path))}
 
 
 def _made(path: Path) -> Path:
@@ -212,7 +210,7 @@ def test_what_a_killed_comparison_has_left_is_taken_away_by_the_next(
     git(root, "commit", "-q", "-m", "all")
     git(root, "worktree", "add", "-q", str(tmp_path / "mine"))
     command = [sys.executable, "-m", "relay", "diff", "--rev", "HEAD", "--", script.text, str(mark)]
-    env = os.environ | {"RELAY_STATE_DIR": str(tmp_path / ".state"), "TMPDIR": str(_made(tmp_path))}
+    env = _environment(tmp_path)
     with subprocess.Popen(
         command, cwd=root, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     ) as slow:

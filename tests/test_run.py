@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -14,10 +13,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from relay.config import Settings
 from relay.faces.cli.run import run as run_command
 from relay.faces.cli.run_options import BOUND
 from tests.programs import Program
+from tests.relays import environment
 
 SECONDS = 90
 
@@ -54,15 +53,13 @@ Start = Callable[..., "subprocess.Popen[bytes]"]
 @pytest.fixture
 def start(tmp_path: Path) -> Start:
     """start("--break", …) starts `relay run` in the directory of the program."""
-    ours = {f"RELAY_{name.upper()}" for name in Settings.model_fields}
-    env = {name: value for name, value in os.environ.items() if name not in ours}
 
     def started(*words: str, shell: str = "") -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "relay", "run", *words]
         return subprocess.Popen(
             ["sh", "-c", f'exec "$@" {shell}', "sh", *command] if shell else command,
             cwd=tmp_path,
-            env=env | {"RELAY_STATE_DIR": str(tmp_path / "state")},
+            env=environment(tmp_path / "state"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from relay.config import Settings
 from tests.programs import Program
+from tests.relays import environment
 
 SECONDS = 90
 
@@ -44,14 +43,12 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     """run("--calls", …) runs `relay run` in the directory of the program."""
-    ours = {f"RELAY_{name.upper()}" for name in Settings.model_fields}
-    env = {name: value for name, value in os.environ.items() if name not in ours}
 
     def ran(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "relay", "run", *words],
             cwd=tmp_path,
-            env=env | {"RELAY_STATE_DIR": str(tmp_path / "state")},
+            env=environment(tmp_path / "state"),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from relay import quick_shell
 from relay.command_line import cli
 from relay.config import Settings
+from tests.relays import ANSWER_SECONDS
 
 
 class Result(NamedTuple):
@@ -81,6 +82,7 @@ def shell(
         monkeypatch.delenv(f"RELAY_{name.upper()}", raising=False)
     shell = Shell(tmp_path, getattr(request, "param", "quick"))
     monkeypatch.setenv("RELAY_STATE_DIR", str(shell.state_dir))
+    monkeypatch.setenv("RELAY_REQUEST_TIMEOUT_SECONDS", f"{ANSWER_SECONDS:g}")
     monkeypatch.setenv("RELAY_PORT", "0")
     monkeypatch.chdir(tmp_path)
     yield shell

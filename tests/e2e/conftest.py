@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 import trio
 
-from relay import Settings, open_relay
-from relay.debuggers.debugpy import injection
+from relay import Hub, Settings, open_relay
 from relay.debuggers.debugpy.fast_debuggee import FastDebuggee
 from relay.debuggers.debugpy.launching import _Start
 from relay.faces.http.routes import ROUTES
@@ -23,14 +22,15 @@ from relay.session.standby import Standby
 from tests.e2e.api import Api
 from tests.e2e.served import asks, until
 from tests.programs import Program
+from tests.relays import ANSWER_SECONDS, be_patient
 
 EVERY_LAUNCH = bool(os.environ.get("RELAY_TEST_STANDBY"))
 """Whether each launch is made from standby: then the tests here try that, too."""
 
 
 @asynccontextmanager
-async def running_relay(settings: Settings) -> AsyncIterator[Api]:
-    """Hub and HTTP face, as `relay serve` starts them."""
+async def hub_and_api(settings: Settings) -> AsyncIterator[tuple[Hub, Api]]:
+    """Hub and HTTP face, as `relay serve` starts them, with the inside open."""
     shutdown = trio.Event()
     async with (
         open_relay(settings, persist=True, standby=EVERY_LAUNCH) as hub,
@@ -40,9 +40,16 @@ async def running_relay(settings: Settings) -> AsyncIterator[Api]:
             partial(serve, hub, settings, routes=ROUTES, mounts=MOUNTS, shutdown=shutdown)
         )
         async with Api.connect(url) as api:
-            yield api
+            yield hub, api
         hub.drain()
         shutdown.set()
+
+
+@asynccontextmanager
+async def running_relay(settings: Settings) -> AsyncIterator[Api]:
+    """The same from outside."""
+    async with hub_and_api(settings) as (_, api):
+        yield api
 
 
 @pytest.fixture(autouse=EVERY_LAUNCH)
@@ -64,10 +71,20 @@ def from_standby(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    # gdb's call includes the import of the debugger: with ten processes a core it takes longer
-    # than the 20 s after which a user is told that something is wrong.
-    monkeypatch.setattr(injection, "GDB_SECONDS", 60.0)
-    return Settings(port=0, state_dir=tmp_path / "state", project_root=tmp_path)
+    be_patient(monkeypatch)
+    return Settings(
+        port=0,
+        state_dir=tmp_path / "state",
+        project_root=tmp_path,
+        request_timeout_seconds=ANSWER_SECONDS,
+    )
+
+
+@pytest.fixture
+async def opened(settings: Settings) -> AsyncIterator[tuple[Hub, Api]]:
+    """A relay with its inside open."""
+    async with hub_and_api(settings) as both:
+        yield both
 
 
 @pytest.fixture

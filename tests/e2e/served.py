@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from relay.debuggers.debugpy.fast_debuggee import FastDebuggee
 from relay.process.guardian import command_line, descendants
 from relay.session.standby import Spare
 from tests.e2e.api import Api
+from tests.relays import environment
 
 DEADLINE = 60.0
 """Seconds that no test waits for, unless something is broken."""
@@ -68,11 +68,10 @@ async def until(condition: Callable[[], bool], what: str, seconds: float = DEADL
 async def served(folder: Path) -> AsyncIterator[Served]:
     """Start it on a free port. It is killed at the end if the test has not ended it."""
     command = [sys.executable, "-m", "relay", "serve", "--port", "0", "--log-level", "warning"]
-    options = ["--state-dir", str(folder / "state"), "--project-root", str(folder)]
     process = await trio.lowlevel.open_process(
-        [*command, *options],
+        [*command, "--project-root", str(folder)],
         stdout=subprocess.PIPE,
-        env={**os.environ, "RELAY_MAX_SESSIONS": "30"},
+        env={**environment(folder / "state"), "RELAY_MAX_SESSIONS": "30"},
     )
     try:
         assert process.stdout is not None

@@ -22,6 +22,7 @@ from tests.e2e.conftest import running_relay
 from tests.e2e.served import alive, until
 from tests.mcp.client import over_stdio
 from tests.programs import Program
+from tests.relays import environment
 
 
 def _lldb() -> str | None:
@@ -260,7 +261,7 @@ async def test_an_agent_and_a_shell_name_it_too(sums: Program, tmp_path: Path) -
     done = await trio.run_process(
         [*command, "--", "sums.out", "Bob"],
         cwd=tmp_path,
-        env={**os.environ, "RELAY_STATE_DIR": str(state)},
+        env=environment(state),
         check=False,
         capture_stdout=True,
         capture_stderr=True,

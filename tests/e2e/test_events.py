@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,11 +11,9 @@ import httpx
 import pytest
 import trio
 
-from relay import Settings, open_relay
-from relay.faces.http.routes import ROUTES
-from relay.faces.http.server import serve
-from relay.hub import Hub
+from relay import Settings
 from tests.e2e.api import Api, Session
+from tests.e2e.conftest import hub_and_api
 from tests.programs import Program
 
 Write = Callable[..., Program]
@@ -29,18 +26,6 @@ TICKS = """
 
 LONG = 60
 """Seconds that no test waits for: whoever needs them has failed."""
-
-
-@asynccontextmanager
-async def hub_and_api(settings: Settings) -> AsyncIterator[tuple[Hub, Api]]:
-    """A relay with its inside open, to see who waits."""
-    shutdown = trio.Event()
-    async with open_relay(settings) as hub, trio.open_nursery() as nursery:
-        url = await nursery.start(partial(serve, hub, settings, routes=ROUTES, shutdown=shutdown))
-        async with Api.connect(url) as api:
-            yield hub, api
-        hub.drain()
-        shutdown.set()
 
 
 async def until(condition: Callable[[], bool]) -> None:

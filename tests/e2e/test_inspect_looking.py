@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from relay import Settings
+from relay import Hub
 from relay.errors import SourceNotFound
 from relay.session.source_text import LARGEST_SOURCE, source_lines
 from tests.e2e.api import Api, Session
-from tests.e2e.conftest import running_relay
 from tests.e2e.refusals import refused
 from tests.programs import Program
+from tests.relays import impatient
 
 Write = Callable[..., Program]
 
@@ -111,19 +111,16 @@ async def test_a_watch_must_be_an_expression(api: Api) -> None:
     assert (await session.get("/watch"))["watches"] == []
 
 
-@pytest.fixture
-async def quick(settings: Settings) -> AsyncIterator[Api]:
-    """A relay that loses patience soon."""
-    async with running_relay(settings.model_copy(update={"request_timeout_seconds": 0.7})) as api:
-        yield api
-
-
-async def test_a_watch_that_hangs_takes_no_other_stop_along(quick: Api, program: Write) -> None:
-    session = await stopped(quick, program)
+async def test_a_watch_that_hangs_takes_no_other_stop_along(
+    opened: tuple[Hub, Api], program: Write
+) -> None:
+    hub, api = opened
+    session = await stopped(api, program)
     await session.post("/watch", expression="order.total")
     await session.post("/watch", expression="time.sleep(1000)")
     await session.post("/watch", expression="number")
-    seen = (await session.get("/watch"))["watches"]
+    with impatient(hub, 2.0):  # the first is asked in this time, too
+        seen = (await session.get("/watch"))["watches"]
     assert seen[0]["result"] == "42"
     assert "did not end within" in seen[1]["error"]
     assert "took all the time" in seen[2]["error"]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from importlib.util import find_spec
 
 import pytest
 
-from relay import Settings
+from relay import Hub
 from tests.e2e.api import Api, Session
-from tests.e2e.conftest import running_relay
 from tests.e2e.refusals import refused
 from tests.programs import Program
+from tests.relays import impatient
 
 Write = Callable[..., Program]
 
@@ -148,18 +148,15 @@ async def test_a_million_items_are_paged_where_they_are(api: Api, program: Write
     assert "offset or start" in both.message
 
 
-@pytest.fixture
-async def quick(settings: Settings) -> AsyncIterator[Api]:
-    """A relay that loses patience soon."""
-    async with running_relay(settings.model_copy(update={"request_timeout_seconds": 0.5})) as api:
-        yield api
-
-
-async def test_a_summary_asks_no_value_for_its_repr(quick: Api, program: Write) -> None:
+async def test_a_summary_asks_no_value_for_its_repr(
+    opened: tuple[Hub, Api], program: Write
+) -> None:
+    hub, api = opened
     source = VALUES.replace("broken = Broken()", "broken = Slow()")
-    session = await stopped(quick, program, source)
+    session = await stopped(api, program, source)
     where = f"{session.path}/frames/0/variables"
-    error = await refused(quick, "DEBUGPY_TIMEOUT", "GET", where)
+    with impatient(hub, 0.5):
+        error = await refused(api, "DEBUGPY_TIMEOUT", "GET", where)
     assert error.details["interrupted"] is True
     seen = await named(session, summary="true")
     assert seen["broken"] == {"name": "broken", "type": "Slow", "variables_reference": 0}

@@ -10,8 +10,9 @@ import pytest
 from relay import Settings
 from relay.models.report import REPORT_BYTES
 from tests.e2e.api import Api, Refused
-from tests.e2e.conftest import running_relay
+from tests.e2e.conftest import hub_and_api
 from tests.programs import Program
+from tests.relays import impatient
 
 Write = Callable[..., Program]
 
@@ -75,8 +76,7 @@ async def questions(api: Api) -> int:
 
 async def test_a_session_told_in_reports(settings: Settings, program: Write) -> None:
     shop = program(SHOP, "shop.py")
-    settings = settings.model_copy(update={"request_timeout_seconds": 1.0})
-    async with running_relay(settings) as api:
+    async with hub_and_api(settings) as (hub, api):
         session = await api.session()
         assert (await session.get("/report"))["report"] == "created: no program has been started"
         for mark in ("sum", "never"):
@@ -129,7 +129,8 @@ async def test_a_session_told_in_reports(settings: Settings, program: Write) -> 
 
         # A repr that hangs costs the locals, not the stop.
         await session.evaluate("setattr(Slow, 'slow', True)")
-        text = (await session.get("/report"))["report"]
+        with impatient(hub, 1.0):
+            text = (await session.get("/report"))["report"]
         assert "\nlocals: report did not end within 1 s\n" in text
         assert f">{here}" in text
         assert "\nstack: total shop.py:" in text

@@ -15,7 +15,8 @@ import trio
 from relay import Settings
 from relay.operations.output import streaming
 from tests.e2e.api import Api, Refused, Session
-from tests.e2e.test_events import hub_and_api, until
+from tests.e2e.conftest import hub_and_api
+from tests.e2e.test_events import until
 from tests.programs import Program
 
 Write = Callable[..., Program]

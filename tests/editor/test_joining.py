@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -22,6 +21,7 @@ from tests.e2e.api import Refused as ApiRefused
 from tests.editor.joining import editor, join, stack, terms
 from tests.perl.driver import Peer, Refused
 from tests.programs import Program
+from tests.relays import environment
 
 Write = Callable[..., Program]
 
@@ -291,7 +291,7 @@ async def on_stdio(
         command("--url", terms(api).url, "--session", agent.id),
         stdin=-1,
         stdout=-1,
-        env={**os.environ, "RELAY_STATE_DIR": str(folder / "s")},
+        env=environment(folder / "s"),
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -321,14 +321,13 @@ async def test_relay_dap_listens_for_editors(api: Api, program: Write, tmp_path:
     cart = program(CART)
     agent = await api.session()
     await agent.launch(cart.text, stop_on_entry=True)
-    environment: dict[str, Any] = {**os.environ, "RELAY_STATE_DIR": str(tmp_path / "s")}
     async with trio.open_nursery() as nursery:
         process = await nursery.start(
             partial(
                 trio.run_process,
                 command("--url", terms(api).url, "--listen", "0"),
                 stdout=-1,
-                env=environment,
+                env=environment(tmp_path / "s"),
                 check=False,
             )
         )

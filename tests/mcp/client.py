@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,6 +11,8 @@ from typing import Any
 from mcp import ClientSession, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+
+from tests.relays import environment
 
 
 class Client:
@@ -44,9 +45,9 @@ def text_of(result: types.CallToolResult) -> str:
 @asynccontextmanager
 async def over_stdio(folder: Path, *options: str) -> AsyncIterator[Client]:
     """`relay mcp` as a process of its own, started in `folder`."""
-    command = ["-m", "relay", "mcp", "--state-dir", str(folder / "state"), *options]
+    command = ["-m", "relay", "mcp", *options]
     server = StdioServerParameters(
-        command=sys.executable, args=command, cwd=folder, env=dict(os.environ)
+        command=sys.executable, args=command, cwd=folder, env=environment(folder / "state")
     )
     async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
         yield Client(session, await session.initialize())

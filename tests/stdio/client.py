@@ -8,7 +8,6 @@ comes; `# …` is for the reader. `@mark` stands for the number of the line with
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -21,6 +20,7 @@ import trio
 
 from relay.faces.stdio.lines import LONGEST_OUT
 from tests.programs import Program
+from tests.relays import environment
 
 DEADLINE = 60.0
 
@@ -129,7 +129,7 @@ async def conversation(directory: Path, words: Sequence[str] = ("stdio",)) -> As
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         cwd=directory,
-        env={**os.environ, "RELAY_STATE_DIR": str(directory / "state")},
+        env=environment(directory / "state"),
     )
     try:
         yield Client(process, directory)

@@ -1,0 +1,58 @@
+"""The relays that tests start: no setting of the developer's, and patience.
+
+Users are told after a second or five that a debuggee does not answer; on a busy machine that is
+no failure. A test that is about it says itself how long its relay waits.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from relay import Hub, Settings
+
+ANSWER_SECONDS = 30.0
+"""Seconds that a relay of a test waits for a debuggee's answer."""
+
+_SHORT = {
+    "relay.operations.breakpoints.breakpoints.COUNT_SECONDS": 10.0,
+    "relay.operations.execution.threads.PATIENCE": 10.0,
+    "relay.operations.report.blocked.PATIENCE": 10.0,
+    "relay.operations.sessions.status.THREADS_SECONDS": 10.0,
+    "relay.session.children.process_group.LIST_SECONDS": 10.0,
+    # gdb's call includes the import of the debugger: with ten processes a core it takes longer
+    # than the 20 s after which a user is told that something is wrong.
+    "relay.debuggers.debugpy.injection.GDB_SECONDS": 60.0,
+}
+"""Limits of the relay after which it answers with less than there is, and what tests give it."""
+
+
+def environment(state_dir: Path) -> dict[str, str]:
+    """This process's environment for a relay that is a process of its own."""
+    ours = {f"RELAY_{name.upper()}" for name in Settings.model_fields}
+    env = {name: value for name, value in os.environ.items() if name not in ours}
+    return env | {
+        "RELAY_STATE_DIR": str(state_dir),
+        "RELAY_REQUEST_TIMEOUT_SECONDS": f"{ANSWER_SECONDS:g}",
+    }
+
+
+def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No relay of this process answers with less than there is because the machine is busy."""
+    for name, seconds in _SHORT.items():
+        monkeypatch.setattr(name, seconds)
+
+
+@contextmanager
+def impatient(hub: Hub, seconds: float) -> Iterator[None]:
+    """Meanwhile the relay waits only so long for an answer of a debuggee."""
+    usual = hub.settings.request_timeout_seconds
+    hub.change_settings({"request_timeout_seconds": seconds})
+    try:
+        yield
+    finally:
+        hub.change_settings({"request_timeout_seconds": usual})
