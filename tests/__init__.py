@@ -6,7 +6,7 @@ e2e           over HTTP; its `conftest` and `api` serve most of the others
 cli, client, editor, mcp, stdio      shell commands, Python clients, editors, tools, lines
 failures, oracle      exceptions that end something; each step as CPython's own tracing saw it
 perl, versions        the Perl adapter; debugpy as old and as new as it may be
-test_cli, test_run, test_demo, test_faces_children, test_faces_errors, test_faces_interpreter,
+test_cli, test_run, test_run_calls, test_diff, test_demo, test_faces_children, test_faces_errors, test_faces_interpreter,
 test_faces_ways       the `relay` command in a process of its own, and what all faces promise alike
 
 Rooms by themselves:
@@ -16,7 +16,7 @@ dap, session, debuggers, operations, http, test_config, test_actions
 The project's own rules:
 
 test_layers, test_dependencies, test_words     imports, maps of folders, words
-test_add_a_verb, test_add_a_debugger     what a change costs, by doing it
+test_add_a_verb, test_add_a_debugger, test_add_a_face     what a change costs, by doing it
 docs, benchmarks      pages are complete and do what they say; benchmarks work
 test_environments, test_habits       which Python runs which test; checks of a commit, version
 
@@ -25,6 +25,7 @@ What all use:
 conftest, leftovers, test_leftovers      nothing may be left behind
 environments      which tests one Python suffices for
 programs          programs whose lines are found by marks
+project_copy      a copy of the project, to be changed
 relays            settings and patience of the relays that tests start
 sources           the relay's files, for the tests that read them
 """

@@ -6,6 +6,24 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
+DAEMON = """\
+import os, time
+heard, told = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        for fd in (0, 1, 2):
+            os.close(fd)
+        os.write(told, b"x")
+        time.sleep(600)
+    os._exit(0)
+os.wait()
+os.read(heard, 1)
+print("ready", flush=True)
+time.sleep(600)
+"""
+"""A program that has a daemon, and lives as long."""
+
 
 @dataclass(frozen=True)
 class Program:

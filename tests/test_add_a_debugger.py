@@ -6,10 +6,9 @@ Its language has one statement a line, `say WORDS`; the debugger runs it inside 
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
-from tests.test_add_a_verb import PROJECT, run, section
+from tests.project_copy import copy_of, edit, run, section
 
 DEBUGGER = '''"""TinyDebugger: programs of one statement a line, run and debugged inside the relay."""
 
@@ -127,7 +126,6 @@ EDITS = {
     ),
     "models/adapters.py": (('("python", "perl")', '("python", "perl", "tiny")'),),
 }
-"""Text in a file, and what it becomes, or the line that goes before it."""
 
 CHECK = """
 from pathlib import Path
@@ -176,19 +174,12 @@ trio.run(main)
 def add_debugger(root: Path) -> set[str]:
     """Write the debugger; gives the files that were touched, below `relay/`."""
     (root / "debuggers/tiny.py").write_text(DEBUGGER)
-    for name, edits in EDITS.items():
-        text = (root / name).read_text()
-        for found, new in edits:
-            assert text.count(found) == 1, (name, found)
-            text = text.replace(found, new + found if new.endswith("\n") else new)
-        (root / name).write_text(text)
+    edit(root, EDITS)
     return {"debuggers/tiny.py", *EDITS}
 
 
 def test_a_debugger_is_one_file_and_two_lines(tmp_path: Path) -> None:
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(PROJECT / "relay", tmp_path / "relay", ignore=ignored)
-    touched = add_debugger(tmp_path / "relay")
+    touched = add_debugger(copy_of(tmp_path, "relay"))
     listed = re.findall(r"^\d\. `([\w/.]+)`", section("Add a debugger"), re.MULTILINE)
     assert {name.replace("NAME", "tiny") for name in listed} == touched
     run(tmp_path, "-c", CHECK)

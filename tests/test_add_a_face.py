@@ -6,10 +6,9 @@ It says in plain text where each program stands, to a browser or to `curl`.
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
-from tests.test_add_a_verb import PROJECT, run, section
+from tests.project_copy import copy_of, edit, run, section
 
 FACE = {
     "__init__.py": '''"""Where programs stand, as plain text.
@@ -95,7 +94,6 @@ EDITS = {
         ('    "run": "relay', '    "plain": "relay.faces.plain.command:plain",\n'),
     ),
 }
-"""Text in a file, and what it becomes, or the line that goes before it."""
 
 CHECK = """
 from functools import partial
@@ -138,21 +136,13 @@ def add_face(root: Path) -> set[str]:
     folder.mkdir()
     for name, text in FACE.items():
         (folder / name).write_text(text)
-    for name, edits in EDITS.items():
-        text = (root / name).read_text()
-        for found, new in edits:
-            assert text.count(found) == 1, (name, found)
-            text = text.replace(found, new + found if new.endswith("\n") else new)
-        (root / name).write_text(text)
+    edit(root, EDITS)
     return {"faces/plain/", *EDITS}
 
 
 def test_a_face_is_a_folder_and_the_lines_where_it_begins(tmp_path: Path) -> None:
-    for name in ("relay", "tools"):
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(PROJECT / name, tmp_path / name, ignore=ignored)
-    shutil.copytree(PROJECT / "docs" / "reference", tmp_path / "docs" / "reference")
-    touched = add_face(tmp_path / "relay")
+    copy = copy_of(tmp_path, "relay", "tools", "docs/reference")
+    touched = add_face(copy)
     listed = re.findall(r"^\d\. `([\w/.]+)`", section("Add a face"), re.MULTILINE)
     assert {name.replace("NAME", "plain") for name in listed} == touched
 

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
-import relay
-
-ROOT = Path(relay.__file__).parent
-PROJECT = ROOT.parent
+from tests.project_copy import copy_of, edit, run, section
 
 MODEL = '''"""How a session is greeted."""
 
@@ -47,6 +40,7 @@ async def greet(session: Session, *, body: GreetRequest) -> Greeting:
     return Greeting(text=f"{session.id} greets {body.name}")
 '''
 
+TABLE = "routes/inspection.py"
 IMPORT = "from relay.models.greeting import GreetRequest, Greeting\n"
 LINE = (
     '    greet = route("POST", f"{_S}/greet", GreetRequest, Greeting, "inspect.greeting.greet")\n'
@@ -95,32 +89,20 @@ trio.run(main)
 """
 
 
-def section(name: str) -> str:
-    text = (PROJECT / "docs" / "architecture.md").read_text()
-    found = re.search(rf"^## {name}\n(.*?)(?=^## )", text, re.DOTALL | re.MULTILINE)
-    assert found is not None
-    return found[1]
-
-
 def add_verb(root: Path) -> set[str]:
     """Write the verb; gives the files that were touched, below `relay/`."""
     written = {"models/greeting.py": MODEL, "operations/inspect/greeting.py": OPERATION}
     for name, text in written.items():
         (root / name).write_text(text)
-    table = root / "routes" / "inspection.py"
-    text = table.read_text()
-    assert text.count("from relay.models.hangs") == 1
-    text = text.replace("from relay.models.hangs", IMPORT + "from relay.models.hangs")
-    table.write_text(text.rstrip() + "\n" + LINE)
-    return {*written, "routes/inspection.py"}
+    edit(root, {TABLE: [("from relay.models.hangs", IMPORT)]})
+    with (root / TABLE).open("a") as table:
+        table.write(LINE)
+    return {*written, TABLE}
 
 
 def test_a_verb_is_one_model_one_function_and_one_line(tmp_path: Path) -> None:
-    for name in ("relay", "tools"):
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(PROJECT / name, tmp_path / name, ignore=ignored)
-    shutil.copytree(PROJECT / "docs" / "reference", tmp_path / "docs" / "reference")
-    touched = add_verb(tmp_path / "relay")
+    copy = copy_of(tmp_path, "relay", "tools", "docs/reference")
+    touched = add_verb(copy)
 
     rooms = {name.rpartition("/")[0].partition("/")[0] for name in touched}
     listed = re.findall(r"^\d\. `(\w+)/", section("Add a verb"), re.MULTILINE)
@@ -132,17 +114,3 @@ def test_a_verb_is_one_model_one_function_and_one_line(tmp_path: Path) -> None:
     reference = (tmp_path / "docs" / "reference" / "routes.md").read_text()
     assert "### POST /sessions/{session_id}/greet\n\nGreet somebody from a session." in reference
     assert "Whom to greet" in reference
-
-
-def run(directory: Path, *arguments: str) -> None:
-    # The copy comes before the relay that is installed.
-    environment = {**os.environ, "PYTHONPATH": str(directory)}
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=directory,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import subprocess
 import sys
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +11,7 @@ from typing import Any
 import pytest
 
 from relay.debuggers.debugpy.debuggee.probe import entry as _entry
-from tests.debuggers.bootstrap_runner import find_python
+from tests.debuggers.bare_ends import assert_ends_well, in_each_way
 
 probe: Any = _entry
 in_process = pytest.mark.skipif(
@@ -170,32 +167,13 @@ ENDS = {
         """,
 }
 PROGRAM = """
-import importlib.util, sys
-spec = importlib.util.spec_from_file_location("entry", sys.argv[1])
-probe = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(probe)
-class Point:
-    def __init__(self):
-        self.x = 1
-        self.me = self
 point, rate, writes = Point(), 1, []
 probe.prepare_attributes(point, point.__dict__)
 probe.watch_dict(point.__dict__, writes.append)
 probe.watch_dict(globals(), lambda write: None)
 """
-RUNS = int(os.environ.get("RELAY_DICT_WATCH_RUNS", "2"))
-"""Of each way to end, on each Python. The long form is 84: a thousand exits on two Pythons."""
 
 
-@pytest.mark.parametrize("version", ["3.12", "3.13"])
-@pytest.mark.parametrize("way", sorted(ENDS))
-def test_a_process_ends_well_with_dicts_watched(version: str, way: str, tmp_path: Path) -> None:
-    python = find_python(version)
-    if python is None:
-        pytest.skip(f"Python {version} is not installed")
-    program = tmp_path / "ends.py"
-    program.write_text(PROGRAM + textwrap.dedent(ENDS[way]))
-    command = [python, str(program), probe.__file__]
-    for _ in range(RUNS):
-        ended = subprocess.run(command, capture_output=True, timeout=60, check=False)
-        assert (ended.returncode, ended.stderr) == (0, b""), ended.stderr.decode()
+@in_each_way(ENDS)
+def test_a_process_ends_well_with_dicts_watched(version: str, end: str, tmp_path: Path) -> None:
+    assert_ends_well(version, PROGRAM + end, tmp_path)

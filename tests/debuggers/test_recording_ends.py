@@ -1,30 +1,15 @@
 """Programs whose writes and calls are recorded end as they would without: no crash, no word more.
 
-In the probe alone, so that a thousand exits take minutes. Before 3.12 recordings are trace functions
-of pydevd's, and nothing of C's is left to end.
+Before 3.12 recordings are trace functions of pydevd's, and nothing of C's is left to end.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-import textwrap
 from pathlib import Path
 
-import pytest
-
-from tests.debuggers.bootstrap_runner import find_python
-from tests.debuggers.test_dict_watch import probe
+from tests.debuggers.bare_ends import assert_ends_well, in_each_way
 
 PROGRAM = """
-import importlib.util, sys
-spec = importlib.util.spec_from_file_location("entry", sys.argv[1])
-probe = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(probe)
-class Point:
-    def __init__(self):
-        self.x = 1
-        self.me = self
 def move(point, by=1):
     point.x += by
     return point.x
@@ -89,19 +74,8 @@ ENDS = {
             assert os.waitpid(child, 0)[1] == 0
         """,
 }
-RUNS = int(os.environ.get("RELAY_RECORDING_RUNS", "2"))
-"""Of each way to end, on each Python. The long form is 72: a thousand exits on two Pythons."""
 
 
-@pytest.mark.parametrize("version", ["3.12", "3.13"])
-@pytest.mark.parametrize("way", sorted(ENDS))
-def test_a_process_ends_well_while_it_is_recorded(version: str, way: str, tmp_path: Path) -> None:
-    python = find_python(version)
-    if python is None:
-        pytest.skip(f"Python {version} is not installed")
-    program = tmp_path / "ends.py"
-    program.write_text(PROGRAM + textwrap.dedent(ENDS[way]))
-    command = [python, str(program), probe.__file__]
-    for _ in range(RUNS):
-        ended = subprocess.run(command, capture_output=True, timeout=60, check=False)
-        assert (ended.returncode, ended.stderr) == (0, b""), ended.stderr.decode()
+@in_each_way(ENDS)
+def test_a_process_ends_well_while_it_is_recorded(version: str, end: str, tmp_path: Path) -> None:
+    assert_ends_well(version, PROGRAM + end, tmp_path)

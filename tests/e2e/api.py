@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Self
 
 import httpx
+import trio
 
 
 class Refused(Exception):
@@ -113,6 +114,15 @@ class Session:
             cursor = page["next_cursor"]
             if not page["has_more"]:
                 return text
+
+    async def until_printed(self, text: str) -> str:
+        """Everything printed so far, once `text` is in it."""
+        cursor: dict[str, str] = {}
+        with trio.fail_after(60):
+            while text not in (printed := await self.printed()):
+                page = await self.get("/events", types="output", timeout=30, **cursor)
+                cursor = {"cursor": page["next_cursor"]}
+            return printed
 
     async def events(self, *types: str) -> list[dict[str, Any]]:
         """Every event so far, of these types if given."""

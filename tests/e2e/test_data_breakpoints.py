@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from relay.process.guardian import descendants
 from tests.debuggers.bootstrap_runner import find_python
 from tests.e2e.api import Api, Refused, Session
-from tests.e2e.served import until
 from tests.programs import Program
 
 Write = Callable[..., Program]
@@ -341,63 +337,3 @@ async def test_a_forked_child_has_none_of_its_parents_data_breakpoints(
         assert change["location"]["line"] == code.line(mark)
     assert (await session.resume())["status"] == "terminated"
     assert await session.printed() == "child 0\n"
-
-
-LEFT = """
-    import ctypes
-    import os
-    import sys
-    import time
-
-    class Slotted:
-        __slots__ = ("size",)
-
-    class Cart:
-        pass
-
-    def free_watchers():
-        if sys.version_info < (3, 12):
-            return None
-        address = ctypes.c_void_p
-        nothing = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, address, address, address)(id)
-        taken = []
-        try:
-            while True:
-                taken.append(ctypes.pythonapi.PyDict_AddWatcher(nothing))
-        except (AttributeError, RuntimeError):
-            for number in taken:
-                ctypes.pythonapi.PyDict_ClearWatcher(number)
-            return len(taken)
-
-    def wait(slotted, cart):
-        cart.total = slotted.size = 2  # @wait
-        while not os.path.exists("go"):
-            time.sleep(0.01)
-
-    slotted, cart = Slotted(), Cart()
-    slotted.size = cart.total = 1
-    before = free_watchers()
-    wait(slotted, cart)
-    tools = getattr(sys, "monitoring", None)
-    names = [tools.get_tool(n) for n in range(1, 6)] if tools else [sys.gettrace()]
-    with open("found", "w") as file:
-        print(names, free_watchers() == before, file=file, end="")
-    os.rename("found", "left")
-"""
-
-
-async def test_nothing_is_left_in_a_program_that_is_detached(
-    api: Api, program: Write, python: str, tmp_path: Path
-) -> None:
-    code = program(LEFT)
-    session = await paused(api, code, "wait", python)
-    for expression in ("slotted.size", "cart.total", "slotted"):
-        await session.post("/data-breakpoints", expression=expression)
-    assert (await session.resume())["change"]["new"] == "2"
-    await session.post("/detach")
-    (code.path.parent / "go").touch()
-    left = code.path.parent / "left"
-    await until(left.exists, "the program to say what is left")
-    assert "data" not in left.read_text()
-    assert left.read_text().endswith(" True")
-    await until(lambda: not descendants(os.getpid()), "a guardian stays without a program")

@@ -24,6 +24,9 @@ LEFT = """
     class Cart:
         pass
 
+    class Slotted:
+        __slots__ = ("size",)
+
     def free_watchers():
         if sys.version_info < (3, 12):
             return 0
@@ -47,7 +50,7 @@ LEFT = """
         return found + [name for name in vars(cart) if name != "total"]
 
     def add(price):
-        cart.total = price  # @add
+        cart.total = slotted.size = price
         return price
 
     def work():
@@ -67,11 +70,11 @@ LEFT = """
         except KeyError:
             pass
 
-    cart = Cart()
-    cart.total = 1
+    cart, slotted = Cart(), Slotted()
+    cart.total = slotted.size = 1
     before = free_watchers()
     work()
-    end = time.monotonic() + 5
+    end = time.monotonic() + 30
     while left() and time.monotonic() < end:  # the debugger's threads may not have ended yet
         raises()
         add(5)
@@ -92,7 +95,8 @@ async def after_steps(session: Session) -> str:
 
 
 async def at_data(session: Session) -> str:
-    await session.post("/data-breakpoints", expression="cart.total")
+    for expression in ("slotted.size", "cart.total", "slotted"):
+        await session.post("/data-breakpoints", expression=expression)
     return str((await session.resume())["stop_reason"])
 
 

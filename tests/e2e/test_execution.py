@@ -467,9 +467,7 @@ async def test_print_in_evaluate_is_the_programs_output(api: Api, program: Write
     state = program(STATE)
     session = await stopped_at(api, state, "stop")
     await session.evaluate("print('from evaluate', number)")
-    with trio.fail_after(20):
-        while await session.printed("stdout") != "from evaluate 1\n":
-            await session.get("/events", types="output", timeout=1)
+    assert await session.until_printed("from evaluate 1\n") == "from evaluate 1\n"
 
 
 @pytest.mark.parametrize("expression", ["1 +", "a b", "def f(:", "(", "'open"])

@@ -14,8 +14,8 @@ import pytest
 import trio
 
 from tests.e2e.api import Session
-from tests.e2e.served import DEADLINE, Served, alive, served, until
-from tests.programs import Program
+from tests.e2e.served import Served, alive, served, until
+from tests.programs import DAEMON, Program
 
 Write = Callable[..., Program]
 
@@ -44,22 +44,7 @@ PROGRAMS = {
         subprocess.Popen([sys.executable, "-c", code])
         time.sleep(600)
     """,
-    "daemon": """
-        import os, time
-        heard, told = os.pipe()
-        if os.fork() == 0:
-            os.setsid()
-            if os.fork() == 0:
-                for fd in (0, 1, 2):
-                    os.close(fd)
-                os.write(told, b"x")
-                time.sleep(600)
-            os._exit(0)
-        os.wait()
-        os.read(heard, 1)
-        print("ready", flush=True)
-        time.sleep(600)
-    """,
+    "daemon": DAEMON,
     "pool": """
         import multiprocessing, time
         def work(seconds):
@@ -85,11 +70,7 @@ async def start(relay: Served, program: Write, name: str, rung: str) -> Session:
     script = program(PROGRAMS[name], f"{name.replace(' ', '_')}.py")
     session = await relay.api.session(name=name)
     await session.launch(script.text, wait=0, launch_mode=rung)
-    cursor: dict[str, str] = {}
-    with trio.fail_after(DEADLINE):
-        while "ready" not in await session.printed():
-            page = await session.get("/events", timeout=10, types="output", **cursor)
-            cursor = {"cursor": page["next_cursor"]}
+    await session.until_printed("ready")
     return session
 
 

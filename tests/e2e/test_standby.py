@@ -25,7 +25,7 @@ from relay.process.guardian import descendants
 from tests.debuggers.bootstrap_runner import VERSIONS, find_python
 from tests.e2e.api import Api, Session
 from tests.e2e.served import alive, asks, served, until
-from tests.programs import Program
+from tests.programs import DAEMON, Program
 
 FACTS = Path(__file__).with_name("standby_facts.py")
 Write = Callable[..., Program]
@@ -365,31 +365,13 @@ async def test_one_that_is_still_being_loaded_serves(relay: Relay, program: Writ
     assert relay.served == 1
 
 
-FAMILY = """
-    import os, subprocess, sys, time
-    subprocess.Popen(["sleep", "600"], start_new_session=True)
-    heard, told = os.pipe()
-    if os.fork() == 0:
-        os.setsid()
-        if os.fork() == 0:
-            for fd in (0, 1, 2):
-                os.close(fd)
-            os.write(told, b"x")
-            time.sleep(600)
-        os._exit(0)
-    os.wait()
-    os.read(heard, 1)
-    print("ready", flush=True)
-    time.sleep(600)
-"""
+FAMILY = "import subprocess\nsubprocess.Popen(['sleep', '600'], start_new_session=True)\n" + DAEMON
 
 
 async def running_family(relay: Api, program: Write) -> Session:
     session = await relay.session()
     await session.launch(program(FAMILY, "family.py").text, wait=0)
-    with trio.fail_after(60):
-        while "ready" not in await session.printed():
-            await session.get("/events", types="output", timeout=10)
+    await session.until_printed("ready")
     return session
 
 
