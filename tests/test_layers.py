@@ -161,6 +161,18 @@ def test_every_module_says_what_it_is() -> None:
     assert [name_of(path) for path in EVERY if not ast.get_docstring(tree_of(path))] == []
 
 
+def test_every_file_that_a_comment_names_exists() -> None:
+    folders = (ROOT.parent / name for name in ("relay", "tests", "tools"))
+    there = {f"/{path.relative_to(ROOT.parent)}" for one in folders for path in one.rglob("*.py")}
+    there.add("/sitecustomize.py")  # Python's name for it
+
+    def gone(path: Path) -> Iterator[str]:
+        named = re.findall(r"`([a-z_/]+\.py)`", text_of(path))
+        return (name for name in named if not any(one.endswith(f"/{name}") for one in there))
+
+    assert faults(EVERY, gone) == {}
+
+
 @pytest.mark.parametrize("name", MAPS)
 def test_a_folders_docstring_names_all_that_is_in_it(name: str) -> None:
     folder = ROOT.parent / name

@@ -46,9 +46,9 @@ class Child(NamedTuple):
 
 
 class GuardedProcess:
-    """A running program. Made by `spawn` (see `spawning.py`), released by `end` and `close` (or `async with`).
+    """A running program: made by `spawn` (`spawning.py`), released by `end` and `close`.
 
-    `stderr` is None on a terminal, where `stdout` carries both.
+    `async with` does both at its end. `stderr` is None on a terminal, where `stdout` carries both.
     """
 
     # Invariants: _returncode is set at the latest when _lost is; nothing is sent or

@@ -1,6 +1,6 @@
 """How a program is started under a guardian: what it is given, and how it is run itself.
 
-Refuses to know what becomes of the program (see `process.py`).
+Refuses to know what becomes of the program (see `guarded_process.py`).
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class ProbeInspector(Inspector):
     async def report(
         self, frame: Frame, first: Sequence[str], *, max_value: int, reveal: bool = False
     ) -> dict[str, Any]:
-        """The locals of a frame that are worth showing, those named in `first` ahead, and its whole stack."""
+        """The locals of a frame that are worth showing, those in `first` ahead, and its whole stack."""
         return await self._ask(
             "report",
             frame,

@@ -29,11 +29,11 @@ PLAIN_WIDTH = 500
 """Columns where there is no terminal: no line is broken."""
 
 
+NO_SESSION = "Start a program: relay start PROGRAM"
+
+
 class NeedsOwnProcess(Exception):
     """A command that only a process of its own can carry out. Nothing has been done yet."""
-
-
-NO_SESSION = "Start a program: relay start PROGRAM"
 
 
 class Caller(ABC):

@@ -1,11 +1,10 @@
 """Starts a program under pydevd inside the debuggee, over one inherited socket.
 
 Run as `python [options] bootstrap.py '<json>'`. The JSON names the descriptor of a connected
-stream socket, the probe, where a debugpy lies in case the interpreter has none, and where
-compiled code is kept. What to run is
-read from the socket, as JSON behind its length, once the debugger is loaded: so a process can be
-started before its program is known, and all go the same way. From then on pydevd speaks DAP on
-that socket: no port, no listener, no adapter process.
+stream socket, the probe, where a debugpy lies in case the interpreter has none, and where compiled
+code is kept. What to run is read from the socket, as JSON behind its length, once the debugger is
+loaded: so a process can be started before its program is known, and all go the same way. From then
+on pydevd speaks DAP on that socket: no port, no listener, no adapter process.
 
 Knows the order of things. How pydevd is found and tamed is the business of `pydevd/load.py`,
 `pydevd/link.py` and `pydevd/hooks.py`, how plain Python runs a program that of `plain_program.py`;
