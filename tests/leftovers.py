@@ -21,7 +21,7 @@ from relay.process.guardian import descendants
 T = TypeVar("T", int, tuple[int, str])
 
 MARK = "RELAY_TEST_RUN"
-PATIENCE = 5.0
+PATIENCE = 30.0
 """Seconds for what is just ending to end."""
 
 LASTING = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")

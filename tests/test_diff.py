@@ -16,7 +16,8 @@ from tests.relays import environment
 SECONDS = 90
 
 CART = """
-        import sys
+    import os
+    import sys
     import threading
     import time
 
@@ -280,7 +281,8 @@ def test_a_run_that_stops_by_itself_goes_on_and_what_is_not_compared_is_said(
     Program.write(
         tmp_path / "stops.py",
         """
-        import sys
+    import os
+    import sys
 
         def first():
             return 1

@@ -245,7 +245,7 @@ def test_a_child_outlives_neither_the_socket_nor_holds_it(traced: Runner) -> Non
 def is_alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the latter if it goes while it is read
         return False
 
 

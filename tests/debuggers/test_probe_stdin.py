@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ print(text.encoding, text.errors, text.line_buffering, text.newlines, text.write
 
 READS = """
 import sys
+import time
 print(repr(input()), repr(sys.stdin.readline()), repr(sys.stdin.read(3)))
 print(sys.stdin.readable(), repr(next(sys.stdin)))
 print(repr(sys.stdin.buffer.readline()), sys.stdin.buffer.read1(2))
@@ -105,8 +107,6 @@ def test_every_way_of_reading_says_when_it_waits() -> None:
 
 def _until_asleep(pid: int) -> None:
     """Until the process waits in a read."""
-    stat = Path(f"/proc/{pid}/wchan")
-    for _ in range(1_000_000):
-        if "pipe" in stat.read_text():
-            return
-    pytest.fail("it never read")
+    end = time.monotonic() + 30
+    while "pipe" not in Path(f"/proc/{pid}/wchan").read_text():
+        assert time.monotonic() < end, "it never read"

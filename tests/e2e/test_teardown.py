@@ -183,11 +183,14 @@ async def test_the_timeout_ends_the_program_too(
     settings: Settings, program: Write, rung: str, status: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A minute is the shortest that a client may ask for.
-    monkeypatch.setattr(LiveSession, "timeout_seconds", property(lambda self: 1.5))
+    idle_seconds = [60.0]
+    monkeypatch.setattr(LiveSession, "timeout_seconds", property(lambda _: idle_seconds[0]))
     before = below_us()
     async with running_relay(settings) as api:
         session = await api.session(timeout_minutes=1)
         await run_to(session, status, program, rung)
+        idle_seconds[0] = 0.5
+        await session.get("/ping")
         # An open request counts as activity: from here on nobody asks.
         await until(lambda: below_us().keys() <= before.keys(), "the program lives on")
         with pytest.raises(Refused) as refused:

@@ -16,7 +16,7 @@ import trio
 from relay.faces.http.server import serve
 from tests.http.fake import ROUTES, FakeHub, settings
 
-DEADLINE = 15.0
+DEADLINE = 60.0
 
 
 @dataclass
