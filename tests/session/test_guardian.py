@@ -105,7 +105,7 @@ async def test_children_outlive_the_program_until_the_end() -> None:
             assert await process.wait() == 7
         left = {family[name] for name in ("plain", "setsid", "daemon")}
         with trio.fail_after(30):  # the daemon's first parent may not have left yet
-            while {child.pid for child in await process.children()} != left:
+            while {child.pid for child in await process.children()} != left:  # noqa: ASYNC110
                 await trio.sleep(0.01)
         await process.end()
         assert process.returncode == 7
