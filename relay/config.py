@@ -25,10 +25,9 @@ from pydantic_settings import (
 )
 
 from relay.models.adapters import ADAPTER_NAME, OWN_ADAPTERS, ConfiguredAdapter
+from relay.quick_shell import DEFAULT_STATE_DIR
 from relay.redaction.rules import DEFAULT_PATTERNS, is_pattern
 from relay.state_files import write_whole
-
-DEFAULT_STATE_DIR = "~/.opencode-debugger"
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 

@@ -1,18 +1,32 @@
-"""Which interpreter a program means that names none: that of its virtual environment.
+"""What a program has that was given nothing: environment, hash seed, and the interpreter it means.
 
-The active one, which VIRTUAL_ENV names, else a `.venv` in one of the places that the caller
-knows. Looks at the file system, and runs nothing.
+The interpreter is that of the active virtual environment, which VIRTUAL_ENV names, else of a
+`.venv` in one of the places that the caller knows. Looks at the file system, and runs nothing.
 """
 
 from __future__ import annotations
 
 import os
+import secrets
 import sys
 from collections.abc import Iterable, Mapping
 
 NAME = ".venv"
 ACTIVE = "VIRTUAL_ENV"
 _PYTHON = os.path.join("Scripts", "python.exe") if sys.platform == "win32" else "bin/python"
+
+WITHHELD = ("RELAY_TOKEN",)
+"""Variables of the relay that are none of a program's business."""
+
+
+def own_environment() -> dict[str, str]:
+    """The relay's, as far as it is a program's."""
+    return {name: value for name, value in os.environ.items() if name not in WITHHELD}
+
+
+def chance_seed() -> int:
+    """A hash seed as Python chooses one where nobody gives it any. Never 0, which means none."""
+    return secrets.randbelow(2**32 - 1) + 1
 
 
 def environment_python(environment: Mapping[str, str], places: Iterable[str]) -> str | None:

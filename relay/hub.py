@@ -52,7 +52,7 @@ class Hub:
         nursery: trio.Nursery,
         store: Store | None = None,
         *,
-        standby: bool = False,
+        standby: Standby | None = None,
     ) -> None:
         self.settings = settings
         self.debuggers = debuggers_of(settings)
@@ -62,7 +62,7 @@ class Hub:
         self.shutdown_requested = trio.Event()
         self.changing = trio.Lock()  # one change of the settings at a time
         self._nursery = nursery
-        self.standby = Standby(nursery, settings) if standby and settings.standby else None
+        self.standby = standby
         self._sessions: dict[str, Session] = {}
         self._expired: OrderedDict[str, float] = OrderedDict()
         self._draining = False
@@ -262,7 +262,7 @@ async def _opened_store(settings: Settings, persist: bool) -> AsyncIterator[Stor
 
 @asynccontextmanager
 async def open_relay(
-    settings: Settings | None = None, *, persist: bool = False, standby: bool = False
+    settings: Settings | None = None, *, persist: bool = False, standby: bool | Standby = False
 ) -> AsyncIterator[Hub]:
     """A hub in the caller's own nursery; leaving the block ends every session.
 
@@ -271,13 +271,16 @@ async def open_relay(
 
     With `persist` the sessions' definitions and breakpoints are kept in the state
     directory, and those that are there already come back, in `created`. With `standby` the
-    next launch of each kind is begun ahead, as the settings bound it.
+    next launch of each kind is begun ahead, as the settings bound it, or as the one that is given.
     What the block raises comes out as it is, and not in a group.
     """
     settings = settings or Settings()
     failure: Exception | None = None
     async with _opened_store(settings, persist) as store, trio.open_nursery() as nursery:
-        hub = Hub(settings, nursery, store, standby=standby)
+        if standby is True:
+            most, minutes = settings.standby, settings.standby_minutes
+            standby = most > 0 and Standby(nursery, most, minutes)
+        hub = Hub(settings, nursery, store, standby=standby or None)
         try:
             if store is not None:
                 for kept in await trio.to_thread.run_sync(store.load):

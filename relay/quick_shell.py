@@ -42,7 +42,7 @@ HELP_WIDTH = 80
 """Columns that the files of help were written for; click makes no line longer."""
 
 _NO_RELAY = 3
-_DEFAULT_STATE_DIR = "~/.opencode-debugger"
+DEFAULT_STATE_DIR = "~/.opencode-debugger"
 _LOOPBACK = {"127.0.0.1", "localhost", "[::1]"}
 
 
@@ -163,7 +163,7 @@ class _Settings:
     def __init__(self, environment: Mapping[str, str]) -> None:
         upper = ((name.upper(), value) for name, value in environment.items())
         self._given = {name: value for name, value in upper if name.startswith("RELAY_")}
-        self._state_dir = os.path.expanduser(self._given.get("RELAY_STATE_DIR", _DEFAULT_STATE_DIR))
+        self._state_dir = os.path.expanduser(self._given.get("RELAY_STATE_DIR", DEFAULT_STATE_DIR))
         self._file = self._read("config.json")
 
     def servers(self) -> Iterator[str]:

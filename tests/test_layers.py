@@ -37,7 +37,7 @@ LAYERS = (
     {"relay.process"},
     {"relay.session"},
     {"relay.debuggers"},
-    {"relay.hub", "relay.store"},
+    {"relay.begun_ahead", "relay.hub", "relay.store"},
     {"relay", "relay.client"},
     {"relay.operations"},
     {"relay.faces"},
@@ -62,7 +62,7 @@ DEBUGGER = frozenset({"pydevd", "debugpy", "_pydevd_bundle", "_pydev_bundle", "_
 """What the debuggee has besides its standard library, once the debugger is in it."""
 
 
-KINDS = frozenset({"__init__", "known", "configured", "standard"})
+KINDS = frozenset({"__init__", "ahead", "known", "configured", "standard"})
 """What is in debuggers/ besides one file or folder for each."""
 
 DEBUGGERS = {
@@ -294,6 +294,8 @@ def test_debuggers_are_imported_by_the_hub_only() -> None:
     probe = "relay.debuggers.debugpy.debuggee.probe."
     allowed = {
         "hub.py": ("relay.debuggers.known.known_debuggers",),
+        # Before there is a hub: importing one takes longer than starting a debuggee.
+        "begun_ahead.py": ("relay.debuggers.ahead.begin_python",),
         "redaction/rules.py": (f"{probe}credentials", f"{probe}secrets"),
     }
 

@@ -14,8 +14,6 @@ from typing import Any, Protocol
 
 import trio
 
-from relay.config import Settings
-
 log = logging.getLogger("relay.session")
 
 
@@ -43,22 +41,23 @@ class Standby:
     """At most one debuggee for each key, the newest keys first.
 
     The first launch of a kind finds none, and has the next one prepared: so what is never launched
-    again costs one start, and nothing of the time of the launch itself.
+    again costs one start, and nothing of the time of the launch itself. Each waits `minutes`.
     """
 
     # Invariant: a place is in _places until it is taken, or its task has begun to end it.
 
-    def __init__(self, nursery: trio.Nursery, settings: Settings) -> None:
+    def __init__(
+        self, nursery: trio.Nursery, most: int, minutes: float, *, renews: bool = True
+    ) -> None:
         self._nursery = nursery
-        self._settings = settings
+        self.most = most
+        """How many may wait at once; at least one."""
+        self.renews = renews
+        """Whether a launch is to have the next one prepared."""
+        self._minutes = minutes
         self._places: OrderedDict[Hashable, _Place] = OrderedDict()
         self.served = 0
         """Launches that went on with one."""
-
-    @property
-    def most(self) -> int:
-        """How many may wait at once."""
-        return self._settings.standby
 
     def waiting(self) -> list[Spare]:
         """Those that have been started and that nobody has taken."""
@@ -71,8 +70,6 @@ class Standby:
         """
         if key in self._places:
             self._places.move_to_end(key)
-            return
-        if not self.most:
             return
         while len(self._places) >= self.most:
             self._places.popitem(last=False)[1].scope.cancel()
@@ -108,7 +105,7 @@ class Standby:
             with place.scope:
                 place.spare = await begin()
                 place.begun.set()
-                await trio.sleep(self._settings.standby_minutes * 60)
+                await trio.sleep(self._minutes * 60)
         except Exception as error:  # noqa: BLE001 - a launch that finds none says what is wrong
             log.info("no debuggee could be put on standby: %s", error)
         finally:

@@ -60,7 +60,7 @@ def from_standby(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Standby, "prepare", lambda *_: None)  # so that none is left waiting
 
     async def prepare_and_take(self: _Start, standby: Standby, kind: Any) -> FastDebuggee | None:
-        prepare(standby, kind, self._begin_next)
+        prepare(standby, kind, self._fast.begin_next)
         await until(
             lambda: any(map(asks, standby.waiting())) or kind not in standby._places, "one waits"
         )

@@ -1,17 +1,30 @@
 """FastDebuggee: a process of the fast rung, from its spawn until it has its program.
 
-Knows how it is told what to run, and that it must not be left behind. What it does then is DAP.
+Knows what it has before that, how it is told what to run, and that it must not be left behind. What
+it does then is DAP.
 """
 
 from __future__ import annotations
 
+import os
+import socket
 import weakref
+from dataclasses import dataclass, replace
 
 import trio
 
-from relay.debuggers.debugpy.rungs import READY
+from relay.debuggers.debugpy.interpreter import Interpreter
+from relay.debuggers.debugpy.rungs import READY, Program, Spawn, fast_spawn
+from relay.environments import chance_seed
+from relay.errors import LaunchFailed
 from relay.process.guarded_process import GuardedProcess
+from relay.process.inheritance import inheritance
+from relay.process.spawn_error import SpawnError
+from relay.process.spawning import spawn
 from relay.session.dap.connection import SocketByteStream
+
+CACHE = "cache"
+"""Within the state directory: what debuggees keep of their compiled code. May be deleted."""
 
 
 class FastDebuggee:
@@ -43,3 +56,74 @@ class FastDebuggee:
 
 BEGUN: weakref.WeakSet[FastDebuggee] = weakref.WeakSet()
 """Every one of this process that lives: those without a program are not to be debugged by others."""
+
+
+@dataclass(frozen=True)
+class FastStart:
+    """What a process of the fast rung is started with. Of its program only the surroundings count.
+
+    `state_dir`: the relay's. `terminal`: whether its standard streams are one.
+    """
+
+    interpreter: Interpreter
+    program: Program
+    state_dir: str
+    terminal: bool = False
+
+    @property
+    def kind(self) -> tuple[object, ...] | None:
+        """Equal for launches that need the same of a process that does not know its program yet.
+
+        None for a launch that no such process can serve.
+        """
+        program = self.program
+        try:
+            cwd = os.stat(program.cwd)
+        except OSError:
+            return None
+        return (
+            self.interpreter,
+            tuple(program.python_args),
+            (program.cwd, cwd.st_dev, cwd.st_ino),
+            tuple(sorted(program.env.items())),
+            program.hash_seed is None,
+            self.terminal,
+            self.state_dir,
+            inheritance(),
+        )
+
+    async def begin(self) -> FastDebuggee:
+        """A process that is about to ask for its program. Raises LaunchFailed."""
+        ours, theirs = socket.socketpair()
+        stream = SocketByteStream(trio.socket.from_stdlib_socket(ours))
+        cache = os.path.join(self.state_dir, CACHE)
+        try:
+            with theirs:
+                plan = fast_spawn(self.interpreter, self.program, fd=theirs.fileno(), cache=cache)
+                process = await start_process(
+                    plan, theirs.fileno(), cwd=self.program.cwd, terminal=self.terminal
+                )
+        except BaseException:
+            ours.close()
+            raise
+        return FastDebuggee(process, stream, self.program.hash_seed)
+
+    async def begin_next(self) -> FastDebuggee:
+        """The same again, but for what Python chooses by chance."""
+        seed = None if self.program.hash_seed is None else chance_seed()
+        return await replace(self, program=replace(self.program, hash_seed=seed)).begin()
+
+
+async def start_process(plan: Spawn, *fds: int, cwd: str, terminal: bool) -> GuardedProcess:
+    """A process of any rung. Raises LaunchFailed."""
+    try:
+        return await spawn(plan.argv, cwd=cwd, env=plan.env, pass_fds=fds, terminal=terminal)
+    except SpawnError as error:
+        raise not_started(error.filename, error.errno or 0, error.reason, error.strerror) from None
+
+
+def not_started(path: str, number: int, reason: str, text: str | None = None) -> LaunchFailed:
+    """The error of a process that the system does not start."""
+    return LaunchFailed(
+        f"cannot start {path}: {text or os.strerror(number)}", errno=number, reason=reason
+    )

@@ -10,10 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
-import os
-import socket
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,35 +18,34 @@ import trio
 
 from relay.dap.conversation import IncomingRequest
 from relay.debuggers.debugpy import rungs as launch
-from relay.debuggers.debugpy.fast_debuggee import FastDebuggee
+from relay.debuggers.debugpy.fast_debuggee import (
+    FastDebuggee,
+    FastStart,
+    not_started,
+    start_process,
+)
 from relay.debuggers.debugpy.handshake import shake_hands
 from relay.debuggers.debugpy.interpreter import Interpreter
+from relay.debuggers.debugpy.interpreter_query import interpreter_of
 from relay.debuggers.debugpy.join_listener import JoinListener
 from relay.debuggers.debugpy.rungs import Program, Rung, Spawn
-from relay.debuggers.debugpy.source_check import interpreter_of
 from relay.debuggers.debugpy.unfit import DebuggerUnfit
 from relay.errors import LaunchFailed, NotSupported, RelayError
 from relay.process.guarded_process import GuardedProcess
-from relay.process.inheritance import inheritance
-from relay.process.spawn_error import TOO_LONG, SpawnError
-from relay.process.spawning import spawn
+from relay.process.spawn_error import TOO_LONG
 from relay.session.children.child_joining import follow_children
 from relay.session.dap.connection import (
-    SocketByteStream,
     StdioByteStream,
 )
 from relay.session.dap.event_handler import EventHandler
 from relay.session.debuggee.debuggee import Debuggee
-from relay.session.debuggee.launch_plan import LaunchPlan, chance_seed
+from relay.session.debuggee.launch_plan import LaunchPlan
 from relay.session.debuggee.start import Launched, Starter
 from relay.session.debuggee.start_failures import RungUnfit, leaves
 from relay.session.session import Session
 from relay.session.standby import Standby
 
 log = logging.getLogger("relay.session")
-
-CACHE = "cache"
-"""Within the state directory: what debuggees keep of their compiled code. May be deleted."""
 
 LAST_WORDS = 2000
 """Characters of the program's standard error that a failed launch shows."""
@@ -66,8 +62,8 @@ async def launch_starters(session: Session, plan: LaunchPlan) -> list[tuple[Laun
     rungs = [Rung(plan.mode)] if plan.mode else [chosen, *launch.rungs_after(chosen)]
     if plan.debug_subprocesses and not plan.children_optional:
         rungs = _with_children(rungs)
-    cache = str(session.settings.state_dir.expanduser().absolute() / CACHE)
-    return [(plan.launched(rung), _starter(plan, interpreter, rung, cache)) for rung in rungs]
+    state_dir = str(session.settings.state_dir.expanduser().absolute())
+    return [(plan.launched(rung), _starter(plan, interpreter, rung, state_dir)) for rung in rungs]
 
 
 def _program(plan: LaunchPlan) -> Program:
@@ -93,34 +89,38 @@ def _with_children(rungs: list[Rung]) -> list[Rung]:
     return found
 
 
-def _starter(plan: LaunchPlan, interpreter: Interpreter, rung: Rung, cache: str) -> Starter:
-    start = _Start(plan, interpreter, rung, cache)
+def _starter(plan: LaunchPlan, interpreter: Interpreter, rung: Rung, state_dir: str) -> Starter:
+    start = _Start(plan, interpreter, rung, state_dir)
     return {Rung.FAST: start.fast, Rung.PLAIN: start.plain, Rung.ADAPTER: start.adapter}[rung]
 
 
 class _Start:
     """One start of one program on one rung."""
 
-    def __init__(self, plan: LaunchPlan, interpreter: Interpreter, rung: Rung, cache: str) -> None:
+    def __init__(
+        self, plan: LaunchPlan, interpreter: Interpreter, rung: Rung, state_dir: str
+    ) -> None:
         self._plan = plan
         self._program = _program(plan)
         self._interpreter = interpreter
         self._rung = rung
-        self._cache = cache
+        self._fast = FastStart(interpreter, self._program, state_dir, plan.terminal)
 
     async def fast(self, debuggee: Debuggee) -> None:
         """The debuggee speaks DAP on an inherited socket. One that waits for its program is quicker."""
         if launch.is_too_long(self._interpreter, self._program):
-            raise _not_started(self._interpreter.executable, errno.E2BIG, TOO_LONG)
-        standby, kind = debuggee.session.standby, self._kind()
+            raise not_started(self._interpreter.executable, errno.E2BIG, TOO_LONG)
+        standby = debuggee.session.standby if self._plan.standby else None
+        kind = None if standby is None else self._fast.kind
         if standby is None or kind is None:
             await self._run(debuggee, None)
             return
         await self._run(debuggee, await self._taken(standby, kind))
-        standby.prepare(kind, self._begin_next)
+        if standby.renews:
+            standby.prepare(kind, self._fast.begin_next)
 
     async def _run(self, debuggee: Debuggee, spare: FastDebuggee | None) -> None:
-        begun = spare or await self._begin(self._program)
+        begun = spare or await self._fast.begin()
         debuggee.adopt(begun.process, self._plan.stdin)
         if spare is None:
             try:
@@ -134,28 +134,6 @@ class _Start:
             debuggee.session.journey.begin_with_seed(spare.hash_seed)
         debuggee.connect(begun.stream, EventHandler(debuggee))
         await self._shake_hands(debuggee, has_probe=True)
-
-    def _kind(self) -> tuple[object, ...] | None:
-        """Launches of one kind need the same of a process that does not know its program yet.
-
-        None for a launch that no such process can serve.
-        """
-        program = self._program
-        try:
-            cwd = os.stat(program.cwd)
-        except OSError:
-            return None
-        if not self._plan.standby:
-            return None
-        return (
-            self._interpreter,
-            tuple(program.python_args),
-            (program.cwd, cwd.st_dev, cwd.st_ino),
-            tuple(sorted(program.env.items())),
-            program.hash_seed is None,
-            self._plan.terminal,
-            inheritance(),
-        )
 
     async def _taken(self, standby: Standby, kind: tuple[object, ...]) -> FastDebuggee | None:
         """One that has its program now; None if none waits that is as good as a new one."""
@@ -171,26 +149,6 @@ class _Start:
             raise
         standby.discard(spare)
         return None
-
-    async def _begin_next(self) -> FastDebuggee:
-        """The same again, but for what Python chooses by chance."""
-        seed = None if self._program.hash_seed is None else chance_seed()
-        return await self._begin(replace(self._program, hash_seed=seed))
-
-    async def _begin(self, program: Program) -> FastDebuggee:
-        """A process that is about to ask for its program. Raises LaunchFailed."""
-        ours, theirs = socket.socketpair()
-        stream = SocketByteStream(trio.socket.from_stdlib_socket(ours))
-        try:
-            with theirs:
-                plan = launch.fast_spawn(
-                    self._interpreter, program, fd=theirs.fileno(), cache=self._cache
-                )
-                process = await self._spawn(plan, theirs.fileno())
-        except BaseException:
-            ours.close()
-            raise
-        return FastDebuggee(process, stream, program.hash_seed)
 
     async def plain(self, debuggee: Debuggee) -> None:
         """The debuggee connects to us; a peer that does not know the token is hung up on."""
@@ -239,19 +197,9 @@ class _Start:
         debuggee.exit_code_of = launch.exit_code_of_launcher
         return {"processId": process.pid}
 
-    async def _spawn(self, plan: Spawn, *fds: int, terminal: bool | None = None) -> GuardedProcess:
-        try:
-            return await spawn(
-                plan.argv,
-                cwd=self._plan.cwd,
-                env=plan.env,
-                pass_fds=fds,
-                terminal=self._plan.terminal if terminal is None else terminal,
-            )
-        except SpawnError as error:
-            raise _not_started(
-                error.filename, error.errno or 0, error.reason, error.strerror
-            ) from None
+    async def _spawn(self, plan: Spawn, *, terminal: bool | None = None) -> GuardedProcess:
+        terminal = self._plan.terminal if terminal is None else terminal
+        return await start_process(plan, cwd=self._plan.cwd, terminal=terminal)
 
     async def _shake_hands(self, debuggee: Debuggee, *, has_probe: bool) -> None:
         if self._plan.debug_subprocesses and self._rung is not Rung.ADAPTER:
@@ -291,12 +239,6 @@ class _Start:
         if known and isinstance(known[0], DebuggerUnfit) and self._rung is not Rung.ADAPTER:
             return RungUnfit(known[0].message)
         return known[0] if known else LaunchFailed(str(error))
-
-
-def _not_started(path: str, number: int, reason: str, text: str | None = None) -> LaunchFailed:
-    return LaunchFailed(
-        f"cannot start {path}: {text or os.strerror(number)}", errno=number, reason=reason
-    )
 
 
 def _ended_early(debuggee: Debuggee, returncode: int) -> LaunchFailed:

@@ -10,7 +10,6 @@ import base64
 import errno
 import json
 import os
-import subprocess
 import sys
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -19,57 +18,25 @@ from typing import Any
 
 import trio
 
-from relay.actions import Action
 from relay.debuggers.debugpy.debuggee import source_lines
 from relay.debuggers.debugpy.debuggee.source_lines import Analysis, ExpressionFault
-from relay.debuggers.debugpy.interpreter import OLDEST, Interpreter, parse, query_argv
-from relay.errors import LaunchFailed
-from relay.session.debuggee.exit_text import describe_exit
+from relay.debuggers.debugpy.interpreter import Interpreter
+from relay.debuggers.debugpy.interpreter_query import identity_of, interpreter_of, run_python
 from relay.session.source_text import LARGEST_SOURCE
 
-ANSWER_SECONDS = 20.0
 REMEMBERED = 256
 REMEMBERED_EXPRESSIONS = 4096
 IN_THREAD_BYTES = 64 * 1024
 """Sources above this are compiled off the event loop."""
 
 _analyses: OrderedDict[tuple[Any, ...], Analysis] = OrderedDict()
-_interpreters: dict[tuple[Any, ...], Interpreter] = {}
 _faults: OrderedDict[tuple[tuple[int, int], str], ExpressionFault | None] = OrderedDict()
-
-
-async def interpreter_of(python_path: str) -> Interpreter:
-    """What lies behind `python_path`; raises LaunchFailed if it is no usable Python."""
-    try:
-        key = _identity(python_path)
-    except OSError as error:
-        raise LaunchFailed(
-            f"cannot use {python_path}: {error.strerror}", python_path=python_path
-        ) from None
-    if key not in _interpreters:
-        _interpreters[key] = await _ask_interpreter(python_path)
-    return _interpreters[key]
-
-
-async def _ask_interpreter(python_path: str) -> Interpreter:
-    interpreter = parse(await _run(query_argv(python_path), b"", python_path), python_path)
-    if interpreter.version[:2] < OLDEST:
-        version = ".".join(map(str, interpreter.version))
-        raise LaunchFailed(
-            f"{python_path} is Python {version}, which is too old to be debugged",
-            suggestion=Action.GIVE_INTERPRETER.of(
-                interpreter="an interpreter of Python {}.{} or newer".format(*OLDEST)
-            ),
-            python_path=python_path,
-            version=version,
-        )
-    return interpreter
 
 
 async def analyse(path: str, python_path: str) -> Analysis:
     """Lines, code and syntax error of the file. Raises OSError if it cannot be read."""
     interpreter = await interpreter_of(python_path)
-    key = (*_identity(path), interpreter.version[:2])
+    key = (*identity_of(path), interpreter.version[:2])
     if key[2] > LARGEST_SOURCE:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
     if key not in _analyses:
@@ -114,45 +81,8 @@ async def check_expressions(texts: Sequence[str], python_path: str) -> list[Expr
 async def _ask(interpreter: Interpreter, question: Mapping[str, Any]) -> dict[str, Any]:
     script = str(Path(source_lines.__file__))
     argv = [interpreter.executable, "-I", "-S", script]
-    answer = json.loads(await _run(argv, json.dumps(question).encode(), interpreter.executable))
+    answer = json.loads(
+        await run_python(argv, json.dumps(question).encode(), interpreter.executable)
+    )
     assert isinstance(answer, dict)
     return answer
-
-
-async def _run(argv: list[str], stdin: bytes, python_path: str) -> bytes:
-    try:
-        with trio.fail_after(ANSWER_SECONDS):
-            done = await trio.run_process(
-                argv, stdin=stdin, capture_stdout=True, capture_stderr=True
-            )
-    except (OSError, subprocess.CalledProcessError, trio.TooSlowError) as error:
-        raise LaunchFailed(
-            f"{python_path} does not answer as a Python interpreter: {_why(error)}",
-            suggestion=Action.GIVE_INTERPRETER.of(
-                interpreter="a Python interpreter; it is asked by running -c CODE"
-            ),
-            python_path=python_path,
-            stderr=_tail(getattr(error, "stderr", None)),
-        ) from None
-    return bytes(done.stdout)
-
-
-def _why(error: Exception) -> str:
-    """Without the command, which is our own code."""
-    if isinstance(error, subprocess.CalledProcessError):
-        return describe_exit(error.returncode).replace("Process", "it", 1)
-    if isinstance(error, trio.TooSlowError):
-        return f"it said nothing within {ANSWER_SECONDS:g} s"
-    return str(error.strerror if isinstance(error, OSError) else error)
-
-
-def _tail(stderr: bytes | None) -> str | None:
-    """The end of what it said, unless it only repeats our question."""
-    text = stderr.decode(errors="backslashreplace")[-2000:].strip() if stderr else ""
-    return None if not text or "sys.stdout.write" in text else text
-
-
-def _identity(path: str) -> tuple[str, int, int]:
-    """The file as it is now: another content has another identity."""
-    stat = os.stat(path)
-    return path, stat.st_mtime_ns, stat.st_size

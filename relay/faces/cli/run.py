@@ -192,9 +192,9 @@ def run(
         trace=_traced(trace, until_result, depth),
     )
     with imports_that_stay():
-        from relay.faces.cli.run_program import run_program
+        from relay.faces.cli.run_ahead import run as run_ahead
 
-    sys.exit(run_program(options))
+    sys.exit(run_ahead(options))
 
 
 def _open_standard_streams() -> None:

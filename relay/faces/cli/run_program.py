@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import trio
 from pydantic import ValidationError
 
+from relay.begun_ahead import BegunAhead
 from relay.config import ConfigurationError, Settings, load_settings
 from relay.errors import InvalidSessionState, LaunchSyntaxError, RelayError
 from relay.faces.cli.run_breakpoints import RunBreakpoints, named
@@ -52,15 +53,18 @@ HITS_SECONDS = 1.0
 """How long a program that is to be ended may take to say what it came to."""
 
 
-def run_program(options: RunOptions) -> int:
-    """Run it to its end; returns the exit code of the command."""
+async def run_program(options: RunOptions, begun: BegunAhead) -> int:
+    """Run it to its end; returns the exit code of the command.
+
+    `begun` may hold a debuggee that has been begun for it.
+    """
     try:
         settings = load_settings(project_root=Path.cwd(), python_path=options.python)
     except ConfigurationError as error:
         print(f"relay: {error}", file=sys.stderr)
         return BAD_OPTIONS
     outcome = _Outcome()
-    trio.run(_with_signals, options, settings, outcome)
+    await _with_signals(options, settings, begun, outcome)
     return outcome.code
 
 
@@ -78,13 +82,15 @@ class _Outcome:
         self._code = code if self._code is None else self._code
 
 
-async def _with_signals(options: RunOptions, settings: Settings, outcome: _Outcome) -> None:
+async def _with_signals(
+    options: RunOptions, settings: Settings, begun: BegunAhead, outcome: _Outcome
+) -> None:
     writer = (JsonWriter if options.json else TextWriter)(options.max_chars)
     run = _Run(options, writer)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_obey, signals, run, outcome, nursery.cancel_scope)
-            outcome.settle(await _guarded(run, settings, writer))
+            outcome.settle(await _guarded(run, settings, begun, writer))
             nursery.cancel_scope.cancel()
 
 
@@ -101,9 +107,9 @@ async def _obey(
         scope.deadline = trio.current_time() + PARTING_SECONDS
 
 
-async def _guarded(run: _Run, settings: Settings, writer: RunWriter) -> int:
+async def _guarded(run: _Run, settings: Settings, begun: BegunAhead, writer: RunWriter) -> int:
     try:
-        async with open_relay(settings) as hub:
+        async with open_relay(settings, standby=begun) as hub:
             try:
                 return await run.whole(hub)
             except LaunchSyntaxError as error:

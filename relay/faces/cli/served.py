@@ -19,7 +19,6 @@ from pydantic import BaseModel, Field
 
 from relay import __version__
 from relay.client import Client
-from relay.config import DEFAULT_STATE_DIR
 from relay.errors import InvalidRequest, MethodNotAllowed, NotSupported
 from relay.faces.cli.caller import Caller, NeedsOwnProcess
 from relay.faces.cli.local_client import LocalClient
@@ -40,7 +39,7 @@ from relay.faces.common.asgi import (
 from relay.faces.common.reading import read_body
 from relay.models.envelope import success
 from relay.models.fields import StrictModel
-from relay.quick_shell import PATH, SERVED
+from relay.quick_shell import DEFAULT_STATE_DIR, PATH, SERVED
 
 COMMANDS_AT_ONCE = 256
 """Threads for commands; those beyond wait for one to end."""

@@ -12,7 +12,7 @@ import trio
 
 from relay.actions import Action, Advice
 from relay.dap.lifecycle import Phase
-from relay.environments import environment_python
+from relay.environments import chance_seed, environment_python, own_environment
 from relay.errors import (
     InvalidRequest,
     LaunchScriptNotFound,
@@ -32,15 +32,12 @@ from relay.operations.history.recordings import recorded_places
 from relay.operations.paths import resolve, similar_files
 from relay.process.stdin_queue import QUEUE_BYTES
 from relay.session.debuggee.attach_target import AttachTarget, Mappings
-from relay.session.debuggee.launch_plan import LaunchPlan, chance_seed
+from relay.session.debuggee.launch_plan import LaunchPlan
 from relay.session.debugger import Ability
 from relay.session.definition import without_waiting
 from relay.session.session import Session
 from relay.session.state.exception_breakpoints import ExceptionBreakpoints
 from relay.session.state.journey import setting_of
-
-SECRETS = ("RELAY_TOKEN",)
-"""Variables of the relay that are none of a program's business."""
 
 MOST_QUEUED = QUEUE_BYTES // 2
 """Bytes of `stdin_inputs`; what is sent later finds room beside them."""
@@ -132,7 +129,7 @@ async def _plan(session: Session, body: LaunchRequest) -> LaunchPlan:
         module=body.module,
         args=tuple(body.args),
         cwd=cwd,
-        env={**_own_environment(), **body.env},
+        env={**own_environment(), **body.env},
         extra_env=dict(body.env),
         python_args=tuple(body.python_args),
         stop_on_entry=entry,
@@ -150,7 +147,7 @@ async def _plan(session: Session, body: LaunchRequest) -> LaunchPlan:
 
 def _hash_seed(given: Mapping[str, str]) -> int | None:
     """What Python would choose by chance, so that another run can be given the same."""
-    chosen = {**_own_environment(), **given}.get("PYTHONHASHSEED")
+    chosen = {**own_environment(), **given}.get("PYTHONHASHSEED")
     return chance_seed() if chosen in (None, "", "random") else None
 
 
@@ -197,10 +194,6 @@ def _queued_lines(inputs: Sequence[str]) -> bytes:
         message = f"at most {MOST_QUEUED} bytes in all, newlines included"
         raise InvalidRequest.of_field("stdin_inputs", message, len(data))
     return data
-
-
-def _own_environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name not in SECRETS}
 
 
 def _working_directory(session: Session, asked: str | None) -> str:
@@ -294,7 +287,7 @@ async def attach(session: Session, *, body: AttachRequest) -> AttachResult:
         port=body.port,
         limit=body.connect_timeout,
         mappings=_mappings(session, body),
-        env=_own_environment(),
+        env=own_environment(),
     )
     starter = session.debugger.attach(session, target)
     choose_exceptions(session, ("uncaught",), explicit=False)

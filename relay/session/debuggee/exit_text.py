@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import signal
+from typing import TYPE_CHECKING
 
-from relay.session.state.stop import Stop
+if TYPE_CHECKING:
+    from relay.session.state.stop import Stop
 
 
 def describe_exit(exit_code: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,8 +58,3 @@ class LaunchPlan:
             env=self.extra_env,
             rung=rung,
         )
-
-
-def chance_seed() -> int:
-    """A hash seed as Python chooses one where nobody gives it any. Never 0, which means none."""
-    return secrets.randbelow(2**32 - 1) + 1
