@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,3 +50,30 @@ async def test_when_no_start_fits_the_session_stays_created(
     shown = await session.get()
     assert (shown["status"], shown["pid"], shown["launch_mode"]) == ("created", None, None)
     assert (await session.launch(script, env=env))["exit_code"] == 0
+
+
+ANSWERS_LATE = """
+    import socket, time
+
+    send = socket.socket.sendall
+
+    def late(self, data, *flags):
+        if b'"configurationDone"' in data:
+            time.sleep(600)
+        return send(self, data, *flags)
+
+    socket.socket.sendall = late
+"""
+"""A debugger that is never scheduled to say that the program runs."""
+
+
+@pytest.mark.parametrize("mode", ["fast", "plain"])
+async def test_a_program_that_ends_before_its_debugger_says_that_it_runs_has_run(
+    api: Api, program: Callable[..., Program], tmp_path: Path, mode: str
+) -> None:
+    Program.write(tmp_path / "site" / "sitecustomize.py", ANSWERS_LATE)
+    env = {"PYTHONPATH": str(tmp_path / "site")}
+    script = program("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    session = await api.session()
+    ended = await session.launch(script.text, env=env, launch_mode=mode)
+    assert (ended["status"], ended["exit_code"]) == ("terminated", -signal.SIGKILL)

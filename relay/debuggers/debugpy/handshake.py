@@ -66,7 +66,9 @@ async def shake_hands(
             debuggee.inspector = inspector
             await send_all(debuggee)
         nursery.cancel_scope.deadline = trio.current_time() + RUNNING_SECONDS
-        await debuggee.request("configurationDone", timeout=limit)
+        begun = debuggee.request("configurationDone", timeout=limit)
+        debuggee.configured = True
+        await begun
 
 
 async def _configure_at_once(

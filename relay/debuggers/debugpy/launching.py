@@ -223,7 +223,9 @@ class _Start:
                 recorded_places=self._plan.recorded_places,
             )
         except (RelayError, ExceptionGroup) as error:
-            raise await self._why(debuggee, error) from None
+            why = await self._why(debuggee, error)
+            if not _has_run(debuggee):
+                raise why from None
 
     async def _why(self, debuggee: Debuggee, error: Exception) -> Exception:
         """The error of a start that came to nothing: often the process itself knows."""
@@ -239,6 +241,12 @@ class _Start:
         if known and isinstance(known[0], DebuggerUnfit) and self._rung is not Rung.ADAPTER:
             return RungUnfit(known[0].message)
         return known[0] if known else LaunchFailed(str(error))
+
+
+def _has_run(debuggee: Debuggee) -> bool:
+    """Whether a program that ended at once took along the answer that it runs."""
+    ended = debuggee.process is not None and debuggee.process.returncode is not None
+    return debuggee.configured and ended and not debuggee.helpers
 
 
 def _ended_early(debuggee: Debuggee, returncode: int) -> LaunchFailed:

@@ -81,6 +81,8 @@ class Debuggee:
         self._starting = trio.CancelScope()
         self.exit_code: int | None = None
         self.exit_code_of: Callable[[int], int] = int
+        self.configured = False
+        """Whether `configurationDone` was sent: from then on the program may run, and end."""
         self.started = False
         self.initialized = trio.Event()
         self.said_terminated = False
