@@ -11,6 +11,8 @@ import dis
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from relay.debuggers.debugpy.debuggee.probe.opcodes import JUMPS, begun_line
 
 _HARMLESS = [
@@ -33,6 +35,7 @@ _HARMLESS = [
     "EXTENDED_ARG",
     "IS_OP",
     "KW_NAMES",
+    "LIST_APPEND",
     "LOAD_ASSERTION_ERROR",
     "LOAD_CLOSURE",
     "LOAD_CONST",
@@ -43,6 +46,7 @@ _HARMLESS = [
     "LOAD_FAST_LOAD_FAST",
     "LOAD_GLOBAL",
     "MAKE_CELL",
+    "MAP_ADD",
     "NOP",
     "POP_BLOCK",
     "POP_EXCEPT",
@@ -56,6 +60,7 @@ _HARMLESS = [
     "ROT_THREE",
     "ROT_TWO",
     "SETUP_FINALLY",
+    "SET_ADD",
     "SWAP",
     "TO_BOOL",
 ]
@@ -64,7 +69,7 @@ _SUBSCRIPTS = ("BINARY_SUBSCR", "BINARY_SLICE")  # may be a program's `__getitem
 
 
 class LineFacts(NamedTuple):
-    """Of one code object."""
+    """Of one code object, whatever it is called with; or, `is_typed`, with arguments of some types."""
 
     acts: frozenset[int]
     """Lines that may change a value in place, or run other code."""
@@ -74,26 +79,23 @@ class LineFacts(NamedTuple):
     """The locals to which each line gives a value."""
     quiet: frozenset[int]
     """Lines that neither act nor rebind: none needs a look."""
-    keeps_arguments: bool
-    """Whether nothing in it can change an argument, or what one holds."""
     arguments: tuple[str, ...]
+    given: tuple[str, ...]
+    """What a call has from its beginning: arguments, and variables of functions around it."""
+    is_typed: bool = False
+    is_given_plain: bool = False
+    """Whether nothing of that can change."""
 
 
 def line_facts(code: Any) -> LineFacts:
     """Reads the bytecode once; costs milliseconds for a long function."""
     arguments = code.co_varnames[: _argument_count(code)]
-    acts: set[int] = set()
     stores: list[tuple[int, int, str]] = []  # offset, line, name
     loops: list[tuple[int, int]] = []  # offsets: first, last
     lines = {code.co_firstlineno}
-    line = code.co_firstlineno
-    for instruction in dis.get_instructions(code):
-        line = begun_line(instruction) or line
+    for line, instruction in _with_lines(code):
         lines.add(line)
-        if _acts(instruction):
-            acts.add(line)
-        if instruction.opname.startswith("STORE_FAST"):
-            stores += [(instruction.offset, line, name) for name in _names(instruction.argval)]
+        stores += [(instruction.offset, line, name) for name in stored_names(instruction)]
         target = instruction.argval
         if instruction.opcode in JUMPS and type(target) is int and target <= instruction.offset:
             loops.append((target, instruction.offset))
@@ -107,14 +109,44 @@ def line_facts(code: Any) -> LineFacts:
         for offset, line, name in stores
         if len(places[name]) > 1 or any(first <= offset <= last for first, last in loops)
     }
+    acts = acting_lines(code)
     return LineFacts(
-        frozenset(acts),
+        acts,
         frozenset(rebinds),
         {line: frozenset(names) for line, names in binds.items()},
         frozenset(lines - acts - rebinds),
-        not acts and not any(name in arguments for _, _, name in stores),
         arguments,
+        (*arguments, *code.co_freevars),
     )
+
+
+def acting_lines(code: Any, only_reads: Callable[[int, Any], bool] | None = None) -> frozenset[int]:
+    """The lines that may change a value in place, or run other code.
+
+    only_reads: of an instruction that may, by its index among all: whether it does not.
+    """
+    return frozenset(
+        line
+        for index, (line, instruction) in enumerate(_with_lines(code))
+        if _may_act(instruction) and (only_reads is None or not only_reads(index, instruction))
+    )
+
+
+def stored_names(instruction: Any) -> tuple[str, ...]:
+    """The locals to which an instruction gives a value."""
+    if not instruction.opname.startswith("STORE_FAST"):
+        return ()
+    found = instruction.argval
+    if type(found) is not tuple:
+        return (found,)
+    return found[:1] if instruction.opname == "STORE_FAST_LOAD_FAST" else found
+
+
+def _with_lines(code: Any) -> Iterator[tuple[int, Any]]:
+    line = code.co_firstlineno
+    for instruction in dis.get_instructions(code):
+        line = begun_line(instruction) or line
+        yield line, instruction
 
 
 def _argument_count(code: Any) -> int:
@@ -122,14 +154,10 @@ def _argument_count(code: Any) -> int:
     return int(code.co_argcount + code.co_kwonlyargcount + stars)
 
 
-def _acts(instruction: Any) -> bool:
+def _may_act(instruction: Any) -> bool:
     name = instruction.opname
     if name == "BINARY_OP":
         return bool(instruction.argrepr.endswith("="))
     if name in _HARMLESS:
         return False
     return name in _SUBSCRIPTS or not name.startswith(_HARMLESS_KINDS)
-
-
-def _names(found: Any) -> tuple[str, ...]:
-    return found if type(found) is tuple else (found,)

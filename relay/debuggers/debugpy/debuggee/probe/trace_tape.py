@@ -1,7 +1,7 @@
 """A call as it goes by, kept cheaply: references and copies, whose texts are written if it counts.
 
-What cannot change is kept as it is, a small container of such values as a copy, and the text of
-anything else is written at once. So what a replay shows is what there was at each line.
+What cannot change is kept as it is, and what Python itself writes as a copy (`trace_copies.py`). The
+text of anything else is written at once. So what a replay shows is what there was at each line.
 """
 
 from __future__ import annotations
@@ -12,6 +12,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.attributes import own_dict
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.trace_copies import (
+        Copies,
+        LongCopy,
+        NotCopiedError,
+    )
     from relay.debuggers.debugpy.debuggee.probe.trace_lines import LineFacts
     from relay.debuggers.debugpy.debuggee.probe.trace_record import (
         MOST_ATTRIBUTES,
@@ -20,18 +25,17 @@ if TYPE_CHECKING:
         FrameTrace,
     )
     from relay.debuggers.debugpy.debuggee.probe.trace_values import (
-        PLAIN_SHOW,
         ROOM,
         UNCHANGING,
         WIDE_ROOM,
         ValueTexts,
-        content_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.types import is_dunder, plan_of
 
 TAPE_START, TAPE_LINE, TAPE_YIELD, TAPE_RETURN, TAPE_RAISE, TAPE_UNWIND = range(6)
 MOST_EVENTS = 5000  # on one tape
 _MOST_TAPE_LEAVES, _MOST_KNOWN_TEXTS = 60, 500
+_NO_NAMES: frozenset[str] = frozenset()
 _PLAIN_SEQUENCES: Any = frozenset((list, tuple, set, frozenset))
 
 
@@ -55,7 +59,7 @@ class Tape:
 
 
 class _Copy:
-    """A small container of values that cannot change, as it was."""
+    """A value, and what is written as it was."""
 
     __slots__ = ("origin", "value")
 
@@ -78,6 +82,7 @@ class TapeTexts(ValueTexts):
 
     def __init__(self, reveal: bool) -> None:
         super().__init__(reveal)
+        self.copies = Copies()
         self.known: dict[tuple[int, str], tuple[Any, list[Any], _Shown]] = {}
 
     def begin(self) -> None:
@@ -95,12 +100,13 @@ class TapeTexts(ValueTexts):
         """The value in a form that the program cannot change; whole: also as an argument."""
         if type(value) in UNCHANGING:
             return value
-        content = content_of(value)
-        if content is not None:
-            return value if type(value) is tuple else _Copy(value, value.copy())
-        plan = plan_of(value)
-        if plan.show is PLAIN_SHOW:
-            return value  # its text is its type's name
+        try:
+            frozen = self.copies.of(value)
+        except NotCopiedError:
+            return self._shown(name, value, is_whole)
+        return value if frozen is value else _Copy(value, frozen)
+
+    def _shown(self, name: str, value: Any, is_whole: bool) -> _Shown:
         leaves = _leaves_of(value)
         known = self.known.get((id(value), name))
         if (
@@ -125,33 +131,38 @@ class TapeTexts(ValueTexts):
 
         found: a copy of them, which is left as it is.
         """
-        kinds = set(map(type, found.values()))
-        if UNCHANGING.issuperset(kinds):
-            return found
-        me = found.get("self") if code.co_argcount and code.co_varnames[0] == "self" else None
-        if me is not None and len(kinds - UNCHANGING) == 1 and type(me) not in UNCHANGING:
-            attributes = self._plain_attributes(me)
-            if attributes is not None:
-                return found, attributes
-        values = dict(list(found.items())[:MOST_VARIABLES])
-        if me is not None:
-            own = attempt(own_dict, me, plan_of(me)) or {}
-            values.update(_as_attributes(list(own.items())[:MOST_ATTRIBUTES]))
-        kept = self.kept
-        for name, value in values.items():
+        values, kept = found, self.kept
+        for name, value in found.items():
             if type(value) not in UNCHANGING:
+                if values is found:
+                    values = found.copy()
                 values[name] = kept(name, value, is_whole)
-        return values
+        if values is found:
+            return found
+        if len(values) > MOST_VARIABLES:
+            values = dict(list(values.items())[:MOST_VARIABLES])
+        if not code.co_argcount or code.co_varnames[0] != "self" or "self" not in found:
+            return values
+        own = self._attributes(found["self"])
+        for name, value in own.items():
+            if type(value) not in UNCHANGING:
+                own[name] = kept("self." + str(name), value, is_whole)
+        return values, own
 
-    def _plain_attributes(self, me: Any) -> dict[str, Any] | None:
-        """A copy of what `self` has, if none of it can change, and its text is its type's name."""
+    def _attributes(self, me: Any) -> dict[str, Any]:
+        """A copy of what `self` has."""
         plan = plan_of(me)
-        if plan.show is not PLAIN_SHOW or plan.dictionary is None:
-            return None
-        own = plan.dictionary.__get__(me)
-        if type(own) is not dict or len(own) > MOST_ATTRIBUTES:
-            return None
-        return own.copy() if UNCHANGING.issuperset(map(type, own.values())) else None
+        own = attempt(own_dict, me, plan)
+        if type(own) is dict and len(own) <= MOST_ATTRIBUTES:
+            return own.copy()
+        return dict(attempt(lambda: list(own.items()), default=[])[:MOST_ATTRIBUTES])
+
+
+def with_names(variables: Any, names: tuple[str, ...]) -> Any:
+    """Of a look: only these variables, with the attributes of `self`."""
+    found, attributes = variables if type(variables) is tuple else (variables, {})
+    chosen = {name: found[name] for name in names if name in found}
+    return (chosen, attributes) if attributes else chosen
 
 
 def expanded_look(variables: Any) -> Any:
@@ -266,18 +277,21 @@ class Replay(FrameTrace):
         return found
 
     def _fill(self, tape: Tape, events: list[int], found: list[Any]) -> None:
-        later = found[events[-1]]
-        known = found[events[0]]
-        facts = self.facts.get(tape.events[events[0]][1].f_code)
-        if known is None or facts is None:
+        """Of the events between two looks. All that changed is the first line's doing."""
+        first, between, last = events[0], events[1:-1], events[-1]
+        facts = self.facts.get(tape.events[first][1].f_code)
+        if found[first] is None or facts is None:
             return
-        binds = facts.binds
-        before = events[0]
-        for number in events[1:-1]:
+        later, names, before = found[last], set(found[first]), first
+        for number in between:
             kind, _, line, _ = tape.events[before]
-            names = binds.get(line, ()) if kind == TAPE_LINE else ()
-            given = {name: later[name] for name in names if name in later}
-            known = found[number] = {**known, **given} if given else known
+            if kind == TAPE_LINE:
+                names |= facts.binds.get(line, _NO_NAMES)
+            found[number] = {
+                name: value
+                for name, value in later.items()
+                if name in names or name.startswith("self.")
+            }
             before = number
 
     def _present(self, call: Any, frame: Any) -> list[tuple[str, Any]]:
@@ -292,7 +306,18 @@ class Replay(FrameTrace):
         return present
 
     def size_of(self, value: Any) -> int:
+        if type(value) is LongCopy:
+            return int(value.size) if type(self._origin(value)) in SIZED else -1
         return int(value.size) if type(value) is _Shown else super().size_of(value)
+
+    def _grown(self, record: dict[str, Any], value: Any, before: int) -> dict[str, Any]:
+        if type(value) is LongCopy and 0 <= before < value.size <= before + len(value.tail):
+            record["length"] = value.size
+            if not record.get("redacted"):
+                new = value.tail[before - value.size :]
+                record["added"] = self.texts.value(record["name"], new, ROOM)["value"]
+            return record
+        return super()._grown(record, value, before)
 
     def is_one(self, old: Any, value: Any) -> bool:
         return self._origin(old) is self._origin(value)

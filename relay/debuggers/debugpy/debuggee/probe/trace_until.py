@@ -8,12 +8,12 @@ Until then a call is kept on a tape (`trace_tape.py`), which is thrown away at i
 from __future__ import annotations
 
 import itertools
-import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt, exception_line
+    from relay.debuggers.debugpy.debuggee.probe.trace_conditions import Condition
     from relay.debuggers.debugpy.debuggee.probe.trace_lines import LineFacts, line_facts
     from relay.debuggers.debugpy.debuggee.probe.trace_record import (
         SEAMLESS,
@@ -30,10 +30,13 @@ if TYPE_CHECKING:
         Replay,
         Tape,
         TapeTexts,
+        with_names,
     )
+    from relay.debuggers.debugpy.debuggee.probe.trace_types import facts_of_types
 
-_NO_FACTS = LineFacts(frozenset(), frozenset(), {}, frozenset(), False, ())
+_NO_FACTS = LineFacts(frozenset(), frozenset(), {}, frozenset(), (), ())
 _MOST_OPEN_CALLS = 10_000  # calls that are not over, at once
+_MOST_TYPED_FACTS = 1_000
 
 
 class _TapedCall:
@@ -49,33 +52,23 @@ class _TapedCall:
         self.line = 0  # that runs
 
 
-def _finds_nothing_to_change(kept: list[Any], facts: Any, line: int) -> bool:
-    """Whether a line that acts finds nothing that it could change: plain arguments, and no more."""
-    given = kept[0]
-    if given is None or given is not kept[1] or line in facts.rebinds:
-        return False
-    binds = facts.binds
-    return not any(type(one) is tuple or one in binds for one in kept[3:])
-
-
 class UntilTrace(FrameTrace):
     """A trace that waits for an end. In the place of a FrameTrace, with the same events.
 
     `frames` has what is kept of each call. Of one that nobody on a tape has called, and that has
-    called none that would be, that is a plain list: the arguments, a look at its variables (None
-    for both where nothing can change them), its number, and its lines: a number for one at which
+    called none that would be, that is a plain list: the variables at the first line that may change
+    one (None before), the facts of its code, its number, and its lines: a number for one at which
     nothing can be missed, a number with a look at the variables ahead of any other.
     """
 
     def __init__(self, call: int, depth: int, reveal: bool, until: str) -> None:
         super().__init__(call, depth, reveal)
         self.texts = self.tape_texts = TapeTexts(reveal)
-        self.until: Any = compile(until, "<until_result>", "eval", 0, True)
-        self.has_scopes = any(type(one) is types.CodeType for one in self.until.co_consts)
+        self.condition = Condition(until)
         self.facts: dict[Any, LineFacts] = {}
+        self.typed_facts: dict[tuple[Any, ...], LineFacts] = {}
         self.found: Replay | None = None
         self.number: int | None = None  # of the call that was found
-        self.names = _names_in(self.until)
         self.matches = self.answers = 0
         self.ended = itertools.count()  # counts in C: two threads never get the same
         self.until_error: str | None = None
@@ -89,12 +82,7 @@ class UntilTrace(FrameTrace):
         elif len(self.frames) >= _MOST_OPEN_CALLS:
             return
         code = frame.f_code
-        facts = self.facts.get(code) or self._facts_of(code)
-        if facts.keeps_arguments:
-            self.frames[frame] = [None, None, number]
-        else:
-            given = frame.f_locals.copy()
-            self.frames[frame] = [given, self.tape_texts.variables(code, given, True), number]
+        self.frames[frame] = [None, self.facts.get(code) or self._facts_of(code), number]
         if len(self.frames) > 1 and frame.f_back in self.frames:
             self._on_tape(frame)
 
@@ -103,11 +91,14 @@ class UntilTrace(FrameTrace):
         kept = self.frames.get(frame)
         if type(kept) is not list:
             return kept
-        given, variables, number, *lines = kept
-        if given is None:
-            now = frame.f_locals.copy()
-            given = {name: now[name] for name in self.facts[frame.f_code].arguments if name in now}
+        given, facts, number, *lines = kept
+        if given is None:  # nothing has changed since it began
+            given = frame.f_locals.copy()
             variables = self.tape_texts.variables(frame.f_code, given, True)
+        else:
+            variables = next(one[1] for one in lines if type(one) is tuple)
+        variables = with_names(variables, facts.given)
+        given = {name: given[name] for name in facts.arguments if name in given}
         own = Tape(frame, number, given)
         own.events.append((TAPE_START, frame, None, variables))
         lines = [one if type(one) is tuple else (one, None) for one in lines]
@@ -171,13 +162,37 @@ class UntilTrace(FrameTrace):
             tape.add(TAPE_LINE, frame, line, variables)
 
     def _line_of_list(self, kept: list[Any], frame: Any, line: int) -> Any:
-        facts, last = self.facts[frame.f_code], kept[-1]
+        """What to keep of a line ahead of it."""
+        facts: LineFacts = kept[1]
         if line in facts.quiet:
-            needs_look = type(last) is tuple and last[0] in facts.acts
-            return (line, self._look(frame)) if needs_look else line
-        if _finds_nothing_to_change(kept, facts, line):
             return line
-        return line, None if len(kept) == 3 else self._look(frame)
+        found = frame.f_locals.copy()
+        if not facts.is_typed:
+            facts = kept[1] = self._facts_of_types(frame, found, facts)
+            if line in facts.quiet:
+                return line
+        is_first = kept[0] is None
+        if is_first:
+            if (
+                facts.is_given_plain
+                and line not in facts.rebinds
+                and facts.binds.keys().isdisjoint(kept[3:])
+            ):
+                return line  # there is nothing yet that it could change
+            kept[0] = found
+        return line, self.tape_texts.variables(frame.f_code, found, is_first)
+
+    def _facts_of_types(self, frame: Any, found: dict[str, Any], facts: LineFacts) -> LineFacts:
+        code = frame.f_code
+        key = code, *[type(found.get(name)) for name in facts.given]
+        typed = self.typed_facts.get(key)
+        if typed is None:
+            if len(self.typed_facts) >= _MOST_TYPED_FACTS:
+                self.typed_facts.clear()
+            given = {name: found[name] for name in facts.given if name in found}
+            typed = facts_of_types(code, facts, given, frame.f_globals)
+            self.typed_facts[key] = typed
+        return typed
 
     def leave(self, frame: Any, value: Any, suspends: bool) -> bool:
         """A frame returns or, if it suspends, yields. Whether it is the call that was asked for."""
@@ -230,10 +245,11 @@ class UntilTrace(FrameTrace):
 
     def _is_end(self, kept: list[Any], frame: Any, value: Any, error: Any) -> bool:
         """Whether it is the call that was asked for; of one without a tape."""
-        given = kept[0]
-        if given is None and self.names:
-            given = frame.f_locals
-        if not self._matches(frame, given or {}, value, error):
+        condition = self.condition.in_code(frame, kept[1])
+        given: Any = ()
+        if condition.names:
+            given = frame.f_locals if kept[0] is None else kept[0]
+        if not self._counts(condition, given, value, error):
             return False
         tape = self._on_tape(frame)
         assert tape is not None
@@ -242,24 +258,23 @@ class UntilTrace(FrameTrace):
         return True
 
     def _matches(self, frame: Any, given: Any, value: Any, error: Any) -> bool:
+        condition = self.condition.in_code(frame, self.facts[frame.f_code])
+        return self._counts(condition, given, value, error)
+
+    def _counts(self, condition: Any, given: Any, value: Any, error: Any) -> bool:
         """Counts the call: as one that goes by, or as one that ends as asked for."""
-        names = {"result": value, "exception": error}
-        wanted = self.names
-        if wanted:
-            arguments = self.facts[frame.f_code].arguments
-            names = {**{name: given[name] for name in arguments if name in wanted}, **names}
         try:
-            if self.has_scopes:  # they see globals only
-                found = bool(eval(self.until, {**frame.f_globals, **names}))
-            else:
-                found = bool(eval(self.until, frame.f_globals, names))
+            found = condition.function(value, error, *[given[name] for name in condition.names])
+            if found:
+                found = bool(found)
         except BaseException as wrong:
             found = False
             if self.until_error is None:
                 self.until_error = attempt(exception_line, wrong, default=type(wrong).__name__)
-        self.matches += found
-        if found and self.matches == self.call:
-            return True
+        if found:
+            self.matches += 1
+            if self.matches == self.call:
+                return True
         next(self.ended)
         return False
 
@@ -295,9 +310,3 @@ class UntilTrace(FrameTrace):
             until_error=self.until_error,
         )
         return answer
-
-
-def _names_in(code: Any) -> frozenset[str]:
-    """What an expression may ask for by name, in scopes of its own, too."""
-    inner = (_names_in(one) for one in code.co_consts if type(one) is types.CodeType)
-    return frozenset(code.co_names).union(*inner) - {"result", "exception"}

@@ -71,7 +71,7 @@ class UntilMonitorListener(MonitorListener):
 
     def _line_callback(self) -> Any:
         """A function of its own, and not a method: what each line costs is a lookup or two."""
-        trace, kept_of, facts = self.until, self.until.frames.get, self.until.facts
+        trace, kept_of = self.until, self.until.frames.get
 
         def on_line(code: Any, line: int) -> None:
             frame = frame_at(1)
@@ -79,12 +79,7 @@ class UntilMonitorListener(MonitorListener):
             if kept is None:
                 return
             try:
-                if (
-                    type(kept) is list
-                    and type(kept[-1]) is int
-                    and line in facts[code].quiet
-                    and len(kept) < MOST_EVENTS
-                ):
+                if type(kept) is list and line in kept[1].quiet and len(kept) < MOST_EVENTS:
                     kept.append(line)
                 else:
                     trace.line(frame, line)
