@@ -328,7 +328,7 @@ class Control:
 
 
 class Watch:
-    """Waits for the relay's word and for deaths below, until there is nothing to guard.
+    """Waits for the relay's commands and for deaths below, until there is nothing to guard.
 
     Ends in one of two ways: `end()` killed everything, or the relay let the program go
     (`detach`) and nothing of it lives any more.
@@ -351,15 +351,15 @@ class Watch:
     def run(self) -> None:
         """Guards until the end."""
         while not self.ending and not (self.detached and not self.reap()):
-            # One at a time: hearing it may close what else was ready.
-            self.hear(self.poll.poll()[0][0])
+            # One at a time: to handle it may close what else was ready.
+            self.handle_ready(self.poll.poll()[0][0])
         if self.ending:
             self.end()
             self.sweep()
             self.control.send({"ended": True})
 
-    def hear(self, fd: int) -> None:
-        """One descriptor has something to say."""
+    def handle_ready(self, fd: int) -> None:
+        """One descriptor can be read."""
         if fd == self.death:
             self._drain(fd)
             self.reap()

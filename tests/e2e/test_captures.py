@@ -7,14 +7,17 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
 
+from relay import Hub
 from relay.models.captures import Captures
 from relay.operations.breakpoints.captures import render_table
 from tests.e2e.api import Api, Refused, Session
+from tests.e2e.served import until
 from tests.e2e.test_attach import LOOP, free_port, target
 from tests.programs import Program
 
@@ -337,20 +340,26 @@ async def test_what_cannot_be_captured_is_refused_and_changes_nothing(
 
 
 async def test_a_program_that_is_killed_takes_a_quarter_of_a_second_along_at_most(
-    api: Api, program: Write
+    opened: tuple[Hub, Api], program: Write, tmp_path: Path
 ) -> None:
+    hub, api = opened
     written = program("""
-        import os, signal, time
+        import os, pathlib, signal, sys, time
 
         for n in range(100):
             n * n  # @square
-        time.sleep(1.5)
+        while not pathlib.Path(sys.argv[1]).exists():
+            time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGKILL)
     """)
     session = await api.session()
     await session.breakpoint(written.text, written.line("square"), capture=["n * n"])
-    ended = await session.launch(written.text)
-    assert ended["exit_code"] == -signal.SIGKILL
+    await session.launch(written.text, args=[str(tmp_path / "sent")], wait=0)
+    captures = hub.get(session.id).captures
+    await until(lambda: captures.of("bp_1", ["n * n"]).total == 100, "rows come unasked")
+    (tmp_path / "sent").touch()
+    (ended,) = (await session.get("/events", types="terminated", timeout=30))["events"]
+    assert ended["body"]["exit_code"] == -signal.SIGKILL
     table = await captured(session, limit=100)
     assert [row["values"][0]["number"] for row in table["rows"]] == [n * n for n in range(100)]
 
