@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from relay.dap.lifecycle import Happening, Phase
 from relay.session.debuggee.events import DebuggeeEvents
 from relay.session.debuggee.exit_text import describe_exit, while_stopped
-from relay.session.state.journey import Setting, setting_of
+from relay.session.state.journey import setting_of
 from relay.session.state.program_run import DebuggerReport, Launched
 from relay.session.state.stop import Stop
 from relay.session.stop_body import stopped_body
@@ -48,12 +48,10 @@ class ProgramEvents(DebuggeeEvents):
     def stopped(self, stop: Stop) -> None:
         self._lifecycle.apply(Happening.STOPPED)
         self._stops.put(stop, self._lifecycle.stop_id)
-        self._session.journey.arrive(stop, self._setting(), pid=self._session.pid)
+        setting = setting_of(self._session.breakpoints, self._session.exceptions)
+        self._session.journey.arrive(stop, setting, pid=self._session.pid)
         self._metrics.stops[stop.reason] += 1
         self._log.append("stopped", stopped_body(stop))
-
-    def _setting(self) -> Setting:
-        return setting_of(self._session.breakpoints, self._session.exceptions)
 
     def resumed(self, thread_id: int | None) -> None:
         self._session.journey.resumed()

@@ -14,7 +14,6 @@ from relay.models.status import (
     StatusException,
     StatusLocation,
     StatusView,
-    StatusWord,
     StoppedThread,
     ThreadStanding,
 )
@@ -37,7 +36,7 @@ async def get_status(session: Session) -> StatusView:
     waits = session.phase is Phase.RUNNING and session.waiting_for_input is not None
     return StatusView(
         session_id=session.id,
-        status="waiting_for_input" if waits else _word(session.phase),
+        status="waiting_for_input" if waits else session.phase.value,
         reason=stop.reason if stop else session.reason,
         location=_location_of(stop),
         stopped_threads=_stopped(session, stop, threads) if stop else [],
@@ -48,10 +47,6 @@ async def get_status(session: Session) -> StatusView:
         warning=session.warning,
         prompt=session.waiting_for_input if waits else None,
     )
-
-
-def _word(phase: Phase) -> StatusWord:
-    return phase.value
 
 
 async def _threads(session: Session, stop: Stop) -> Sequence[Mapping[str, Any]]:

@@ -54,7 +54,7 @@ class Child(Debuggee):
             link = self.connect(stream, ChildEventHandler(self))
             try:
                 on_joined()
-                await self._join()
+                await self.session.debugger.join(self)
                 self.started = True
                 await link.closed.wait()
             except* (RelayError, LinkClosed) as errors:
@@ -66,9 +66,6 @@ class Child(Debuggee):
             finally:
                 link.hang_up()
             nursery.cancel_scope.cancel()
-
-    async def _join(self) -> None:
-        await self.session.debugger.join(self)
 
     async def let_go(self) -> None:
         """Have it run on without the debugger: else it would die with its link."""
