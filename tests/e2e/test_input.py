@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from relay import Hub
 from relay.process.stdin_queue import QUEUE_BYTES
 from relay.session.debuggee import stdin_watch
 from tests.e2e.api import Api, Refused, Session
@@ -340,3 +341,19 @@ async def test_what_a_program_refuses_to_read_is_told(api: Api, program: Write) 
         await session.post("/input", input="more\n")
     assert (refused.value.status, refused.value.code) == (409, "STDIN_CLOSED")
     assert (await session.get())["status"] == "running"
+
+
+async def test_a_read_that_is_reported_after_the_end_of_the_input_asks_for_nothing(
+    opened: tuple[Hub, Api], program: Write
+) -> None:
+    """The probe's word of it may be on its way while a client ends the input."""
+    hub, api = opened
+    session = await api.session()
+    source = "import sys, time\nsys.stdin.read()\ntime.sleep(600)\n"
+    await session.launch(program(source).text, wait=0)
+    await session.get("/events", types="input_requested", timeout=60)
+    await session.post("/input", eof=True)
+    watch = hub.get(session.id).require_program("look").stdin_watch
+    assert watch is not None
+    watch.reported(waiting=True)
+    assert hub.get(session.id).waiting_for_input is None

@@ -63,6 +63,7 @@ class StdinWatch:
         self._seen = False  # a thread was seen to wait
         self._answered = 0  # output up to here asked for what was written since
         self._stirred = trio.Event()
+        self._ended = False  # no read waits any more, whatever word of one is still on its way
         self._over = False
 
     def reported(self, waiting: bool) -> None:
@@ -82,7 +83,7 @@ class StdinWatch:
 
     def ended(self) -> None:
         """The pipe has come to its end: nobody waits any more."""
-        self._answered = self._session.output.last_seq
+        self._ended = True
         self._woken()
 
     def over(self) -> None:
@@ -126,7 +127,7 @@ class StdinWatch:
 
     def _judge(self) -> None:
         waits = self._seen or (self._reading > 0 and not self._fed)
-        if self._over or not waits or self._queued():
+        if self._over or self._ended or not waits or self._queued():
             self._events.input_over()
         elif self._session.waiting_for_input is None:
             self._drain()
