@@ -26,7 +26,7 @@ _SHORT = {
     "relay.session.children.process_group.LIST_SECONDS": 10.0,
     # gdb's call includes the import of the debugger: with ten processes a core it takes longer
     # than the 20 s after which a user is told that something is wrong.
-    "relay.debuggers.debugpy.injection.GDB_SECONDS": 60.0,
+    "relay.debuggers.debugpy.injection.GDB_SECONDS": 120.0,
 }
 """Limits of the relay after which it answers with less than there is, and what tests give it."""
 

@@ -33,7 +33,7 @@ class Api:
         # Nothing of the environment's proxies between us and loopback, and no certificates:
         # to read them takes as long as ten calls.
         async with httpx.AsyncClient(
-            base_url=f"{url}/api/v1", timeout=60, trust_env=False, verify=False
+            base_url=f"{url}/api/v1", timeout=180, trust_env=False, verify=False
         ) as client:
             yield cls(client)
 

@@ -165,8 +165,12 @@ async def test_mcp_is_guarded_as_the_api_is(
 
 
 async def test_the_end_of_the_relay_answers_a_call_that_waits_and_ends_a_stream(
-    settings: Settings, program: Callable[..., Program]
+    settings: Settings, program: Callable[..., Program], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A busy machine needs longer for the last answer than a user waits for the end.
+    monkeypatch.setattr("relay.faces.mcp.managers.GRACE_SECONDS", 3.0)
+    for name in ("DRAIN_SECONDS", "CANCEL_SECONDS", "SEVER_SECONDS"):
+        monkeypatch.setattr(f"relay.faces.http.server.{name}", 30.0)
     loop = program(LOOP, "loop.py")
     run = {"name": "debug_run", "arguments": {"script": loop.text, "wait": 300}}
     call = {"method": "tools/call", "params": {**run, "_meta": {"progressToken": "token"}}, "id": 2}

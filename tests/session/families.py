@@ -52,7 +52,7 @@ async def start(code: str, *args: str, terminal: bool = False) -> GuardedProcess
 async def members(process: GuardedProcess) -> dict[str, int]:
     """The pids that a FAMILY says, once all have spoken."""
     text = b""
-    with trio.fail_after(20):
+    with trio.fail_after(60):
         while text.count(b"\n") < len(MEMBERS):
             piece = await process.stdout.receive_some()
             assert piece, f"ended early: {text!r}"

@@ -25,7 +25,7 @@ async def output_of(process: GuardedProcess) -> tuple[str, str, int]:
     """stdout and stderr to their ends, and the exit code."""
     out: list[str] = []
     err: list[str] = []
-    with trio.fail_after(20):
+    with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(process.stdout.pump, out.append)
             if process.stderr is not None:
@@ -51,7 +51,7 @@ async def run(code: str, *args: str, terminal: bool = False) -> tuple[str, str, 
 )
 async def test_exit_codes_and_signals(code: str, expected: int) -> None:
     async with await start(code) as process:
-        with trio.fail_after(20):
+        with trio.fail_after(60):
             assert await process.wait() == expected
         assert process.returncode == expected
         await process.end()
@@ -170,7 +170,7 @@ async def test_a_family_on_a_terminal_is_ended() -> None:
 
 async def test_writing_waits_without_blocking_and_fails_when_nobody_reads() -> None:
     async with await start("import os; os.read(0, 1); os.close(0); os.read(3, 1)") as process:
-        with trio.fail_after(20), pytest.raises(trio.BrokenResourceError):
+        with trio.fail_after(60), pytest.raises(trio.BrokenResourceError):
             await process.stdin.send_all(b"x" * 10_000_000)
         process.stdin.close()
         with pytest.raises(trio.ClosedResourceError):
