@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import IO, Any
 
 Message = dict[str, Any]
-DEADLINE = 60.0
+DEADLINE = 180.0
 
 
 class SilenceError(AssertionError):

@@ -18,7 +18,7 @@ from typing import Any
 
 from relay.dap import Conversation, IncomingEvent, Message, Response
 
-DEADLINE = 60.0
+DEADLINE = 180.0
 
 
 class LivePeer:

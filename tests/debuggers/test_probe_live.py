@@ -164,7 +164,7 @@ class Debuggee:
         """Run to the end, which must be clean; what the program printed."""
         if stop is not None:
             self.resume(stop)
-        out, err = self.process.communicate(timeout=20)
+        out, err = self.process.communicate(timeout=60)
         assert (self.process.returncode, err) == (0, "")
         return out
 
@@ -369,7 +369,7 @@ def test_uncaught_exception_post_mortem(debug: Any, python: str) -> None:
     snapshot = stop.ask("snapshot", frames=[stop.frame])
     assert snapshot["exception"]["message"] == "app broke"
     debuggee.resume(stop)
-    debuggee.process.communicate(timeout=20)
+    debuggee.process.communicate(timeout=60)
 
 
 RAISING = """

@@ -19,7 +19,7 @@ from relay.perl.client import DapClient
 from tests.programs import Program
 
 Body = dict[str, Any]
-DEADLINE = 30.0
+DEADLINE = 90.0
 
 
 class Refused(Exception):

@@ -35,7 +35,7 @@ LIVES = """
     while (1) { $n++; select undef, undef, undef, 0.01 }
 """
 
-GONE_WITHIN = 20.0
+GONE_WITHIN = 60.0
 
 
 @contextmanager
