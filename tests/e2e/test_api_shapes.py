@@ -222,7 +222,7 @@ async def listening_target(target: Program) -> AsyncIterator[tuple[int, int]]:
 async def visit_attached(api: Api, program: Callable[..., Program]) -> None:
     async with listening_target(program(TARGET, name="target.py")) as (port, pid):
         session = await api.session()
-        attached = await session.post("/attach", host="127.0.0.1", port=port)
+        attached = await session.post("/attach", host="127.0.0.1", port=port, connect_timeout=60)
         assert (attached["status"], attached["port"], attached["pid"]) == ("running", port, pid)
         await session.get()
         await session.delete()

@@ -162,7 +162,7 @@ async def test_a_target_that_was_let_go_ends_without_waiting_for_us(
     listen = ["-m", "debugpy", "--listen", f"127.0.0.1:{port}"]
     with target("-X", "frozen_modules=off", *listen, program(ENDS).text, str(signal)) as process:
         session = await api.session()
-        await session.post("/attach", port=port, host="127.0.0.1")
+        await session.post("/attach", port=port, host="127.0.0.1", connect_timeout=60)
         await session.delete()
         signal.touch()
         # The debugger in it waits for its client's ear twice as long.
@@ -259,7 +259,7 @@ async def test_one_program_has_one_debugger(api: Api, program: Callable[..., Pro
         assert by_pid.code == "ATTACH_FAILED"
         assert str(port) in by_pid.details["suggestion"]
         first = await api.session()
-        await first.post("/attach", port=port)
+        await first.post("/attach", port=port, connect_timeout=60)
         again = await refusal(api, port=port)
         assert "already being debugged" in again.message
         assert "Another debug client" in again.details["suggestion"]

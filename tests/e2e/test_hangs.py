@@ -119,7 +119,7 @@ async def test_an_attached_program_answers(api: Api, program: Write) -> None:
     code = program(CIRCLE)
     with target("-Xfrozen_modules=off", code.text) as process:
         session = await api.session()
-        await session.post("/attach", pid=process.pid)
+        await session.post("/attach", pid=process.pid, connect_timeout=60)
         report = await hang(session, lambda told: told["deadlocks"])
         assert "held by B, which waits" in report["report"]
         await session.post("/detach")

@@ -105,7 +105,7 @@ def running(script: Program) -> Iterator[Target]:
 async def attached(api: Api, target: Target, **more: Any) -> Session:
     """A session that has it."""
     session = await api.session(adapter="perl")
-    told = await session.post("/attach", **target.place, **more)
+    told = await session.post("/attach", connect_timeout=60, **target.place, **more)
     assert (told["attached"], told["pid"]) == (True, target.process.pid)
     return session
 

@@ -61,7 +61,7 @@ async def test_one_that_listens_says_where_and_whether_it_is_taken(
         way = (await listed(api))[process.pid]["attach"]
         assert way == {"method": "listen", "host": "127.0.0.1", "port": port, "reason": None}
         session = await api.session()
-        await session.post("/attach", host=way["host"], port=way["port"])
+        await session.post("/attach", host=way["host"], port=way["port"], connect_timeout=60)
         assert (await listed(api))[process.pid]["attach"]["method"] is None
         await session.delete()
 
