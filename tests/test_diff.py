@@ -281,8 +281,7 @@ def test_a_run_that_stops_by_itself_goes_on_and_what_is_not_compared_is_said(
     Program.write(
         tmp_path / "stops.py",
         """
-    import os
-    import sys
+        import sys
 
         def first():
             return 1
