@@ -1,12 +1,18 @@
-"""What questions cost a program: its own processor time under each, beside `sys.settrace`, as ratios.
+"""What questions cost a program: for each event, each call and each run, as ratios where it can be.
 
-Programs are libraries of Python's own at work, or a test suite (`--suite`), whose functions count as
-the program's own. Each takes its time itself; the kinds of run follow each other, and the best of
-each counts. In processor time, since these ratios are asked for on busy machines, too.
+    python benchmarks/questions.py [--python /usr/bin/python3.11] [--rounds 3] [--only calls]
+                                   [--suite DIR …] [--no-peers]
 
-    python benchmarks/questions.py [--python /usr/bin/python3.11] [--rounds 3] [--suite DIR …]
+`QUESTIONS` names the tables:
 
-A question is a function that makes a table; `QUESTIONS` names them.
+- calls: the tree of own calls, beside `sys.settrace`. Programs are libraries of Python's own at work,
+  or a test suite (`--suite`), whose functions count as the program's own.
+- unanswered: each question as long as nothing answers it (`unanswered_questions.py`), beside
+  `sys.settrace`, `watchpoints` and `pyttd`.
+- passing: calls that go by until one ends as asked for, by the kinds of values (`passing_calls.py`).
+
+Each program takes its processor time itself, since these ratios are asked for on busy machines, too;
+the kinds of run follow each other, and the best of each counts.
 """
 
 from __future__ import annotations
@@ -23,6 +29,7 @@ import trio
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a file, from anywhere
 
+from benchmarks import passing_calls, unanswered_questions
 from relay import Settings, open_relay
 from relay.models.calls import CallsRequest, CallsResult
 from relay.models.creating import CreateSession
@@ -170,21 +177,41 @@ def _calls_of(work: Work, script: Path, python: str, rounds: int) -> None:
     )
 
 
-QUESTIONS: Mapping[str, Callable[[str, int, Sequence[Work], Path], None]] = {"calls": calls_cost}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="What questions cost a program.")
     parser.add_argument("--python", default=sys.executable, help="the debuggee's interpreter")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", choices=QUESTIONS, help="one question")
+    parser.add_argument("--only", choices=QUESTIONS, help="one table")
+    parser.add_argument("--no-peers", action="store_true", help="install nothing from PyPI")
     parser.add_argument("--suite", action="append", default=[], help="a source tree with tests")
     options = parser.parse_args()
+    for name, show in QUESTIONS.items():
+        if options.only in (None, name):
+            show(options)
+
+
+def show_calls(options: argparse.Namespace) -> None:
     works = [*map(suite, options.suite)] or WORKS
     with tempfile.TemporaryDirectory() as directory:
-        for name, measure in QUESTIONS.items():
-            if options.only in (None, name):
-                measure(options.python, options.rounds, works, Path(directory))
+        calls_cost(options.python, options.rounds, works, Path(directory))
+
+
+def show_unanswered(options: argparse.Namespace) -> None:
+    peers = () if options.no_peers else tuple(unanswered_questions.PEERS)
+    costs = unanswered_questions.measure(options.python, options.rounds, peers)
+    print(unanswered_questions.table(costs), flush=True)
+
+
+def show_passing(options: argparse.Namespace) -> None:
+    found = passing_calls.passing(options.python, options.rounds)
+    print(passing_calls.table(found), flush=True)
+
+
+QUESTIONS: Mapping[str, Callable[[argparse.Namespace], None]] = {
+    "calls": show_calls,
+    "unanswered": show_unanswered,
+    "passing": show_passing,
+}
 
 
 if __name__ == "__main__":

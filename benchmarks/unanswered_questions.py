@@ -1,28 +1,25 @@
-"""What a question costs the program that it is asked of. Run `python benchmarks/unanswered_questions.py`.
+"""What a question costs the program that it is asked of, as long as nothing answers it.
 
-One program, which takes the processor time of its thread in each part, runs plainly, under a trace function of
-`sys.settrace` that does nothing, and while a question is open that nothing answers: a trace that
-lets every call go by, the tree of calls, a data breakpoint on a value that never changes, the log of
-who writes an attribute: one that is never written in the parts, one that `add` writes. Beside them the packages `watchpoints` and `pyttd`, where they install. Prints a table in Markdown for each
-interpreter: microseconds of the plain run for each call, what each way adds to that, and how many
-times as long the part takes. Ratios are of one run of this program, the best of the rounds.
-
-    python benchmarks/unanswered_questions.py [--python /usr/bin/python3.13] [--rounds 3]
+One program, which takes the processor time of its thread in each part, runs plainly, under a trace
+function of `sys.settrace` that does nothing, and while a question is open that nothing answers: a
+trace that lets every call go by, the tree of calls, a data breakpoint on a value that never changes,
+the log of who writes an attribute: one that is never written in the parts, one that `add` writes.
+Beside them two packages from PyPI, each in an environment made for it: `watchpoints`, which watches
+the same value, and `py-tt-debug`, which records the run (its module is called `pyttd`; the package
+of that name is a client of a game). One that cannot be installed, or fails, is named with the reason.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a file, from anywhere
 
 from benchmarks.failure import BenchmarkError, expect
 
@@ -77,7 +74,9 @@ if __name__ == "__main__":
     main(Cart())
 """
 
-PARTS = ("share", "words", "add")
+EVENTS = {"share": 5, "words": 5, "add": 4}
+"""Of one call of each part: its beginning, its lines and its return."""
+PARTS = tuple(EVENTS)
 
 SETTRACE = """\
 import runpy, sys
@@ -97,25 +96,42 @@ program.main(cart)
 """
 
 
+PEERS = {"watchpoints": "watchpoints", "pyttd": "py-tt-debug"}
+"""What they are called on PyPI, by their modules."""
+
+
 @dataclass
 class Costs:
-    """Seconds of each part, by way: the best of the rounds."""
+    """Seconds of each part, by way: the best of the rounds; and of a whole run, by the clock."""
 
     seconds: dict[str, dict[str, float]] = field(default_factory=dict)
+    runs: dict[str, float] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
 
-    def take(self, way: str, found: Mapping[str, float]) -> None:
+    def take(self, way: str, found: Mapping[str, float], run: float) -> None:
         known = self.seconds.setdefault(way, dict(found))
         for part, seconds in found.items():
             known[part] = min(known[part], seconds)
+        self.runs[way] = min(self.runs.get(way, run), run)
+
+    def per_event(self, way: str) -> float:
+        """Microseconds that each event of the program takes longer than in the plain run."""
+        plain = sum(self.seconds["plain"].values())
+        events = CALLS * sum(EVENTS.values())
+        return (sum(self.seconds[way].values()) - plain) / events * 1e6
 
 
 # Running -----------------------------------------------------------------------------------
 
 
+def relay_run(python: str) -> list[str]:
+    """`relay run` of this checkout, of a program under that interpreter."""
+    return [sys.executable, "-m", "relay", "run", "--python", python, "--no-children"]
+
+
 def commands(python: str, program: Path) -> dict[str, list[str]]:
     """How the program is run each way; the parts that each question is about."""
-    relay = [sys.executable, "-m", "relay", "run", "--python", python, "--no-children"]
+    relay = relay_run(python)
     line = next(n for n, text in enumerate(PROGRAM.splitlines(), 1) if MARK in text)
     own = str(program)
     asked = {
@@ -129,13 +145,29 @@ def commands(python: str, program: Path) -> dict[str, list[str]]:
         "plain": [python, own],
         "sys.settrace": [python, "-c", SETTRACE, own],
         **{way: [*relay, *options, "--", own] for way, options in asked.items()},
-        "watchpoints": [python, "-c", WATCHPOINTS, own, str(program.parent)],
-        "pyttd": [python, "-m", "pyttd", "record", own],
     }
 
 
-def one_run(argv: Sequence[str], directory: Path) -> dict[str, float]:
-    """Seconds of each part, as the program says them. Raises BenchmarkError."""
+def peer_command(peer: str, python: str, program: Path, directory: Path) -> list[str]:
+    """How the program is run under a peer, which is installed for it. Raises BenchmarkError."""
+    _call([python, "-m", "venv", str(directory)])
+    made = directory / "bin" / "python"
+    _call([str(made), "-m", "pip", "install", "-q", "--disable-pip-version-check", PEERS[peer]])
+    if peer == "watchpoints":
+        return [str(made), "-c", WATCHPOINTS, str(program), str(program.parent)]
+    # Without checkpoints, which fork the program again and again: its quickest way.
+    record = ["record", "--checkpoint-interval", "0"]
+    return [str(made.with_name("pyttd")), *record, str(program)]
+
+
+def _call(argv: Sequence[str]) -> None:
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    said = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
+    expect(done.returncode == 0, said[-1] if said else f"{argv[0]}: {done.stderr[-200:]}")
+
+
+def said_by(argv: Sequence[str], directory: Path) -> str:
+    """The line of JSON that the program prints. Raises BenchmarkError."""
     env = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
         argv,
@@ -149,34 +181,50 @@ def one_run(argv: Sequence[str], directory: Path) -> dict[str, float]:
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     expect(len(lines) == 1, f"{' '.join(argv[:6])}: {(done.stdout + done.stderr)[-400:]}")
-    return {part: float(seconds) for part, seconds in json.loads(lines[0]).items()}
+    return lines[0]
 
 
-def measure(python: str, rounds: int, peers: Sequence[str] = ("watchpoints", "pyttd")) -> Costs:
-    """Every way so many times, in turns. Raises BenchmarkError if one of ours fails."""
+def one_run(argv: Sequence[str], directory: Path) -> dict[str, float]:
+    """Seconds of each part, as the program says them. Raises BenchmarkError."""
+    found = json.loads(said_by(argv, directory))
+    return {part: float(seconds) for part, seconds in found.items()}
+
+
+def measure(
+    python: str,
+    rounds: int,
+    peers: Sequence[str] = tuple(PEERS),
+    ways: Sequence[str] | None = None,
+) -> Costs:
+    """Every way so many times, in turns; `ways`: only these. Raises BenchmarkError if ours fails."""
     costs = Costs()
     with tempfile.TemporaryDirectory(prefix="relay-questions-") as scratch:
         program = Path(scratch) / "program.py"
         program.write_text(PROGRAM)
-        ways = commands(python, program)
-        for peer in ("watchpoints", "pyttd"):
-            found = subprocess.run(
-                [python, "-c", f"import {peer}"], capture_output=True, check=False
-            )
-            if peer not in peers or found.returncode:
-                costs.absent[peer] = "not installed"
-                del ways[peer]
+        asked = commands(python, program)
+        asked = {way: argv for way, argv in asked.items() if ways is None or way in ways}
+        for peer in peers:
+            try:
+                asked[peer] = peer_command(peer, python, program, Path(scratch) / peer)
+            except BenchmarkError as error:
+                costs.absent[peer] = _in_short(error)
         for _ in range(rounds):
-            for way, argv in ways.items():
+            for way, argv in asked.items():
                 if way in costs.absent:
                     continue
                 try:
-                    costs.take(way, one_run(argv, Path(scratch)))
+                    started = time.monotonic()
+                    found = one_run(argv, Path(scratch))
+                    costs.take(way, found, time.monotonic() - started)
                 except (BenchmarkError, subprocess.TimeoutExpired) as error:
                     if way not in peers:
                         raise
-                    costs.absent[way] = str(error)[:100]
+                    costs.absent[way] = _in_short(error)
     return costs
+
+
+def _in_short(error: Exception) -> str:
+    return " ".join(str(error).split()).replace("|", "/")[:160]
 
 
 # Showing -----------------------------------------------------------------------------------
@@ -185,28 +233,17 @@ def measure(python: str, rounds: int, peers: Sequence[str] = ("watchpoints", "py
 def table(costs: Costs) -> str:
     """Markdown: what each way adds to a call in microseconds, and in brackets the ratio."""
     plain = costs.seconds["plain"]
-    head = ["way", *PARTS]
+    head = ["way", *PARTS, "an event", "a run, s"]
     lines = [head, ["---"] * len(head)]
-    lines.append(["plain, µs a call", *(f"{plain[part] / CALLS * 1e6:.2f}" for part in PARTS)])
+    each = [f"{plain[part] / CALLS * 1e6:.2f}" for part in PARTS]
+    lines.append(["plain, µs a call", *each, "", f"{costs.runs['plain']:.2f}"])
     for way, seconds in costs.seconds.items():
         if way != "plain":
-            lines.append([way, *(_added(seconds[part], plain[part]) for part in PARTS)])
-    lines += [[way, why, *[""] * (len(PARTS) - 1)] for way, why in costs.absent.items()]
+            added = [_added(seconds[part], plain[part]) for part in PARTS]
+            lines.append([way, *added, f"+{costs.per_event(way):.2f}", f"{costs.runs[way]:.2f}"])
+    lines += [[way, why, *[""] * (len(head) - 2)] for way, why in costs.absent.items()]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _added(seconds: float, plain: float) -> str:
     return f"+{(seconds - plain) / CALLS * 1e6:.2f} ({seconds / plain:.1f}×)"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
-    parser.add_argument("--python", action="append", help="debuggee's interpreter; may be repeated")
-    parser.add_argument("--rounds", type=int, default=3, help="runs of each way")
-    chosen = parser.parse_args()
-    for python in chosen.python or [sys.executable]:
-        print(f"\n{python}\n\n{table(measure(python, chosen.rounds))}", flush=True)
-
-
-if __name__ == "__main__":
-    main()
