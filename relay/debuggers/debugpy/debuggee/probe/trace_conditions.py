@@ -31,14 +31,13 @@ class Condition:
         self.tree: Any = ast.parse(text, _FILE, "eval")
         nodes = ast.walk(self.tree)
         self.names = {node.id for node in nodes if type(node) is ast.Name} - set(_OUTCOME_NAMES)
-        self.made: dict[Any, ConditionOfCode] = {}
+        self.made: dict[int, ConditionOfCode] = {}  # by the code's id
 
     def in_code(self, frame: Any, facts: LineFacts) -> ConditionOfCode:
         """The expression as the code of this frame would have it."""
-        code = frame.f_code
-        made = self.made.get(code)
+        made = self.made.get(id(facts.code))
         if made is None or made.function.__globals__ is not frame.f_globals:
-            made = self.made[code] = self._function(frame.f_globals, facts)
+            made = self.made[id(facts.code)] = self._function(frame.f_globals, facts)
         return made
 
     def _function(self, names: dict[str, Any], facts: LineFacts) -> ConditionOfCode:

@@ -69,8 +69,12 @@ _SUBSCRIPTS = ("BINARY_SUBSCR", "BINARY_SLICE")  # may be a program's `__getitem
 
 
 class LineFacts(NamedTuple):
-    """Of one code object, whatever it is called with; or, `is_typed`, with arguments of some types."""
+    """Of one code object, whatever it is called with; or, `is_typed`, with arguments of some types.
 
+    Found by the code's id: to hash a code object takes as long as ten lookups.
+    """
+
+    code: Any
     acts: frozenset[int]
     """Lines that may change a value in place, or run other code."""
     rebinds: frozenset[int]
@@ -82,6 +86,10 @@ class LineFacts(NamedTuple):
     arguments: tuple[str, ...]
     given: tuple[str, ...]
     """What a call has from its beginning: arguments, and variables of functions around it."""
+    loads: dict[int, tuple[str, ...]]
+    """The locals of which each line takes the values."""
+    by_types: dict[Any, Any]
+    """What was found out: the facts by types of what is given; whether a line reads, by its own."""
     is_typed: bool = False
     is_given_plain: bool = False
     """Whether nothing of that can change."""
@@ -93,9 +101,12 @@ def line_facts(code: Any) -> LineFacts:
     stores: list[tuple[int, int, str]] = []  # offset, line, name
     loops: list[tuple[int, int]] = []  # offsets: first, last
     lines = {code.co_firstlineno}
-    for line, instruction in _with_lines(code):
+    loads: dict[int, dict[str, None]] = {}
+    for line, instruction in lines_of_instructions(code):
         lines.add(line)
         stores += [(instruction.offset, line, name) for name in stored_names(instruction)]
+        if instruction.opname.startswith("LOAD_FAST"):
+            loads.setdefault(line, {}).update(dict.fromkeys(_local_names(instruction)))
         target = instruction.argval
         if instruction.opcode in JUMPS and type(target) is int and target <= instruction.offset:
             loops.append((target, instruction.offset))
@@ -111,12 +122,15 @@ def line_facts(code: Any) -> LineFacts:
     }
     acts = acting_lines(code)
     return LineFacts(
+        code,
         acts,
         frozenset(rebinds),
         {line: frozenset(names) for line, names in binds.items()},
         frozenset(lines - acts - rebinds),
         arguments,
         (*arguments, *code.co_freevars),
+        {line: tuple(names) for line, names in loads.items()},
+        {},
     )
 
 
@@ -127,7 +141,7 @@ def acting_lines(code: Any, only_reads: Callable[[int, Any], bool] | None = None
     """
     return frozenset(
         line
-        for index, (line, instruction) in enumerate(_with_lines(code))
+        for index, (line, instruction) in enumerate(lines_of_instructions(code))
         if _may_act(instruction) and (only_reads is None or not only_reads(index, instruction))
     )
 
@@ -136,13 +150,16 @@ def stored_names(instruction: Any) -> tuple[str, ...]:
     """The locals to which an instruction gives a value."""
     if not instruction.opname.startswith("STORE_FAST"):
         return ()
-    found = instruction.argval
-    if type(found) is not tuple:
-        return (found,)
+    found = _local_names(instruction)
     return found[:1] if instruction.opname == "STORE_FAST_LOAD_FAST" else found
 
 
-def _with_lines(code: Any) -> Iterator[tuple[int, Any]]:
+def _local_names(instruction: Any) -> tuple[str, ...]:
+    found = instruction.argval
+    return found if type(found) is tuple else (found,)
+
+
+def lines_of_instructions(code: Any) -> Iterator[tuple[int, Any]]:
     line = code.co_firstlineno
     for instruction in dis.get_instructions(code):
         line = begun_line(instruction) or line

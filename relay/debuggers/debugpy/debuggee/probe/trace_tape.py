@@ -228,7 +228,7 @@ class _Past:
 class Replay(FrameTrace):
     """What a tape holds, recorded as if it happened now."""
 
-    def __init__(self, trace: FrameTrace, facts: dict[Any, LineFacts]) -> None:
+    def __init__(self, trace: FrameTrace, facts: dict[int, LineFacts]) -> None:
         super().__init__(trace.call, trace.depth, trace.texts.reveal)
         self.texts, self.codes, self.facts = trace.texts, trace.codes, facts
         self.origins: dict[int, Any] = {}  # of copies, by the copy's id
@@ -279,7 +279,7 @@ class Replay(FrameTrace):
     def _fill(self, tape: Tape, events: list[int], found: list[Any]) -> None:
         """Of the events between two looks. All that changed is the first line's doing."""
         first, between, last = events[0], events[1:-1], events[-1]
-        facts = self.facts.get(tape.events[first][1].f_code)
+        facts = self.facts.get(id(tape.events[first][1].f_code))
         if found[first] is None or facts is None:
             return
         later, names, before = found[last], set(found[first]), first

@@ -32,11 +32,14 @@ if TYPE_CHECKING:
         TapeTexts,
         with_names,
     )
-    from relay.debuggers.debugpy.debuggee.probe.trace_types import facts_of_types
+    from relay.debuggers.debugpy.debuggee.probe.trace_types import (
+        facts_of_types,
+        line_only_reads,
+    )
 
-_NO_FACTS = LineFacts(frozenset(), frozenset(), {}, frozenset(), (), ())
+_NO_FACTS = LineFacts(None, frozenset(), frozenset(), {}, frozenset(), (), (), {}, {})
 _MOST_OPEN_CALLS = 10_000  # calls that are not over, at once
-_MOST_TYPED_FACTS = 1_000
+_MOST_TYPES = 500  # of what one function is called with, and of what one line finds
 
 
 class _TapedCall:
@@ -65,8 +68,7 @@ class UntilTrace(FrameTrace):
         super().__init__(call, depth, reveal)
         self.texts = self.tape_texts = TapeTexts(reveal)
         self.condition = Condition(until)
-        self.facts: dict[Any, LineFacts] = {}
-        self.typed_facts: dict[tuple[Any, ...], LineFacts] = {}
+        self.facts: dict[int, LineFacts] = {}  # by the code's id
         self.found: Replay | None = None
         self.number: int | None = None  # of the call that was found
         self.matches = self.answers = 0
@@ -82,7 +84,7 @@ class UntilTrace(FrameTrace):
         elif len(self.frames) >= _MOST_OPEN_CALLS:
             return
         code = frame.f_code
-        self.frames[frame] = [None, self.facts.get(code) or self._facts_of(code), number]
+        self.frames[frame] = [None, self.facts.get(id(code)) or self._facts_of(code), number]
         if len(self.frames) > 1 and frame.f_back in self.frames:
             self._on_tape(frame)
 
@@ -105,15 +107,15 @@ class UntilTrace(FrameTrace):
         own.events += [(TAPE_LINE, frame, line, look) for line, look in lines]
         caller = self._on_tape(frame.f_back)
         tapes, inner = ((), ()) if caller is None else self._shown_by(caller, frame, variables)
-        facts = self.facts[frame.f_code]
+        facts = self._facts_of(frame.f_code)
         kept = self.frames[frame] = _TapedCall(own, tapes, ((own, self.depth), *inner), facts)
         kept.line = lines[-1][0] if lines else 0
         return kept
 
     def _facts_of(self, code: Any) -> LineFacts:
-        facts = self.facts.get(code)
+        facts = self.facts.get(id(code))
         if facts is None:
-            facts = self.facts[code] = line_facts(code)
+            facts = self.facts[id(code)] = line_facts(code)
         return facts
 
     def _look(self, frame: Any, is_whole: bool = False) -> Any:
@@ -166,33 +168,46 @@ class UntilTrace(FrameTrace):
         facts: LineFacts = kept[1]
         if line in facts.quiet:
             return line
-        found = frame.f_locals.copy()
+        now = frame.f_locals
         if not facts.is_typed:
-            facts = kept[1] = self._facts_of_types(frame, found, facts)
+            facts = kept[1] = self._facts_of_types(frame, now, facts)
             if line in facts.quiet:
                 return line
+        if line not in facts.rebinds and self._only_reads(frame, now, facts, line):
+            return line
         is_first = kept[0] is None
+        if is_first and self._finds_nothing_to_change(kept, facts, line):
+            return line
+        found = now.copy()
         if is_first:
-            if (
-                facts.is_given_plain
-                and line not in facts.rebinds
-                and facts.binds.keys().isdisjoint(kept[3:])
-            ):
-                return line  # there is nothing yet that it could change
             kept[0] = found
         return line, self.tape_texts.variables(frame.f_code, found, is_first)
 
-    def _facts_of_types(self, frame: Any, found: dict[str, Any], facts: LineFacts) -> LineFacts:
-        code = frame.f_code
-        key = code, *[type(found.get(name)) for name in facts.given]
-        typed = self.typed_facts.get(key)
+    def _finds_nothing_to_change(self, kept: list[Any], facts: LineFacts, line: int) -> bool:
+        if line in facts.rebinds or not facts.is_given_plain:
+            return False
+        return facts.binds.keys().isdisjoint(kept[3:])
+
+    def _facts_of_types(self, frame: Any, now: Any, facts: LineFacts) -> LineFacts:
+        key = (*map(type, map(now.get, facts.given)),)
+        typed: LineFacts | None = facts.by_types.get(key)
         if typed is None:
-            if len(self.typed_facts) >= _MOST_TYPED_FACTS:
-                self.typed_facts.clear()
-            given = {name: found[name] for name in facts.given if name in found}
-            typed = facts_of_types(code, facts, given, frame.f_globals)
-            self.typed_facts[key] = typed
+            if len(facts.by_types) >= _MOST_TYPES:
+                facts.by_types.clear()
+            given = {name: now[name] for name in facts.given if name in now}
+            typed = facts.by_types[key] = facts_of_types(facts, given, frame.f_globals)
         return typed
+
+    def _only_reads(self, frame: Any, now: Any, facts: LineFacts, line: int) -> bool:
+        names = facts.loads.get(line, ())
+        key = line, *map(type, map(now.get, names))
+        reads: bool | None = facts.by_types.get(key)
+        if reads is None:
+            if len(facts.by_types) >= _MOST_TYPES:
+                facts.by_types.clear()
+            found = {name: now[name] for name in names if name in now}
+            reads = facts.by_types[key] = line_only_reads(facts, line, found, frame.f_globals)
+        return reads
 
     def leave(self, frame: Any, value: Any, suspends: bool) -> bool:
         """A frame returns or, if it suspends, yields. Whether it is the call that was asked for."""
@@ -258,7 +273,7 @@ class UntilTrace(FrameTrace):
         return True
 
     def _matches(self, frame: Any, given: Any, value: Any, error: Any) -> bool:
-        condition = self.condition.in_code(frame, self.facts[frame.f_code])
+        condition = self.condition.in_code(frame, self._facts_of(frame.f_code))
         return self._counts(condition, given, value, error)
 
     def _counts(self, condition: Any, given: Any, value: Any, error: Any) -> bool:

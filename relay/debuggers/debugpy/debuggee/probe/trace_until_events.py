@@ -32,7 +32,8 @@ class UntilMonitorListener(MonitorListener):
     def __init__(self, trace: UntilTrace) -> None:
         super().__init__(trace)
         self.until = trace
-        self.meant: dict[Any, bool] = {}
+        self.meant: dict[int, bool] = {}  # by the code's id
+        self.held: list[Any] = []  # that code, so that its id stays its own
         self.own: dict[str, bool] = {}  # by file
 
     def start(self) -> bool:
@@ -54,7 +55,7 @@ class UntilMonitorListener(MonitorListener):
     def _on_start(self, code: Any, offset: int) -> Any:
         frame = frame_at(1)
         try:
-            meant = self.meant.get(code)
+            meant = self.meant.get(id(code))
             if meant is None:
                 meant = self._learn(code, frame)
             if meant:
@@ -106,7 +107,8 @@ class UntilMonitorListener(MonitorListener):
         return on_return
 
     def _learn(self, code: Any, frame: Any) -> bool:
-        meant = self.meant[code] = is_meant_code(frame)
+        meant = self.meant[id(code)] = is_meant_code(frame)
+        self.held.append(code)
         if meant:
             self._listen_to(code, True)
         return meant
@@ -124,7 +126,8 @@ class UntilSettraceListener(SettraceListener):
     def __init__(self, trace: UntilTrace) -> None:
         super().__init__(trace)
         self.until = trace
-        self.meant: dict[Any, bool] = {}
+        self.meant: dict[int, bool] = {}  # by the code's id
+        self.held: list[Any] = []  # that code, so that its id stays its own
 
     def _is_wanted(self, frame: Any) -> bool:
         trace = self.until
@@ -133,9 +136,10 @@ class UntilSettraceListener(SettraceListener):
         if frame in trace.frames:
             return True  # a generator goes on
         code = frame.f_code
-        meant = self.meant.get(code)
+        meant = self.meant.get(id(code))
         if meant is None:
-            meant = self.meant[code] = is_meant_code(frame)
+            meant = self.meant[id(code)] = is_meant_code(frame)
+            self.held.append(code)
         if meant:
             number = starts_here(frame) and count_call(trace, frame)
             if number:
