@@ -48,6 +48,7 @@ PARTS = (
     "ending",
     "install",
     "steps",
+    "idle_events",
     "resumes",
     "captures",
     "statement_visits",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         is_debugger_file,
     )
     from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.idle_events import pass_on
     from relay.debuggers.debugpy.debuggee.probe.monitoring_tool import (
         _monitoring,
         give_back_tool,
@@ -170,6 +171,7 @@ class DataMonitor:
             self._end_skip()
             return None if is_here else theirs(code, at)
 
+        pass_on(skip)
         self.skips = (frame, theirs)
         _monitoring.register_callback(tool, event, skip)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.ending import send_all_at_end
     from relay.debuggers.debugpy.debuggee.probe.forks import free_forks
     from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt
+    from relay.debuggers.debugpy.debuggee.probe.idle_events import leave_idle_events_out
     from relay.debuggers.debugpy.debuggee.probe.pydevd_names import (
         apply_patch,
         report_debugger,
@@ -51,6 +52,7 @@ def patch_program() -> None:
     """What makes stops, steps and children those of the relay; as the program begins."""
     apply_patch("children", announce_children)
     apply_patch("steps", patch_steps)
+    apply_patch("idle events", leave_idle_events_out)
     apply_patch("returns", patch_returns)
     apply_patch("resumes", patch_resumes)
     apply_patch("stops", announce_stops)

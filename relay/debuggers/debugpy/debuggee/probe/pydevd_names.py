@@ -100,11 +100,25 @@ NEEDS = (
         True,
         "steps may end in the wrong place",
         {
-            _MONITORING: "update_monitor_events enable_code_tracing",
+            _MONITORING: "update_monitor_events enable_code_tracing restart_events",
             "_pydevd_bundle.pydevd_additional_thread_info": "any_thread_stepping"
             " set_additional_thread_info",
             _INFO: "pydev_step_cmd pydev_step_stop update_stepping_info",
             _PYDB: "set_trace_for_frame_and_parents",
+        },
+    ),
+    Need(
+        "idle events",
+        False,
+        "a function with a breakpoint in it runs slowly",
+        {
+            _CONSTANTS: "PYDEVD_USE_SYS_MONITORING",
+            _MONITORING: "update_monitor_events restart_events",
+            "_pydevd_bundle.pydevd_additional_thread_info": "any_thread_stepping",
+            _INFO: "pydev_step_cmd pydev_state",
+            _PYDB: "breakpoints has_plugin_line_breaks function_breakpoint_name_to_breakpoint"
+            " pydb_disposed",
+            "pydevd_file_utils": "get_abs_path_real_path_and_base_from_file",
         },
     ),
     Need(

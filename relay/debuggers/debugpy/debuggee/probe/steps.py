@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         is_debugger_file,
     )
     from relay.debuggers.debugpy.debuggee.probe.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.idle_events import stand_before_pydevd
     from relay.debuggers.debugpy.debuggee.probe.monitoring_tool import (
         _monitoring,
         give_back_tool,
@@ -96,6 +97,7 @@ def _update_monitor_events(update: Any, *arguments: Any, **named: Any) -> None:
     if _monitoring.get_tool(tool) == "pydevd":  # not before the first thread is traced
         _monitoring.register_callback(tool, events.JUMP, None)
         _monitoring.register_callback(tool, events.PY_RESUME, _on_resume)
+        stand_before_pydevd()
 
 
 def _current_thread() -> Any:
@@ -128,10 +130,12 @@ def _follow_from_first_step() -> None:
 
 def _watch_if_stepped(thread: Any, frame: Any, event: Any) -> None:
     info = getattr(thread, "additional_info", None)
-    if not _is_there(debugger()):
+    if not _is_there(debugger()) or getattr(info, "pydev_step_cmd", -1) == -1:
         return
-    if not _own_tool and getattr(info, "pydev_step_cmd", -1) != -1:
+    if not _own_tool:
         _watch_exceptions()
+    # A thread that ran on, or began, while this one stopped may have done without some events.
+    _events_module().restart_events()
 
 
 def _is_there(py_db: Any) -> bool:

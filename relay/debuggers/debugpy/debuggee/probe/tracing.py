@@ -17,7 +17,6 @@ from __future__ import annotations
 import dis
 import sys
 import threading
-import types
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.frames import debugger, debugger_threading
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.idle_events import keep_frames
     from relay.debuggers.debugpy.debuggee.probe.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.threads import _SUSPENDED
@@ -60,7 +60,7 @@ def trace_when_needed() -> bool:
     _tracing.monitors = bool(getattr(constants, "PYDEVD_USE_SYS_MONITORING", False))
     pydevd: Any = sys.modules["pydevd"]
     if _tracing.monitors:
-        _keep_frames()
+        keep_frames()
     else:
         tracing: Any = sys.modules["pydevd_tracing"]
         if debugger().frame_eval_func is not None or tracing._load_python_helper_lib() is None:
@@ -73,17 +73,6 @@ def trace_when_needed() -> bool:
     patch(pydevd, "settrace", _settrace)
     hook_suspensions("tracing", after=_trace_steps)
     return True
-
-
-def _keep_frames() -> None:
-    """Have pydevd's callbacks find their frame whatever the program does to `sys._getframe`.
-
-    What they raise would go up in the program. Their form in C looks it up at each event.
-    """
-    module: Any = sys.modules.get("_pydevd_sys_monitoring_cython")
-    if module is not None:
-        # What it has imported, and no name of pydevd's.
-        vars(module)["sys"] = types.SimpleNamespace(_getframe=frame_at)
 
 
 def trace_as_needed() -> bool:

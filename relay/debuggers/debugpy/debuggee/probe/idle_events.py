@@ -1,0 +1,254 @@
+"""Events that pydevd asks for and does nothing at: from 3.12 on the interpreter leaves them out.
+
+pydevd is told of every line of a function with a breakpoint, of each of its calls, and, once it was
+stepped through, of its returns: a loop there takes fifty times as long. Here a callback of ours
+stands before each of pydevd's. Where no breakpoint is on the line, and nobody steps or is to stop,
+it has the interpreter tell of this place no more (`DISABLE`).
+
+Whatever may need such a place again calls for all of them by pydevd's `restart_events`: breakpoints
+that are set, a pause, a stop; and, here, each step as it begins. What was found out before that
+call counts no more after it: every such call has an epoch of its own begin, and a place is left out
+only if its epoch still lasts. The comparison is the callback's last act, and no other thread runs
+between it and the interpreter's own note: they change hands at calls and at jumps back only.
+
+Knows pydevd's callbacks, and when they do nothing. Refuses to know what a stop is.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.guard import frame_at
+    from relay.debuggers.debugpy.debuggee.probe.monitoring_tool import _monitoring
+    from relay.debuggers.debugpy.debuggee.probe.opcodes import operations_named
+    from relay.debuggers.debugpy.debuggee.probe.patches import patch
+    from relay.debuggers.debugpy.debuggee.probe.steps import _any_thread_steps, _events_module
+    from relay.debuggers.debugpy.debuggee.probe.tracing import _someone_steps_or_stops, _tracing
+
+EVERY_LINE = "DEBUG_RELAY_EVERY_LINE"
+"""A variable of the debuggee's environment: if set, pydevd gets all events, as without us."""
+
+_TOOLS = range(6)  # all that there can be
+_RESUMES = operations_named(("RESUME",))
+_OURS = "_debug_relay_callback"  # a mark of functions: of this probe, or of another relay's
+
+
+def _no_callback(*_: Any) -> None:
+    """pydevd's, before it first needs any events."""
+
+
+class _IdleEvents:
+    """What is between the interpreter and pydevd."""
+
+    def __init__(self) -> None:
+        self.are_left_out = False
+        self.epoch = object()  # another one whenever places may be needed again
+        self.line: Any = _no_callback  # pydevd's, as it registered them last
+        self.start: Any = _no_callback
+        self.leave: Any = _no_callback
+
+
+_idle = _IdleEvents()
+_own_lines: dict[int, tuple[Any, bool]] = {}
+"""By the id of a code: the code, which keeps the id its own, and whether it has any."""
+
+_passed_on: set[int] = set()  # ids of the code of callbacks that stand before pydevd's
+
+
+def leave_idle_events_out() -> bool:
+    """From now on. False where it is not wanted, or where there is no `sys.monitoring` to ask."""
+    constants: Any = sys.modules["_pydevd_bundle.pydevd_constants"]
+    if os.environ.get(EVERY_LINE) or not constants.PYDEVD_USE_SYS_MONITORING:
+        return False
+    keep_frames()
+    for callback in (_on_line, _on_start, _on_leave):
+        pass_on(callback)
+    module = _events_module()
+    patch(module, "restart_events", _restart_events)
+    _idle.are_left_out = True
+    module.update_monitor_events()
+    module.restart_events()
+    return True
+
+
+def _restart_events(restart: Any) -> None:
+    _idle.epoch = object()
+    restart()
+
+
+def stand_before_pydevd() -> None:
+    """It has just registered its callbacks, or none where it needs no events."""
+    if not _idle.are_left_out:
+        return
+    events = _monitoring.events
+    _idle.line = _register(events.LINE, _on_line) or _idle.line
+    _idle.start = _register(events.PY_START, _on_start) or _idle.start
+    _idle.leave = _register(events.PY_RETURN, _on_leave) or _idle.leave
+    _register(events.JUMP, _on_jump)
+
+
+def _register(event: int, callback: Any) -> Any:
+    """pydevd's, which this one takes the place of; None if there is none.
+
+    Ours is never taken away: without one, a place that is an event is not left out, and costs.
+    """
+    theirs = _monitoring.register_callback(_monitoring.DEBUGGER_ID, event, callback)
+    return None if hasattr(theirs, _OURS) else theirs
+
+
+# Frames
+
+
+def pass_on(callback: Any) -> None:
+    """This function is called in the place of pydevd's, and calls that: it has no place on a stack."""
+    setattr(callback, _OURS, True)
+    _passed_on.add(id(callback.__code__))
+
+
+def keep_frames() -> None:
+    """Have pydevd's callbacks find the program's frame, past ours, and whatever the program does to
+    `sys._getframe`: what they raise would go up in the program."""
+    compiled: Any = sys.modules.get("_pydevd_sys_monitoring_cython")
+    if compiled is not None:
+        # What it has imported, and no name of pydevd's; looked up at each event.
+        vars(compiled)["sys"] = types.SimpleNamespace(_getframe=program_frame)
+    plain: Any = sys.modules.get("_pydevd_sys_monitoring._pydevd_sys_monitoring")
+    if plain is not None:
+        vars(plain)["_getframe"] = program_frame
+
+
+def program_frame(depth: int = 0) -> Any:
+    """`sys._getframe`, for a callback that pydevd was called by one of ours for."""
+    frame: Any = frame_at(depth + 1)
+    while id(frame.f_code) in _passed_on:
+        frame = frame.f_back
+    return frame
+
+
+# What needs a place
+
+
+def _breakpoint_lines(py_db: Any, code: Any) -> Any:
+    """The lines of this code's file that have a breakpoint: found as pydevd finds them."""
+    files: Any = sys.modules["pydevd_file_utils"]
+    path = files.get_abs_path_real_path_and_base_from_file(code.co_filename)[1]
+    return py_db.breakpoints.get(path) or ()
+
+
+def _is_line_idle(code: Any, line: int) -> bool:
+    py_db = debugger()
+    try:
+        return (
+            _is_nothing_under_way(py_db)
+            and line not in _breakpoint_lines(py_db, code)
+            and not _has_instruction_events(code)
+        )
+    except Exception:  # noqa: BLE001  pydevd's own callback is to meet it
+        return False
+
+
+def _has_instruction_events(code: Any) -> bool:
+    """Whether a tool is told of instructions in this code, as the log of writes is.
+
+    CPython's own fault (seen on 3.12.1 and 3.13.0): where a callback of lines answers DISABLE, the
+    event of the line's first instruction is not told this once.
+    """
+    wanted = _monitoring.events.INSTRUCTION
+    try:
+        return any(
+            (_monitoring.get_events(tool) | _monitoring.get_local_events(tool, code)) & wanted
+            for tool in _TOOLS
+            if _monitoring.get_tool(tool) is not None
+        )
+    except ValueError:  # another thread has just given one back
+        return True
+
+
+def _is_start_idle(code: Any) -> bool:
+    """Whether all that pydevd does at calls of this code is done: its lines are events by now."""
+    py_db = debugger()
+    try:
+        local = _monitoring.get_local_events(_monitoring.DEBUGGER_ID, code)
+        return (
+            bool(local & _monitoring.events.LINE)
+            and _has_lines_of_its_own(code)
+            and _is_nothing_under_way(py_db)
+            and code.co_name not in py_db.function_breakpoint_name_to_breakpoint
+        )
+    except Exception:  # noqa: BLE001
+        return False
+
+
+def _has_lines_of_its_own(code: Any) -> bool:
+    """Whether its first line is not the one that it is defined in: `lambda: 0` has none.
+
+    CPython's own fault (seen on 3.13.0): where calls are no events, it tells of no line that goes on
+    from the instruction that begins them. So they stay events.
+    """
+    known = _own_lines.get(id(code))
+    if known is None:
+        operations = code.co_code
+        offset = next(n for n in range(0, len(operations), 2) if operations[n] in _RESUMES)
+        lines = [line for start, end, line in code.co_lines() for _ in range(start, end, 2)]
+        known = code, lines[offset // 2] != lines[offset // 2 + 1]
+        _own_lines[id(code)] = known
+    return known[1]
+
+
+def _is_return_idle() -> bool:
+    try:
+        return _is_nothing_under_way(debugger())
+    except Exception:  # noqa: BLE001
+        return False
+
+
+def _is_nothing_under_way(py_db: Any) -> bool:
+    """Whether breakpoints on lines are all that pydevd looks for: nobody steps, or is to stop."""
+    return not (
+        py_db is None
+        or py_db.pydb_disposed
+        or py_db.has_plugin_line_breaks
+        or _tracing.requests
+        or _any_thread_steps()  # the quick question; the next one knows what it leaves out
+        or _someone_steps_or_stops()
+    )
+
+
+# The callbacks
+
+
+def _on_line(code: Any, line: int) -> Any:
+    epoch = _idle.epoch
+    if _is_line_idle(code, line):
+        if _idle.epoch is epoch:
+            return _monitoring.DISABLE
+        epoch = _idle.epoch
+    answer = _idle.line(code, line)
+    if answer is not None and _has_instruction_events(code):
+        return None
+    return answer if _idle.epoch is epoch else None
+
+
+def _on_start(code: Any, offset: int) -> Any:
+    epoch = _idle.epoch
+    answer = _idle.start(code, offset)
+    if answer is None and _is_start_idle(code):
+        answer = _monitoring.DISABLE
+    return answer if _idle.epoch is epoch else None
+
+
+def _on_leave(code: Any, offset: int, value: Any) -> Any:
+    epoch = _idle.epoch
+    if _is_return_idle():
+        return _monitoring.DISABLE if _idle.epoch is epoch else None
+    return _idle.leave(code, offset, value)
+
+
+def _on_jump(code: Any, offset: int, target: int) -> Any:
+    """Nobody looks at jumps, but pydevd has them be events wherever lines are."""
+    return _monitoring.DISABLE
