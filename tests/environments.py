@@ -15,7 +15,7 @@ TESTS = Path(__file__).parent
 
 PLACES = (
     # They read source text or pages.
-    *("docs", "debuggers/test_probe_names.py", "http/test_openapi.py", "session/test_ownership.py"),
+    *("docs", "debuggers/test_probe_names.py", "session/test_ownership.py"),
     *("test_actions.py", "test_dependencies.py", "test_layers.py", "test_words.py"),
     # Other programs: benchmarks, clients, adapters, and debuggees of each Python.
     *("benchmarks", "editor", "oracle", "perl", "versions", "debuggers/test_probe_live.py"),
@@ -29,12 +29,21 @@ PLACES = (
     *("e2e/test_report.py", "e2e/test_session_definition.py", "e2e/test_session_expiry.py"),
     *("e2e/test_session_persistence.py", "e2e/test_session_status.py", "e2e/test_tool_api.py"),
     "debuggers/test_probe_credentials.py",
-    # Words and options of the faces, for questions that e2e asks over HTTP on each Python.
-    *("cli/test_doctor.py", "cli/test_hang.py", "cli/test_places.py", "cli/test_watch.py"),
-    *("cli/test_why.py", "mcp/test_calls.py", "mcp/test_hangs.py", "mcp/test_watch.py"),
-    *("mcp/test_why.py", "test_diff.py", "test_run_calls.py"),
+    # Words and options of the faces, for questions that e2e asks over HTTP on each Python. Every
+    # face is tried on each by test_demo.py, test_run_ahead.py, mcp/test_stdio.py and
+    # stdio/test_conversations.py.
+    *("cli", "client", "http", "mcp/test_calls.py", "mcp/test_hangs.py", "mcp/test_http.py"),
+    *("mcp/test_tools.py", "mcp/test_watch.py", "mcp/test_why.py", "stdio/test_lines.py"),
+    *("test_add_a_face.py", "test_cli.py", "test_diff.py", "test_run.py", "test_run_calls.py"),
     *("test_faces_children.py", "test_faces_errors.py", "test_faces_interpreter.py"),
     "test_faces_ways.py",
+    # The relay's own processes, streams and ends, whatever is debugged.
+    *("e2e/test_embedding.py", "e2e/test_embedding_cancelled.py", "e2e/test_input.py"),
+    *("e2e/test_killed_relay.py", "e2e/test_output.py", "e2e/test_processes.py", "e2e/test_sse.py"),
+    *("e2e/test_session_ending.py", "e2e/test_standby.py", "e2e/test_teardown.py"),
+    *("session/test_guardian.py", "session/test_process.py"),
+    # Libraries whose failures are heard of by their own hooks, as those of runners are.
+    "failures/test_frameworks.py",
     # How long ten programs take that are debugged at once.
     "e2e/test_in_time.py",
 )

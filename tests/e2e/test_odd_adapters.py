@@ -196,7 +196,7 @@ async def test_an_end_is_an_end(settings: Settings, program: Program, habits: st
 async def test_a_start_that_fails_says_why(
     settings: Settings, program: Program, habit: str, told: str
 ) -> None:
-    limit = 3.0 if habit in ("mute", "never-ready") else 30.0
+    limit = 8.0 if habit in ("mute", "never-ready") else 30.0
     async with odd(settings, habit, launch_timeout_seconds=limit) as api:
         session = await api.session(adapter="odd")
         with pytest.raises(Refused, match=told) as refused:
