@@ -470,3 +470,31 @@ async def test_functions_that_are_given_a_list_are_seen_to_write_it(
             (None, "3", heap.line("made")),
         ],
     )
+
+
+TWINS = """
+    SOURCE = "def put(one, value):\\n    one.value = value\\n"
+
+    class Box:
+        pass
+
+    def made():
+        names = {}
+        exec(SOURCE, names)
+        return names["put"]
+
+    first, second = made(), made()
+    box = Box()
+    first(box, 1)  # @first
+    second(box, 2)  # @second
+    print(box.value)  # @twins
+"""
+
+
+async def test_functions_whose_code_is_equal_are_heard_each(api: Api, program: Write) -> None:
+    twins = program(TWINS)
+    session = await stopped(api, twins, "twins")
+    told = await why(session, "box.value")
+    expected = [("1", "2", twins.line("second")), (None, "1", twins.line("first"))]
+    assert changes(told) == expected, told
+    assert told["complete"]

@@ -28,7 +28,7 @@ class MonitorListener:
 
     def __init__(self, trace: FrameTrace) -> None:
         self.trace, self.tool = trace, -1
-        self.local_events: dict[Any, int] = {}  # local events by code
+        self.local_events: dict[int, tuple[Any, int]] = {}  # by the code's id: the code, its events
 
     def start(self) -> bool:
         """False if others have all tool numbers."""
@@ -44,15 +44,15 @@ class MonitorListener:
     def stop(self) -> None:
         tool, self.tool = self.tool, -1
         if tool >= 0:
-            give_back_tool(tool, _EVENTS, self.local_events)
+            give_back_tool(tool, _EVENTS, [code for code, _ in self.local_events.values()])
             self.local_events.clear()
 
     def _listen_to(self, code: Any, lines: bool) -> None:
         events = _monitoring.events
-        wanted = self.local_events.get(code, 0) | events.PY_RETURN | events.PY_YIELD
-        wanted |= events.LINE if lines else 0
-        if self.local_events.get(code) != wanted:
-            self.local_events[code] = wanted
+        known = self.local_events.get(id(code), (code, 0))[1]
+        wanted = known | events.PY_RETURN | events.PY_YIELD | (events.LINE if lines else 0)
+        if known != wanted:
+            self.local_events[id(code)] = code, wanted
             _monitoring.set_local_events(self.tool, code, wanted)
 
     # Before the call

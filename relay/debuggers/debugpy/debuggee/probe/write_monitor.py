@@ -23,7 +23,8 @@ class WriteMonitor:
 
     def __init__(self, recorder: WriteRecorder) -> None:
         self.recorder, self.tool = recorder, -1
-        self.codes: dict[Any, Any] = {}
+        # By the code's id, with the code: equal codes are events of their own, and to hash one takes long.
+        self.codes: dict[int, tuple[Any, Any]] = {}
 
     def start(self) -> bool:
         """False if others have all tool numbers."""
@@ -39,14 +40,14 @@ class WriteMonitor:
     def stop(self) -> None:
         tool, self.tool = self.tool, -1
         if tool >= 0:
-            give_back_tool(tool, ("PY_START", "INSTRUCTION"), self.codes)
+            codes = [code for code, looks in list(self.codes.values()) if looks]
+            give_back_tool(tool, ("PY_START", "INSTRUCTION"), codes)
 
     def _on_start(self, code: Any, offset: int) -> Any:
-        known = self.codes.get(code)
-        if known is None:
-            known = self.recorder.looks_in(code)
-            if known:
-                self.codes[code] = known
+        if id(code) not in self.codes:
+            looks = self.recorder.looks_in(code)
+            self.codes[id(code)] = code, looks
+            if looks:
                 _monitoring.set_local_events(self.tool, code, _monitoring.events.INSTRUCTION)
         if not self.recorder.wants_starts_of(code):
             return _monitoring.DISABLE
@@ -54,7 +55,7 @@ class WriteMonitor:
         return None
 
     def _on_instruction(self, code: Any, offset: int) -> Any:
-        looks = self.codes[code].get(offset)
+        looks = self.codes[id(code)][1].get(offset)
         if looks is None:
             return _monitoring.DISABLE
         self.recorder.look(frame_at(1), offset, looks)
