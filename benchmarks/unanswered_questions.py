@@ -154,7 +154,9 @@ def peer_command(peer: str, python: str, program: Path, directory: Path) -> list
     made = directory / "bin" / "python"
     _call([str(made), "-m", "pip", "install", "-q", "--disable-pip-version-check", PEERS[peer]])
     if peer == "watchpoints":
-        return [str(made), "-c", WATCHPOINTS, str(program), str(program.parent)]
+        watching = program.with_name("watching.py")  # it reads its own source
+        watching.write_text(WATCHPOINTS)
+        return [str(made), str(watching), str(program), str(program.parent)]
     # Without checkpoints, which fork the program again and again: its quickest way.
     record = ["record", "--checkpoint-interval", "0"]
     return [str(made.with_name("pyttd")), *record, str(program)]
@@ -180,7 +182,7 @@ def said_by(argv: Sequence[str], directory: Path) -> str:
         check=False,
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    expect(len(lines) == 1, f"{' '.join(argv[:6])}: {(done.stdout + done.stderr)[-400:]}")
+    expect(len(lines) == 1, f"{Path(argv[0]).name}: {(done.stdout + done.stderr)[-400:]}")
     return lines[0]
 
 
@@ -224,7 +226,7 @@ def measure(
 
 
 def _in_short(error: Exception) -> str:
-    return " ".join(str(error).split()).replace("|", "/")[:160]
+    return " ".join(str(error).split()).replace("|", "/")[-160:]
 
 
 # Showing -----------------------------------------------------------------------------------

@@ -1,0 +1,53 @@
+"""All benchmarks together: what is compared, and what is drawn."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import overview
+
+LATENCY: Any = {
+    "results": [
+        {
+            "operations": [
+                {"operation": "step-over", "ratio": 20.0},
+                {"operation": "stack", "ratio": 9.0},
+                {"operation": "stack, after a pause", "ratio": 0.5},
+                {"operation": "status poll", "ratio": None},
+            ]
+        }
+    ]
+}
+ASKED: Any = {"event_us": {"sys.settrace": 0.12, "calls": 0.8, "watch": -0.01}}
+
+
+def test_a_ratio_that_has_fallen_by_more_than_a_third_is_said() -> None:
+    now = overview.ratios(LATENCY, ASKED)
+    lines = overview.compared(now, {**now, "step-over, stock debugpy ÷ relay": 31.0})
+    assert lines == [
+        "FELL step-over, stock debugpy ÷ relay: 20.0 (31.0 recorded)",
+        "     stack, stock debugpy ÷ relay: 9.0 (9.0 recorded)",
+        "     calls, sys.settrace ÷ relay: 0.1 (0.1 recorded)",
+        "     watch, sys.settrace ÷ relay: 2.4 (2.4 recorded)",
+    ]
+    assert overview.compared({"new": 2.0}, {}) == ["     new: 2.0 (not recorded)"]
+
+
+def test_a_benchmark_that_fails_is_recorded_with_the_reason_and_the_others_stay(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    recorded = tmp_path / "recorded.json"
+    recorded.write_text(json.dumps({"parts": {"old": {"found": 1}}}))
+    monkeypatch.setattr(overview, "RECORDED", recorded)
+    broken = partial(overview.script, "no_such_benchmark.py")
+    parts = overview.measure({"whole": lambda: {"of": "it"}, "broken": broken})["parts"]
+    assert parts["old"] == {"found": 1}
+    assert (parts["whole"]["found"], parts["whole"]["absent"]) == ({"of": "it"}, None)
+    assert (parts["broken"]["found"], parts["old"]["found"]) == (None, 1)
+    assert "no_such_benchmark.py" in parts["broken"]["absent"]
+    assert all(ms > 0 for ms in parts["broken"]["million_additions_ms"])
