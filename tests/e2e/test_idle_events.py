@@ -467,6 +467,53 @@ async def passes(api: Api, main: Program, lines: list[int], env: dict[str, str])
     return {one["line"]: one["hit_count"] for one in found}
 
 
+ASKED = """
+    def loop(count):
+        seen = []
+        for number in range(count):
+            number += 0  # @here
+        return seen
+
+    def forever():
+        count = 0
+        while True:
+            count += 1  # @again
+
+    print(len(loop(100)), flush=True)
+    forever()
+"""
+
+
+async def test_a_condition_is_asked_once_a_pass(api: Api, program: Write) -> None:
+    """Also where the answers of many passes were no: then it is asked without the debugger."""
+    asked = program(ASKED)
+    session = await api.session()
+    condition = "seen.append(number) or number in (30, 31, 60)"
+    placed = await session.breakpoint(asked.text, asked.line("here"), condition=condition)
+    at = await session.launch(asked.text)
+    for number in (30, 31, 60):
+        assert (at["stop_reason"], at["current_location"]["line"]) == (
+            "breakpoint",
+            asked.line("here"),
+        )
+        seen = await session.evaluate("seen == list(range(number + 1)), number")
+        assert seen["result"] == f"(True, {number})"
+        at = await session.resume(wait=30 if number != 60 else 0)
+    again = await session.breakpoint(asked.text, asked.line("again"), condition="count < 0")
+    for condition in ("count % 1000", "count % 1000 == 7"):
+        at = await session.post("/pause", wait=30)
+        assert (at["status"], at["stop_reason"]) == ("paused", "pause")
+        await session.resume(wait=0)
+        path = f"{session.path}/breakpoints/{again['id']}"
+        await api.call("PATCH", path, json={"condition": f"{condition} if count % 3 else False"})
+        assert (await paused(session))["current_location"]["line"] == asked.line("again")
+        await api.call("PATCH", path, json={"condition": "count < 0"})
+        await session.resume(wait=0)
+    listed = (await session.get("/breakpoints"))["breakpoints"]
+    assert {one["id"]: one["hit_count"] for one in listed}[placed["id"]] == 3
+    await session.delete()
+
+
 async def paused(session: Session) -> dict[str, Any]:
     with trio.fail_after(30):
         while True:

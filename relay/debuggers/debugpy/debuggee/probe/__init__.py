@@ -48,6 +48,7 @@ PARTS = (
     "ending",
     "install",
     "steps",
+    "direct_questions",
     "idle_events",
     "resumes",
     "captures",

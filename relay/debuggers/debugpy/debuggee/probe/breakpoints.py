@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.captures import (
-        captures_at,
+        _captures,
         captures_here,
         complains_here,
         forget_captures_at_fork,
     )
+    from relay.debuggers.debugpy.debuggee.probe.direct_questions import question_of_pydevd
     from relay.debuggers.debugpy.debuggee.probe.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.functions import function_stops
@@ -90,25 +91,29 @@ def _start_anew(py_db: Any) -> None:
 def _evaluate_here(original: Any, info: Any, breakpoint: Any, frame: Any) -> bool:
     kind = type(breakpoint).__name__
     if kind == "LineBreakpoint":
-        return _stops_at(breakpoint, frame)
+        return question_of_pydevd(breakpoint, frame)
     if kind == "FunctionBreakpoint":
         return announce_hits(function_stops(frame))
     return bool(original(info, breakpoint, frame))
 
 
-def _stops_at(breakpoint: Any, frame: Any) -> bool:
-    name = _named(breakpoint.condition)[1]
-    goes_on = breakpoint.is_logpoint or captures_at(name)
+def stops_at(breakpoint: Any, frame: Any) -> bool:
+    """Whether a breakpoint of a line stops the program; if not, what it logs or records is done."""
+    named = _named(breakpoint.condition)
+    name = named[1]
+    goes_on = breakpoint.is_logpoint or name in _captures
     if goes_on and name is not None and attempt(comes_back, name, frame, default=False):
         return False
-    holds = breakpoint_holds(breakpoint, frame)
-    if holds and captures_here(name, frame) and not breakpoint.is_logpoint:
-        holds = False
-    if not holds or breakpoint.is_logpoint or name is None:
+    if not breakpoint_holds(breakpoint, named, frame):
+        return False
+    if breakpoint.is_logpoint:
+        captures_here(name, frame)
         report_hits_soon()
-    else:
-        announce_hits([name])
-    return holds
+        return True  # pydevd writes its text, and goes on
+    if captures_here(name, frame):
+        return False
+    announce_hits([] if name is None else [name])
+    return True
 
 
 def announce_hits(names: list[str]) -> bool:
@@ -161,9 +166,12 @@ def _set_breakpoints(set_breakpoints: Any, processor: Any, py_db: Any, request: 
             changed(removed=all(waiting))
 
 
-def breakpoint_holds(breakpoint: Any, frame: Any) -> bool:
-    """Whether its conditions hold. Whatever the program's objects raise is a reason to stop."""
-    condition, name = _named(breakpoint.condition)
+def breakpoint_holds(breakpoint: Any, named: tuple[str | None, str | None], frame: Any) -> bool:
+    """Whether its conditions hold. Whatever the program's objects raise is a reason to stop.
+
+    named: its condition, and the relay's name for it.
+    """
+    condition, name = named
     try:
         if breakpoint.hit_condition:
             test, number, condition = _parsed(breakpoint.hit_condition)

@@ -106,11 +106,6 @@ def _forget_captures() -> None:
     _capturing.__dict__.clear()
 
 
-def captures_at(name: str | None) -> bool:
-    """Whether this breakpoint captures."""
-    return name in _captures
-
-
 def captures_here(name: str | None, frame: Any) -> bool:
     """Record a row if this breakpoint captures. Whatever it raises, the program goes on."""
     capture = _captures.get(name)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from relay.debuggers.debugpy.debuggee.probe.breakpoints import breakpoint_holds
+    from relay.debuggers.debugpy.debuggee.probe.breakpoints import _named, breakpoint_holds
     from relay.debuggers.debugpy.debuggee.probe.captures import captures_here
     from relay.debuggers.debugpy.debuggee.probe.frames import (
         debugger,
@@ -97,7 +97,7 @@ def function_stops(frame: Any) -> list[str]:
             continue
         if function.place is None:
             function.place = attempt(_place_of_code, frame.f_code)
-        if not breakpoint_holds(function, frame):
+        if not breakpoint_holds(function, _named(function.condition), frame):
             continue
         captured = captures_here(function.name, frame)
         if function.is_logpoint:

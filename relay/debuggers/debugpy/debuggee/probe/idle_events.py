@@ -22,6 +22,11 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.direct_questions import (
+        ask_directly,
+        begin_questions,
+        end_questions,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.guard import frame_at
     from relay.debuggers.debugpy.debuggee.probe.monitoring_tool import _monitoring
@@ -141,15 +146,12 @@ def _breakpoint_lines(py_db: Any, code: Any) -> Any:
 
 
 def _is_line_idle(code: Any, line: int) -> bool:
-    py_db = debugger()
+    """Whether no breakpoint is on this line, and its event can be left out."""
     try:
-        return (
-            _is_nothing_under_way(py_db)
-            and line not in _breakpoint_lines(py_db, code)
-            and not _has_instruction_events(code)
-        )
+        has_breakpoint = line in _breakpoint_lines(debugger(), code)
     except Exception:  # noqa: BLE001  pydevd's own callback is to meet it
         return False
+    return not has_breakpoint and not _has_instruction_events(code)
 
 
 def _has_instruction_events(code: Any) -> bool:
@@ -177,7 +179,7 @@ def _is_start_idle(code: Any) -> bool:
         return (
             bool(local & _monitoring.events.LINE)
             and _has_lines_of_its_own(code)
-            and _is_nothing_under_way(py_db)
+            and _is_nothing_under_way()
             and code.co_name not in py_db.function_breakpoint_name_to_breakpoint
         )
     except Exception:  # noqa: BLE001
@@ -200,23 +202,20 @@ def _has_lines_of_its_own(code: Any) -> bool:
     return known[1]
 
 
-def _is_return_idle() -> bool:
+def _is_nothing_under_way() -> bool:
+    """Whether breakpoints on lines are all that pydevd looks for: nobody steps, or is to stop."""
+    py_db = debugger()
     try:
-        return _is_nothing_under_way(debugger())
+        return not (
+            py_db is None
+            or py_db.pydb_disposed
+            or py_db.has_plugin_line_breaks
+            or _tracing.requests
+            or _any_thread_steps()  # the quick question; the next one knows what it leaves out
+            or _someone_steps_or_stops()
+        )
     except Exception:  # noqa: BLE001
         return False
-
-
-def _is_nothing_under_way(py_db: Any) -> bool:
-    """Whether breakpoints on lines are all that pydevd looks for: nobody steps, or is to stop."""
-    return not (
-        py_db is None
-        or py_db.pydb_disposed
-        or py_db.has_plugin_line_breaks
-        or _tracing.requests
-        or _any_thread_steps()  # the quick question; the next one knows what it leaves out
-        or _someone_steps_or_stops()
-    )
 
 
 # The callbacks
@@ -224,11 +223,15 @@ def _is_nothing_under_way(py_db: Any) -> bool:
 
 def _on_line(code: Any, line: int) -> Any:
     epoch = _idle.epoch
-    if _is_line_idle(code, line):
-        if _idle.epoch is epoch:
-            return _monitoring.DISABLE
-        epoch = _idle.epoch
+    stops = ask_directly(code, line, epoch)
+    if stops is False:
+        return None
+    is_quiet = _is_nothing_under_way()
+    if is_quiet and not stops and _is_line_idle(code, line) and _idle.epoch is epoch:
+        return _monitoring.DISABLE
+    begin_questions()
     answer = _idle.line(code, line)
+    end_questions(code, line, epoch if is_quiet and _idle.epoch is epoch else None)
     if answer is not None and _has_instruction_events(code):
         return None
     return answer if _idle.epoch is epoch else None
@@ -244,7 +247,7 @@ def _on_start(code: Any, offset: int) -> Any:
 
 def _on_leave(code: Any, offset: int, value: Any) -> Any:
     epoch = _idle.epoch
-    if _is_return_idle():
+    if _is_nothing_under_way():
         return _monitoring.DISABLE if _idle.epoch is epoch else None
     return _idle.leave(code, offset, value)
 
