@@ -11,7 +11,9 @@ from relay.models.resource import Location, Resource, left_out
 
 DEFAULT_WRITES = 10
 MOST_WRITES = 100
-DEFAULT_SECONDS = 60.0
+DEFAULT_SECONDS, MOST_SECONDS = 60.0, 300.0
+SLOWER = 4
+"""Times that a second run may take what the first did: it is watched."""
 
 
 class HistoryRequest(StrictModel):
@@ -23,8 +25,13 @@ class HistoryRequest(StrictModel):
     frame_id: int = Field(0, ge=0, description="Frame of the stopped thread; 0: the innermost")
     limit: int = Field(DEFAULT_WRITES, ge=1, le=MOST_WRITES, description="Writes to answer with")
     wait: float = Field(
-        DEFAULT_SECONDS, ge=1, le=300, description="Seconds that the second run may take"
+        DEFAULT_SECONDS, ge=1, le=MOST_SECONDS, description="Seconds that the second run may take"
     )
+
+
+def second_run_seconds(first: float) -> float:
+    """How long to wait for a second run where the first took so many seconds to its stop."""
+    return min(max(DEFAULT_SECONDS, SLOWER * first), MOST_SECONDS)
 
 
 class WriteFrame(Resource):

@@ -8,6 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from relay.models.history import second_run_seconds
 from tests.cli.conftest import Shell
 from tests.programs import Program
 
@@ -85,3 +88,10 @@ def test_a_recorded_launch_needs_no_second_run(shell: Shell, tmp_path: Path) -> 
         cwd=tmp_path, capture_output=True, text=True, timeout=90,
     )  # fmt: skip
     assert recorded in ran.stderr
+
+
+@pytest.mark.parametrize(("first", "second"), [(2, 60), (20, 80), (200, 300)])
+def test_a_second_run_may_take_as_long_as_the_first_one_lets_expect(
+    first: float, second: float
+) -> None:
+    assert second_run_seconds(first) == second

@@ -130,6 +130,7 @@ class _Run:
         self._writer = writer
         self._lost: CannotWriteError | None = None
         self._stops = 0
+        self._began = trio.current_time()
         self._failures = Failures(options.reports)
         self._signalled = trio.Event()
         self._question: TraceQuestion | None = None
@@ -195,6 +196,7 @@ class _Run:
             stop_on_entry=self._question is not None,
             wait=None if self._question is None else START_SECONDS,
         )
+        self._began = trio.current_time()
         result = await launch(session, body=body)
         if self._question is not None and session.stop is not None:
             cursor = session.events.last_seq
@@ -336,13 +338,14 @@ class _Run:
         """Who wrote what --why asks for, in the frame that the report shows."""
         if not self._options.whys:
             return
-        from relay.models.history import HistoryRequest
+        from relay.models.history import HistoryRequest, second_run_seconds
         from relay.operations.history.history import history
 
+        wait = second_run_seconds(trio.current_time() - self._began)
         for expression in dict.fromkeys(self._options.whys):
             option = f"--why {shlex.quote(expression)}"
             try:
-                request = HistoryRequest(expression=expression, frame_id=frame)
+                request = HistoryRequest(expression=expression, frame_id=frame, wait=wait)
                 found = await history(self._session, body=request)
             except ValidationError as error:
                 first = error.errors(include_url=False)[0]
