@@ -93,6 +93,7 @@ def questions(rounds: int, *, compact: bool = False) -> dict[str, Any]:
 def benchmarks() -> dict[str, Callable[[], Any]]:
     """What is measured, by name."""
     return {
+        "ratios": measured_ratios,
         "latency": partial(written_by, "latency.py"),
         "answers": partial(written_by, "agent_cost.py"),
         "unanswered": partial(questions, 3),
@@ -146,15 +147,22 @@ def compared(now: Mapping[str, float], before: Mapping[str, float]) -> list[str]
     return lines
 
 
+def measured_ratios() -> dict[str, float]:
+    """Those of a compact run: few samples, and so compared with others of few."""
+    found = ratios(written_by("latency.py", "--quick"), questions(1, compact=True))
+    return {name: round(ratio, 2) for name, ratio in found.items()}
+
+
 def compact() -> None:
     """Print how the ratios are beside those recorded last."""
     before = speed()
-    latency = written_by("latency.py", "--quick")
-    now = ratios(latency, questions(1, compact=True))
-    known = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
+    now = measured_ratios()
+    parts = json.loads(RECORDED.read_text())["parts"] if RECORDED.exists() else {}
+    known = parts.get("ratios") or {"found": {}}
     print(f"A million additions took {before:.0f} and {speed():.0f} ms", end="")
-    print(f", and {known['million_additions_ms']:.0f} when recorded." if known else ".")
-    print("\n".join(compared(now, known.get("ratios", {}))), flush=True)
+    recorded = known.get("million_additions_ms")
+    print(f", {recorded[0]:.0f} and {recorded[1]:.0f} when recorded." if recorded else ".")
+    print("\n".join(compared(now, known["found"] or {})), flush=True)
 
 
 # Drawing -----------------------------------------------------------------------------------
@@ -215,12 +223,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not given.pictures:
         chosen = {n: one for n, one in benchmarks().items() if n in (given.only or benchmarks())}
         document = measure(chosen)
-        parts = document["parts"]
-        document["million_additions_ms"] = speed()
-        both = [parts.get(name, {}).get("found") for name in ("latency", "unanswered")]
-        if all(both):
-            found = ratios(*both)
-            document["ratios"] = {name: round(ratio, 2) for name, ratio in found.items()}
         RECORDED.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     pictures(json.loads(RECORDED.read_text()))
 

@@ -11,7 +11,7 @@ from relay.models.resource import Location, Resource, left_out
 
 DEFAULT_WRITES = 10
 MOST_WRITES = 100
-DEFAULT_SECONDS, MOST_SECONDS = 60.0, 300.0
+DEFAULT_SECONDS, MOST_SECONDS = 60.0, 300
 SLOWER = 4
 """Times that a second run may take what the first did: it is watched."""
 
