@@ -172,9 +172,9 @@ def pictures(document: Mapping[str, Any]) -> None:
     """Draw what was measured."""
     PICTURES.mkdir(exist_ok=True)
     found = {name: part["found"] for name, part in document["parts"].items()}
-    if latency := found.get("latency"):
-        rows = [row for row in latency["results"][0]["operations"] if row["ratio"]]
-        bars = {row["operation"]: row["ratio"] for row in rows}
+    if known := found.get("ratios"):
+        stock = {name: ratio for name, ratio in known.items() if ", stock" in name}
+        bars = {name.partition(", stock")[0]: ratio for name, ratio in stock.items()}
         draw("latency", "Times as long under stock debugpy", bars)
     if asked := found.get("unanswered"):
         draw("questions", "µs that an open question adds to an event", asked["event_us"])
