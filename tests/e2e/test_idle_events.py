@@ -567,3 +567,46 @@ async def test_lines_that_were_left_out_stop_again_while_threads_run_through_the
             assert (at["status"], at["stop_reason"]) == ("paused", "step"), verb
         assert (await session.post("/continue", wait=0))["status"] == "running"
     await session.delete()
+
+
+async def test_the_entry_of_a_library_module_is_the_first_line_of_the_programs_own(
+    api: Api, program: Write
+) -> None:
+    """What the library runs before it costs nothing; what comes after is as without us."""
+    tests = program(
+        """
+        import json  # @first
+
+        def test_one():  # @second
+            text = json.dumps([1])  # @called
+            assert text
+        """,
+        "test_it.py",
+    )
+    seen: list[list[tuple[str, str, int]]] = []
+    for env in (EVERY_LINE, {}):
+        session = await api.session(python_path=sys.executable)
+        answer = await session.post(
+            "/launch",
+            module="pytest",
+            args=["-q", "-p", "no:cacheprovider", "--rootdir", str(tests.path.parent), tests.text],
+            env={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **env},
+            stop_on_entry=True,
+            wait=120,
+        )
+        places: list[tuple[str, str, int]] = []
+        while answer["status"] == "paused" and len(places) < 4:
+            place = answer["current_location"]
+            places.append((answer["stop_reason"], place["path"], place["line"]))
+            if len(places) == 2:
+                await session.breakpoint(tests.text, tests.line("called"))
+            verb = "continue" if len(places) == 2 else "step-over"
+            answer = await session.post(f"/{verb}", wait=60)
+        seen.append(places)
+        await session.delete()
+    assert seen[1] == seen[0]
+    assert [(reason, line) for reason, _, line in seen[1][:3]] == [
+        ("entry", tests.line("first")),
+        ("step", tests.line("second")),
+        ("breakpoint", tests.line("called")),
+    ]

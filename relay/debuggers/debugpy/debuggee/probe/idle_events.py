@@ -27,17 +27,21 @@ if TYPE_CHECKING:
         begin_questions,
         end_questions,
     )
-    from relay.debuggers.debugpy.debuggee.probe.frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.frames import debugger, debugger_threading
     from relay.debuggers.debugpy.debuggee.probe.guard import frame_at
     from relay.debuggers.debugpy.debuggee.probe.monitoring_tool import _monitoring
     from relay.debuggers.debugpy.debuggee.probe.opcodes import operations_named
     from relay.debuggers.debugpy.debuggee.probe.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.steps import _any_thread_steps, _events_module
+    from relay.debuggers.debugpy.debuggee.probe.threads import _SUSPENDED
     from relay.debuggers.debugpy.debuggee.probe.tracing import _someone_steps_or_stops, _tracing
 
 EVERY_LINE = "DEBUG_RELAY_EVERY_LINE"
 """A variable of the debuggee's environment: if set, pydevd gets all events, as without us."""
 
+_STEP_INTO_OWN = (
+    144  # pydevd's number, and only at the entry in use: into code of the program's own
+)
 _TOOLS = range(6)  # all that there can be
 _RESUMES = operations_named(("RESUME",))
 _OURS = "_debug_relay_callback"  # a mark of functions: of this probe, or of another relay's
@@ -179,7 +183,7 @@ def _is_start_idle(code: Any) -> bool:
         return (
             bool(local & _monitoring.events.LINE)
             and _has_lines_of_its_own(code)
-            and _is_nothing_under_way()
+            and _is_nothing_under_way(code)
             and code.co_name not in py_db.function_breakpoint_name_to_breakpoint
         )
     except Exception:  # noqa: BLE001
@@ -202,20 +206,43 @@ def _has_lines_of_its_own(code: Any) -> bool:
     return known[1]
 
 
-def _is_nothing_under_way() -> bool:
-    """Whether breakpoints on lines are all that pydevd looks for: nobody steps, or is to stop."""
+def _is_nothing_under_way(code: Any) -> bool:
+    """Whether breakpoints on lines are all that pydevd looks for in this code, which this thread
+    runs: nobody steps there, or is to stop."""
     py_db = debugger()
     try:
-        return not (
-            py_db is None
-            or py_db.pydb_disposed
-            or py_db.has_plugin_line_breaks
-            or _tracing.requests
-            or _any_thread_steps()  # the quick question; the next one knows what it leaves out
-            or _someone_steps_or_stops()
-        )
+        if py_db is None or py_db.pydb_disposed or py_db.has_plugin_line_breaks:
+            return False
+        if _tracing.requests:
+            return False
+        if _any_thread_steps():  # the quick question; the other one knows what it leaves out
+            return _is_only_entry_sought() and _is_library(py_db, code)
+        return not _someone_steps_or_stops()
     except Exception:  # noqa: BLE001
         return False
+
+
+def _is_only_entry_sought() -> bool:
+    """Whether the one step under way is that to the first line of the program's own code.
+
+    Where a library's module is run, as a test runner is, the program imports for seconds before.
+    """
+    for thread in list(debugger_threading()._active.values()):
+        info = getattr(thread, "additional_info", None)
+        if info is None or (info.pydev_step_cmd == -1 and info.pydev_state != _SUSPENDED):
+            continue
+        is_entry = info.pydev_step_cmd == _STEP_INTO_OWN and info.pydev_step_stop is None
+        if not is_entry or info.pydev_state == _SUSPENDED:
+            return False
+    return True
+
+
+def _is_library(py_db: Any, code: Any) -> bool:
+    """Whether pydevd takes this code, which this thread runs, for none of the program's own."""
+    frame: Any = frame_at(1)
+    while frame.f_code is not code:
+        frame = frame.f_back
+    return bool(py_db.apply_files_filter(frame, code.co_filename, True))
 
 
 # The callbacks
@@ -226,7 +253,7 @@ def _on_line(code: Any, line: int) -> Any:
     stops = ask_directly(code, line, epoch)
     if stops is False:
         return None
-    is_quiet = _is_nothing_under_way()
+    is_quiet = _is_nothing_under_way(code)
     if is_quiet and not stops and _is_line_idle(code, line) and _idle.epoch is epoch:
         return _monitoring.DISABLE
     begin_questions()
@@ -247,7 +274,7 @@ def _on_start(code: Any, offset: int) -> Any:
 
 def _on_leave(code: Any, offset: int, value: Any) -> Any:
     epoch = _idle.epoch
-    if _is_nothing_under_way():
+    if _is_nothing_under_way(code):
         return _monitoring.DISABLE if _idle.epoch is epoch else None
     return _idle.leave(code, offset, value)
 
