@@ -149,7 +149,8 @@ def compared(now: Mapping[str, float], before: Mapping[str, float]) -> list[str]
 
 def measured_ratios() -> dict[str, float]:
     """Those of a compact run: few samples, and so compared with others of few."""
-    found = ratios(written_by("latency.py", "--quick"), questions(1, compact=True))
+    few = ("--quick", "--rounds", "20")
+    found = ratios(written_by("latency.py", *few), questions(1, compact=True))
     return {name: round(ratio, 2) for name, ratio in found.items()}
 
 
