@@ -46,8 +46,35 @@ SOURCE = """
         for k in range(2)
     ]
     print(fold(2))
+
+    def close(bad):
+        try:
+            if bad:
+                raise ValueError
+        finally:
+            add(bad)  # @finally
+            add(  # @lines
+                bad,
+            )
+            del bad
+
+    for bad in (0, 1) * 3:
+        try:
+            close(bad)
+        except ValueError:
+            pass
 """
-TIMES = {"call": 3, "inner": 3, "list": 3, "for": 4, "while": 3, "each": 2, "recursive": 3}
+TIMES = {
+    "call": 3,
+    "inner": 3,
+    "list": 3,
+    "for": 4,
+    "while": 3,
+    "each": 2,
+    "recursive": 3,
+    "finally": 6,
+    "lines": 6,
+}
 OTHERS = [Path(f"/root/.pyenv/versions/{v}/bin/python") for v in ("3.8.18", "3.10.13", "3.11.7")]
 
 
