@@ -248,6 +248,39 @@ async def test_locals_end_with_their_frame_and_cells_do_not(
     assert seen == [("1", "2", line, "inner"), ("2", "3", line, "inner")]
 
 
+TWINS = """
+    SOURCE = "def put(one, value):\\n    one.value = value\\n"
+
+    class Box:
+        pass
+
+    class Slotted:
+        __slots__ = ("value",)
+
+    def made():
+        names = {}
+        exec(SOURCE, names)
+        return names["put"]
+
+    box, slotted = Box(), Slotted()
+    box.value = slotted.value = 0
+    print("start")  # @start
+    for number, put in enumerate([made(), made(), made()], 1):
+        put(box, number)
+        put(slotted, number)
+"""
+
+
+@pytest.mark.parametrize("name", ["box", "slotted"])
+async def test_functions_whose_code_is_equal_are_heard_each(
+    api: Api, program: Write, python: str, name: str
+) -> None:
+    session = await paused(api, program(TWINS), "start", python)
+    await session.post("/data-breakpoints", expression=f"{name}.value")
+    found = await changes(session)
+    assert [(one["old"], one["new"]) for one in found] == [("0", "1"), ("1", "2"), ("2", "3")]
+
+
 async def test_conditions_steps_and_deletion(api: Api, program: Write, python: str) -> None:
     kinds = program(KINDS)
     session = await paused(api, kinds, "start", python)

@@ -82,6 +82,7 @@ PARTS = (
     "write_lines",
     "data_watches",
     "data_changes",
+    "code_table",
     "data_monitor",
     "data_settrace",
     "data_breakpoints",

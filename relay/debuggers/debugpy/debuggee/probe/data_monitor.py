@@ -11,6 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.data_breakpoints import leave_dicts
     from relay.debuggers.debugpy.debuggee.probe.data_changes import data_leave, data_line, steps_on
     from relay.debuggers.debugpy.debuggee.probe.data_watches import (
@@ -52,10 +53,9 @@ class DataMonitor:
             raise TroubleError("unsupported", "The program's own tools take all events of lines")
         self.tool = tool
         self.watches: list[DataWatch] = []
-        self.codes: dict[Any, WriteLines] = {}  # that have events of lines and returns
+        self.codes = CodeTable()  # that have events of lines and returns, with their WriteLines
         self.skips: Any = None  # the frame that has stopped, and pydevd's callback of lines
-        self.armed: set[Any] = set()  # of these, all lines are events
-        self.idle: dict[Any, int] = {}
+        self.armed = CodeTable()  # of these, all lines are events; how many have been for nothing
         events = _monitoring.events
         for name, callback in (
             ("PY_START", self._on_start),
@@ -106,10 +106,10 @@ class DataMonitor:
     def arm(self, frame: Any) -> None:
         """Report the next line of this frame, or its end."""
         code = frame.f_code
-        self.idle[code] = 0
-        if code in self.armed:
+        was_armed = code in self.armed
+        self.armed[code] = 0
+        if was_armed:
             return
-        self.armed.add(code)
         is_first, lines = not self.codes, self.codes.get(code, _NO_LINES)
         self._leave(code)  # some of its lines may be no events by now
         self._enter(code, lines)
@@ -123,7 +123,7 @@ class DataMonitor:
         _monitoring.set_local_events(self.tool, code, wanted)
 
     def _leave(self, code: Any) -> None:
-        if self.codes.pop(code, None) is not None:
+        if self.codes.pop(code) is not None:
             _monitoring.set_local_events(self.tool, code, 0)
 
     def _meet(self, code: Any) -> None:
@@ -183,10 +183,9 @@ class DataMonitor:
 
     def _idles(self, code: Any) -> None:
         """Nothing is under way in a code that wrote once: in the end few of its lines are events."""
-        count = self.idle[code] = self.idle.get(code, 0) + 1
+        self.armed[code] = count = self.armed.get(code, 0) + 1
         if count > _MOST_IDLE and not any(f.f_code is code for f in list(_data.pending)):
-            self.armed.discard(code)
-            del self.idle[code]
+            self.armed.pop(code)
             self._leave(code)
             self._meet(code)
 

@@ -1,0 +1,45 @@
+"""CodeTable: facts by code object, each object for itself.
+
+Codes that were made from one text are equal, in whatever file, and the interpreter has events for
+each of them. To hash one takes a microsecond, too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class CodeTable:
+    """A mapping as far as it is needed. It keeps its codes alive, and so their ids their own."""
+
+    def __init__(self) -> None:
+        self._entries: dict[int, tuple[Any, Any]] = {}
+
+    def __contains__(self, code: Any) -> bool:
+        return id(code) in self._entries
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([code for code, _ in list(self._entries.values())])
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __setitem__(self, code: Any, fact: Any) -> None:
+        self._entries[id(code)] = code, fact
+
+    def get(self, code: Any, default: Any = None) -> Any:
+        """The fact, or else `default`."""
+        entry = self._entries.get(id(code))
+        return default if entry is None else entry[1]
+
+    def pop(self, code: Any) -> Any:
+        """The fact, which is not kept any more; None if there was none."""
+        entry = self._entries.pop(id(code), None)
+        return None if entry is None else entry[1]
+
+    def clear(self) -> None:
+        """Keep nothing."""
+        self._entries.clear()
