@@ -115,6 +115,16 @@ def test_nothing_is_begun_for_what_is_no_python_program(
     assert run(script="app.py", python="/nowhere/python")[1].prepared == 0
 
 
+HEEDING = """
+import signal
+from relay.__main__ import main
+
+# What a shell has begun in the background has it ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
+
+
 def has_begun(relay: int) -> bool:
     """Whether this relay has a guardian; an import may have a process of its own for a moment."""
     for child in psutil.Process(relay).children():
@@ -126,7 +136,7 @@ def has_begun(relay: int) -> bool:
 
 async def test_a_signal_while_the_relay_is_imported_leaves_nothing(tmp_path: Path) -> None:
     Program.write(tmp_path / "app.py", "import time; time.sleep(600)")
-    command = [sys.executable, "-m", "relay", "run", "app.py"]
+    command = [sys.executable, "-c", HEEDING, "run", "app.py"]
     with (tmp_path / "stderr").open("wb") as stderr:
         async with trio.open_nursery() as nursery:
             process: trio.Process = await nursery.start(

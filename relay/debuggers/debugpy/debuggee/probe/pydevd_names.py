@@ -115,9 +115,9 @@ NEEDS = (
             _CONSTANTS: "PYDEVD_USE_SYS_MONITORING",
             _MONITORING: "update_monitor_events restart_events",
             "_pydevd_bundle.pydevd_additional_thread_info": "any_thread_stepping",
-            _INFO: "pydev_step_cmd pydev_state",
+            _INFO: "pydev_step_cmd pydev_step_stop pydev_state",
             _PYDB: "breakpoints has_plugin_line_breaks function_breakpoint_name_to_breakpoint"
-            " pydb_disposed",
+            " pydb_disposed apply_files_filter",
             "pydevd_file_utils": "get_abs_path_real_path_and_base_from_file",
         },
     ),
