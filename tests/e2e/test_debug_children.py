@@ -585,7 +585,7 @@ async def test_a_python_that_refuses_its_environment_runs_free(api: Api, program
 
 
 # Twice in five runs of the whole suite on 3.13 it ran on after the last resume, and never alone, in
-# a hundred runs beside a busy machine: the cause is not known. Its message says then where it is.
+# ninety runs on a busy machine: the cause is not known. Its message says then where it is.
 @pytest.mark.once
 async def test_tests_under_xdist_stop_in_their_workers(api: Api, program: Write) -> None:
     tests = program(
