@@ -29,6 +29,15 @@ def chance_seed() -> int:
     return secrets.randbelow(2**32 - 1) + 1
 
 
+def free_hash_seed(environment: Mapping[str, str]) -> int | None:
+    """What Python would choose by chance, so that another run can be given the same.
+
+    None if the environment names one.
+    """
+    chosen = environment.get("PYTHONHASHSEED")
+    return chance_seed() if chosen in (None, "", "random") else None
+
+
 def environment_python(environment: Mapping[str, str], places: Iterable[str]) -> str | None:
     """The absolute path of the interpreter, or None if there is no such environment."""
     active = environment.get(ACTIVE)

@@ -278,8 +278,7 @@ async def open_relay(
     failure: Exception | None = None
     async with _opened_store(settings, persist) as store, trio.open_nursery() as nursery:
         if standby is True:
-            most, minutes = settings.standby, settings.standby_minutes
-            standby = most > 0 and Standby(nursery, most, minutes)
+            standby = Standby(nursery, settings.standby, settings.standby_minutes)
         hub = Hub(settings, nursery, store, standby=standby or None)
         try:
             if store is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from relay.debuggers.debugpy.fast_debuggee import FastStart
 from relay.debuggers.debugpy.interpreter_query import interpreter_of
 from relay.debuggers.debugpy.rungs import Program
-from relay.environments import chance_seed, own_environment
+from relay.environments import free_hash_seed, own_environment
 from relay.errors import RelayError
 from relay.session.standby import Standby
 
@@ -24,8 +24,7 @@ async def begin_python(standby: Standby, python_path: str, cwd: str, state_dir: 
     except RelayError:
         return
     environment = own_environment()
-    chosen = environment.get("PYTHONHASHSEED", "") not in ("", "random")
-    seed = None if chosen else chance_seed()
+    seed = free_hash_seed(environment)
     program = Program("script", "", cwd, environment, hash_seed=seed)
     start = FastStart(interpreter, program, state_dir)
     if (kind := start.kind) is not None:

@@ -94,6 +94,15 @@ class Session:
     async def resume(self, wait: float = 30, **more: Any) -> Any:
         return await self.post("/continue", wait=wait, **more)
 
+    async def until_paused(self) -> dict[str, Any]:
+        """The session as it is then."""
+        with trio.fail_after(30):
+            while True:
+                answer: dict[str, Any] = await self.get()
+                if answer["status"] == "paused":
+                    return answer
+                await trio.sleep(0.02)
+
     async def evaluate(self, expression: str, **more: Any) -> Any:
         return await self.post("/evaluate", expression=expression, **more)
 

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import trio
 
 from tests.e2e.api import Api, Session
 from tests.programs import Program
@@ -506,21 +505,12 @@ async def test_a_condition_is_asked_once_a_pass(api: Api, program: Write) -> Non
         await session.resume(wait=0)
         path = f"{session.path}/breakpoints/{again['id']}"
         await api.call("PATCH", path, json={"condition": f"{condition} if count % 3 else False"})
-        assert (await paused(session))["current_location"]["line"] == asked.line("again")
+        assert (await session.until_paused())["current_location"]["line"] == asked.line("again")
         await api.call("PATCH", path, json={"condition": "count < 0"})
         await session.resume(wait=0)
     listed = (await session.get("/breakpoints"))["breakpoints"]
     assert {one["id"]: one["hit_count"] for one in listed}[placed["id"]] == 3
     await session.delete()
-
-
-async def paused(session: Session) -> dict[str, Any]:
-    with trio.fail_after(30):
-        while True:
-            answer: dict[str, Any] = await session.get()
-            if answer["status"] == "paused":
-                return answer
-            await trio.sleep(0.02)
 
 
 async def test_a_loop_with_a_breakpoint_in_its_function_keeps_its_speed(
@@ -559,7 +549,7 @@ async def test_lines_that_were_left_out_stop_again_while_threads_run_through_the
             line = busy.line(dice.choice("123456"))
             kind = dice.choice([{}, {"condition": "count >= 0"}, {"hit_condition": "> 50"}])
             placed = await session.breakpoint(busy.text, line, **kind)
-            at = await paused(session)
+            at = await session.until_paused()
             assert (at["current_location"]["line"], at["stop_reason"]) == (line, "breakpoint")
             await session.delete(f"/breakpoints/{placed['id']}")
         for verb in dice.choices(("step-over", "step-into"), k=4):

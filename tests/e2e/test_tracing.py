@@ -94,15 +94,6 @@ async def said(session: Session, wanted: str, times: int = 1) -> str:
             await trio.sleep(0.02)
 
 
-async def paused(session: Session) -> dict[str, Any]:
-    with trio.fail_after(30):
-        while True:
-            answer: dict[str, Any] = await session.get()
-            if answer["status"] == "paused":
-                return answer
-            await trio.sleep(0.02)
-
-
 async def is_traced(session: Session) -> bool:
     times = (await session.printed()).count("asked") + 1
     await session.post("/input", input="ask\n")
@@ -137,14 +128,14 @@ async def test_a_breakpoint_set_while_it_runs_is_hit_in_threads_old_and_new(
     assert not await is_traced(session)
     # The early thread began before anything was traced, and so did the main one.
     inside = await session.breakpoint(working.text, line, condition="number > 0")
-    early = await paused(session)
+    early = await session.until_paused()
     assert early["current_location"]["line"] == line
     await session.delete(f"/breakpoints/{inside['id']}")
     await session.post("/continue")
     await is_left(partial(is_traced, session))
     inside = await session.breakpoint(working.text, line, condition="number == 0")
     await session.post("/input", input="ask\n")
-    main = await paused(session)
+    main = await session.until_paused()
     assert main["current_location"]["line"] == line
     assert main["stopped_thread_id"] != early["stopped_thread_id"]
     await session.delete(f"/breakpoints/{inside['id']}")
@@ -153,7 +144,7 @@ async def test_a_breakpoint_set_while_it_runs_is_hit_in_threads_old_and_new(
     await is_left(partial(is_traced, session))
     await session.breakpoint(working.text, working.line("late"))
     await session.post("/input", input="late\n")
-    late = await paused(session)
+    late = await session.until_paused()
     assert late["current_location"]["line"] == working.line("late")
 
 
@@ -164,7 +155,7 @@ async def test_a_pause_stops_all_threads_of_a_program_that_is_not_traced(
     session = await started(api, working)
     assert not await is_traced(session)
     await session.post("/pause", wait=30)
-    answer = await paused(session)
+    answer = await session.until_paused()
     states = {t["name"]: t["status"] for t in (await session.get("/threads"))["threads"]}
     # The main thread waits for a line in C code.
     assert states.pop("MainThread") in ("paused", "running")
@@ -178,7 +169,7 @@ async def test_it_is_traced_no_more_once_steps_are_over(api: Api, program: Write
     working = program(WORKING)
     session = await started(api, working)
     inside = await session.breakpoint(working.text, working.line("inside"))
-    await paused(session)
+    await session.until_paused()
     await session.delete(f"/breakpoints/{inside['id']}")
     out = await session.post("/step-out", wait=30)
     assert out["current_location"]["function"] == "work"
@@ -237,7 +228,7 @@ async def test_breakpoint_in_the_code_stops_a_program_that_is_not_traced(
     hooked = program(HOOKED)
     session = await api.session()
     await session.launch(hooked.text, stop_on_exception=False)
-    answer = await paused(session)
+    answer = await session.until_paused()
     assert answer["current_location"]["line"] == hooked.line("after")
     over = await session.post("/step-over", wait=30)
     assert over["current_location"]["function"] == "<module>"
@@ -316,7 +307,7 @@ async def test_an_attached_program_is_let_go_of_until_a_breakpoint_is_set(
         await session.post("/attach", pid=pid, connect_timeout=60)
         await is_left(asked)
         inside = await session.breakpoint(working.text, working.line("inside"))
-        answer = await paused(session)
+        answer = await session.until_paused()
         assert answer["current_location"]["line"] == working.line("inside")
         await session.delete(f"/breakpoints/{inside['id']}")
         await session.post("/continue")

@@ -14,13 +14,11 @@ from dataclasses import dataclass, replace
 import trio
 
 from relay.debuggers.debugpy.interpreter import Interpreter
-from relay.debuggers.debugpy.rungs import READY, Program, Spawn, fast_spawn
+from relay.debuggers.debugpy.process_start import start_process
+from relay.debuggers.debugpy.rungs import READY, Program, fast_spawn
 from relay.environments import chance_seed
-from relay.errors import LaunchFailed
 from relay.process.guarded_process import GuardedProcess
 from relay.process.inheritance import inheritance
-from relay.process.spawn_error import SpawnError
-from relay.process.spawning import spawn
 from relay.session.dap.connection import SocketByteStream
 
 CACHE = "cache"
@@ -112,18 +110,3 @@ class FastStart:
         """The same again, but for what Python chooses by chance."""
         seed = None if self.program.hash_seed is None else chance_seed()
         return await replace(self, program=replace(self.program, hash_seed=seed)).begin()
-
-
-async def start_process(plan: Spawn, *fds: int, cwd: str, terminal: bool) -> GuardedProcess:
-    """A process of any rung. Raises LaunchFailed."""
-    try:
-        return await spawn(plan.argv, cwd=cwd, env=plan.env, pass_fds=fds, terminal=terminal)
-    except SpawnError as error:
-        raise not_started(error.filename, error.errno or 0, error.reason, error.strerror) from None
-
-
-def not_started(path: str, number: int, reason: str, text: str | None = None) -> LaunchFailed:
-    """The error of a process that the system does not start."""
-    return LaunchFailed(
-        f"cannot start {path}: {text or os.strerror(number)}", errno=number, reason=reason
-    )

@@ -18,16 +18,12 @@ import trio
 
 from relay.dap.conversation import IncomingRequest
 from relay.debuggers.debugpy import rungs as launch
-from relay.debuggers.debugpy.fast_debuggee import (
-    FastDebuggee,
-    FastStart,
-    not_started,
-    start_process,
-)
+from relay.debuggers.debugpy.fast_debuggee import FastDebuggee, FastStart
 from relay.debuggers.debugpy.handshake import shake_hands
 from relay.debuggers.debugpy.interpreter import Interpreter
 from relay.debuggers.debugpy.interpreter_query import interpreter_of
 from relay.debuggers.debugpy.join_listener import JoinListener
+from relay.debuggers.debugpy.process_start import not_started, start_process
 from relay.debuggers.debugpy.rungs import Program, Rung, Spawn
 from relay.debuggers.debugpy.unfit import DebuggerUnfit
 from relay.errors import LaunchFailed, NotSupported, RelayError

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import trio
 
 from relay.actions import Action, Advice
 from relay.dap.lifecycle import Phase
-from relay.environments import chance_seed, environment_python, own_environment
+from relay.environments import environment_python, free_hash_seed, own_environment
 from relay.errors import (
     InvalidRequest,
     LaunchScriptNotFound,
@@ -123,13 +123,14 @@ async def _plan(session: Session, body: LaunchRequest) -> LaunchPlan:
     cwd = _working_directory(session, body.cwd)
     _choose_python(session, body, cwd)
     children = _debugged_children(session, body)
+    env = {**own_environment(), **body.env}
     entry = session.config.stop_on_entry if body.stop_on_entry is None else body.stop_on_entry
     return LaunchPlan(
         script=await _script(session, body.script, cwd) if body.script is not None else None,
         module=body.module,
         args=tuple(body.args),
         cwd=cwd,
-        env={**own_environment(), **body.env},
+        env=env,
         extra_env=dict(body.env),
         python_args=tuple(body.python_args),
         stop_on_entry=entry,
@@ -139,16 +140,10 @@ async def _plan(session: Session, body: LaunchRequest) -> LaunchPlan:
         debug_subprocesses=children is not None,
         children_optional=body.debug_subprocesses == "auto",
         workers_only=children == "workers",
-        hash_seed=_hash_seed(body.env),
+        hash_seed=free_hash_seed(env),
         recorded_places=await recorded_places(session, body.record),
         standby=body.standby,
     )
-
-
-def _hash_seed(given: Mapping[str, str]) -> int | None:
-    """What Python would choose by chance, so that another run can be given the same."""
-    chosen = {**own_environment(), **given}.get("PYTHONHASHSEED")
-    return chance_seed() if chosen in (None, "", "random") else None
 
 
 def _choose_python(session: Session, body: LaunchRequest, cwd: str) -> None:

@@ -182,6 +182,7 @@ class Link:
         self._outgoing = trio.Event()
         self._writer_rests = False
         self.closed = trio.Event()
+        self._has_parted = False  # no request follows the one that disconnects
         # Only `hang_up` ends a link: its owner may have a last word to say when cancelled.
         self._scope = trio.CancelScope(shield=True)
         self.violation: ProtocolViolation | None = None
@@ -217,9 +218,14 @@ class Link:
         return await self.send(command, arguments).answer(timeout)
 
     def send(self, command: str, arguments: Mapping[str, Any] | None = None) -> Sent:
-        """Send one DAP request now. Its answer is for who asks what is returned."""
-        if self.closed.is_set():
+        """Send one DAP request now. Its answer is for who asks what is returned.
+
+        None is sent after `disconnect`: there are adapters that pass it on, cannot give back the
+        answer, and then drop the program, to which nobody can attach any more.
+        """
+        if self.closed.is_set() or self._has_parted:
             return Sent(self, command)
+        self._has_parted = command == "disconnect"
         seq, data = self._conversation.request(command, arguments)
         sent = self._pending[seq] = Sent(self, command, seq)
         self._send(data)

@@ -22,6 +22,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.direct_questions import (
         ask_directly,
         begin_questions,
@@ -39,9 +40,8 @@ if TYPE_CHECKING:
 EVERY_LINE = "DEBUG_RELAY_EVERY_LINE"
 """A variable of the debuggee's environment: if set, pydevd gets all events, as without us."""
 
-_STEP_INTO_OWN = (
-    144  # pydevd's number, and only at the entry in use: into code of the program's own
-)
+# pydevd's number of a step into code of the program's own: in use at the entry only.
+_STEP_INTO_OWN = 144
 _TOOLS = range(6)  # all that there can be
 _RESUMES = operations_named(("RESUME",))
 _OURS = "_debug_relay_callback"  # a mark of functions: of this probe, or of another relay's
@@ -63,9 +63,7 @@ class _IdleEvents:
 
 
 _idle = _IdleEvents()
-_own_lines: dict[int, tuple[Any, bool]] = {}
-"""By the id of a code: the code, which keeps the id its own, and whether it has any."""
-
+_own_lines = CodeTable()  # whether the code has any
 _passed_on: set[int] = set()  # ids of the code of callbacks that stand before pydevd's
 
 
@@ -196,14 +194,13 @@ def _has_lines_of_its_own(code: Any) -> bool:
     CPython's own fault (seen on 3.13.0): where calls are no events, it tells of no line that goes on
     from the instruction that begins them. So they stay events.
     """
-    known = _own_lines.get(id(code))
+    known = _own_lines.get(code)
     if known is None:
         operations = code.co_code
         offset = next(n for n in range(0, len(operations), 2) if operations[n] in _RESUMES)
         lines = [line for start, end, line in code.co_lines() for _ in range(start, end, 2)]
-        known = code, lines[offset // 2] != lines[offset // 2 + 1]
-        _own_lines[id(code)] = known
-    return known[1]
+        known = _own_lines[code] = lines[offset // 2] != lines[offset // 2 + 1]
+    return bool(known)
 
 
 def _is_nothing_under_way(code: Any) -> bool:

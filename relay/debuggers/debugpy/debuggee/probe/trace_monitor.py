@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.guard import frame_at
     from relay.debuggers.debugpy.debuggee.probe.monitoring_tool import (
         _monitoring,
@@ -28,7 +29,7 @@ class MonitorListener:
 
     def __init__(self, trace: FrameTrace) -> None:
         self.trace, self.tool = trace, -1
-        self.local_events: dict[int, tuple[Any, int]] = {}  # by the code's id: the code, its events
+        self.local_events = CodeTable()  # the events that each code has
 
     def start(self) -> bool:
         """False if others have all tool numbers."""
@@ -44,15 +45,15 @@ class MonitorListener:
     def stop(self) -> None:
         tool, self.tool = self.tool, -1
         if tool >= 0:
-            give_back_tool(tool, _EVENTS, [code for code, _ in self.local_events.values()])
+            give_back_tool(tool, _EVENTS, self.local_events)
             self.local_events.clear()
 
     def _listen_to(self, code: Any, lines: bool) -> None:
         events = _monitoring.events
-        known = self.local_events.get(id(code), (code, 0))[1]
+        known = self.local_events.get(code, 0)
         wanted = known | events.PY_RETURN | events.PY_YIELD | (events.LINE if lines else 0)
         if known != wanted:
-            self.local_events[id(code)] = code, wanted
+            self.local_events[code] = wanted
             _monitoring.set_local_events(self.tool, code, wanted)
 
     # Before the call
