@@ -17,15 +17,14 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
-from typing import cast
 
 import click
 import trio
 
 from relay.config import Settings, apply_log_level
 from relay.faces.cli.served import shell_app
-from relay.faces.common.asgi import App, Mount
-from relay.faces.http.app import make_quart
+from relay.faces.common.asgi import Mount
+from relay.faces.http.app import make_api
 from relay.faces.http.listener import CannotListenError
 from relay.faces.http.routes import ROUTES
 from relay.faces.http.server import serve
@@ -116,7 +115,7 @@ async def _serve(
     scope: trio.CancelScope,
     task_status: trio.TaskStatus[str],
 ) -> None:
-    api = cast(App, make_quart(hub, ROUTES))
+    api = make_api(hub, ROUTES)
     mounts: Mapping[str, Mount] = {**MOUNTS, SHELL: partial(shell_app, commands, api)}
     await serve(
         hub, settings, routes=ROUTES, mounts=mounts, shutdown=shutdown, task_status=task_status

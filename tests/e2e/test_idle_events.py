@@ -600,3 +600,84 @@ async def test_the_entry_of_a_library_module_is_the_first_line_of_the_programs_o
         ("step", tests.line("second")),
         ("breakpoint", tests.line("called")),
     ]
+
+
+FAR = """
+    def work(count):
+        total = 0
+        for number in range(count):
+            total += number  # @far
+        return total
+
+    def other(count):
+        return work(count)
+
+    def long(count):
+        while count:
+            count += 1  # @long
+"""
+NEAR = """
+    import _thread, time
+    import far
+
+    def turn(number):
+        far.other(3)  # @turn
+        return number
+
+    def unmanaged():
+        while True:
+            far.other(2)
+            time.sleep(0.001)
+
+    far.other(3)  # @first
+    for number in range(1000):
+        far.other(number % 5)
+    turn(0)  # @second
+    turn(1)
+    turn(2)
+    _thread.start_new_thread(unmanaged, ())
+    time.sleep(0.01)  # @third
+    far.long(1)
+"""
+
+
+async def test_a_file_without_breakpoints_is_heard_as_soon_as_something_is_wanted_there(
+    api: Api, program: Write
+) -> None:
+    """Its calls are not told to the debugger any more by then, also those never made before."""
+    far, near = program(FAR, "far.py"), program(NEAR)
+    session = await api.session()
+    for mark in ("first", "second", "third"):
+        await session.breakpoint(near.text, near.line(mark))
+    await session.launch(near.text)
+    await session.resume()
+
+    late = await session.breakpoint(far.text, far.line("far"))
+    at = await session.resume()
+    assert (at["current_location"]["line"], at["stop_reason"]) == (far.line("far"), "breakpoint")
+    await session.delete(f"/breakpoints/{late['id']}")
+    by_name = (await session.post("/breakpoints", function="far.other"))["breakpoints"][0]
+    at = await session.resume()
+    assert at["current_location"]["function"] == "other"
+    await session.delete(f"/breakpoints/{by_name['id']}")
+
+    await session.breakpoint(near.text, near.line("turn"))
+    at = await session.resume()
+    assert at["current_location"]["line"] == near.line("turn")
+    for verb, function in (("step-into", "other"), ("step-into", "work"), ("step-out", "other")):
+        at = await session.post(f"/{verb}", wait=30)
+        assert (at["current_location"]["function"], at["stop_reason"]) == (function, "step")
+
+    at = await session.resume()
+    assert at["current_location"]["line"] == near.line("third")
+    await session.resume(wait=0)
+    at = await session.post("/pause", wait=30)
+    assert (at["status"], at["stop_reason"]) == ("paused", "pause")
+    late = await session.breakpoint(far.text, far.line("far"))
+    at = await session.resume()
+    assert at["current_location"]["line"] == far.line("far"), "in a thread that nobody announced"
+    await session.delete(f"/breakpoints/{late['id']}")
+    await session.resume(wait=0)
+    await session.breakpoint(far.text, far.line("long"))
+    assert (await session.until_paused())["current_location"]["line"] == far.line("long")
+    await session.delete()

@@ -364,3 +364,34 @@ async def test_the_rights_of_the_relays_user_decide_what_can_be_read(tmp_path: P
     path.chmod(0)
     with without_rights(), pytest.raises(SourceNotFound, match="Permission denied"):
         await source_lines(str(path))
+
+
+async def test_a_look_is_none_of_the_program_s_doing(api: Api, program: Write) -> None:
+    """Its warnings are nobody's, also where the program has them raised, and nothing is left of it."""
+    odd = program("""
+        import sys
+        import warnings
+
+        class Loud:
+            def __repr__(self):
+                warnings.warn("do not look")
+                return "loud"
+
+        def hides(__import__, sys):
+            return Loud()  # @hides
+
+        warnings.simplefilter("error")
+        before = list(warnings.filters), sys.gettrace()
+        loud = Loud()
+        hides(1, 2)
+        print(before == (warnings.filters, sys.gettrace()))
+    """)
+    session = await api.session()
+    await session.breakpoint(odd.text, odd.line("hides"))
+    await session.launch(odd.text)
+    assert (await session.evaluate("Loud()"))["result"] == "loud"
+    assert (await session.evaluate("__import__, sys"))["result"] == "(1, 2)"
+    assert (await session.locals())["sys"]["value"] == "2"
+    assert (await session.resume())["exit_code"] == 0
+    assert await session.printed() == "True\n"
+    assert await session.printed("stderr") == ""

@@ -50,7 +50,7 @@ async def shake_hands(
     started = debuggee.ask(command, arguments, timeout=limit)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_heed, started)
-        inspector = ProbeInspector(debuggee)
+        inspector = ProbeInspector(debuggee, direct=has_probe)
         watch = partial(_watch, inspector, watched_state, recorded_places)
         if has_probe:
             nursery.start_soon(_heed, initialized)

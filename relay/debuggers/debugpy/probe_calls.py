@@ -20,6 +20,10 @@ from typing import Any
 
 from relay.debuggers.debugpy.debuggee.probe import PARTS
 
+REQUEST = "relayProbe"
+"""The request that takes a question as it is, where the relay has started the debuggee. On the
+thread of a frame only."""
+
 CONTEXT = "clipboard"
 """The one `evaluate` context in which pydevd hands over a result whole."""
 
@@ -53,6 +57,14 @@ def injection() -> str:
     return text.replace("%PARTS%", repr(parts))
 
 
+def question(
+    do: str, *, call: int | str | None = None, stop: int | None = None, **arguments: Any
+) -> str:
+    """The text that the probe takes for any call; the same arguments as those of `expression`."""
+    request = {"do": do, "call": call, "stop": stop, **arguments}
+    return json.dumps({key: value for key, value in request.items() if value is not None})
+
+
 def expression(
     do: str, *, call: int | str | None = None, stop: int | None = None, **arguments: Any
 ) -> str:
@@ -61,8 +73,7 @@ def expression(
     call: an id by which `interrupt` can find the call while it runs.
     stop: the number of the present stop; references of lower stops die.
     """
-    request = {"do": do, "call": call, "stop": stop, **arguments}
-    text = json.dumps({key: value for key, value in request.items() if value is not None})
+    text = question(do, call=call, stop=stop, **arguments)
     # pydevd replaces "@LINE@" in expressions, and treats ".__" specially when one fails.
     text = text.replace("@", "\\u0040").replace(".__", ".\\u005f_")
     return f"{_PROBE}.call({text!r})"

@@ -36,8 +36,10 @@ OTHER_DEBUGGER = Action.SEE_LIMITATIONS.of(debugger=f"{DEBUGGER} {SUPPORTED_DEBU
 class ProbeLink:
     """The way to the probe of one debuggee."""
 
-    def __init__(self, debuggee: Debuggee) -> None:
+    def __init__(self, debuggee: Debuggee, *, direct: bool = False) -> None:
+        """direct: the relay has started the debuggee, which takes requests to the probe itself."""
         self._debuggee = debuggee
+        self._direct = direct
         self._calls = itertools.count(1)
         self._stop = 0
         self.used = False
@@ -53,11 +55,9 @@ class ProbeLink:
         """One call of the probe, on the frame's thread (or on the debugger's own without one)."""
         number = next(self._calls)
         self.used = self.used or at is not None
-        call = None if at is None else number  # the debugger's own thread is never interrupted
-        expression = probe_calls.expression(do, call=call, stop=self._stop, **arguments)
         stop = self._debuggee.session.stop
         try:
-            text = await self.evaluate(expression, at, timeout)
+            text = await self._put(do, number, at, timeout, arguments)
             return self._checked(do, text, arguments)
         except DebuggerTimeout as error:
             raise await self._interrupt(number, do, error) from None
@@ -65,6 +65,25 @@ class ProbeLink:
             if at is not None and stop is not None and self._debuggee.session.stop is not stop:
                 raise _moved_on(do, self._debuggee.session.phase) from None
             raise
+
+    async def _put(
+        self,
+        do: str,
+        number: int,
+        at: Frame | None,
+        timeout: float | None,
+        arguments: Mapping[str, Any],
+    ) -> str:
+        if at is None:  # the debugger's own thread is never interrupted
+            expression = probe_calls.expression(do, stop=self._stop, **arguments)
+            return await self.evaluate(expression, None, timeout)
+        if not self._direct:
+            expression = probe_calls.expression(do, call=number, stop=self._stop, **arguments)
+            return await self.evaluate(expression, at, timeout)
+        question = probe_calls.question(do, call=number, stop=self._stop, **arguments)
+        asked = {"call": question, "frameId": at.dap_id}
+        body = await self._debuggee.request(probe_calls.REQUEST, asked, timeout=timeout)
+        return str(body.get("result", ""))
 
     async def ask_any_time(
         self, do: str, timeout: float | None, /, **arguments: Any

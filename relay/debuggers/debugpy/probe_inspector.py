@@ -33,10 +33,11 @@ if TYPE_CHECKING:
 class ProbeInspector(Inspector):
     """The way to the probe of one debuggee."""
 
-    def __init__(self, debuggee: Debuggee) -> None:
+    def __init__(self, debuggee: Debuggee, *, direct: bool = False) -> None:
+        """direct: the relay has started the debuggee."""
         super().__init__()
         self._debuggee = debuggee
-        self._probe = ProbeLink(debuggee)
+        self._probe = ProbeLink(debuggee, direct=direct)
         self._knows_captures = False
 
     def refusal(self, breakpoint: Breakpoint) -> str | None:

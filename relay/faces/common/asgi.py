@@ -134,7 +134,7 @@ async def refuse(
         {
             "type": "http.response.start",
             "status": error.status,
-            "headers": _headers(scope, body, [*(headers or []), *_closing(lingers)]),
+            "headers": [*json_headers(scope, body), *(headers or []), *_closing(lingers)],
         }
     )
     await send({"type": "http.response.body", "body": body, "more_body": lingers})
@@ -146,12 +146,12 @@ def _closing(lingers: bool) -> Headers:
     return [(b"connection", b"close")] if lingers else []
 
 
-def _headers(scope: Scope, body: bytes, more: Headers) -> Headers:
+def json_headers(scope: Scope, body: bytes) -> Headers:
+    """What every answer says that is JSON, under the id of its request."""
     return [
         (b"content-type", JSON.encode()),
         (b"content-length", str(len(body)).encode()),
         (REQUEST_ID.lower().encode(), request_id_of(scope).encode()),
-        *more,
     ]
 
 

@@ -1,4 +1,4 @@
-"""Envelopes and streams as Quart responses, under the id of the request.
+"""Envelopes and streams as answers over HTTP, under the id of the request.
 
 Knows headers and media types. Knows no route.
 """
@@ -7,13 +7,22 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import ExitStack
+from typing import NamedTuple
 
 from pydantic import BaseModel
 from quart import Response
 from quart.wrappers.response import ResponseBody
 
 from relay.errors import RelayError
-from relay.faces.common.asgi import JSON, REQUEST_ID, Scope, failure_envelope, request_id_of
+from relay.faces.common.asgi import (
+    JSON,
+    REQUEST_ID,
+    Scope,
+    Send,
+    failure_envelope,
+    json_headers,
+    request_id_of,
+)
 from relay.faces.http.streams import Stream
 from relay.models import envelope
 
@@ -21,19 +30,47 @@ STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 """A stream that somebody keeps or gathers up is no stream."""
 
 
-def success(scope: Scope, data: BaseModel, status: int = 200) -> Response:
-    """The envelope around a result."""
-    return _json(scope, envelope.success(data, request_id_of(scope)), status)
+class Enveloped(NamedTuple):
+    """An answer with the envelope around it."""
+
+    status: int
+    body: bytes
+
+
+def of_result(scope: Scope, data: BaseModel, status: int) -> Enveloped:
+    """That of an operation."""
+    return Enveloped(status, envelope.success(data, request_id_of(scope)))
+
+
+def of_error(scope: Scope, error: RelayError) -> Enveloped:
+    """That of an error, with the error's status."""
+    return Enveloped(error.status, failure_envelope(scope, error))
+
+
+async def send(scope: Scope, answer: Enveloped, send: Send) -> None:
+    """Send it as it is, without Quart."""
+    headers = json_headers(scope, answer.body)
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body, "more_body": False})
+
+
+def enveloped(
+    scope: Scope, answer: Enveloped, headers: Mapping[str, str] | None = None
+) -> Response:
+    """The same as a response of Quart's."""
+    all_headers = {REQUEST_ID: request_id_of(scope), **(headers or {})}
+    return Response(answer.body, answer.status, all_headers, content_type=JSON)
 
 
 def success_json(scope: Scope, data: bytes, headers: Mapping[str, str] | None = None) -> Response:
     """The envelope around a result that is JSON already."""
-    return _json(scope, envelope.success_json(data, request_id_of(scope)), 200, headers)
+    body = envelope.success_json(data, request_id_of(scope))
+    return enveloped(scope, Enveloped(200, body), headers)
 
 
 def failure(scope: Scope, error: RelayError, headers: Mapping[str, str] | None = None) -> Response:
     """The envelope around an error, with the error's status."""
-    return _json(scope, failure_envelope(scope, error), error.status, headers)
+    return enveloped(scope, of_error(scope, error), headers)
 
 
 class StreamBody(ResponseBody):
@@ -68,10 +105,3 @@ def bare(scope: Scope, body: bytes, media_type: str) -> Response:
     """A document without the envelope."""
     headers = {REQUEST_ID: request_id_of(scope)}
     return Response(body, headers=headers, content_type=media_type)
-
-
-def _json(
-    scope: Scope, body: bytes, status: int, more: Mapping[str, str] | None = None
-) -> Response:
-    headers = {REQUEST_ID: request_id_of(scope), **(more or {})}
-    return Response(body, status, headers, content_type=JSON)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from quart import Response
 from quart_trio import QuartTrio
@@ -37,7 +38,7 @@ from relay.faces.http.security import Guard, SecuritySettings
 from relay.faces.http.table import Route
 from relay.faces.http.upstream.quart_connection import Connection
 from relay.faces.http.url_map import endpoint, url_map
-from relay.faces.http.views import current_scope, view
+from relay.faces.http.views import ShortWay, current_scope, view
 from relay.models.envelope import dump_plain
 from relay.routes.endpoint import API
 
@@ -54,12 +55,16 @@ def make_app(
     `mounts` maps path prefixes (`/mcp`) to other ASGI apps behind the same guard and
     body limit; they see the path as the client sent it.
     """
-    quart: App = make_quart(hub, routes)  # type: ignore[assignment]  # hypercorn's TypedDicts
-    return Gateway(quart, Guard(settings), hub.metrics, mounts)
+    return Gateway(make_api(hub, routes), Guard(settings), hub.metrics, mounts)
 
 
-def make_quart(hub: HubLike, routes: Sequence[Route]) -> QuartTrio:
-    """The Quart-Trio app by itself: every route, the pages, and answers to what is neither."""
+def make_api(hub: HubLike, routes: Sequence[Route]) -> App:
+    """The API by itself, for callers who need no guard: a short way, and Quart behind it."""
+    return ShortWay(routes, hub, cast(App, _make_quart(hub, routes)))
+
+
+def _make_quart(hub: HubLike, routes: Sequence[Route]) -> QuartTrio:
+    """The Quart-Trio app: every route, the pages, and answers to what is neither."""
     app = QuartTrio("relay", static_folder=None)
     app.asgi_http_class = Connection
     app.config.update(

@@ -1,4 +1,4 @@
-"""One Quart view a route: request -> operation -> answer.
+"""A route serves a request: request -> operation -> answer, by a view of Quart's or without.
 
 Knows the order in which a request is checked: is the relay open, does the session
 exist, does the query fit, does the body. Knows no operation by name.
@@ -6,17 +6,30 @@ exist, does the query fit, does the body. Knows no operation by name.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, NamedTuple
 
+import trio
 from quart import Response
 from quart.globals import request_ctx
 
-from relay.faces.common.asgi import BODY, ROUTE, HubLike, Scope, request_id_of, text_header
+from relay.faces.common.asgi import (
+    BODY,
+    ON_HANG_UP,
+    ROUTE,
+    App,
+    HubLike,
+    Receive,
+    Scope,
+    Send,
+    request_id_of,
+    text_header,
+)
 from relay.faces.common.failures import as_relay_error
 from relay.faces.common.reading import read_body, read_path, read_query, refuse_query
 from relay.faces.http import answers
+from relay.faces.http.route_index import RouteIndex
 from relay.faces.http.streams import Stream
 from relay.faces.http.table import Route, Signature
 
@@ -33,17 +46,60 @@ def view(route: Route, hub: HubLike) -> View:
 
     async def serve(**path: str) -> Response:
         scope = current_scope()
-        scope[ROUTE] = route.full_path
-        try:
-            return await _answer(route, hub, scope, path)
-        except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001  whatever it is, the client gets an answer and the log the rest
-            what = f"{route.method} {route.full_path}"
-            return answers.failure(scope, as_relay_error(error, request_id_of(scope), what))
+        answer = await answered(route, path, hub, scope)
+        if isinstance(answer, HeldStream):
+            return answers.stream(scope, answer.stream, answer.held)
+        return answers.enveloped(scope, answer)
 
     return serve
 
 
-async def _answer(route: Route, hub: HubLike, scope: Scope, path: dict[str, str]) -> Response:
+class ShortWay:
+    """The same for most requests in a sixth less time: their routes are known by their paths.
+
+    Everything else is passed on to `quart`.
+    """
+
+    def __init__(self, routes: Sequence[Route], hub: HubLike, quart: App) -> None:
+        self._index = RouteIndex(routes)
+        self._hub = hub
+        self._quart = quart
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        http = scope["type"] == "http"
+        found = self._index.find(scope["method"], scope["path"]) if http else None
+        if found is None:
+            await self._quart(scope, receive, send)
+            return
+        with trio.CancelScope() as handling:
+            scope[ON_HANG_UP](handling.cancel)
+            answer = await answered(*found, self._hub, scope)
+            assert isinstance(answer, answers.Enveloped)
+            await answers.send(scope, answer, send)
+
+
+class HeldStream(NamedTuple):
+    """A stream, and what is to be let go when it ends."""
+
+    stream: Stream
+    held: ExitStack
+
+
+async def answered(
+    route: Route, path: dict[str, str], hub: HubLike, scope: Scope
+) -> answers.Enveloped | HeldStream:
+    """The answer of the route's operation, or the error that it raised."""
+    scope[ROUTE] = route.full_path
+    try:
+        return await _answer(route, path, hub, scope)
+    except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001  whatever it is, the client gets an answer and the log the rest
+        what = f"{route.method} {route.full_path}"
+        return answers.of_error(scope, as_relay_error(error, request_id_of(scope), what))
+
+
+async def _answer(
+    route: Route, path: dict[str, str], hub: HubLike, scope: Scope
+) -> answers.Enveloped | HeldStream:
     hub.check_open()
     with ExitStack() as held:
         subject = hub
@@ -51,8 +107,8 @@ async def _answer(route: Route, hub: HubLike, scope: Scope, path: dict[str, str]
             subject = held.enter_context(hub.use(path["session_id"]))
         result = await route.operation(subject, **_arguments(route.signature, scope, path))
         if isinstance(result, Stream):
-            return answers.stream(scope, result, held.pop_all())
-        return answers.success(scope, result, route.status)
+            return HeldStream(result, held.pop_all())
+        return answers.of_result(scope, result, route.status)
 
 
 def _arguments(signature: Signature, scope: Scope, path: dict[str, str]) -> dict[str, Any]:

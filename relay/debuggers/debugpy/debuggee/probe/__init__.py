@@ -40,6 +40,7 @@ PARTS = (
     "static_lookup",
     "modules",
     "events",
+    "probe_requests",
     "pydevd_names",
     "patches",
     "monitoring_tool",

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -51,18 +52,30 @@ def _no_callback(*_: Any) -> None:
     """pydevd's, before it first needs any events."""
 
 
+class _Epoch:
+    """What holds until places may be needed again."""
+
+    def __init__(self) -> None:
+        self.quiet_files: set[str] = set()  # in which pydevd looks for nothing
+
+
 class _IdleEvents:
     """What is between the interpreter and pydevd."""
 
     def __init__(self) -> None:
         self.are_left_out = False
-        self.epoch = object()  # another one whenever places may be needed again
+        self.epoch = _Epoch()
         self.line: Any = _no_callback  # pydevd's, as it registered them last
         self.start: Any = _no_callback
         self.leave: Any = _no_callback
 
 
+class _ThisThread(threading.local):
+    is_known = False  # to pydevd, which learns of some threads at their first event only
+
+
 _idle = _IdleEvents()
+_this_thread = _ThisThread()
 _own_lines = CodeTable()  # whether the code has any
 _passed_on: set[int] = set()  # ids of the code of callbacks that stand before pydevd's
 
@@ -84,7 +97,7 @@ def leave_idle_events_out() -> bool:
 
 
 def _restart_events(restart: Any) -> None:
-    _idle.epoch = object()
+    _idle.epoch = _Epoch()
     restart()
 
 
@@ -188,6 +201,19 @@ def _is_start_idle(code: Any) -> bool:
         return False
 
 
+def _is_file_quiet(code: Any) -> bool:
+    """Whether pydevd looks for nothing in all the code of this one's file, as breakpoints are now."""
+    py_db = debugger()
+    try:
+        return (
+            _is_nothing_under_way(code)
+            and not py_db.function_breakpoint_name_to_breakpoint
+            and not _breakpoint_lines(py_db, code)
+        )
+    except Exception:  # noqa: BLE001
+        return False
+
+
 def _has_lines_of_its_own(code: Any) -> bool:
     """Whether its first line is not the one that it is defined in: `lambda: 0` has none.
 
@@ -263,9 +289,16 @@ def _on_line(code: Any, line: int) -> Any:
 
 def _on_start(code: Any, offset: int) -> Any:
     epoch = _idle.epoch
+    # pydevd takes a tenth of a millisecond for each function's first call, most of them of libraries.
+    is_quiet = code.co_filename in epoch.quiet_files and _this_thread.is_known
+    if is_quiet and _is_nothing_under_way(code):
+        return _monitoring.DISABLE if _idle.epoch is epoch else None
     answer = _idle.start(code, offset)
+    _this_thread.is_known = True
     if answer is None and _is_start_idle(code):
         answer = _monitoring.DISABLE
+    elif answer is _monitoring.DISABLE and _is_file_quiet(code):
+        epoch.quiet_files.add(code.co_filename)
     return answer if _idle.epoch is epoch else None
 
 

@@ -126,6 +126,10 @@ class Link:
         """The code of this file that can be at the root of an exception's traceback."""
         return {Link.run.__code__, self._exec.__code__}
 
+    def take_probe_request(self, contents: bytes) -> bool:
+        """Whether the probe has been asked, which answers then; else it is pydevd's to answer."""
+        return bool(self._probe.take_probe_request(self.py_db, contents))
+
     def answer_failure(self, request: dict[str, Any], message: str) -> None:
         """Answers a request of which pydevd lost hold."""
         response = {
@@ -263,7 +267,8 @@ def reader_class(pydevd: types.ModuleType) -> Callable[[Link], Any]:
 
         def _process_or_answer(self, py_db: Any, contents: bytes) -> None:
             try:
-                self._process(py_db, contents)
+                if not self._link.take_probe_request(contents):
+                    self._process(py_db, contents)
             except Exception as error:  # noqa: BLE001
                 self._link.answer_failure(
                     self._listener.request, f"{type(error).__name__}: {error}"

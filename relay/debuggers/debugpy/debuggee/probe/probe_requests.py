@@ -1,0 +1,73 @@
+"""Requests to the probe itself: pydevd hands them to the thread that they are about, and no more.
+
+Its own way to evaluate is made for expressions: it compiles a text, copies the globals of the frame
+twice and compares them all afterwards, and has a timer watch over it.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.entry import _decode, call
+    from relay.debuggers.debugpy.debuggee.probe.events import _event_kind
+    from relay.debuggers.debugpy.debuggee.probe.frames import _object_id
+    from relay.debuggers.debugpy.debuggee.probe.guard import exception_line
+
+_COMMAND = "relayProbe"
+_MARK = b'"command":"' + _COMMAND.encode() + b'"'
+_COMMAND_WITHIN = 100  # bytes within which a request names its command: its arguments come last
+
+
+def take_probe_request(py_db: Any, contents: bytes) -> bool:
+    """Whether this is such a request, which is answered then. Called by the debugger's reader."""
+    if _MARK not in contents[:_COMMAND_WITHIN].replace(b" ", b""):
+        return False
+    request = _decode(contents.decode())
+    asked = _ProbeRequest(request["seq"], request["arguments"]["call"])
+    frame_id = _object_id(request["arguments"]["frameId"])
+    with py_db._main_lock:
+        asked.thread_id = py_db.suspended_frames_manager.get_thread_id_for_variable_reference(
+            frame_id
+        )
+        if asked.thread_id is not None:
+            py_db.post_internal_command(asked, asked.thread_id)
+            return True
+    asked.answer(py_db, message=f"no thread is stopped that has the frame {frame_id}")
+    return True
+
+
+class _ProbeRequest:
+    """What pydevd takes for a command of its own to a stopped thread."""
+
+    thread_id: Any = None
+
+    def __init__(self, number: int, text: str) -> None:
+        self._number, self._text = number, text
+
+    def can_be_executed_by(self, thread_id: str) -> bool:
+        return bool(self.thread_id == thread_id or self.thread_id.endswith("|" + thread_id))
+
+    def do_it(self, py_db: Any) -> None:
+        """In the stopped thread. It has one answer, whatever happens."""
+        try:
+            with warnings.catch_warnings():  # what is looked at is none of the program's doing
+                warnings.simplefilter("ignore")
+                answer = str.__str__(call(self._text))
+        except BaseException as error:  # noqa: BLE001
+            self.answer(py_db, message=exception_line(error))
+        else:
+            self.answer(py_db, body={"result": answer})
+
+    def answer(self, py_db: Any, **more: Any) -> None:
+        response = {
+            "type": "response",
+            "request_seq": self._number,
+            "command": _COMMAND,
+            "success": "body" in more,
+            **more,
+        }
+        net_command: Any = sys.modules["pydevd"].NetCommand
+        py_db.writer.add_command(net_command(_event_kind(), 0, response, is_json=True))
