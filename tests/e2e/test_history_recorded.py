@@ -283,3 +283,47 @@ async def test_a_data_breakpoint_and_steps_have_their_place_beside_a_record(
     told = await why(session, "cart.total")
     assert (told["writes"][0]["new"], told["complete"]) == ("1225", False)
     assert told["reason"] == "40 older writes are left out"
+
+
+async def test_a_data_breakpoint_in_the_code_that_writes_leaves_the_log_whole(
+    api: Api, program: Write, python: str
+) -> None:
+    """Both look at one code's lines: CPython forgets the first instruction of a line left out."""
+    both = program("""
+        class Counter:
+            __slots__ = ("other",)
+
+        def turn(counter):
+            for (
+                count
+            ) in range(3):
+                count += 10
+            counter.other = count
+            for (
+                count
+            ) in "ab": pass
+            return count  # @done
+
+        counter = Counter()
+        counter.other = 0
+        ready = True  # @ready
+        turn(counter)
+    """)
+    expected = await logged(api, both, python)
+    assert len(expected) == 3 * 2 + 2
+    assert await logged(api, both, python, watched="counter.other") == expected
+
+
+async def logged(api: Api, both: Program, python: str, watched: str | None = None) -> list[Any]:
+    """What the log has of `count`, while something else changes that is watched."""
+    place = f"main.py:{both.line('done')}"
+    session = await recorded_at(api, both, "ready", "count", at=place, python=python)
+    await session.breakpoint(both.text, both.line("done"))
+    if watched is not None:
+        await session.post("/data-breakpoints", expression=watched)
+        assert (await session.resume())["stop_reason"] == "data_breakpoint"
+    assert (await session.resume())["current_location"]["line"] == both.line("done")
+    told = await why(session, "count", limit=100)
+    assert told["complete"]
+    await session.delete()
+    return changes(told)
