@@ -6,12 +6,14 @@ twice and compares them all afterwards, and has a timer watch over it.
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.entry import _decode, call
+    from collections.abc import Callable
+
     from relay.debuggers.debugpy.debuggee.probe.events import _event_kind
     from relay.debuggers.debugpy.debuggee.probe.frames import _object_id
     from relay.debuggers.debugpy.debuggee.probe.guard import exception_line
@@ -21,12 +23,12 @@ _MARK = b'"command":"' + _COMMAND.encode() + b'"'
 _COMMAND_WITHIN = 100  # bytes within which a request names its command: its arguments come last
 
 
-def take_probe_request(py_db: Any, contents: bytes) -> bool:
-    """Whether this is such a request, which is answered then. Called by the debugger's reader."""
+def take_probe_request(py_db: Any, contents: bytes, ask: Callable[[str], str]) -> bool:
+    """Whether this is such a request, which `ask` answers then. Called by the debugger's reader."""
     if _MARK not in contents[:_COMMAND_WITHIN].replace(b" ", b""):
         return False
-    request = _decode(contents.decode())
-    asked = _ProbeRequest(request["seq"], request["arguments"]["call"])
+    request = json.loads(contents.decode())
+    asked = _ProbeRequest(request["seq"], request["arguments"]["call"], ask)
     frame_id = _object_id(request["arguments"]["frameId"])
     with py_db._main_lock:
         asked.thread_id = py_db.suspended_frames_manager.get_thread_id_for_variable_reference(
@@ -44,8 +46,8 @@ class _ProbeRequest:
 
     thread_id: Any = None
 
-    def __init__(self, number: int, text: str) -> None:
-        self._number, self._text = number, text
+    def __init__(self, number: int, text: str, ask: Callable[[str], str]) -> None:
+        self._number, self._text, self._ask = number, text, ask
 
     def can_be_executed_by(self, thread_id: str) -> bool:
         return bool(self.thread_id == thread_id or self.thread_id.endswith("|" + thread_id))
@@ -55,7 +57,7 @@ class _ProbeRequest:
         try:
             with warnings.catch_warnings():  # what is looked at is none of the program's doing
                 warnings.simplefilter("ignore")
-                answer = str.__str__(call(self._text))
+                answer = str.__str__(self._ask(self._text))
         except BaseException as error:  # noqa: BLE001
             self.answer(py_db, message=exception_line(error))
         else:

@@ -128,7 +128,7 @@ class Link:
 
     def take_probe_request(self, contents: bytes) -> bool:
         """Whether the probe has been asked, which answers then; else it is pydevd's to answer."""
-        return bool(self._probe.take_probe_request(self.py_db, contents))
+        return bool(self._probe.take_probe_request(self.py_db, contents, self._probe.call))
 
     def answer_failure(self, request: dict[str, Any], message: str) -> None:
         """Answers a request of which pydevd lost hold."""
