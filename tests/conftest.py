@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import hypothesis
@@ -26,6 +27,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_configure() -> None:
     """Under xdist each worker has a mark of its own, and looks for its own only."""
     leftovers.mark()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def debugged_tests_have_a_place_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """At its end a pytest clears away what earlier ones have left in the place that they share: one
+    that is debugged would do so for this one, for a minute where whole suites have run before."""
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(tmp_path_factory.mktemp("debugged"))
 
 
 @pytest.fixture(autouse=True)

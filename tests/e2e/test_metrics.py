@@ -69,11 +69,11 @@ async def test_sessions_stops_output_and_requests_are_counted(
     assert value(found, "relay_http_request_seconds_bucket", le="+Inf", **created) == 2
     assert not any("sess_" in value for _, labels in found for _, value in labels)
 
-    asked = value(found, "relay_dap_request_seconds_count", command="evaluate")
+    asked = value(found, "relay_dap_request_seconds_count", command="relayProbe")
     await session.evaluate("1")
     await session.delete()
     later = await scrape(api, "/api/v1/metrics")
-    assert value(later, "relay_dap_request_seconds_count", command="evaluate") > asked
+    assert value(later, "relay_dap_request_seconds_count", command="relayProbe") > asked
     assert value(later, "relay_sessions", status="paused") == 0
     assert value(later, "relay_stops_total", reason="breakpoint") == 1
     assert (
