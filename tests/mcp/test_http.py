@@ -11,7 +11,6 @@ import trio
 from mcp import McpError, types
 
 from relay import Settings
-from relay.faces.mcp import extra
 from tests.e2e.api import Api
 from tests.e2e.conftest import running_relay
 from tests.e2e.test_attach import LOOP, free_port, lives_on, target
@@ -138,7 +137,7 @@ async def test_the_run_to_breakpoint_calls_are_tools_of_their_own_table(
 
 
 async def test_mcp_is_guarded_as_the_api_is(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
+    settings: Settings,
 ) -> None:
     with trio.fail_after(DEADLINE):
         guarded = settings.model_copy(update={"token": "let-me-in-please"})
@@ -158,9 +157,6 @@ async def test_mcp_is_guarded_as_the_api_is(
             assert await status(Origin="http://evil.example") == 403
             assert await status(Host="evil.example") == 403
             assert await status("/v1") == 404
-            with monkeypatch.context() as patched:
-                patched.setattr(extra, "is_missing", lambda: True)
-                assert await status() == 501
             assert await status() == 200
 
 

@@ -333,20 +333,6 @@ async def _lines(stdout: trio.abc.ReceiveStream) -> AsyncIterator[dict[str, Any]
     assert not held
 
 
-def test_without_the_extra_the_command_says_how_to_get_it(tmp_path: Path) -> None:
-    hidden = "import sys; sys.modules['mcp'] = None; from relay.__main__ import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", hidden, "mcp"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert "pip install 'debug-relay[mcp]'" in done.stderr
-
-
 async def test_a_failing_test_is_one_call_and_its_cause_another(
     program: Callable[..., Program], tmp_path: Path
 ) -> None:

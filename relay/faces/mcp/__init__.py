@@ -7,5 +7,6 @@
 - `server`: the table as a server of the MCP SDK
 - `stdio`, `http`: its two transports; `command`: `relay mcp`
 
-Only `server`, `stdio` and what `http` loads later import the SDK, which is an extra.
+Only `server`, `stdio` and what `http` loads later import the SDK, when the
+face is first used: that takes half a second.
 """

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from relay.config import ConfigurationError, Settings, apply_log_level, load_settings
-from relay.faces.mcp.extra import MISSING, is_missing
 
 
 @click.command("mcp", short_help="Tools for agents, over MCP on standard input and output.")
@@ -40,7 +39,7 @@ from relay.faces.mcp.extra import MISSING, is_missing
 def mcp(tools: str, **options: Any) -> None:
     """Serve MCP on standard input and output, with debug sessions of its own.
 
-    Started by an MCP client, not by you. Needs the extra: pip install 'debug-relay[mcp]'.
+    Started by an MCP client, not by you.
     When the client closes the input, every program that was started ends.
 
     \b
@@ -48,8 +47,6 @@ def mcp(tools: str, **options: Any) -> None:
       claude mcp add debug -- relay mcp
     A running `relay serve` speaks MCP, too, at http://127.0.0.1:5679/mcp
     """
-    if is_missing():
-        raise click.ClickException(MISSING)
     options["log_level"] = options["log_level"] or "warning"
     settings = _settings(options)
     import trio

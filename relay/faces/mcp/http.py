@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import trio
 
 from relay import __version__
-from relay.errors import NotSupported, RouteNotFound
+from relay.errors import RouteNotFound
 from relay.faces.common.asgi import ROUTE, HubLike, Receive, Scope, Send
-from relay.faces.mcp import extra
 from relay.faces.mcp.tables import table_of
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class McpMount:
         self._starting = trio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request; raises NotSupported without the SDK, RouteNotFound below other paths."""
+        """Serve one request; raises RouteNotFound below other paths."""
         path = scope["path"].rstrip("/")
         if path not in TABLES:
             raise RouteNotFound(
@@ -44,8 +43,6 @@ class McpMount:
                 method=scope["method"],
                 path=scope["path"][:200],
             )
-        if extra.is_missing():
-            raise NotSupported(extra.MISSING, suggestion=f"Run {extra.INSTALL}, and restart")
         scope[ROUTE] = path
         self._hub.check_open()
         manager = await self._manager(TABLES[path])
