@@ -513,6 +513,10 @@ async def test_a_condition_is_asked_once_a_pass(api: Api, program: Write) -> Non
     await session.delete()
 
 
+@pytest.mark.skipif(
+    any(name in os.environ for name in EVERY_LINE),
+    reason="this run of the tests is with every event",
+)
 async def test_a_loop_with_a_breakpoint_in_its_function_keeps_its_speed(
     api: Api, program: Write
 ) -> None:
