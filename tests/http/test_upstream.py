@@ -99,6 +99,56 @@ async def test_a_head_is_sent_apart_from_its_body() -> None:
     assert sent[1:] == [b"{}"]
 
 
+CLIENTS = 5
+
+
+async def order_of_answers(config: Config) -> list[str]:
+    """Some requests wake together: when each is looked at, and when its answer is with the socket."""
+    order: list[str] = []
+    woken, all_wait = trio.Event(), trio.Event()
+    answer = [(b"content-length", b"2")]
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await nothing(scope, receive, send)
+            return
+        if woken.statistics().tasks_waiting == CLIENTS - 1:
+            all_wait.set()
+        await woken.wait()
+        order.append("woken")
+        await send({"type": "http.response.start", "status": 200, "headers": answer})
+        await send({"type": "http.response.body", "body": b"{}", "more_body": False})
+        order.append("sent")
+
+    config.bind, config.errorlog = ["127.0.0.1:0"], None
+    async with trio.open_nursery() as nursery:
+        (bound,) = await nursery.start(partial(serve, app, config, mode="asgi"))  # type: ignore[arg-type]
+        port = int(bound.rpartition(":")[2])
+        clients = [await trio.open_tcp_stream("127.0.0.1", port) for _ in range(CLIENTS)]
+        for client in clients:
+            await client.send_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        with trio.fail_after(30):
+            await all_wait.wait()
+            woken.set()
+            for client in clients:
+                assert (await read_response(client)).endswith(b"{}")
+                await client.aclose()
+        nursery.cancel_scope.cancel()
+    return order
+
+
+async def test_those_that_wake_together_are_all_looked_at_before_the_first_is_answered() -> None:
+    assert (await order_of_answers(Config()))[:CLIENTS] == ["woken"] * CLIENTS
+
+
+async def test_ours_are_answered_as_they_wake() -> None:
+    upstream.hypercorn_http1.install()
+    assert (
+        await order_of_answers(upstream.hypercorn_http1.RelayConfig())
+        == ["woken", "sent"] * CLIENTS
+    )
+
+
 # hypercorn_stream -----------------------------------------------------------------------
 
 

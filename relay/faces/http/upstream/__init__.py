@@ -3,7 +3,8 @@
 Each file names what it waits for; `tests/http/test_upstream.py` has a test for each, which asks
 the libraries as they come and fails when one has repaired it: then the file can go.
 
-- `hypercorn_http1`: answers without a body, protocol upgrades, heads sent apart from bodies
+- `hypercorn_http1`: answers without a body, protocol upgrades, heads sent apart from bodies, and
+  answers only after all that woke with them have been looked at
 - `hypercorn_stream`: a channel for each body, and hang-ups that only a listening app notices
 - `hypercorn_idle`: a task for each pause between two requests
 - `hypercorn_disconnect`: a disconnect after each finished answer

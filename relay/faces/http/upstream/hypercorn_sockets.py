@@ -1,4 +1,5 @@
-"""The sockets that Hypercorn has: the listener is not inherited, and connections are cut.
+"""The sockets that Hypercorn has: the listener is not inherited, what fits is sent at once, and
+connections are cut.
 
 Knows descriptors and Hypercorn's word that it listens. Knows no HTTP.
 
@@ -13,6 +14,7 @@ import socket
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 import trio
 
@@ -34,6 +36,20 @@ class ListeningStatus:
         # a debuggee that inherited it would keep the port.
         os.set_inheritable(self._descriptor, False)
         self._task_status.started(self._url)
+
+
+def send_now(send: Any, data: bytes) -> bytes:
+    """Send what the connection takes without waiting; gives what is left to be sent in turn.
+
+    `send` is Hypercorn's for this connection.
+    """
+    server = send.__self__
+    if server.send_lock.locked() or not isinstance(server.stream, trio.SocketStream):
+        return data
+    try:
+        return data[os.write(server.stream.socket.fileno(), data) :]
+    except OSError:  # full, or broken: whoever sends it in turn learns of it
+        return data
 
 
 def sever(place: Place) -> int:
