@@ -277,9 +277,10 @@ async def open_relay(
     settings = settings or Settings()
     failure: Exception | None = None
     async with _opened_store(settings, persist) as store, trio.open_nursery() as nursery:
-        if standby is True:
-            standby = Standby(nursery, settings.standby, settings.standby_minutes)
-        hub = Hub(settings, nursery, store, standby=standby or None)
+        given = standby if isinstance(standby, Standby) else None
+        if standby is True and settings.standby > 0:
+            given = Standby(nursery, settings.standby, settings.standby_minutes)
+        hub = Hub(settings, nursery, store, standby=given)
         try:
             if store is not None:
                 for kept in await trio.to_thread.run_sync(store.load):

@@ -51,7 +51,7 @@ class Standby:
     ) -> None:
         self._nursery = nursery
         self.most = most
-        """How many may wait at once; with 0 none ever does."""
+        """How many may wait at once; at least one."""
         self.renews = renews
         """Whether a launch is to have the next one prepared."""
         self._minutes = minutes
@@ -63,18 +63,11 @@ class Standby:
         """Those that have been started and that nobody has taken."""
         return [place.spare for place in self._places.values() if place.spare is not None]
 
-    @property
-    def is_any_prepared(self) -> bool:
-        """Whether one waits, or is being started."""
-        return bool(self._places)
-
     def prepare(self, key: Hashable, begin: Begin) -> None:
         """Have one started for the next launch with this key, if none waits. Returns at once.
 
         The one whose key was not asked for longest gives way. A start that fails leaves none.
         """
-        if self.most < 1:
-            return
         if key in self._places:
             self._places.move_to_end(key)
             return

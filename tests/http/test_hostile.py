@@ -50,6 +50,7 @@ GET = b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n"
         (b"get /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n", (200, None)),
         (b"GET http://localhost/api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n", (200, None)),
         (b"GET /api/v1/health HTTP/1.0\r\n\r\n", (200, None)),
+        (b"GET /api/v1/health HTTP/1.2\r\nHost: localhost\r\n\r\n", (200, None)),
         (GET + b"X-Request-ID: \xff\xfe\r\n\r\n", (200, None)),
         (GET + b"X-Odd: \xff\xfe\r\nCookie: a=\xff\r\nAccept: \xff\r\n\r\n", (200, None)),
         (GET + b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n", (200, None)),

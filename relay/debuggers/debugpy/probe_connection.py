@@ -74,16 +74,14 @@ class ProbeLink:
         timeout: float | None,
         arguments: Mapping[str, Any],
     ) -> str:
-        if at is None:  # the debugger's own thread is never interrupted
-            expression = probe_calls.expression(do, stop=self._stop, **arguments)
-            return await self.evaluate(expression, None, timeout)
-        if not self._direct:
-            expression = probe_calls.expression(do, call=number, stop=self._stop, **arguments)
-            return await self.evaluate(expression, at, timeout)
-        question = probe_calls.question(do, call=number, stop=self._stop, **arguments)
-        asked = {"call": question, "frameId": at.dap_id}
-        body = await self._debuggee.request(probe_calls.REQUEST, asked, timeout=timeout)
-        return str(body.get("result", ""))
+        if at is not None and self._direct:
+            question = probe_calls.question(do, call=number, stop=self._stop, **arguments)
+            asked = {"call": question, "frameId": at.dap_id}
+            body = await self._debuggee.request(probe_calls.REQUEST, asked, timeout=timeout)
+            return str(body.get("result", ""))
+        call = None if at is None else number  # the debugger's own thread is never interrupted
+        expression = probe_calls.expression(do, call=call, stop=self._stop, **arguments)
+        return await self.evaluate(expression, at, timeout)
 
     async def ask_any_time(
         self, do: str, timeout: float | None, /, **arguments: Any

@@ -55,10 +55,7 @@ def view(route: Route, hub: HubLike) -> View:
 
 
 class ShortWay:
-    """The same for most requests in a sixth less time: their routes are known by their paths.
-
-    Everything else is passed on to `quart`.
-    """
+    """The same for most requests, whose routes are known by their paths; the rest are `quart`'s."""
 
     def __init__(self, routes: Sequence[Route], hub: HubLike, quart: App) -> None:
         self._index = RouteIndex(routes)

@@ -5,7 +5,7 @@ subclass; on servers that are not ours that behaves like the original. On ours
 
 - the answer to bytes that are no request has a body: the envelope;
 - requests to change to HTTP/2 or WebSocket are ignored, as HTTP allows: nothing here
-  speaks them;
+  speaks them. One of HTTP/2 itself is refused, and what follows it is not read;
 - a head goes out together with its body: half the system calls of a small answer;
 - such an answer goes out at once, if the socket takes it: of a thousand requests that wake
   together, the first does not wait until all have been looked at;
@@ -36,8 +36,6 @@ from relay.faces.http.upstream.hypercorn_idle import Idleness
 from relay.faces.http.upstream.hypercorn_sockets import send_now
 from relay.faces.http.upstream.hypercorn_stream import Exchange
 from relay.models import envelope
-
-SPOKEN = (b"1.0", b"1.1")
 
 
 class RelayConfig(Config):
@@ -142,7 +140,7 @@ class EnvelopedH11(H11Protocol):
         if not isinstance(self.config, RelayConfig):
             await super()._create_stream(request)
             return
-        if request.http_version not in SPOKEN:  # what follows a preface of HTTP/2 is no request
+        if not request.http_version.startswith(b"1."):
             await self._send_error_response(400)
             await self.send(Closed())
             return

@@ -289,7 +289,7 @@ def _on_line(code: Any, line: int) -> Any:
 
 def _on_start(code: Any, offset: int) -> Any:
     epoch = _idle.epoch
-    # pydevd takes a tenth of a millisecond for each function's first call, most of them of libraries.
+    # The first call of each function costs pydevd ten times as much, and most are of libraries.
     is_quiet = code.co_filename in epoch.quiet_files and _this_thread.is_known
     if is_quiet and _is_nothing_under_way(code):
         return _monitoring.DISABLE if _idle.epoch is epoch else None

@@ -28,48 +28,38 @@ def take_probe_request(py_db: Any, contents: bytes, ask: Callable[[str], str]) -
     if _MARK not in contents[:_COMMAND_WITHIN].replace(b" ", b""):
         return False
     request = json.loads(contents.decode())
-    asked = _ProbeRequest(request["seq"], request["arguments"]["call"], ask)
-    frame_id = _object_id(request["arguments"]["frameId"])
+    number, arguments = request["seq"], request["arguments"]
+    frame_id = _object_id(arguments["frameId"])
     with py_db._main_lock:
-        asked.thread_id = py_db.suspended_frames_manager.get_thread_id_for_variable_reference(
-            frame_id
-        )
-        if asked.thread_id is not None:
-            py_db.post_internal_command(asked, asked.thread_id)
-            return True
-    asked.answer(py_db, message=f"no thread is stopped that has the frame {frame_id}")
+        thread_id = py_db.suspended_frames_manager.get_thread_id_for_variable_reference(frame_id)
+        if thread_id is not None:
+            py_db.post_method_as_internal_command(
+                thread_id, _answer_question, number, arguments["call"], ask
+            )
+    if thread_id is None:
+        _respond(py_db, number, message=f"no thread is stopped that has the frame {frame_id}")
     return True
 
 
-class _ProbeRequest:
-    """What pydevd takes for a command of its own to a stopped thread."""
+def _answer_question(py_db: Any, number: int, question: str, ask: Callable[[str], str]) -> None:
+    """In the stopped thread. There is one answer, whatever happens."""
+    try:
+        with warnings.catch_warnings():  # what is looked at is none of the program's doing
+            warnings.simplefilter("ignore")
+            answer = str.__str__(ask(question))
+    except BaseException as error:  # noqa: BLE001
+        _respond(py_db, number, message=exception_line(error))
+    else:
+        _respond(py_db, number, body={"result": answer})
 
-    thread_id: Any = None
 
-    def __init__(self, number: int, text: str, ask: Callable[[str], str]) -> None:
-        self._number, self._text, self._ask = number, text, ask
-
-    def can_be_executed_by(self, thread_id: str) -> bool:
-        return bool(self.thread_id == thread_id or self.thread_id.endswith("|" + thread_id))
-
-    def do_it(self, py_db: Any) -> None:
-        """In the stopped thread. It has one answer, whatever happens."""
-        try:
-            with warnings.catch_warnings():  # what is looked at is none of the program's doing
-                warnings.simplefilter("ignore")
-                answer = str.__str__(self._ask(self._text))
-        except BaseException as error:  # noqa: BLE001
-            self.answer(py_db, message=exception_line(error))
-        else:
-            self.answer(py_db, body={"result": answer})
-
-    def answer(self, py_db: Any, **more: Any) -> None:
-        response = {
-            "type": "response",
-            "request_seq": self._number,
-            "command": _COMMAND,
-            "success": "body" in more,
-            **more,
-        }
-        net_command: Any = sys.modules["pydevd"].NetCommand
-        py_db.writer.add_command(net_command(_event_kind(), 0, response, is_json=True))
+def _respond(py_db: Any, number: int, **more: Any) -> None:
+    response = {
+        "type": "response",
+        "request_seq": number,
+        "command": _COMMAND,
+        "success": "body" in more,
+        **more,
+    }
+    net_command: Any = sys.modules["pydevd"].NetCommand
+    py_db.writer.add_command(net_command(_event_kind(), 0, response, is_json=True))

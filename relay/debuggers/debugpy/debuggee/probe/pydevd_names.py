@@ -54,7 +54,7 @@ NEEDS = (
         {
             _CONSTANTS: "get_global_debugger get_thread_id PYDEVD_USE_SYS_MONITORING",
             _PYDB: "find_frame suspended_frames_manager in_project_scope _main_lock"
-            " post_internal_command",
+            " post_method_as_internal_command",
             _FRAMES: "get_thread_id_for_variable_reference get_frames_list",
             "_pydevd_bundle.pydevd_frame_utils:FramesList": "exc_desc trace_obj frame_id_to_lineno",
             _SCHEMA: "_dap_id_to_obj_id _obj_id_to_dap_id _translate_id_to_dap",
