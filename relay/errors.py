@@ -297,12 +297,12 @@ class Unauthorized(RelayError):
 
 
 class Forbidden(RelayError):
-    """The Host is no name of this relay, or the Origin is a foreign one."""
+    """The Host is no name of this relay, or a web page that is not the relay's own asks."""
 
     code, status = "FORBIDDEN", 403
     way_out = (
         "Call the relay by a loopback name, or by one that it was given as --allowed-host, "
-        "and send no foreign Origin header"
+        "and send no foreign Origin and no Sec-Fetch-Site header"
     )
 
 

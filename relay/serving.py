@@ -44,6 +44,11 @@ MOUNTS: Mapping[str, Mount] = {TOOL: tool_app, MCP: McpMount}
 """Faces that HTTP carries, by their paths."""
 
 
+def all_mounts(hub: Hub, commands: click.Group) -> Mapping[str, Mount]:
+    """Those, and the commands of the shell."""
+    return {**MOUNTS, SHELL: partial(shell_app, commands, make_api(hub, ROUTES))}
+
+
 def run_server(settings: Settings, commands: click.Group) -> int:
     """Serve until a signal; returns the exit code. `commands` are those of the shell."""
     _configure_logging(settings)
@@ -115,8 +120,7 @@ async def _serve(
     scope: trio.CancelScope,
     task_status: trio.TaskStatus[str],
 ) -> None:
-    api = make_api(hub, ROUTES)
-    mounts: Mapping[str, Mount] = {**MOUNTS, SHELL: partial(shell_app, commands, api)}
+    mounts = all_mounts(hub, commands)
     await serve(
         hub, settings, routes=ROUTES, mounts=mounts, shutdown=shutdown, task_status=task_status
     )

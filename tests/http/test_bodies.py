@@ -158,7 +158,8 @@ async def test_slow_body(autojump_clock: trio.testing.MockClock) -> None:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    scope: Scope = {"type": "http", "method": "POST", "headers": [(b"content-length", b"100")]}
+    scope: Scope = {"type": "http", "method": "POST", "path": "/"}
+    scope["headers"] = [(b"content-length", b"100")]
     start = trio.current_time()
     await Gateway(app, Guard(settings()), Metrics())(scope, receive, send)
     assert trio.current_time() - start < BODY_SECONDS + 5

@@ -14,7 +14,8 @@ from tests.http.test_routing import error_of
 
 def scope(**headers: str) -> Scope:
     named = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
-    return {"type": "http", "headers": named, "server": ("127.0.0.1", 5679)}
+    request = {"type": "http", "method": "GET", "path": "/api/v1"}
+    return {**request, "headers": named, "server": ("127.0.0.1", 5679)}
 
 
 @pytest.mark.parametrize(

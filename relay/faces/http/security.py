@@ -2,8 +2,9 @@
 
 Knows names, ports and the token. Knows no route: what is mounted beside the API is
 guarded like it. A web page can make a browser call a loopback server; refusing foreign
-Host names stops DNS rebinding, refusing foreign origins stops the rest.
-Source: contract, section 7.
+Host names stops DNS rebinding, refusing foreign origins stops what may write, and what the
+browser says of the page (Fetch Metadata) stops the requests that it sends without an origin.
+Source: contract, section 7; W3C, Fetch Metadata Request Headers.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ class Guard:
     def check(self, scope: Scope) -> None:
         """Raise unless the request may be served."""
         self._check_host(header(scope, b"host"))
-        self._check_origin(header(scope, b"origin"), _server_port(scope))
+        self._check_host(_authority(scope))
+        self._check_page(scope)
         self._check_token(header(scope, b"authorization"))
 
     def _check_host(self, host: bytes | None) -> None:
@@ -67,8 +69,22 @@ class Guard:
             shown = host.decode("latin-1")[:200]
             raise Forbidden(f"the Host {shown!r} is no name of this relay", host=shown)
 
-    def _check_origin(self, origin: bytes | None, port: int | None) -> None:
-        if origin is not None and not accepts_origin(origin, port, self._names):
+    def _check_page(self, scope: Scope) -> None:
+        """The web page that sends it, if one does. An Origin says more than `Sec-Fetch-Site`."""
+        origin = header(scope, b"origin")
+        if origin is not None:
+            self._check_origin(origin, _server_port(scope))
+            return
+        site = header(scope, b"sec-fetch-site")
+        if site not in _OWN_SITES and not _is_navigation(scope):
+            shown = (site or b"").decode("latin-1")[:200]
+            raise Forbidden(
+                f"requests of other web pages are refused (Sec-Fetch-Site: {shown})",
+                sec_fetch_site=shown,
+            )
+
+    def _check_origin(self, origin: bytes, port: int | None) -> None:
+        if not accepts_origin(origin, port, self._names):
             shown = origin.decode("latin-1")[:200]
             raise Forbidden(f"requests from the origin {shown!r} are refused", origin=shown)
 
@@ -78,6 +94,33 @@ class Guard:
         scheme, _, offered = (authorization or b"").partition(b" ")
         if scheme.lower() != b"bearer" or not hmac.compare_digest(offered.strip(), self._token):
             raise Unauthorized("this relay asks for a bearer token")
+
+
+_OWN_SITES = (None, b"same-origin", b"none")
+"""`Sec-Fetch-Site` of what is no browser, of the relay's own pages, and of an address typed in.
+
+`same-site` is a page of another port, and so of another program.
+"""
+
+
+def _is_navigation(scope: Scope) -> bool:
+    """Whether somebody follows a link: the answer is shown to them, and no page can read it."""
+    return (
+        scope["method"] in ("GET", "HEAD")
+        and header(scope, b"sec-fetch-mode") == b"navigate"
+        and header(scope, b"sec-fetch-dest") == b"document"
+    )
+
+
+def _authority(scope: Scope) -> bytes | None:
+    """Host and port in a request's target that is a whole URL; None in any other."""
+    target: str = scope["path"]
+    if target.startswith("/"):
+        return None
+    try:
+        return urlsplit(target).netloc.encode() or None
+    except ValueError:
+        return None  # no path can be read from it either, so nothing is served
 
 
 @lru_cache(maxsize=256)
