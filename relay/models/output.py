@@ -65,7 +65,9 @@ class EventPage(Resource):
     events: list[EventView]
     next_cursor: str
     has_more: bool
-    dropped: int = Field(0, description="Events lost to the cap before the first one here")
+    dropped: int = Field(
+        0, description="Events lost to the cap from the given cursor up to `next_cursor`"
+    )
     session_status: str
 
 

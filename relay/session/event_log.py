@@ -1,8 +1,8 @@
 """EventLog: what happened in a session, numbered from 1 without gaps, and waited for.
 
-Knows order, bounds, cursors and who waits. Refuses to know what any event means: types
-are words and bodies are data. Appending is synchronous and cheap; a reader that was
-too slow learns how many events it missed.
+Knows order, bounds, cursors and who waits. Refuses to know what any event means, but for one
+thing: a program can print without end, so output makes room for output. Appending is synchronous
+and cheap; a reader that was too slow learns how many events it missed.
 Source: contract, section 6.
 """
 
@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+import heapq
+import itertools
 import json
 import math
 from collections import deque
 from collections.abc import Mapping, Set
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import trio
@@ -27,6 +30,11 @@ EVENT_OVERHEAD = 200
 """Bytes that an event takes besides its body, about."""
 
 LONGEST_CURSOR = 100
+
+OUTPUT = "output"
+"""The type whose events have one half of the log when it is full. All others have the other."""
+
+_seq = attrgetter("seq")
 
 
 class Event(NamedTuple):
@@ -41,8 +49,9 @@ class Event(NamedTuple):
 class EventSlice(NamedTuple):
     """What a reader gets.
 
-    `next_seq` is the `after` of the next read; `dropped` counts the events, of any type,
-    that were lost between the reader's `after` and the first one still there.
+    `next_seq` is the `after` of the next read; `dropped` counts the events, of any type, that are
+    lost between the reader's `after` and that. A reader who wants no output is not told of output
+    that went while everything else stayed.
     """
 
     events: list[Event]
@@ -51,10 +60,34 @@ class EventSlice(NamedTuple):
     dropped: int
 
 
+class _Share:
+    """The events that have one half of a full log: in their order, with what they weigh."""
+
+    # Invariant: what is lost was older than what is there.
+
+    def __init__(self) -> None:
+        self.events: Shelf[Event] = Shelf()
+        self.bytes = 0
+        self.lost_through = 0
+        """The number of the newest event that had to go; 0 if none had to."""
+        self._weights: deque[int] = deque()  # of events, in the same order
+
+    def append(self, event: Event) -> None:
+        self.events.append(event)
+        weight = EVENT_OVERHEAD + _weight(event.body)
+        self._weights.append(weight)
+        self.bytes += weight
+
+    def drop_oldest(self) -> None:
+        self.lost_through = self.events.shift().seq
+        self.bytes -= self._weights.popleft()
+
+
 class EventLog:
     """The events of one session: at most `limit_events` of them, and `limit_bytes` in all.
 
-    The newest event is always kept, however big.
+    Where that is too little, the share that has more loses its oldest. The newest event is always
+    kept, however big.
     """
 
     def __init__(self, limit_events: int = 10_000, limit_bytes: int = 16 * 1024 * 1024) -> None:
@@ -63,19 +96,17 @@ class EventLog:
         self.last_seq = 0
         self.closed = False
         self.dropped = 0  # events that the caps have taken
-        self._events: Shelf[Event] = Shelf()
-        self._weights: deque[int] = deque()  # of _events, in the same order
-        self._bytes = 0
+        self._output, self._others = _Share(), _Share()
         self._waiters = Waiters()
+
+    def __len__(self) -> int:
+        return len(self._output.events) + len(self._others.events)
 
     def append(self, type: str, body: Mapping[str, Any]) -> Event:
         """Add an event and wake who waits for its type. Also works after `close`."""
         self.last_seq += 1
         event = Event(self.last_seq, type, utc_now(), body)
-        self._events.append(event)
-        weight = EVENT_OVERHEAD + _weight(body)
-        self._weights.append(weight)
-        self._bytes += weight
+        (self._output if type == OUTPUT else self._others).append(event)
         self._trim()
         self._waiters.wake(type)
         return event
@@ -88,7 +119,9 @@ class EventLog:
         has_more = len(found) > limit
         del found[limit:]
         next_seq = found[-1].seq if has_more else self.last_seq
-        return EventSlice(found, next_seq, has_more, self._dropped(after))
+        all_kinds = types is None or OUTPUT in types
+        through = next_seq if all_kinds else min(next_seq, self._others.lost_through)
+        return EventSlice(found, next_seq, has_more, self._lost(after, through))
 
     async def wait(
         self, after: int, *, types: Set[str] | None = None, timeout: float = math.inf
@@ -120,27 +153,39 @@ class EventLog:
         return len(self._waiters)
 
     def _matching(self, after: int, limit: int, types: Set[str] | None) -> list[Event]:
-        if types is None:
-            return self._events.after(after, limit)
-        found = []
-        for event in self._events.after(after, self.limit_events + 1):
-            if event.type in types:
-                found.append(event)
-                if len(found) == limit:
-                    break
-        return found
+        """Up to `limit`, across what was lost."""
+        others = iter(self._others.events.after(after, limit if types is None else len(self)))
+        if types is not None:
+            others = (event for event in others if event.type in types)
+        if types is None or OUTPUT in types:
+            output = self._output.events.after(after, limit)
+            others = heapq.merge(output, others, key=_seq)
+        return list(itertools.islice(others, limit))
+
+    def _lost(self, after: int, through: int) -> int:
+        """How many events numbered above `after`, up to `through`, are gone."""
+        newest = max(self._output.lost_through, self._others.lost_through)
+        if after >= min(through, newest):
+            return 0
+        shares = (self._output, self._others)
+        return through - after - sum(share.events.count(after, through) for share in shares)
 
     def _trim(self) -> None:
-        events = self._events
-        while len(events) > 1 and (
-            len(events) > self.limit_events or self._bytes > self.limit_bytes
+        while (many := len(self)) > 1 and (
+            many > self.limit_events or self._output.bytes + self._others.bytes > self.limit_bytes
         ):
-            events.shift()
+            self._bigger(by_count=many > self.limit_events).drop_oldest()
             self.dropped += 1
-            self._bytes -= self._weights.popleft()
 
-    def _dropped(self, after: int) -> int:
-        return max(0, self._events.first.seq - 1 - after) if self._events else 0
+    def _bigger(self, *, by_count: bool) -> _Share:
+        """The share that has more, unless that is the newest event."""
+        output, others = self._output, self._others
+        if by_count:
+            is_output = len(output.events) > len(others.events)
+        else:
+            is_output = output.bytes > others.bytes
+        bigger, smaller = (output, others) if is_output else (others, output)
+        return smaller if bigger.events.first.seq == self.last_seq else bigger
 
 
 def _weight(value: object) -> int:

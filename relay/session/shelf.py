@@ -88,6 +88,11 @@ class Shelf(Generic[T]):
         start = bisect_right(self._items, seq, lo=self._head, key=_seq)
         return self._items[max(start, len(self._items) - limit) :]
 
+    def count(self, after: int, through: int) -> int:
+        """How many are numbered above `after`, up to `through`; O(log n)."""
+        start = bisect_right(self._items, after, lo=self._head, key=_seq)
+        return bisect_right(self._items, through, lo=start, key=_seq) - start
+
     def _compact(self) -> None:
         if self._head >= _COMPACT_FROM and self._head * 2 >= len(self._items):
             del self._items[: self._head]

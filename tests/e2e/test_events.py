@@ -253,5 +253,32 @@ async def test_dropped_events_are_counted(settings: Settings, program: Write) ->
         await session.launch(script.text)
         page = await session.get("/events", limit=1000)
         assert page["dropped"] > 0
-        assert page["events"][0]["seq"] == page["dropped"] + 1
+        assert page["events"][-1]["seq"] == page["dropped"] + 100
         assert len(page["events"]) == 100
+
+
+async def test_a_flood_of_output_pushes_nothing_else_out(
+    settings: Settings, program: Write
+) -> None:
+    script = program("""
+        import time
+        mark = "begun"  # @begun
+        for number in range(400):
+            print(number, flush=True)
+            time.sleep(0.004)  # so that few lines are read at once
+        mark = "over"  # @over
+    """)
+    async with hub_and_api(settings.model_copy(update={"event_limit": 100})) as (_, api):
+        session = await api.session()
+        for mark in ("begun", "over"):
+            await session.breakpoint(script.text, script.line(mark))
+        await session.launch(script.text)
+        stop = await session.resume(wait=LONG)
+        assert stop["current_location"]["line"] == script.line("over")
+        stops = await session.get("/events", types="stopped,continued")
+        kinds = [event["type"] for event in stops["events"]]
+        assert kinds == ["stopped", "continued", "stopped"]
+        assert stops["dropped"] == 0
+        page = await session.get("/events", limit=1000)
+        assert page["dropped"] > 0
+        assert page["events"][-1]["seq"] == len(page["events"]) + page["dropped"]

@@ -75,6 +75,73 @@ def test_the_bytes_are_bounded_and_the_newest_is_kept() -> None:
     assert seqs(log) == [11]
 
 
+def test_output_takes_no_place_from_what_else_happened() -> None:
+    log = EventLog(limit_events=10)
+    for _ in range(3):
+        log.append("stopped", {})
+        for _ in range(100):
+            log.append("output", {})
+    assert seqs(log, 0, 9, "stopped") == [1, 102, 203]
+    assert seqs(log, 0, 9, "output") == list(range(297, 304))
+    assert log.read(0, 9, {"stopped"}).dropped == 0
+    assert log.read(0, 9, {"output"}).dropped == 300 - 7
+    assert log.read(0).dropped == 300 - 7
+
+
+def test_output_takes_no_bytes_from_what_else_happened() -> None:
+    log = EventLog(limit_bytes=10_000)
+    for _ in range(3):
+        log.append("stopped", {})
+        for _ in range(20):
+            log.append("output", {"output": "x" * 2000})
+    assert seqs(log, 0, 9, "stopped") == [1, 22, 43]
+    log.append("output", {"output": "x" * 50_000})
+    assert seqs(log, 0, 9, "output") == [64]
+
+
+def test_a_reader_is_told_what_is_lost_of_what_it_reads() -> None:
+    log = EventLog(limit_events=4)
+    log.append("stopped", {})
+    for _ in range(5):
+        log.append("output", {})
+    log.append("stopped", {})
+    assert seqs(log) == [1, 5, 6, 7]
+    assert log.read(0)[1:] == (7, False, 3)
+    assert log.read(0, 1)[1:] == (1, True, 0)
+    assert log.read(1, 1)[1:] == (5, True, 3)
+    assert log.read(5, 1)[1:] == (6, True, 0)
+    assert log.read(0, 9, {"stopped"})[1:] == (7, False, 0)
+
+
+@given(
+    st.lists(st.sampled_from(["output", "output", "output", "stopped", "continued"]), max_size=60),
+    st.integers(1, 12),
+    st.integers(1, 7),
+    st.sampled_from([None, {"output"}, {"stopped"}, {"output", "stopped"}]),
+)
+def test_pages_have_all_that_is_kept_and_say_all_that_is_not(
+    types: list[str], held: int, limit: int, wanted: set[str] | None
+) -> None:
+    log = filled(*types, limit_events=held)
+    every = dict(enumerate(types, 1))
+    kept = {*seqs(log, 0, 99, "output"), *seqs(log, 0, 99, "stopped", "continued")}
+    assert len(kept) == len(log) == min(held, len(types))
+    assert not types or len(types) in kept
+    found: list[int] = []
+    dropped, after, has_more = 0, 0, True
+    while has_more:
+        page = log.read(after, limit, wanted)
+        found += [event.seq for event in page.events]
+        dropped += page.dropped
+        after, has_more = page.next_seq, page.has_more
+    assert found == sorted(seq for seq in kept if wanted is None or every[seq] in wanted)
+    lost_others = [seq for seq, kind in every.items() if kind != "output" and seq not in kept]
+    if wanted != {"stopped"}:
+        assert dropped == log.dropped == len(types) - len(kept)
+    else:
+        assert bool(dropped) == bool(lost_others)
+
+
 def test_appending_is_quick() -> None:
     log = EventLog()
     started = time.process_time()  # others may be busy here
@@ -138,8 +205,8 @@ async def test_a_waiter_gets_what_came_in_a_burst_even_if_it_was_dropped_since()
         nursery.start_soon(wait)
         await trio.testing.wait_all_tasks_blocked()
         log.append("stopped", {})
-        log.append("output", {})
-        log.append("output", {})  # the stop has gone before the waiter could look
+        log.append("continued", {})
+        log.append("continued", {})  # the stop has gone before the waiter could look
         await trio.testing.wait_all_tasks_blocked()
         assert found == []
         log.append("stopped", {})

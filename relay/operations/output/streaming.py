@@ -110,7 +110,8 @@ class _EventSource:
         page = self._session.events.read(after, BATCH, self._types)
         sizes = [len(event.body.get("output") or "") for event in page.events]
         found = _fitting(page.events, sizes)
-        whole = len(found) == len(page.events)
+        if len(found) < len(page.events):
+            page = self._session.events.read(after, len(found), self._types)
         return _Page(
             [
                 StreamItem(
@@ -120,9 +121,9 @@ class _EventSource:
                         seq=event.seq, type=event.type, timestamp=event.timestamp, body=event.body
                     ),
                 )
-                for event in found
+                for event in page.events
             ],
-            page.next_seq if whole else found[-1].seq,
+            page.next_seq,
             page.dropped,
         )
 
