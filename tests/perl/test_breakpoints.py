@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from relay.perl import source
-from tests.perl.driver import Refused, adapter
+from tests.perl.driver import Body, Refused, adapter
 from tests.programs import Program
 
 PLACES = """
@@ -277,3 +277,49 @@ async def test_files_that_come_by_do_have_breakpoints_each_time(tmp_path: Path) 
         assert await perl.end() == 0
         assert perl.printed("stdout") == b"2\n4\n6\n"
         assert [e["breakpoint"]["verified"] for e in perl.events("breakpoint")] == [True]
+
+
+OWN = """
+    package Own;
+    our $made = "made";    # @top
+    sub name { return $made }
+    1;
+"""
+
+
+@pytest.mark.parametrize("how", ["use lib", "includePaths", "PERL5LIB"])
+async def test_own_modules_are_stopped_at_as_they_load_wherever_they_lie(
+    tmp_path: Path, how: str
+) -> None:
+    # Names of directories that perl's own have, too.
+    module = Program.write(tmp_path / "opt" / "perl5" / "perl" / "Own.pm", OWN)
+    library = str(module.path.parent)
+    by_itself = f"use lib '{library}';\n" if how == "use lib" else ""
+    program = Program.write(tmp_path / "main.pl", f"{by_itself}use Own;\nprint Own::name();\n")
+    options: dict[str, Body] = {
+        "use lib": {},
+        "includePaths": {"includePaths": [library]},
+        "PERL5LIB": {"env": {"PERL5LIB": f"/usr/share/perl5:{library}"}},
+    }
+    async with adapter() as perl:
+        await perl.start(program, **options[how])
+        [placed] = await perl.places(module, "top")
+        assert placed["verified"], placed
+        await perl.ask("configurationDone")
+        why, frames = await perl.stop()
+        assert why["hitBreakpointIds"] == [placed["id"]]
+        assert frames[0]["line"] == module.line("top")
+        await perl.ask("continue", threadId=1)
+        assert await perl.end() == 0
+        assert perl.printed("stdout") == b"made"
+
+
+async def test_modules_that_perl_names_run_before_breakpoints_are_set(tmp_path: Path) -> None:
+    """So that the program's own lines are known when they are: those of a library wait."""
+    program = Program.write(tmp_path / "main.pl", "use File::Temp ();\nmy $x = 1;    # @own\n")
+    async with adapter() as perl:
+        await perl.start(program)
+        [placed] = await perl.places(program, "own")
+        assert placed["verified"]
+        await perl.ask("configurationDone")
+        await perl.stop()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -74,8 +76,16 @@ TOOLS = [
 ]
 
 
-def plainly(program: str, args: list[str], stdin: bytes) -> tuple[int, bytes, bytes]:
-    done = subprocess.run(["perl", program, *args], input=stdin, capture_output=True, timeout=60)
+def plainly(
+    program: str, args: list[str], stdin: bytes, env: Mapping[str, str] | None = None
+) -> tuple[int, bytes, bytes]:
+    done = subprocess.run(
+        ["perl", program, *args],
+        input=stdin,
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        timeout=60,
+    )
     return done.returncode, done.stdout, done.stderr
 
 
@@ -127,6 +137,33 @@ async def test_real_programs_print_the_same(tool: str, arguments: list[str]) -> 
         assert (code, perl.printed("stdout"), perl.printed("stderr")) == expected
 
 
+SURROUNDINGS = """
+    print map { "$_=$ENV{$_}\\n" } sort keys %ENV;
+    print `env | sort`;
+    system $^X, '-d', '-e', 'print "debugged\\n"';
+    print "status $?\\n";
+"""
+
+
+@pytest.mark.parametrize("own", [None, "", "BEGIN { print qq{its own\\n} } sub DB::DB { }"])
+async def test_the_environment_is_the_users_for_the_program_and_its_children(
+    tmp_path: Path, own: str | None
+) -> None:
+    """And so is Perl's debugger, for a child that asks for it."""
+    program = Program.write(tmp_path / "surroundings.pl", SURROUNDINGS)
+    env = {"_": "the same", "PERLDB_OPTS": "NonStop=1 LineInfo=/dev/null"}
+    if own is not None:
+        env["PERL5DB"] = own
+    expected = plainly(program.text, [], b"", env)
+    assert b"status " in expected[1]
+    async with adapter() as perl:
+        await perl.start(program, env=env, stdin="")
+        await perl.ask("configurationDone")
+        code = await perl.end()
+        assert perl.printed("stdout").decode() == expected[1].decode()
+        assert (code, perl.printed("stderr")) == (expected[0], expected[2])
+
+
 async def test_what_cannot_start_or_compile_says_why(tmp_path: Path) -> None:
     broken = Program.write(tmp_path / "broken.pl", "use strict;\nmy $x = ;\n")
     expected = plainly(broken.text, [], b"")
@@ -146,6 +183,7 @@ async def test_what_cannot_start_or_compile_says_why(tmp_path: Path) -> None:
 FIRST_LINES = {
     "lines": '#!{perl} -ln\nmy $x = uc $_;\nprint "<$x>";    # @in\n',
     "printed": "#!{perl} -wp\ns/l/L/;\n$_ .= join ',', grep /Relay/, keys %INC;    # @in\n",
+    "environment": '#!{perl} -n\nprint "[", $ENV{PERL5DB} // "none", "]";    # @in\n',
     "tainted": '#!{perl} -Tw\nmy $path = $ENV{PATH};\nprint "${^TAINT}\\n";    # @in\n'
     "system $path;\n",
 }

@@ -34,6 +34,7 @@ our ($arch, %number, $here, $place);
 our $no_seccomp = 0;
 our $module = 'Devel/RelayHook.pm';
 our ($dir, @inc, $script);      # where this file is, and what the program was started with
+our @libraries;     # directories of what others wrote, each with a slash at its end
 our $program_mask;   # signals that the program itself blocks
 our $effect = 0;    # an expression with side effects runs
 
@@ -263,12 +264,14 @@ sub interrupt {
 
 sub import_hook {
     my (undef, $how, $where, @options) = @_;
-    return delete $INC{$module} if $pid;
+    return read_again() if $pid;
     $INC{$module} = __FILE__ if is_read_twice($0);
     $no_seccomp = grep { $_ eq 'noseccomp' } @options;
     save();
     $script = $0;
     learn_system();
+    learn_libraries();
+    give_back_perl5db() if !exists $INC{$module};
     connect_up($how || '', $where);
     send_json({
         event => 'hello', pid => \"$$", version => sprintf('%vd', $^V), cwd => cwd(),
@@ -292,6 +295,42 @@ sub is_read_twice {
     return $head =~ /^#!.*perl.*\s-[acdflnpstTuUvwWX0-7]*[np]/;
 }
 
+# What perl asks its environment for is there no more: the module needs not be read again.
+sub read_again {
+    delete $INC{$module};
+    give_back_perl5db();
+}
+
+# perl writes what -d:RelayHook means into PERL5DB. The program and its children have their own.
+sub give_back_perl5db {
+    my @words;
+    if (open my $file, '<', '/proc/self/environ') {
+        local $/ = "\0";
+        @words = grep { index($_, 'PERL5DB=') == 0 } <$file>;
+        chomp @words;
+    }
+    if (@words) { $ENV{PERL5DB} = substr $words[0], 8 }
+    else { delete $ENV{PERL5DB} }
+}
+
+# Those that perl itself names: in @INC they follow what the user put there, and Config.pm,
+# which lies in one of them, says where they begin.
+sub learn_libraries {
+    my (%named, $begun);
+    for my $directory (@inc) {
+        open my $file, '<', "$directory/Config.pm" or next;
+        my @found = map { /^\s*(?:archlib|privlib|sitearch|sitelib)exp => '(.+)',$/ ? $1 : () } <$file>;
+        %named = map { $_ => 1 } @found if grep { $_ eq $directory } @found;
+    }
+    my %own = map { $_ => 1 } grep { !$named{$_} } split /:/, $ENV{PERL5LIB} || '';
+    @libraries = map { "$_/" } grep { ($begun ||= $named{$_}) && m{^/} && !$own{$_} } @inc;
+}
+
+sub is_library {
+    my ($name) = @_;
+    return scalar grep { index($name, $_) == 0 } @libraries;
+}
+
 # Until the adapter has set everything up, the program does not run.
 sub wait_for_go {
     return if $configured || !$pid;
@@ -311,7 +350,7 @@ sub postponed {
     my $name = *$glob{NAME} || '';
     if ($name =~ s/^_<//) {
         arrived($name);
-        wait_for_go() if $name !~ m{^/(?:usr|etc|opt|nix)/|/perl5?/};
+        wait_for_go() if !is_library($name);
     }
     ($@, $!, $?) = @was;
 }
