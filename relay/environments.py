@@ -15,13 +15,13 @@ NAME = ".venv"
 ACTIVE = "VIRTUAL_ENV"
 _PYTHON = os.path.join("Scripts", "python.exe") if sys.platform == "win32" else "bin/python"
 
-WITHHELD = ("RELAY_TOKEN",)
-"""Variables of the relay that are none of a program's business."""
+WITHHELD = frozenset({"RELAY_TOKEN"})
+"""Variables of the relay that are none of a program's business; settings may be in any case."""
 
 
 def own_environment() -> dict[str, str]:
-    """The relay's, as far as it is a program's."""
-    return {name: value for name, value in os.environ.items() if name not in WITHHELD}
+    """The relay's, as far as it is a program's: for all that runs code which is not the relay's."""
+    return {name: value for name, value in os.environ.items() if name.upper() not in WITHHELD}
 
 
 def chance_seed() -> int:

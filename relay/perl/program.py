@@ -158,6 +158,11 @@ def _guard(group: int) -> subprocess.Popen[bytes]:
     )
 
 
+def _environment() -> dict[str, str]:
+    """Ours, without what only the relay's own callers are to know."""
+    return {name: value for name, value in os.environ.items() if name.upper() != "RELAY_TOKEN"}
+
+
 def start(launch: Launch, *, seccomp: bool) -> PerlProgram:
     """Raises Refusal 1008 if Perl cannot be started. Call it in the main thread."""
     ours, theirs = socket.socketpair()
@@ -170,7 +175,7 @@ def start(launch: Launch, *, seccomp: bool) -> PerlProgram:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=launch.cwd,
-            env={**os.environ, **launch.env},
+            env={**_environment(), **launch.env},
             pass_fds=[high],
             start_new_session=True,
             bufsize=0,

@@ -24,6 +24,7 @@ import trio
 from relay.actions import Action
 from relay.debuggers.debugpy.debuggee.pydevd.load import SUPPORTED
 from relay.debuggers.debugpy.processes import LISTEN
+from relay.environments import own_environment
 from relay.errors import AttachFailed
 
 GDB_SECONDS = 20.0
@@ -161,6 +162,7 @@ async def _run(command: list[str], pid: int) -> str:
                 stderr=subprocess.STDOUT,
                 check=False,
                 start_new_session=True,
+                env=own_environment(),
                 deliver_cancel=_give_up,
             )
         except OSError as error:

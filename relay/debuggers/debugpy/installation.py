@@ -18,6 +18,7 @@ from relay.debuggers.debugpy.about import (
 )
 from relay.debuggers.debugpy.interpreter import OLDEST, parse, query_argv
 from relay.debuggers.debugpy.processes import obstacle_to_tracing
+from relay.environments import own_environment
 from relay.errors import RelayError
 from relay.models.doctor import Check
 
@@ -43,7 +44,11 @@ async def check_interpreter(settings: Settings) -> Check:
     try:
         with trio.fail_after(INTERPRETER_SECONDS):
             done = await trio.run_process(
-                query_argv(found), capture_stdout=True, stderr=subprocess.DEVNULL, check=False
+                query_argv(found),
+                capture_stdout=True,
+                stderr=subprocess.DEVNULL,
+                check=False,
+                env=own_environment(),
             )
         answer = parse(done.stdout, found)
     except (OSError, trio.TooSlowError, RelayError) as error:

@@ -10,6 +10,7 @@ import trio
 
 from relay.actions import Action
 from relay.debuggers.debugpy.interpreter import OLDEST, Interpreter, parse, query_argv
+from relay.environments import own_environment
 from relay.errors import LaunchFailed
 from relay.session.debuggee.exit_text import describe_exit
 
@@ -51,7 +52,7 @@ async def run_python(argv: list[str], stdin: bytes, python_path: str) -> bytes:
     try:
         with trio.fail_after(ANSWER_SECONDS):
             done = await trio.run_process(
-                argv, stdin=stdin, capture_stdout=True, capture_stderr=True
+                argv, stdin=stdin, capture_stdout=True, capture_stderr=True, env=own_environment()
             )
     except (OSError, subprocess.CalledProcessError, trio.TooSlowError) as error:
         raise LaunchFailed(

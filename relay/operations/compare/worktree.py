@@ -10,6 +10,7 @@ from subprocess import DEVNULL
 
 import trio
 
+from relay.environments import own_environment
 from relay.errors import InvalidRequest
 from relay.operations.compare.scratch import scratch_directory
 
@@ -55,8 +56,9 @@ async def worktree(root: str, revision: str) -> AsyncIterator[str]:
 
 async def _git(directory: str, *words: str) -> tuple[int, str, str]:
     """(exit code, output, complaint)."""
-    done = await trio.run_process(
+    done = await trio.run_process(  # which may run hooks of the repository
         ["git", "-C", directory, *words],
+        env=own_environment(),
         capture_stdout=True,
         capture_stderr=True,
         stdin=DEVNULL,
