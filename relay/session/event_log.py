@@ -114,7 +114,7 @@ class EventLog:
     def read(self, after: int, limit: int = 100, types: Set[str] | None = None) -> EventSlice:
         """Up to `limit` (at least 1) events numbered above `after`, of `types` if given."""
         after = min(max(after, 0), self.last_seq)
-        limit = max(limit, 1)
+        limit = max(min(limit, len(self)), 1)
         found = self._matching(after, limit + 1, types)
         has_more = len(found) > limit
         del found[limit:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import sys
 import time
 from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
@@ -53,6 +54,12 @@ def test_pages_of_some_types() -> None:
     assert ([event.seq for event in page.events], page.next_seq, page.has_more) == ([5], 5, False)
     assert seqs(log, 0, 9, "a", "c") == [1, 3, 4]
     assert log.read(0, 9, {"z"}) == ([], 5, False, 0)
+
+
+def test_no_limit_is_too_large() -> None:
+    log = filled("output", "stopped", "output")
+    assert seqs(log, 0, sys.maxsize) == [1, 2, 3]
+    assert seqs(log, 0, sys.maxsize, "output") == [1, 3]
 
 
 def test_an_empty_log() -> None:
