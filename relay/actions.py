@@ -35,6 +35,7 @@ class Action(Enum):
     RENEW_CRASHED = "Read the program's output, then end the session and create a new one"
     END_OTHER_CLIENT = "Another debug client is attached: end it, or end its session, first"
     USE_OR_DETACH = "Use that session, or detach it first: $session_id"
+    AWAIT_RELEASE = "Look at the program, or set breakpoints, until $held_by releases the session"
     # The program
     START_PROGRAM = "Start a program first: launch it, or attach to it"
     RUN_AGAIN = "The program has ended: create a new session"

@@ -93,6 +93,13 @@ class InvalidSessionState(RelayError):
     way_out = Action.SEE_STATUS
 
 
+class SessionHeld(RelayError):
+    """Another client has taken the session: only that one runs its program."""
+
+    code, status = "SESSION_HELD", 409
+    way_out = Action.AWAIT_RELEASE
+
+
 class BreakpointNotFound(RelayError):
     """The session has no breakpoint of this id."""
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
+from relay.asker import asker
 from relay.config import Settings, apply_log_level
 from relay.dap.lifecycle import Phase
 from relay.debuggers.known import known_debuggers
@@ -104,6 +105,7 @@ class Hub:
         session = self._make(self._new_id(), name, config)
         try:
             await self._admit(session)
+            session.requests.note(asker())
             await session.keep()
         except BaseException:  # whoever asked for it is gone, and nobody knows its id
             session.end(discard=True)
@@ -221,9 +223,12 @@ class Hub:
 
     @contextmanager
     def use(self, session_id: str) -> Iterator[Session]:
-        """The live session, its idle timer resting while the context is open."""
+        """The live session, its idle timer resting while the context is open.
+
+        What is asked of it here is an entry of its requests.
+        """
         session = self.get(session_id)
-        with session.activity():
+        with session.activity(), session.requests.carrying_out(asker()):
             yield session
 
     async def end_session(self, session: Session) -> None:

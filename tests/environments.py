@@ -25,6 +25,7 @@ PLACES = (
     # What a request may say, in which state it is refused, and what is answered and kept.
     *("e2e/test_api_shapes.py", "e2e/test_bad_input.py", "e2e/test_bad_state.py"),
     *("e2e/test_breakpoint_profiles.py", "e2e/test_config_routes.py", "e2e/test_events.py"),
+    "e2e/test_holding.py",
     *("e2e/test_inspect_redaction.py", "e2e/test_metrics.py", "e2e/test_redacted_credentials.py"),
     *("e2e/test_report.py", "e2e/test_session_definition.py", "e2e/test_session_expiry.py"),
     *("e2e/test_session_persistence.py", "e2e/test_session_status.py", "e2e/test_tool_api.py"),

@@ -20,7 +20,13 @@ from tests.sources import ROOT, faults, files, name_of, text_of, tree_of
 STANDARD = sys.stdlib_module_names
 
 LAYERS = (
-    {"relay.actions", "relay.errors", "relay.quick_shell", "relay.staying_imports"},
+    {
+        "relay.actions",
+        "relay.asker",
+        "relay.errors",
+        "relay.quick_shell",
+        "relay.staying_imports",
+    },
     {"relay.dap"},
     {"relay.debuggers.debugpy.debuggee"},
     {"relay.perl"},

@@ -14,6 +14,7 @@ from typing import Any, Self, TypeVar
 import httpx
 import trio
 
+from relay.asker import HTTP
 from relay.client.calls import Call, fill, raw_call, unreachable
 from relay.client.following import Following
 from relay.client.place import SECONDS, ServerAddress
@@ -46,8 +47,10 @@ class AsyncClient(RelayVerbs, AsynchronousVerbs["AsyncSession"]):
         uds: str | Path | None = None,
         token: str | None = None,
         timeout: float = SECONDS,
+        name: str | None = None,
+        face: str = HTTP,
     ) -> None:
-        self.place = ServerAddress.of(url, uds, token, timeout)
+        self.place = ServerAddress.of(url, uds, token, timeout, name, face)
         self._http = httpx.AsyncClient(
             transport=httpx.AsyncHTTPTransport(**self.place.transport), **self.place.options
         )

@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
+from relay.asker import HTTP
 from relay.client.calls import Call, fill, raw_call, unreachable
 from relay.client.following import Following
 from relay.client.place import SECONDS, ServerAddress
@@ -31,7 +32,9 @@ class Client(RelayVerbs, BlockingVerbs["Session"]):
 
     `url` is http://HOST:PORT or unix:PATH, by default RELAY_URL, else http://127.0.0.1:5679;
     `uds` is the path of a Unix socket instead. `token` is by default RELAY_TOKEN. An answer
-    may take `timeout` seconds besides what a request waits on purpose.
+    may take `timeout` seconds besides what a request waits on purpose. `name` is what others see
+    of this client in a session's timeline, and the name under which it can hold one; `face` is
+    for programs that are a face of their own.
 
     Every call raises the RelayError that the relay answers with, InvalidRequest for fields
     that it would refuse, or RelayUnreachable if nobody answers. May be used by several
@@ -47,8 +50,10 @@ class Client(RelayVerbs, BlockingVerbs["Session"]):
         uds: str | Path | None = None,
         token: str | None = None,
         timeout: float = SECONDS,
+        name: str | None = None,
+        face: str = HTTP,
     ) -> None:
-        self.place = ServerAddress.of(url, uds, token, timeout)
+        self.place = ServerAddress.of(url, uds, token, timeout, name, face)
         self._http = httpx.Client(
             transport=httpx.HTTPTransport(**self.place.transport), **self.place.options
         )

@@ -6,7 +6,7 @@ Knows the environment's RELAY_URL and RELAY_TOKEN. Sends nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from relay.actions import PREFERENCE
+from relay.asker import HTTP, to_wire
 from relay.client.calls import DEFAULT_URL, Call, broken_off, unreachable
 from relay.routes.endpoint import API
 
@@ -33,10 +34,17 @@ class ServerAddress:
     uds: str | None
     token: str | None
     seconds: float
+    name_header: Mapping[str, str]
 
     @classmethod
     def of(
-        cls, url: str | None, uds: str | Path | None, token: str | None, seconds: float
+        cls,
+        url: str | None,
+        uds: str | Path | None,
+        token: str | None,
+        seconds: float,
+        name: str | None = None,
+        face: str = HTTP,
     ) -> ServerAddress:
         """From what was given, else from the environment, else the default address.
 
@@ -49,9 +57,10 @@ class ServerAddress:
         if url is not None and url.startswith("unix:"):
             uds, url = url.removeprefix("unix:"), None
         token = token or os.environ.get("RELAY_TOKEN") or None
+        header = {} if name is None else to_wire(name, face)
         if uds is not None:
-            return cls("http://localhost", str(Path(uds).expanduser()), token, seconds)
-        return cls(_checked(url or ""), None, token, seconds)
+            return cls("http://localhost", str(Path(uds).expanduser()), token, seconds, header)
+        return cls(_checked(url or ""), None, token, seconds, header)
 
     @property
     def name(self) -> str:
@@ -67,6 +76,7 @@ class ServerAddress:
             "headers": {
                 "User-Agent": "debug-relay-client",
                 "Prefer": PREFERENCE,
+                **self.name_header,
                 **authorization,
             },
             "trust_env": False,  # no proxy between us and loopback

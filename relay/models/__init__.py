@@ -7,11 +7,12 @@ fields, resource      the strict base of requests and its safe texts; the base o
 envelope              success, data, error and meta around each answer
 creating, launch, definition      a session with all that it starts with; it as a document
 sessions, status, ending          what is shown of it, in full and in short; how it ends
+holding               who has taken it for itself
 breakpoints, data_breakpoints, exceptions, profiles, captures, trace, calls     where it stops, or records instead
 execution, run_to, threads, tasks       what runs and stops
 inspection, variables, watches, lookup, history     what is asked at a stop
 failure, hangs, report      what went wrong, who waits for whom, and where it all is in short
-output, streams       what is printed, read and announced
+output, streams, timeline   what is printed, read and announced
 server, doctor, processes, adapters     the relay, this machine, and its debuggers
 line_protocol, tool   bodies of two faces that are APIs of their own
 """

@@ -10,6 +10,7 @@ from relay.dap.lifecycle import Phase
 from relay.models.data_breakpoints import DataChange
 from relay.models.failure import OfFailure
 from relay.models.fields import AdapterName, PathText, StrictModel, Text
+from relay.models.holding import HoldView
 from relay.models.launch import Program
 from relay.models.resource import Location, Resource, Timestamp, left_out
 
@@ -119,6 +120,7 @@ class SessionView(OfFailure):
         "What its debugger can that few can, while there is a program: step_back, restart_frame, "
         "set_expression"
     )
+    hold: HoldView | None = left_out("Who has taken it: others do not run its program")
     pid: int | None = None
     current_location: Location | None = None
     stopped_thread_id: int | None = None
@@ -147,6 +149,7 @@ class SessionItem(Resource):
     created_at: Timestamp
     program: str | None = Field(description="Script or module, once launched")
     warning: str | None = left_out("When the session will expire, from half-time on")
+    hold: HoldView | None = left_out("Who has taken it")
 
 
 class SessionPage(Resource):

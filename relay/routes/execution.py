@@ -18,7 +18,7 @@ from relay.models.run_to import GotoRequest, RunToRequest, RunToResult
 from relay.models.threads import ThreadRequest, ThreadResult
 from relay.models.trace import TraceRequest, TraceResult, TraceView
 from relay.routes.endpoint import route, route_at
-from relay.routes.refusals import ASKS, PLACES
+from relay.routes.refusals import ASKS, PLACES, RUNS
 
 _S = "/sessions/{session_id}"
 _THREAD = f"{_S}/threads/{{thread_id}}"
@@ -35,7 +35,7 @@ class ExecutionRoutes:
         ContinueRequest,
         ContinueResult,
         "execution.stepping.continue_execution",
-        errors=(ThreadNotFound, *ASKS),
+        errors=(ThreadNotFound, *RUNS),
     )
     pause = route(
         "POST",
@@ -43,7 +43,7 @@ class ExecutionRoutes:
         PauseRequest,
         PauseResult,
         "execution.stepping.pause_execution",
-        errors=(ThreadNotFound, *ASKS),
+        errors=(ThreadNotFound, *RUNS),
     )
     step_over = route(
         "POST",
@@ -51,7 +51,7 @@ class ExecutionRoutes:
         StepRequest,
         ExecutionResult,
         "execution.stepping.step_over",
-        errors=(ThreadNotFound, *ASKS),
+        errors=(ThreadNotFound, *RUNS),
     )
     step_into = route(
         "POST",
@@ -59,7 +59,7 @@ class ExecutionRoutes:
         StepRequest,
         ExecutionResult,
         "execution.stepping.step_into",
-        errors=(ThreadNotFound, *ASKS),
+        errors=(ThreadNotFound, *RUNS),
     )
     step_out = route(
         "POST",
@@ -67,7 +67,7 @@ class ExecutionRoutes:
         StepOutRequest,
         ExecutionResult,
         "execution.stepping.step_out",
-        errors=(ThreadNotFound, *ASKS),
+        errors=(ThreadNotFound, *RUNS),
     )
     step_back = route(
         "POST",
@@ -75,7 +75,7 @@ class ExecutionRoutes:
         StepRequest,
         ExecutionResult,
         "execution.stepping.step_back",
-        errors=(NotSupported, ThreadNotFound, *ASKS),
+        errors=(NotSupported, ThreadNotFound, *RUNS),
     )
     reverse_continue = route(
         "POST",
@@ -83,7 +83,7 @@ class ExecutionRoutes:
         ContinueRequest,
         ContinueResult,
         "execution.stepping.reverse_continue",
-        errors=(NotSupported, ThreadNotFound, *ASKS),
+        errors=(NotSupported, ThreadNotFound, *RUNS),
     )
     restart_frame = route(
         "POST",
@@ -91,7 +91,7 @@ class ExecutionRoutes:
         RestartFrameRequest,
         ExecutionResult,
         "execution.stepping.restart_frame",
-        errors=(NotSupported, FrameNotFound, *ASKS),
+        errors=(NotSupported, FrameNotFound, *RUNS),
     )
     run_to = route(
         "POST",
@@ -99,7 +99,7 @@ class ExecutionRoutes:
         RunToRequest,
         RunToResult,
         "execution.run_to.run_to",
-        errors=(ThreadNotFound, *PLACES, *ASKS),
+        errors=(ThreadNotFound, *PLACES, *RUNS),
     )
     goto = route(
         "POST",
@@ -107,7 +107,7 @@ class ExecutionRoutes:
         GotoRequest,
         ExecutionResult,
         "execution.run_to.goto",
-        errors=(InvalidRequest, ThreadNotFound, *ASKS),
+        errors=(InvalidRequest, ThreadNotFound, *RUNS),
     )
     trace = route(
         "POST",
@@ -115,7 +115,7 @@ class ExecutionRoutes:
         TraceRequest,
         TraceResult,
         "execution.trace.trace",
-        errors=(InvalidRequest, NotSupported, *PLACES, *ASKS),
+        errors=(InvalidRequest, NotSupported, *PLACES, *RUNS),
     )
     last_trace = route(
         "GET",
@@ -131,7 +131,7 @@ class ExecutionRoutes:
         CallsRequest,
         CallsResult,
         "execution.calls.calls",
-        errors=(InvalidRequest, NotSupported, *ASKS),
+        errors=(InvalidRequest, NotSupported, *RUNS),
     )
     last_calls = route(
         "GET",
@@ -148,7 +148,7 @@ class ExecutionRoutes:
         ThreadRequest,
         ThreadResult,
         "execution.threads.continue_thread",
-        errors=(ThreadNotFound, *ASKS),
+        errors=(ThreadNotFound, *RUNS),
     )
     pause_thread = route_at(
         int,
@@ -157,7 +157,7 @@ class ExecutionRoutes:
         ThreadRequest,
         ThreadResult,
         "execution.threads.pause_thread",
-        errors=(ThreadNotFound, *ASKS),
+        errors=(ThreadNotFound, *RUNS),
     )
     step_thread_over = route_at(
         int,
@@ -166,7 +166,7 @@ class ExecutionRoutes:
         ThreadRequest,
         ThreadResult,
         "execution.threads.step_thread_over",
-        errors=(ThreadNotFound, *ASKS),
+        errors=(ThreadNotFound, *RUNS),
     )
     step_thread_into = route_at(
         int,
@@ -175,7 +175,7 @@ class ExecutionRoutes:
         ThreadRequest,
         ThreadResult,
         "execution.threads.step_thread_into",
-        errors=(ThreadNotFound, *ASKS),
+        errors=(ThreadNotFound, *RUNS),
     )
     step_thread_out = route_at(
         int,
@@ -184,5 +184,5 @@ class ExecutionRoutes:
         ThreadRequest,
         ThreadResult,
         "execution.threads.step_thread_out",
-        errors=(ThreadNotFound, *ASKS),
+        errors=(ThreadNotFound, *RUNS),
     )

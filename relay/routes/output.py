@@ -15,6 +15,12 @@ from relay.models.output import (
     OutputQuery,
 )
 from relay.models.streams import EventsStreamQuery, OutputStreamQuery
+from relay.models.timeline import (
+    TimelineEntry,
+    TimelinePage,
+    TimelineQuery,
+    TimelineStreamQuery,
+)
 from relay.routes.endpoint import Nothing, route, stream
 
 _S = "/sessions/{session_id}"
@@ -39,6 +45,15 @@ class OutputRoutes:
     event_page = route("GET", f"{_S}/events", EventsQuery, EventPage, "output.reading.get_events")
     events = stream(
         f"{_S}/events/stream", EventsStreamQuery, EventView, "output.streaming.follow_events"
+    )
+    timeline = route(
+        "GET", f"{_S}/timeline", TimelineQuery, TimelinePage, "output.timeline.get_timeline"
+    )
+    follow_timeline = stream(
+        f"{_S}/timeline/stream",
+        TimelineStreamQuery,
+        TimelineEntry,
+        "output.streaming.follow_timeline",
     )
     send_input = route(
         "POST",

@@ -18,11 +18,13 @@ from relay.errors import (
     NotSupported,
     ProfileNotFound,
     SessionCrashed,
+    SessionHeld,
     SessionLimitReached,
 )
 from relay.routes.endpoint import Errors
 
 ASKS: Errors = (InvalidSessionState, DebuggerError, DebuggerTimeout, SessionCrashed)
+RUNS: Errors = (SessionHeld, *ASKS)
 PLACES: Errors = (BreakpointFileNotFound, BreakpointInvalidLine, BreakpointInvalidCondition)
 LAUNCHES: Errors = (
     LaunchScriptNotFound,
@@ -30,7 +32,7 @@ LAUNCHES: Errors = (
     LaunchFailed,
     NotSupported,
     # `include` asks for the values of the first stop.
-    *ASKS,
+    *RUNS,
 )
 ATTACHES: Errors = (AttachRefused, AttachTimeout, AttachFailed)
 CREATES: Errors = (SessionLimitReached, ProfileNotFound, *PLACES, *LAUNCHES, *ATTACHES)

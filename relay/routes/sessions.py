@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from relay.errors import EvaluateError, InvalidSessionState, NotSupported, SessionLimitReached
+from relay.errors import (
+    EvaluateError,
+    InvalidSessionState,
+    NotSupported,
+    SessionHeld,
+    SessionLimitReached,
+)
 from relay.models.creating import CreatedSession, CreateSession
 from relay.models.definition import Definition, ExportedSession
 from relay.models.ending import DetachedResult, RestartRequest, TerminatedResult
+from relay.models.holding import HoldRequest, HoldResult
 from relay.models.launch import AttachRequest, AttachResult, LaunchRequest, LaunchResult
 from relay.models.sessions import (
     CloneSession,
@@ -61,6 +68,15 @@ class SessionRoutes:
     # The clients have one verb for both pings.
     _get_ping = route("GET", f"{_S}/ping", Nothing, Ping, "sessions.sessions.get_ping")
     ping = route("POST", f"{_S}/ping", Nothing, Ping, "sessions.sessions.ping")
+    hold = route(
+        "POST",
+        f"{_S}/hold",
+        HoldRequest,
+        HoldResult,
+        "sessions.holding.hold",
+        errors=(SessionHeld,),
+    )
+    release = route("DELETE", f"{_S}/hold", Nothing, HoldResult, "sessions.holding.release")
     clone = opening(
         f"{_S}/clone",
         CloneSession,
@@ -106,7 +122,7 @@ class ProgramRoutes:
         Nothing,
         TerminatedResult,
         "sessions.ending.terminate",
-        errors=(InvalidSessionState,),
+        errors=(InvalidSessionState, SessionHeld),
     )
     detach = route(
         "POST",
@@ -114,7 +130,7 @@ class ProgramRoutes:
         Nothing,
         DetachedResult,
         "sessions.ending.detach",
-        errors=(InvalidSessionState,),
+        errors=(InvalidSessionState, SessionHeld),
     )
     launch = route(
         "POST",
@@ -130,5 +146,5 @@ class ProgramRoutes:
         AttachRequest,
         AttachResult,
         "sessions.launching.attach",
-        errors=(InvalidSessionState, NotSupported, *ATTACHES),
+        errors=(InvalidSessionState, NotSupported, SessionHeld, *ATTACHES),
     )

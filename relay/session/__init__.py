@@ -7,7 +7,8 @@ debuggee             the program under way, from its start to its last byte
 dap                  the protocol with the debugger of one process
 children             the processes that a program starts, debugged with it
 debugger, inspector  what a debugger implements, and what answers for one process
-event_log, output_log, shelf, waiters   the two logs, and what both of them are made of
+event_log, output_log, request_log   what happened, what was printed, what clients asked
+shelf, waiters       what these logs are made of
 standby              debuggees that are started before anybody asks for them
 idle_timer           ends a session that nobody asks for
 definition           a session read into its document, and laid back

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import trio
 
 from relay.actions import Action
+from relay.asker import asker
 from relay.config import Settings
 from relay.dap.lifecycle import Happening, Lifecycle, Phase
 from relay.errors import InvalidSessionState, RelayError, SessionCrashed
@@ -33,11 +34,13 @@ from relay.session.event_log import EventLog
 from relay.session.idle_timer import IdleTimer
 from relay.session.output_log import OutputLog
 from relay.session.program_events import ProgramEvents
+from relay.session.request_log import RequestLog
 from relay.session.standby import Standby
 from relay.session.state.breakpoints import BreakpointTable
 from relay.session.state.captures import CaptureLogs
 from relay.session.state.data_breakpoints import DataBreakpointTable
 from relay.session.state.exception_breakpoints import ExceptionBreakpoints
+from relay.session.state.holding import Holding
 from relay.session.state.journey import Journey
 from relay.session.state.line_runs import LineRuns
 from relay.session.state.program_run import Launched, ProgramRun
@@ -73,8 +76,9 @@ class Session:
     journey           how the program was brought where it stands, to do so again in another run
     line_runs         what is remembered of runs to a line
     report_history    what reports have shown already
+    holding           who has taken the session for itself
     program_events    what happens to the program: changes the four above, writes the two logs
-    events, output    the logs that clients read
+    events, output    the logs that clients read; requests: who asked what
     redaction         what is masked in whatever is shown
     debuggee          the program while it lives, with its processes and tasks
     """
@@ -109,8 +113,10 @@ class Session:
         self.journey = Journey()
         self.line_runs = LineRuns()
         self.report_history = ReportHistory()
+        self.holding = Holding()
         self.metrics = metrics or Metrics()
         self.events = EventLog(settings.event_limit)
+        self.requests = RequestLog(settings.event_limit)
         self.output = OutputLog(settings.output_limit_bytes)
         self.program_events = ProgramEvents(self)
         self.redaction = Redaction(settings.redact_patterns, settings.redact_credentials)
@@ -300,6 +306,13 @@ class Session:
             suggestion=_way_out(self.phase, phases),
             **({} if self.exit_code is None else {"exit_code": self.exit_code}),
         )
+
+    def require_control(self, verb: str) -> None:
+        """Raise SessionHeld if another client than the one that asks holds the session.
+
+        The first thing that each verb asks which runs the program, stops it or ends it.
+        """
+        self.holding.check(verb, asker().client)
 
     def require_stop(self, verb: str) -> Stop:
         """The present stop; raises InvalidSessionState unless paused."""

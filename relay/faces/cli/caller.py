@@ -29,6 +29,9 @@ PLAIN_WIDTH = 500
 """Columns where there is no terminal: no line is broken."""
 
 
+CLIENT, FACE = "relay", "shell"
+"""Who asks, as a session's timeline says it."""
+
 NO_SESSION = "Start a program: relay start PROGRAM"
 
 
@@ -126,7 +129,8 @@ class OwnProcess(Caller):
         """Over HTTP."""
         from relay.client import Client
 
-        return Client(url or self._found(start), token=self.settings.token)
+        url = url or self._found(start)
+        return Client(url, token=self.settings.token, name=CLIENT, face=FACE)
 
     def _found(self, start: bool) -> str:
         from relay.faces.common.background import Background

@@ -12,11 +12,12 @@ from urllib.parse import unquote, urlencode
 import trio
 
 from relay.actions import PREFERENCE
+from relay.asker import to_wire
 from relay.client import Client
 from relay.client.calls import Call
 from relay.client.following import Following
 from relay.client.place import SECONDS, ServerAddress
-from relay.faces.cli.caller import NeedsOwnProcess
+from relay.faces.cli.caller import CLIENT, FACE, NeedsOwnProcess
 from relay.faces.common.asgi import BODY, ON_HANG_UP, App, Message, Scope
 from relay.models.streams import StreamEvent
 from relay.routes.endpoint import API
@@ -32,7 +33,7 @@ class LocalClient(Client):
     """
 
     def __init__(self, api: App) -> None:
-        self.place = ServerAddress.of("http://localhost", None, None, SECONDS)
+        self.place = ServerAddress.of("http://localhost", None, None, SECONDS, CLIENT, FACE)
         self._api = api
 
     def close(self) -> None:
@@ -49,7 +50,7 @@ class LocalClient(Client):
 async def _exchange(api: App, call: Call[R]) -> tuple[int, str, bytes]:
     """Status, content type and content of the answer."""
     path = API + call.path
-    headers = {"prefer": PREFERENCE, **call.headers}
+    headers = {"prefer": PREFERENCE, **to_wire(CLIENT, FACE), **call.headers}
     scope: Scope = {
         "type": "http",
         "asgi": {"version": "3.0"},

@@ -24,6 +24,10 @@ ROUTE_WORDS: Words = {
         "Another debug client is attached: end it, or DELETE its session, first"
     ),
     Action.USE_OR_DETACH: "Use that session, or detach it first: POST /sessions/$session_id/detach",
+    Action.AWAIT_RELEASE: (
+        "Look at the program, or set breakpoints, until $held_by releases the session: "
+        "GET /sessions/{id} shows hold"
+    ),
     Action.START_PROGRAM: "Start a program first: POST /sessions/{id}/launch or /attach",
     Action.RUN_AGAIN: "The program has ended: create a new session with POST /api/v1/sessions",
     Action.WAIT_FOR_START: "Wait for the start to end: GET /sessions/{id}/events?timeout=30",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from relay.actions import Action, Words, no_way
 
 SHARED_WORDS: Words = {
+    Action.AWAIT_RELEASE: Action.AWAIT_RELEASE.value,
     Action.CHOOSE_LINE: Action.CHOOSE_LINE.value,
     Action.SEE_ABILITIES: "This program's debugger cannot do that",
     Action.SEE_LIMITATIONS: (

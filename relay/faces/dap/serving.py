@@ -35,7 +35,7 @@ async def serve_editor(
 ) -> str | None:
     """One editor, until it leaves; what was wrong with its last bytes, if anything was."""
     editor = Editor(source, sink)
-    async with AsyncClient(terms.url, token=terms.token) as client:
+    async with AsyncClient(terms.url, token=terms.token, name="relay dap", face="editor") as client:
         face = Face(editor, client, session_id=terms.session_id, read_only=terms.read_only)
         await face.run()
     return editor.fault

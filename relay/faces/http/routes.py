@@ -33,6 +33,7 @@ OVER_HTTP: Mapping[str, Operation] = {
     "server.metrics": get_metrics,
     "output.streaming.follow_output": sse.stream_output,
     "output.streaming.follow_events": sse.stream_events,
+    "output.streaming.follow_timeline": sse.stream_timeline,
 }
 """Operations whose answer is not a model, or is about HTTP: by name, what serves them here."""
 

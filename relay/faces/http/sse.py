@@ -11,6 +11,7 @@ from typing import Any
 
 from relay.faces.http.streams import Stream
 from relay.models.streams import EventsStreamQuery, OutputStreamQuery
+from relay.models.timeline import TimelineStreamQuery
 from relay.operations.output import streaming
 
 OPENING = b"retry: 1000\n\n"
@@ -39,6 +40,17 @@ async def stream_events(
     the cap took. The last event is `end`: the program or its session is over.
     """
     return Stream(_pieces(streaming.follow_events(session, query=query, last=last_event_id)))
+
+
+async def stream_timeline(
+    session: Any, *, query: TimelineStreamQuery, last_event_id: str | None
+) -> Stream:
+    """Follow what clients ask and what the program does, as Server-Sent Events.
+
+    Each entry goes under its kind with its cursor as `id`. `dropped` says how many entries the
+    caps took. The last event is `end`, when the session ends; its program may start again.
+    """
+    return Stream(_pieces(streaming.follow_timeline(session, query=query, last=last_event_id)))
 
 
 async def _pieces(batches: streaming.Batches) -> AsyncGenerator[bytes, None]:

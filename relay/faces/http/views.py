@@ -14,6 +14,7 @@ import trio
 from quart import Response
 from quart.globals import request_ctx
 
+from relay.asker import ask_for
 from relay.faces.common.asgi import (
     BODY,
     ON_HANG_UP,
@@ -26,6 +27,7 @@ from relay.faces.common.asgi import (
     request_id_of,
     text_header,
 )
+from relay.faces.common.client_name import asker_of
 from relay.faces.common.failures import as_relay_error
 from relay.faces.common.reading import read_body, read_path, read_query, refuse_query
 from relay.faces.http import answers
@@ -98,6 +100,7 @@ async def _answer(
     route: Route, path: dict[str, str], hub: HubLike, scope: Scope
 ) -> answers.Enveloped | HeldStream:
     hub.check_open()
+    ask_for(asker_of(scope, verb_of(route, path)))
     with ExitStack() as held:
         subject = hub
         if route.signature.takes_session:
@@ -106,6 +109,22 @@ async def _answer(
         if isinstance(result, Stream):
             return HeldStream(result, held.pop_all())
         return answers.of_result(scope, result, route.status)
+
+
+FOLLOWING = frozenset(
+    f"/sessions/{{session_id}}{rest}"
+    for rest in ("", "/status", "/ping", "/events", "/output", "/timeline")
+)
+"""Routes of those who only follow a session, by GET, and their streams."""
+
+
+def verb_of(route: Route, path: dict[str, str]) -> str:
+    """A request as an entry of the timeline names it; empty if it is none."""
+    followed = route.path.removesuffix("/stream") in FOLLOWING and route.method == "GET"
+    if followed or route.path.endswith("/ping"):
+        return ""
+    rest = route.path.removeprefix("/sessions/{session_id}/")
+    return f"{route.method} {rest.format_map(path)}"
 
 
 def _arguments(signature: Signature, scope: Scope, path: dict[str, str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ Knows requests and results of MCP, progress and cancellation. Knows no transport
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import uuid
 from collections.abc import Sequence
@@ -17,7 +18,9 @@ from mcp import types
 from mcp.server.lowlevel import Server
 from pydantic import BaseModel, ValidationError
 
+from relay.asker import Asker, ask_for
 from relay.errors import InvalidRequest, RelayError
+from relay.faces.common.client_name import LONGEST_ARGUMENTS, LONGEST_NAME
 from relay.faces.common.complaints import complaints, summary, unknown
 from relay.faces.common.failures import as_relay_error
 from relay.faces.mcp.actions import TOOL_WORDS
@@ -84,6 +87,7 @@ class _Call:
             self._hub.check_open()
             tool = self._tool(name)
             asked = read_arguments(tool.model, given)
+            ask_for(Asker("mcp", self._client_name(), name, json.dumps(given)[:LONGEST_ARGUMENTS]))
             return _text(await self._made(tool, asked))
         except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001  the agent gets an answer, the log the rest
             shown = as_relay_error(error, uuid.uuid4().hex, f"the tool {name[:100]}")
@@ -95,6 +99,11 @@ class _Call:
             return await tool.call(self._hub, asked)
         except ValidationError as error:  # a bound that only the operation's own model has
             raise _refusal(error, tool.model, asked.model_dump()) from None
+
+    def _client_name(self) -> str:
+        """What the client has said of itself."""
+        said = self._context.session.client_params
+        return said.clientInfo.name[:LONGEST_NAME] if said is not None else ""
 
     def _tool(self, name: str) -> Tool:
         if name not in self._tools:

@@ -12,6 +12,7 @@ from typing import Any
 
 import trio
 
+from relay.asker import ask_for
 from relay.errors import MethodNotAllowed, RouteNotFound
 from relay.faces.common.asgi import (
     BODY,
@@ -28,6 +29,7 @@ from relay.faces.common.asgi import (
     request_id_of,
     text_header,
 )
+from relay.faces.common.client_name import asker_of
 from relay.faces.common.failures import as_relay_error
 from relay.faces.common.reading import read_body, refuse_query
 from relay.faces.common.tool_calls import CALLS, PREFIX, ToolCall
@@ -69,6 +71,7 @@ async def _serve(hub: Any, scope: Scope, path: str) -> bytes:
         return dump_plain(document())
     call, given = _find(scope["method"], path)
     scope[ROUTE] = PREFIX + call.path
+    ask_for(asker_of(scope, f"{call.method} {call.path}", "tool"))
     refuse_query(scope["query_string"])
     asked: Any = None
     if call.body is not None:

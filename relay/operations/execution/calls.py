@@ -62,6 +62,7 @@ async def calls(session: Session, *, body: CallsRequest) -> CallsResult:
     Arguments, results and exceptions, in all threads; equal siblings are one call with a count.
     If `wait` is over first, the recording goes on; GET the same route reads it.
     """
+    session.require_control("record calls")
     stop = session.require_stop("record calls")
     await start_calls(session, body)
     cursor = session.events.last_seq

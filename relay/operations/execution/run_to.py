@@ -28,6 +28,7 @@ async def run_to(session: Session, *, body: RunToRequest) -> RunToResult:
     `reached` is false if something else stopped or ended the program before. Your own
     breakpoints stay as they are, one at the same line too.
     """
+    session.require_control("run to a line")
     session.require_stop("run to a line")
     spot = await line_with_code(session, BreakpointSpec(file=body.file, line=body.line))
     target = await _target(session, body, spot)
@@ -94,6 +95,7 @@ async def goto(session: Session, *, body: GotoRequest) -> ExecutionResult:
     A line that Python cannot jump to (of another function, into a `for` or `with` block) is
     refused, and nothing changes.
     """
+    session.require_control("set the next line")
     stop = session.require_stop("set the next line")
     thread_id = stop.thread_id if body.thread_id is None else body.thread_id
     frame = await _top_of(session, stop, thread_id)

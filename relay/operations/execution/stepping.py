@@ -53,6 +53,7 @@ async def continue_execution(session: Session, *, body: ContinueRequest) -> Cont
 
     Answers at once; with `wait`, at the next stop or exit.
     """
+    session.require_control("continue")
     stop = session.require_stop("continue")
     await _check_thread(session, body.thread_id)
     cursor = session.events.last_seq
@@ -68,6 +69,7 @@ async def pause_execution(session: Session, *, body: PauseRequest) -> PauseResul
     `running`, and has each thread's stack, locals and what it waits for; the stop follows as an
     event when a thread comes back. With `wait`, one that waits for a limited time is waited for.
     """
+    session.require_control("pause")
     if session.stop is None or session.stop.held is None:  # else some threads run
         session.require("pause", Phase.RUNNING)
     debuggee = session.require_debuggee("pause")
@@ -111,6 +113,7 @@ async def step_back(session: Session, *, body: StepRequest) -> ExecutionResult:
 
     For debuggers that run backwards: a session's `extras` have `step_back` then.
     """
+    session.require_control("step-back")
     _require_extra(session, Extra.STEP_BACK, "run backwards")
     return await _step(session, "step-back", "stepBack", body, {"granularity": body.granularity})
 
@@ -121,6 +124,7 @@ async def reverse_continue(session: Session, *, body: ContinueRequest) -> Contin
     Answers at once; with `wait`, at that stop. For debuggers that run backwards: a session's
     `extras` have `step_back` then.
     """
+    session.require_control("reverse-continue")
     _require_extra(session, Extra.STEP_BACK, "run backwards")
     stop = session.require_stop("reverse-continue")
     await _check_thread(session, body.thread_id)
@@ -136,6 +140,7 @@ async def restart_frame(session: Session, *, body: RestartFrameRequest) -> Execu
 
     For debuggers that can: a session's `extras` have `restart_frame` then.
     """
+    session.require_control("restart-frame")
     _require_extra(session, Extra.RESTART_FRAME, "restart a frame")
     stop = session.require_stop("restart-frame")
     frame = await frame_of(session, body.frame_id)
@@ -158,6 +163,7 @@ async def _step(
     body: StepRequest | StepOutRequest,
     extra: Mapping[str, Any],
 ) -> ExecutionResult:
+    session.require_control(verb)
     stop = session.require_stop(verb)
     await _check_thread(session, body.thread_id)
     if body.thread_id is not None:

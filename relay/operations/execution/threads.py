@@ -65,6 +65,7 @@ async def step_thread_out(session: Session, *, thread_id: int, body: ThreadReque
 
 async def pause_thread(session: Session, *, thread_id: int, body: ThreadRequest) -> ThreadResult:
     """Pause at this thread's next line of code. Every other thread stops with it."""
+    session.require_control("pause a thread")
     session.require("pause a thread", Phase.RUNNING, Phase.PAUSED)
     stop, cursor = session.stop, session.events.last_seq
     known: States = {}
@@ -103,6 +104,7 @@ async def _go_alone(
     session: Session, verb: str, thread_id: int, step: str | None
 ) -> tuple[int, States]:
     """Send one thread on its way; returns the cursor of the events, and the threads, before."""
+    session.require_control(verb)
     session.debugger.require(Ability.THREADS, "resume one thread alone")
     stop = session.require_stop(verb)
     inspector = inspector_of(session, verb)

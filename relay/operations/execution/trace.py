@@ -75,6 +75,7 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
     else stops or ends it before, `complete` is false, and the answer has what was recorded so
     far. If `wait` is over first, the trace goes on; GET the same route reads it.
     """
+    session.require_control("trace a call")
     stop = session.require_stop("trace a call")
     inspector = recorder_of(session, "trace a call")
     wanted = await _wanted(session, body)

@@ -13,6 +13,8 @@ from typing import NamedTuple, TypeVar
 from relay.models.output import EventView, OutputEntry
 from relay.models.resource import Resource
 from relay.models.streams import Dropped, EventsStreamQuery, OutputStreamQuery, StreamEnd
+from relay.models.timeline import TimelineStreamQuery
+from relay.operations.output import timeline
 from relay.operations.output.reading import after_cursor
 from relay.session.event_log import encode_cursor
 from relay.session.session import Session
@@ -53,6 +55,12 @@ def follow_output(session: Session, *, query: OutputStreamQuery, last: str | Non
 def follow_events(session: Session, *, query: EventsStreamQuery, last: str | None) -> Batches:
     """What happens in the session, as `follow_output` does."""
     return _follow(session, _EventSource(session, query), _start("seq", query, last))
+
+
+def follow_timeline(session: Session, *, query: TimelineStreamQuery, last: str | None) -> Batches:
+    """The timeline, as `follow_output` does. It ends with the session, not with its program."""
+    name, cursor = ("Last-Event-ID", last) if last else ("cursor", query.cursor)
+    return _follow_timeline(session, timeline.place_of(name, cursor))
 
 
 def _start(kind: str, query: OutputStreamQuery | EventsStreamQuery, last: str | None) -> int:
@@ -153,6 +161,25 @@ async def _follow(session: Session, source: _OutputSource | _EventSource, after:
         elif await session.events.wait(mark, timeout=HEARTBEAT_SECONDS) is None:
             yield []
     yield [StreamItem(source.cursor(after), "end", _end(session))]
+
+
+async def _follow_timeline(session: Session, place: timeline.TimelinePlace) -> Batches:
+    while True:
+        over = session.events.closed
+        page = timeline.read(session, place, BATCH)
+        sizes = [len(entry.body.get("output") or "") for _, entry in page.entries]
+        found = _fitting(page.entries, sizes)
+        place = found[-1][0] if found else page.next_place
+        items = [StreamItem(at.cursor, entry.kind, entry) for at, entry in found]
+        if page.dropped:
+            yield [StreamItem(None, "dropped", Dropped(dropped=page.dropped)), *items]
+        elif items:
+            yield items
+        elif over:
+            break
+        elif not await timeline.news(session, place, HEARTBEAT_SECONDS):
+            yield []
+    yield [StreamItem(place.cursor, "end", _end(session))]
 
 
 def _end(session: Session) -> StreamEnd:

@@ -24,6 +24,7 @@ async def terminate(session: Session) -> TerminatedResult:
     Answers when they are gone. Its output can be read, and it can be restarted. An
     attached program is ended, too: to leave it running, detach.
     """
+    session.require_control("terminate")
     session.require("terminate", *LIVE)
     await _part(session, Dismissal("terminated"))
     return TerminatedResult(
@@ -37,6 +38,7 @@ async def detach(session: Session) -> DetachedResult:
     Also a launched one, with everything that it started. Its standard input ends, and
     what it prints from now on is lost.
     """
+    session.require_control("detach")
     debuggee = session.require_program("detach")
     if not debuggee.attached:
         session.debugger.require(Ability.DETACH, "let a launched program go: terminate it")
@@ -51,6 +53,7 @@ async def restart(session: Session, *, body: RestartRequest) -> LaunchResult:
     syntax error, say, is refused before that. A session that was restored or imported with
     a launch is launched for the first time.
     """
+    session.require_control("restart")
     session.require("restart", *RESTARTABLE, *LIVE)
     request = _request(session, body)
     await check_launch(session, request)

@@ -62,6 +62,7 @@ async def start_program(
     session: Session, body: LaunchRequest, verb: str, *phases: Phase, new_exceptions: bool
 ) -> LaunchResult:
     """Launch from one of `phases`; `new_exceptions`: also over exception breakpoints."""
+    session.require_control(verb)
     session.require(verb, *phases)
     plan = await _plan(session, body)
     starters = await session.debugger.launch(session, plan)
@@ -274,6 +275,7 @@ async def attach(session: Session, *, body: AttachRequest) -> AttachResult:
 
     By the host and port on which its debugger listens, or by process id.
     """
+    session.require_control("attach")
     session.require("attach", Phase.CREATED)
     session.debugger.require(Ability.ATTACH, "attach to a program that runs: launch it")
     target = AttachTarget(

@@ -30,6 +30,7 @@ from relay.models.sessions import (
     SessionView,
 )
 from relay.models.variables import RevealQuery
+from relay.operations.sessions.holding import hold_view
 from relay.redaction.redaction import REVEALING, Redaction
 from relay.session.debuggee.start import Launched
 from relay.session.session import Session
@@ -177,6 +178,7 @@ def _item(session: Session) -> SessionItem:
         created_at=session.created_at,
         program=session.launched.label if session.launched else None,
         warning=session.warning,
+        hold=hold_view(session),
     )
 
 
@@ -202,6 +204,7 @@ def view(session: Session, *, reveal: bool = False) -> SessionView:
         launch_mode=session.launched.rung if session.launched else None,
         debugger=debugger_view(session),
         extras=_extras(session),
+        hold=hold_view(session),
         pid=session.pid,
         current_location=location_view(stop),
         stopped_thread_id=stop.thread_id if stop else None,

@@ -9,4 +9,5 @@ hit_condition        which hits of a breakpoint stop the program
 stop, stops          one stop; which of them is in force
 run_target           where a program is to run to; line_runs: how often it came there
 report_history       what reports have shown already
+holding              who has taken the session for itself
 """

@@ -1,0 +1,146 @@
+"""The timeline: two logs as one listing, by the moments of their entries.
+
+Knows how entries are merged, masked and numbered. The logs stay two: a program that prints much
+drives no request out. Source: contract, section 12.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import trio
+
+from relay.errors import InvalidParameter
+from relay.models.timeline import Author, TimelineEntry, TimelinePage, TimelineQuery
+from relay.session.event_log import LONGEST_CURSOR, Event
+from relay.session.request_log import REFUSAL, REQUEST
+from relay.session.session import Session
+
+LONGEST_ARGUMENTS = 500
+
+_PLACE = re.compile(r"e([0-9]{1,15})r([0-9]{1,15})", re.ASCII)
+
+
+class TimelinePlace(NamedTuple):
+    """How far a reader has come in each of the logs."""
+
+    events: int
+    requests: int
+
+    @property
+    def cursor(self) -> str:
+        return f"e{self.events}r{self.requests}"
+
+
+class Slice(NamedTuple):
+    """What a reader gets: entries, and the place behind each of them."""
+
+    entries: Sequence[tuple[TimelinePlace, TimelineEntry]]
+    next_place: TimelinePlace
+    has_more: bool
+    dropped: int
+
+
+async def get_timeline(session: Session, *, query: TimelineQuery) -> TimelinePage:
+    """What clients asked of the session and what the program did, by the moment, from a cursor on.
+
+    With `timeout`, it waits for the first entry. What only follows the session is no entry:
+    its status, output, events, timeline and pings.
+    """
+    place = place_of("cursor", query.cursor)
+    if query.timeout:
+        await news(session, place, query.timeout)
+    found = read(session, place, query.limit)
+    return TimelinePage(
+        entries=[entry for _, entry in found.entries],
+        next_cursor=found.next_place.cursor,
+        has_more=found.has_more,
+        dropped=found.dropped,
+        session_status=session.phase.value,
+    )
+
+
+def place_of(name: str, cursor: str | None) -> TimelinePlace:
+    """Where a cursor points; the beginning without one. Raises InvalidParameter."""
+    if cursor is None:
+        return TimelinePlace(0, 0)
+    found = _PLACE.fullmatch(cursor[:LONGEST_CURSOR])
+    if found is None:
+        text = f"{name}: the cursor is not one of this listing's"
+        raise InvalidParameter.of_field(name, "not a cursor", cursor[:200], text=text)
+    return TimelinePlace(int(found[1]), int(found[2]))
+
+
+def read(session: Session, after: TimelinePlace, limit: int) -> Slice:
+    """Up to `limit` entries after a place."""
+    events = session.events.read(after.events, limit)
+    requests = session.requests.read(after.requests, limit)
+    place = TimelinePlace(after.events + events.dropped, after.requests + requests.dropped)
+    merged = heapq.merge(
+        ((False, event) for event in requests.events),  # of one moment, the request came first
+        ((True, event) for event in events.events),
+        key=lambda entry: entry[1].timestamp,
+    )
+    entries: list[tuple[TimelinePlace, TimelineEntry]] = []
+    for by_program, event in merged:
+        if len(entries) == limit:
+            break
+        place = place._replace(**{"events" if by_program else "requests": event.seq})
+        entries.append((place, _happened(event) if by_program else _asked(session, event)))
+    left = len(events.events) + len(requests.events) > len(entries)
+    has_more = left or events.has_more or requests.has_more
+    return Slice(entries, place, has_more, events.dropped + requests.dropped)
+
+
+def _happened(event: Event) -> TimelineEntry:
+    return TimelineEntry(
+        id=f"e{event.seq}",
+        kind="event",
+        timestamp=event.timestamp,
+        author=None,
+        what=event.type,
+        body=event.body,
+    )
+
+
+def _asked(session: Session, entry: Event) -> TimelineEntry:
+    said = entry.body
+    return TimelineEntry(
+        id=f"r{entry.seq}",
+        kind=REFUSAL if entry.type == REFUSAL else REQUEST,
+        timestamp=entry.timestamp,
+        author=Author(face=said["face"], client=said["client"]),
+        what=said["verb"],
+        body=dict(_shown(session, said)),
+    )
+
+
+def _shown(session: Session, said: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    if "arguments" in said:
+        yield "arguments", session.redaction.text(said["arguments"])[:LONGEST_ARGUMENTS]
+    else:
+        yield "request", f"r{said['request']}"
+        yield "code", said["code"]
+        yield "message", session.redaction.text(said["message"])
+
+
+async def news(session: Session, after: TimelinePlace, timeout: float) -> bool:
+    """Whether there is an entry after the place, now or within `timeout` seconds.
+
+    False as well if the session ends meanwhile.
+    """
+    found = False
+    with trio.move_on_after(timeout):
+        async with trio.open_nursery() as nursery:
+
+            async def wait(log: Any, seq: int) -> None:
+                nonlocal found
+                found = await log.wait(seq) is not None
+                nursery.cancel_scope.cancel()
+
+            nursery.start_soon(wait, session.events, after.events)
+            nursery.start_soon(wait, session.requests, after.requests)
+    return found
