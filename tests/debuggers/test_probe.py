@@ -711,17 +711,24 @@ def test_expressions_are_plain_python() -> None:
     assert request["expression"] == "a['@LINE@'] + x.__len__() + 'é\\'\"\udc80'"
 
 
-def test_injection_builds_a_probe_and_leaves_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("optimize", [None, 0, 1])
+def test_injection_builds_a_probe_and_leaves_no_names(
+    monkeypatch: pytest.MonkeyPatch, optimize: int | None
+) -> None:
     host = types.ModuleType("pydevd")
     monkeypatch.setitem(sys.modules, "pydevd", host)
     space: dict[str, Any] = {}
     before = set(sys.modules)
-    assert probe_calls.decode(eval(probe_calls.injection(), space))["fresh"] is True
-    assert probe_calls.decode(eval(probe_calls.injection(), space))["fresh"] is False
+    look = probe_calls.seen(eval(probe_calls.look(), space))
+    assert look == (False, probe_calls.OWN_BYTECODE, sys.flags.optimize)
+    assert probe_calls.decode(eval(probe_calls.injection(optimize), space))["ok"] is True
+    assert probe_calls.seen(eval(probe_calls.look(), space)).is_present
     assert set(space) == {"__builtins__"}
     assert set(sys.modules) == before
     answer = probe_calls.decode(str(eval(probe_calls.expression("modules", frames=[]), space)))
     assert answer["modules"] == {}
+    call = host._debug_relay_probe.call.__code__
+    assert call.co_filename == "<debug relay>/probe/entry.py"
 
 
 # Evaluating, without a debugger

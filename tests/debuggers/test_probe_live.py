@@ -129,7 +129,7 @@ class Debuggee:
         assert self.peer.request("setBreakpoints", where)["success"]
         self.peer.request("setExceptionBreakpoints", {"filters": list(filters)})
         if inject:
-            assert self.answer(self.send(probe_calls.injection()))["fresh"]
+            assert self.answer(self.send(probe_calls.injection()))["ok"]
         if filters:
             assert self.ask("refine_exceptions")["by"] == "probe"
         assert self.peer.request("configurationDone")["success"]

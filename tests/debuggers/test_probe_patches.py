@@ -20,7 +20,7 @@ def another_probe(monkeypatch: pytest.MonkeyPatch) -> Any:
     """As another version of the relay would put one in."""
     host: Any = types.ModuleType("pydevd")
     monkeypatch.setitem(sys.modules, "pydevd", host)
-    assert probe_calls.decode(eval(probe_calls.injection()))["fresh"]
+    assert probe_calls.decode(eval(probe_calls.injection()))["ok"]
     return host._debug_relay_probe
 
 

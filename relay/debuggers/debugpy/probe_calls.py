@@ -1,7 +1,7 @@
 """The relay's side of the probe: expressions that call it, and its answers as dictionaries.
 
 Knows how a call is spelled inside a DAP `evaluate`. Refuses to know what each call takes, and how
-it is sent; does nothing but text (`injection` reads the probe's own source, once).
+it is sent; does nothing but text (`injection` reads the probe's own source, and compiles it, once).
 
 Send every expression with the context `CONTEXT`. With a `frameId` the call runs on the
 suspended thread, as the program's own code would; without, on pydevd's thread, also while the
@@ -13,10 +13,15 @@ from __future__ import annotations
 
 import binascii
 import functools
+import importlib.util
 import json
+import marshal
+import sys
 import zlib
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from typing import Any
+from types import CodeType
+from typing import Any, NamedTuple
 
 from relay.debuggers.debugpy.debuggee.probe import PARTS
 
@@ -29,32 +34,105 @@ CONTEXT = "clipboard"
 
 _PROBE = "__import__('sys').modules['pydevd']._debug_relay_probe"
 
+_LOOK = """\
+(lambda sys, json, machinery: json.dumps({"ok": True, "present": getattr(getattr(
+ sys.modules['pydevd'], '_debug_relay_probe', None), 'FINGERPRINT', None),
+ "bytecode": [sys.implementation.cache_tag, machinery.MAGIC_NUMBER.hex(), sys.flags.optimize]})
+)(__import__('sys'), __import__('json'), __import__('_frozen_importlib_external'))"""
+
 _INJECTION = """\
-(lambda sys, zlib, binascii, json: (lambda host, mark, parts: '{"ok": true, "fresh": false}'
- if getattr(getattr(host, '_debug_relay_probe', None), 'FINGERPRINT', None) == mark else
- (lambda probe: (
-  [exec(compile(text, '<debug relay>/' + name, 'exec', 0, True), probe.__dict__)
-   for name, text in json.loads(zlib.decompress(binascii.a2b_base64(parts)).decode())],
-  setattr(probe, 'FINGERPRINT', mark),
+(lambda sys, zlib, binascii, json, marshal: (lambda host, probe, parts: (
+  [exec(code, probe.__dict__) for code in %CODES%],
+  setattr(probe, 'FINGERPRINT', %MARK%),
   setattr(host, '_debug_relay_probe', probe),
-  '{"ok": true, "fresh": true}')[-1])(type(sys)('_debug_relay_probe'))
- )(sys.modules['pydevd'], %MARK%, %PARTS%)
-)(__import__('sys'), __import__('zlib'), __import__('binascii'), __import__('json'))"""
+  '{"ok": true}')[-1])(sys.modules['pydevd'], type(sys)('_debug_relay_probe'),
+  zlib.decompress(binascii.a2b_base64(%PARTS%)))
+)(__import__('sys'), __import__('zlib'), __import__('binascii'), __import__('json'),
+ __import__('marshal'))"""
+
+_OF_TEXTS = "(compile(text, name, 'exec', 0, True) for name, text in json.loads(parts.decode()))"
+_OF_BYTECODE = "marshal.loads(parts)"
+
+OWN_BYTECODE = (sys.implementation.cache_tag, importlib.util.MAGIC_NUMBER.hex())
+"""What Pythons say of themselves that run what this one compiles."""
+
+
+class Look(NamedTuple):
+    """What a debuggee says to whoever would put the probe into it."""
+
+    is_present: bool
+    """Whether this very probe is there already."""
+    bytecode: tuple[str, str]
+    """As OWN_BYTECODE."""
+    optimize: int
+    """The debuggee's -O: 0, 1 or 2."""
+
+
+def look() -> str:
+    """An expression that asks a debuggee what `seen` makes a Look of; without `frameId`."""
+    return _LOOK.replace("\n", "")
+
+
+def seen(result: str) -> Look:
+    """Raises ValueError for an answer that no Python gives."""
+    try:
+        answer = decode(result)
+        tag, magic, optimize = answer["bytecode"]
+        return Look(answer["present"] == _mark(), (str(tag), str(magic)), int(optimize))
+    except (KeyError, TypeError) as fault:
+        raise ValueError(f"not an answer of a debuggee: {result[:200]}") from fault
 
 
 @functools.cache
-def injection() -> str:
+def injection(optimize: int | None = None) -> str:
     """An expression that puts the probe into a debuggee; to be sent without `frameId`.
 
-    Does nothing where the same probe is there already, and leaves no name behind. Its result is
-    JSON for `decode`: {"ok": true, "fresh": bool}.
+    optimize: that of a debuggee which runs what this Python compiles, with the same -O. It takes a
+    third of the time then; None sends the source, for any Python.
+
+    Leaves no name behind. Its result is JSON for `decode`: {"ok": true}.
     """
+    if optimize is None:
+        codes, data = _OF_TEXTS, json.dumps(_texts()).encode()
+    else:
+        codes, data = _OF_BYTECODE, marshal.dumps(_compiled(optimize))
+    # Level 1: the next one takes as long as it saves.
+    parts = binascii.b2a_base64(zlib.compress(data, 1), newline=False).decode("ascii")
+    text = _INJECTION.replace("%CODES%", codes).replace("%MARK%", str(_mark()))
+    return text.replace("\n", "").replace("%PARTS%", repr(parts))
+
+
+@functools.cache
+def _mark() -> int:
+    """Another one for each edition of the probe."""
+    return zlib.crc32(json.dumps(_texts()).encode())
+
+
+def _files() -> list[tuple[str, Path]]:
+    """The files of the probe in their order, after the names that tracebacks show."""
     here = Path(__file__).parent / "debuggee"
     names = [f"probe/{name}.py" for name in (*PARTS, "entry")]
-    raw = json.dumps([(name, (here / name).read_text("utf-8")) for name in names]).encode()
-    parts = binascii.b2a_base64(zlib.compress(raw, 9), newline=False).decode("ascii")
-    text = _INJECTION.replace("%MARK%", str(zlib.crc32(raw))).replace("\n", "")
-    return text.replace("%PARTS%", repr(parts))
+    return [(f"<debug relay>/{name}", here / name) for name in names]
+
+
+def _texts() -> list[tuple[str, str]]:
+    return [(name, path.read_text("utf-8")) for name, path in _files()]
+
+
+def _compiled(optimize: int) -> list[CodeType]:
+    if optimize != sys.flags.optimize:
+        return [compile(text, name, "exec", 0, True, optimize) for name, text in _texts()]
+    codes = []
+    for name, path in _files():  # where Python has a .pyc of each
+        code = SourceFileLoader(path.stem, str(path)).get_code(path.stem)
+        assert code is not None
+        codes.append(_renamed(code, name))
+    return codes
+
+
+def _renamed(code: CodeType, name: str) -> CodeType:
+    consts = (_renamed(one, name) if isinstance(one, CodeType) else one for one in code.co_consts)
+    return code.replace(co_filename=name, co_consts=tuple(consts))
 
 
 def question(

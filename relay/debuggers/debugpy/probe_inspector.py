@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import trio
+
 from relay.actions import Action
 from relay.debuggers.debugpy import probe_calls
 from relay.debuggers.debugpy.about import DEBUGGER
@@ -382,7 +384,11 @@ class ProbeInspector(Inspector):
         Raises DebuggerUnfit where that cannot be done.
         """
         try:
-            probe_calls.decode(await self._probe.evaluate(probe_calls.injection(), None))
+            look = probe_calls.seen(await self._probe.evaluate(probe_calls.look(), None))
+            if not look.is_present:
+                optimize = look.optimize if look.bytecode == probe_calls.OWN_BYTECODE else None
+                injection = await trio.to_thread.run_sync(probe_calls.injection, optimize)
+                probe_calls.decode(await self._probe.evaluate(injection, None))
         except ValueError:
             raise DebuggerUnfit from None
         await self._ask("install", None)
