@@ -17,11 +17,15 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("busy")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests that one Python suffices for."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Marks the tests that one Python suffices for; leaves out those that wait for plain tox."""
     for item in items:
         if environments.suffices_once(item):
             item.add_marker("once")
+    if os.environ.get("RELAY_TEST_SLOW_RUNG") == "sample":
+        later = [item for item in items if environments.is_beyond_sample(item)]
+        config.hook.pytest_deselected(items=later)
+        items[:] = [item for item in items if item not in later]
 
 
 def pytest_configure() -> None:

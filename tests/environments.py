@@ -2,7 +2,8 @@
 
 Knows the places and the parameters of such tests; conftest.py gives them the mark `once`. Refuses
 to know how an environment is made: tox.ini runs those with the mark in one environment, and those
-without it on each Python, so that every test runs in at least one (test_environments.py).
+without it on each Python, so that every test runs in at least one (test_environments.py). Knows,
+too, which tests of the slow rung are enough for each change.
 """
 
 from __future__ import annotations
@@ -62,6 +63,15 @@ What there is of ours, `fast` has too. `e2e/test_interpreters.py` launches on ea
 ON_EACH_RUNG = ("e2e/test_first_session.py",)
 """Below tests/: where every Python runs every rung."""
 
+SLOW_RUNG = "adapter"
+"""The last rung of the launch ladder: a launch takes three processes, and as long as eight others."""
+
+SLOW_RUNG_SAMPLE = (
+    *("e2e/test_execution.py", "e2e/test_first_session.py", "e2e/test_killed_relay.py"),
+    *("e2e/test_session_ending.py", "failures/test_python.py", "oracle/test_oracle.py"),
+)
+"""Below tests/: what is enough of the slow rung for each change. Plain tox runs all of it."""
+
 _PLACES = tuple(f"{TESTS / place}" for place in PLACES)
 _ON_EACH_RUNG = tuple(f"{TESTS / place}" for place in ON_EACH_RUNG)
 
@@ -73,6 +83,14 @@ def suffices_once(item: pytest.Item) -> bool:
         return True
     rung = parameters.get("rung", parameters.get("mode"))
     return rung in STOCK_RUNGS and not path.startswith(_ON_EACH_RUNG)
+
+
+def is_beyond_sample(item: pytest.Item) -> bool:
+    """Whether the test is of the slow rung, and not in the sample of those."""
+    parameters = _parameters(item)
+    rung = parameters.get("rung", parameters.get("mode"))
+    sample = tuple(f"{TESTS / place}" for place in SLOW_RUNG_SAMPLE)
+    return rung == SLOW_RUNG and not str(item.path).startswith(sample)
 
 
 def _parameters(item: pytest.Item) -> dict[str, object]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import configparser
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.environments import ON_EACH_RUNG, PLACES, TESTS
+from tests.environments import ON_EACH_RUNG, PLACES, SLOW_RUNG_SAMPLE, TESTS
 
 ROOT = Path(__file__).parents[1]
 TOX = configparser.ConfigParser()
@@ -52,7 +55,31 @@ def test_only_the_middle_python_is_left_out_by_the_whole_check() -> None:
     assert set(left_out.split("|")) == {"py312", *beside.split(",")} <= set(environments())
 
 
-@pytest.mark.parametrize("place", [*PLACES, *ON_EACH_RUNG])
+def test_only_the_check_of_each_change_takes_a_sample_of_the_slow_rung() -> None:
+    assert "export RELAY_TEST_SLOW_RUNG=sample\n" in (ROOT / ".ci" / "run").read_text()
+    assert "RELAY_TEST_SLOW_RUNG" in TOX["testenv"]["pass_env"]
+    whole, sample = collected(""), collected("sample")
+    left_out = whole - sample
+    assert left_out
+    assert all("[adapter" in test and "test_output.py" in test for test in left_out)
+    assert any("[adapter" in test for test in sample)
+    assert sample < whole
+
+
+def collected(slow_rung: str) -> set[str]:
+    files = ["tests/e2e/test_first_session.py", "tests/e2e/test_output.py"]
+    listing = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *files],
+        cwd=ROOT,
+        env=os.environ | {"RELAY_TEST_SLOW_RUNG": slow_rung},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return {line for line in listing.splitlines() if "::" in line}
+
+
+@pytest.mark.parametrize("place", [*PLACES, *ON_EACH_RUNG, *SLOW_RUNG_SAMPLE])
 def test_a_place_of_which_one_environment_runs_everything_holds_tests(place: str) -> None:
     path = TESTS / place
     assert path.is_file() or list(path.glob("test_*.py"))
