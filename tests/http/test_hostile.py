@@ -6,7 +6,9 @@ import json
 
 import pytest
 import trio
+import trio.testing
 
+from relay.faces.http.server import HEADER_BYTES
 from tests.http.conftest import Served, read_response
 
 
@@ -36,6 +38,10 @@ GET = b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n"
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", (400, "INVALID_REQUEST")),
         (GET + b"Content-Length: x\r\n\r\n", (400, "INVALID_REQUEST")),
         (GET + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n", (400, "INVALID_REQUEST")),
+        (
+            GET + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            (400, "INVALID_REQUEST"),
+        ),
         (GET + b"X-\xff: 1\r\n\r\n", (400, "INVALID_REQUEST")),
         (GET + b"Transfer-Encoding: gzip\r\n\r\n", (501, "NOT_SUPPORTED")),
         (GET + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", (400, "INVALID_REQUEST")),
@@ -132,3 +138,29 @@ async def test_reset_cancels_the_handler(served: Served) -> None:
     stream.setsockopt(trio.socket.SOL_SOCKET, trio.socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
     stream.socket.close()
     await session.cancelled.wait()
+
+
+@pytest.mark.parametrize("ahead", [GET + b"\r\n", b"no request"])
+async def test_who_has_asked_ahead_is_missed_as_well(served: Served, ahead: bytes) -> None:
+    session = served.hub.sessions["sess_1"]
+    async with await served.open() as stream:
+        await stream.send_all(POLL + ahead)
+        await session.waiting.wait()
+    await session.cancelled.wait()
+    await session.idle.wait()
+
+
+async def test_what_is_asked_ahead_is_answered_whatever_its_length(served: Served) -> None:
+    """More than is read while the first request is under way."""
+    request = GET + b"X-Long: " + b"x" * 1000 + b"\r\n\r\n"
+    many = 2 * HEADER_BYTES // len(request)
+    async with await served.open() as stream:
+        await stream.send_all(POLL)
+        await served.hub.sessions["sess_1"].waiting.wait()
+        received = b""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(stream.send_all, request * many)
+            await trio.testing.wait_all_tasks_blocked(0.05)
+            served.hub.sessions["sess_1"].woken.set()
+            while received.count(b"HTTP/1.1 200") < many + 1:
+                received += await stream.receive_some()

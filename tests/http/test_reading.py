@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from contextlib import suppress
 from typing import Any
@@ -17,7 +18,8 @@ from relay.errors import (
     RelayError,
     UnsupportedMediaType,
 )
-from relay.faces.common.reading import read_body, read_query, refuse_query
+from relay.faces.common.complaints import MOST_COMPLAINTS
+from relay.faces.common.reading import MOST_VALUES, read_body, read_query, refuse_query
 from tests.http.fake import Body, Needed, Query
 
 JSON = "application/json"
@@ -124,6 +126,29 @@ def test_bodies_that_are_no_json_object(raw: bytes, says: str) -> None:
     found = refused_body(raw)
     assert list(found) == ["body"]
     assert says in found["body"]
+
+
+def commas(values: int) -> bytes:
+    """A body of so many values in one list."""
+    return b'{"anything": {"x": [0' + b",0" * (values - 1) + b"]}}"
+
+
+def test_the_number_of_values_is_bounded() -> None:
+    read_body(Body, commas(MOST_VALUES), JSON)
+    assert "values" in refused_body(commas(MOST_VALUES + 1))["body"]
+
+
+@pytest.mark.parametrize("text", [b",", b'\\"', b"\\\\"])
+def test_commas_in_a_text_are_no_values(text: bytes) -> None:
+    raw = b'{"anything": {"x": "' + text * MOST_VALUES + b"," * MOST_VALUES + b'"}}'
+    assert len(read_body(Body, raw, JSON).anything["x"]) >= 2 * MOST_VALUES
+
+
+def test_of_many_unknown_names_few_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+    monkeypatch.setattr(difflib, "get_close_matches", lambda name, *_, **__: compared.append(name))
+    raw = b"{" + b",".join(b'"unknown%d": 1' % number for number in range(5000)) + b"}"
+    assert len(refused_body(raw)) == len(compared) == MOST_COMPLAINTS
 
 
 @pytest.mark.parametrize(

@@ -74,23 +74,28 @@ async def test_a_request_may_change_the_protocol(stock: trio.SocketStream) -> No
     assert (await stock.receive_some()).startswith(b"HTTP/1.1 101")
 
 
-async def test_a_head_is_sent_apart_from_its_body() -> None:
-    sent: list[bytes] = []
-
-    async def send(event: Any) -> None:
-        sent.append(event.data)
-
-    protocol = H11Protocol(
+def protocol_of(send: Any, group: Any) -> H11Protocol:
+    """That of a connection whose answers `send` takes."""
+    return H11Protocol(
         nothing,  # type: ignore[arg-type]
         Config(),
         WorkerContext(None),
-        TaskGroup(),
+        group,
         ConnectionState(LifespanState({})),
         False,
         None,
         None,
         send,
     )
+
+
+async def test_a_head_is_sent_apart_from_its_body() -> None:
+    sent: list[bytes] = []
+
+    async def send(event: Any) -> None:
+        sent.append(event.data)
+
+    protocol = protocol_of(send, TaskGroup())
     protocol.connection.receive_data(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
     protocol.connection.next_event()
     head = h11.Response(status_code=200, headers=[(b"content-length", b"2")])
@@ -147,6 +152,30 @@ async def test_ours_are_answered_as_they_wake() -> None:
         await order_of_answers(upstream.hypercorn_http1.RelayConfig())
         == ["woken", "sent"] * CLIENTS
     )
+
+
+# hypercorn_turn -------------------------------------------------------------------------
+
+
+async def test_nothing_is_read_after_a_second_request_until_the_first_is_answered() -> None:
+    handled = 0
+
+    async def send(event: Any) -> None:
+        pass
+
+    async def handle(data: bytes) -> None:
+        nonlocal handled
+        await protocol.handle(RawData(data))
+        handled += 1
+
+    request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    protocol = protocol_of(send, Spawned())
+    async with trio.open_nursery() as nursery:
+        await handle(request)
+        nursery.start_soon(handle, request)
+        await trio.testing.wait_all_tasks_blocked()
+        assert handled == 1
+        nursery.cancel_scope.cancel()
 
 
 # hypercorn_stream -----------------------------------------------------------------------

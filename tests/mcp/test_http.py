@@ -136,6 +136,14 @@ async def test_the_run_to_breakpoint_calls_are_tools_of_their_own_table(
             assert json.loads(ended) == {"ended": True}
 
 
+@pytest.mark.parametrize("body", [b"[" * 100_000, b"1" + b"0" * 5000, b'"\xff"', b"{"])
+async def test_a_body_that_is_no_json_is_the_clients_mistake(api: Api, body: bytes) -> None:
+    headers = {**ACCEPTS, "Content-Type": "application/json"}
+    answer = await api.client.post(f"{root(api)}/mcp", content=body, headers=headers)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["code"] == -32700
+
+
 async def test_mcp_is_guarded_as_the_api_is(
     settings: Settings,
 ) -> None:

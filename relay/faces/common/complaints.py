@@ -61,11 +61,13 @@ def complaints(error: ValidationError, model: type[BaseModel], given: Any) -> li
     """What is wrong, one complaint a field; `given` is the value that was validated."""
     found: dict[str, Complaint] = {}
     for item in error.errors(include_url=False):
-        field, message = _spell(item, given), _word(item, model)
+        field = _spell(item, given)
         if field in found:
-            _add_alternative(found[field], message)
-        elif len(found) < MOST_COMPLAINTS:
-            found[field] = Complaint(field=field, message=message, value=_value(item))
+            _add_alternative(found[field], _word(item, model))
+        elif len(found) == MOST_COMPLAINTS:
+            break  # members of a union complain of one field in a row
+        else:
+            found[field] = Complaint(field=field, message=_word(item, model), value=_value(item))
     return list(found.values())
 
 

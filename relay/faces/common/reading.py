@@ -23,6 +23,10 @@ Model = TypeVar("Model", bound=BaseModel)
 MOST_PARAMETERS = 1000
 """Query parameters looked at; no model has as many fields."""
 
+MOST_VALUES = 100_000
+"""Values in a body. Each that is wrong costs half a kilobyte and a microsecond until it is refused,
+and ten megabytes hold a million: the relay would answer nobody else for seconds."""
+
 _INTEGER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
@@ -34,6 +38,7 @@ def read_body(model: type[Model], raw: bytes, content_type: str | None) -> Model
     if raw:
         _check_media_type(content_type)
     raw = raw or b"{}"
+    _check_extent(raw)
     try:
         body = model.model_validate_json(raw)
     except ValidationError as error:
@@ -50,6 +55,16 @@ def _check_media_type(content_type: str | None) -> None:
     raise UnsupportedMediaType(
         f"a body must have the content type application/json, {shown}", content_type=bounded(kind)
     )
+
+
+def _check_extent(raw: bytes) -> None:
+    """Refuse a body of too many values, by its commas: nearly every one has too few anyhow."""
+    if raw.count(b",") >= MOST_VALUES and _TEXT.sub(b"", raw).count(b",") >= MOST_VALUES:
+        raise _bad_body(f"the body has more than {MOST_VALUES} values", raw)
+
+
+_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+"""A string of JSON, or what would be one if it ended: so each byte is looked at once."""
 
 
 def _check_json(raw: bytes) -> None:

@@ -25,6 +25,7 @@ from relay.faces.common.asgi import HubLike, Mount
 from relay.faces.http.app import make_app
 from relay.faces.http.gateway import Gateway
 from relay.faces.http.listener import (
+    BACKLOG,
     CannotListenError,
     Place,
     bind,
@@ -119,6 +120,7 @@ def _config(listener: socket.socket) -> RelayConfig:
     config = RelayConfig()
     # Hypercorn owns the descriptor from here, and closes it.
     config.bind = [f"fd://{listener.detach()}"]
+    config.backlog = BACKLOG  # it listens again, with its own
     config.accesslog = None
     config.errorlog = logging.getLogger("relay.http")
     config.graceful_timeout = CANCEL_SECONDS

@@ -6,14 +6,16 @@ session managers are started by the first request, in a nursery that lives as lo
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import trio
+from pydantic_core import from_json
 
 from relay import __version__
 from relay.errors import RouteNotFound
-from relay.faces.common.asgi import ROUTE, HubLike, Receive, Scope, Send
+from relay.faces.common.asgi import BODY, ROUTE, HubLike, Receive, Scope, Send, json_headers
 from relay.faces.mcp.tables import table_of
 
 if TYPE_CHECKING:
@@ -45,6 +47,9 @@ class McpMount:
             )
         scope[ROUTE] = path
         self._hub.check_open()
+        if (fault := _fault(scope)) is not None:
+            await _refuse(scope, send, fault)
+            return
         manager = await self._manager(TABLES[path])
         await manager.handle_request(scope, receive, send)
 
@@ -60,3 +65,23 @@ class McpMount:
                     run_manager, self._hub, tools, __version__, self._ending
                 )
             return self._managers[table]
+
+
+PARSE_ERROR = -32700
+
+
+def _fault(scope: Scope) -> str | None:
+    """Why the body is no JSON. The SDK takes three kinds of such bodies for failures of its own:
+    numbers of thousands of digits, deep nesting, and bytes that are not UTF-8."""
+    try:
+        from_json(scope.get(BODY) or b"null")
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+async def _refuse(scope: Scope, send: Send, fault: str) -> None:
+    error = {"code": PARSE_ERROR, "message": f"Parse error: {fault}"}
+    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+    await send({"type": "http.response.start", "status": 400, "headers": json_headers(scope, body)})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -7,6 +7,7 @@ the libraries as they come and fails when one has repaired it: then the file can
   answers only after all that woke with them have been looked at
 - `hypercorn_stream`: a channel for each body, and hang-ups that only a listening app notices
 - `hypercorn_idle`: a task for each pause between two requests
+- `hypercorn_turn`: clients that ask ahead and then leave unnoticed
 - `hypercorn_disconnect`: a disconnect after each finished answer
 - `hypercorn_sockets`: an inheritable listener, and sends that no cancellation ends
 - `quart_connection`: two tasks a request, and two messages for one body

@@ -4,6 +4,8 @@ Knows Hypercorn's protocol class, for which there is no setting, so it is replac
 subclass; on servers that are not ours that behaves like the original. On ours
 
 - the answer to bytes that are no request has a body: the envelope;
+- a body whose end is told in two ways is refused: what a proxy takes for a body could be a request;
+- a client that asks ahead and then leaves is noticed: see `Turn`;
 - requests to change to HTTP/2 or WebSocket are ignored, as HTTP allows: nothing here
   speaks them. One of HTTP/2 itself is refused, and what follows it is not read;
 - a head goes out together with its body: half the system calls of a small answer;
@@ -33,8 +35,9 @@ from relay.errors import InternalError, InvalidRequest, NotSupported, PayloadToo
 from relay.faces.common.actions import shown_details
 from relay.faces.common.asgi import JSON, REQUEST_ID
 from relay.faces.http.upstream.hypercorn_idle import Idleness
-from relay.faces.http.upstream.hypercorn_sockets import send_now
+from relay.faces.http.upstream.hypercorn_sockets import reader, send_now
 from relay.faces.http.upstream.hypercorn_stream import Exchange
+from relay.faces.http.upstream.hypercorn_turn import ClientLeftError, Turn
 from relay.models import envelope
 
 
@@ -48,18 +51,34 @@ class EnvelopedH11(H11Protocol):
     _held = b""
     _is_whole = False  # the answer under way: no stream, which has to let others have their turn
     _idleness: Idleness | None = None
+    _turn: Turn | None = None
 
     def __init__(self, *parts: Any) -> None:
         super().__init__(*parts)
         self._send_to_server = self.send
         if isinstance(self.config, RelayConfig):
             self.send = self._pass_on
+            read, room = reader(self._send_to_server), self.config.h11_max_incomplete_size
+            self._turn = Turn(read, lambda data: self.connection.receive_data(data), room)
+            self.can_read = self._turn
 
     async def handle(self, event: Event) -> None:
         """Take bytes from the socket, or its end."""
-        if self._idleness is not None and (isinstance(event, Closed) or _is_end(event)):
-            self._idleness.leave()
+        if isinstance(event, Closed) or _is_end(event):
+            self._leave()
         await super().handle(event)
+
+    def _leave(self) -> None:
+        if self._idleness is not None:
+            self._idleness.leave()
+        if self._turn is not None:
+            self._turn.leave()
+
+    async def _handle_events(self) -> None:
+        try:
+            await super()._handle_events()
+        except ClientLeftError:
+            await self.handle(Closed())
 
     async def _pass_on(self, event: Event) -> None:
         """Report to the server, but keep the time between requests ourselves."""
@@ -140,7 +159,7 @@ class EnvelopedH11(H11Protocol):
         if not isinstance(self.config, RelayConfig):
             await super()._create_stream(request)
             return
-        if not request.http_version.startswith(b"1."):
+        if not request.http_version.startswith(b"1.") or _has_two_lengths(request):
             await self._send_error_response(400)
             await self.send(Closed())
             return
@@ -176,6 +195,12 @@ def _body_follows(event: H11SendableEvent) -> bool:
     return isinstance(event, h11.Response) and any(
         name == b"content-length" for name, _ in event.headers
     )
+
+
+def _has_two_lengths(request: h11.Request) -> bool:
+    """Whether two headers say where the body ends: who trusts the other one sees other requests."""
+    names = {name for name, _ in request.headers}
+    return {b"content-length", b"transfer-encoding"} <= names
 
 
 def _is_end(event: Event) -> bool:

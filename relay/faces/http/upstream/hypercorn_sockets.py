@@ -1,5 +1,5 @@
-"""The sockets that Hypercorn has: the listener is not inherited, what fits is sent at once, and
-connections are cut.
+"""The sockets that Hypercorn has: the listener is not inherited, what fits is sent at once,
+connections are read out of turn and cut.
 
 Knows descriptors and Hypercorn's word that it listens. Knows no HTTP.
 
@@ -12,13 +12,16 @@ from __future__ import annotations
 import os
 import socket
 import stat
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
 import trio
 
 from relay.faces.http.listener import Place, place_of
+
+PIECE_BYTES = 2**16
+"""Read at once; as much as Hypercorn reads."""
 
 
 class ListeningStatus:
@@ -50,6 +53,18 @@ def send_now(send: Any, data: bytes) -> bytes:
         return data[os.write(server.stream.socket.fileno(), data) :]
     except OSError:  # full, or broken: whoever sends it in turn learns of it
         return data
+
+
+def reader(send: Any) -> Callable[[], Awaitable[bytes]]:
+    """Reads the connection of Hypercorn's `send`; gives nothing when it has ended, however it did."""
+
+    async def read() -> bytes:
+        try:
+            return bytes(await send.__self__.stream.receive_some(PIECE_BYTES))
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            return b""
+
+    return read
 
 
 def sever(place: Place) -> int:
