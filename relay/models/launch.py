@@ -17,6 +17,35 @@ AbsolutePath = Annotated[
 ]
 
 
+class Limits(StrictModel):
+    """What the program may use, as the system bounds it; what is absent is bounded as the relay is.
+
+    Of each process by itself, but for `processes`. The debugger inside counts as the program's.
+    """
+
+    cpu_seconds: int | None = Field(
+        None,
+        ge=1,
+        le=10**9,
+        description="Processor time; at its end comes SIGXCPU, a second later SIGKILL",
+    )
+    memory_mb: int | None = Field(
+        None,
+        ge=128,
+        le=2**40,
+        description="Private memory in MiB, of which the debugger takes up to 80; beyond it is MemoryError",
+    )
+    processes: int | None = Field(
+        None,
+        ge=16,
+        le=2**22,
+        description="Processes and threads, besides those that the user has at the start",
+    )
+    open_files: int | None = Field(
+        None, ge=32, le=2**30, description="Descriptors open at once; beyond it is OSError EMFILE"
+    )
+
+
 class LaunchRequest(Waiting):
     script: PathText | None = Field(None, description="Program file; give this or `module`")
     module: Text | None = Field(
@@ -58,6 +87,9 @@ class LaunchRequest(Waiting):
         None, description="Force one way of starting the debuggee; default: the best that fits"
     )
 
+    limits: Limits = Field(
+        Limits(), description="What the program may use: for Python programs. With any, no standby"
+    )
     standby: bool = Field(
         True,
         description="Whether a debuggee that was started ahead may run the program, where the relay "

@@ -212,6 +212,9 @@ def become_program(job: Message, guardian: int, failure: int) -> NoReturn:
         restore_signals()
         stage = "cwd"
         os.chdir(job["cwd"])
+        if job["limits"]:
+            stage = "limits"
+            limit(job["limits"])
         stage = "exec"
         execute(job["argv"], job["env"])
     except OSError as error:
@@ -243,6 +246,73 @@ def restore_signals() -> None:
         except (OSError, ValueError):
             pass  # SIGKILL, SIGSTOP, and those that libc keeps
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+LIMITS = {
+    "cpu_seconds": ("RLIMIT_CPU", 1),
+    "memory_mb": ("RLIMIT_DATA", 1 << 20),
+    "open_files": ("RLIMIT_NOFILE", 1),
+}
+"""What a program may use, each with its name of the system and what one of it is there.
+
+Memory is what the program writes: most of its addresses (RLIMIT_AS) are reserved and never used.
+"""
+
+
+def limit(limits: dict[str, int]) -> None:
+    """Bound this process and what it starts; never beyond the bounds that it has already.
+
+    `processes` counts from what its user has now. Raises OSError, ENOTSUP if it would not hold.
+    """
+    import resource as r
+
+    for name, (kind, unit) in LIMITS.items():
+        if name in limits:
+            _bound(getattr(r, kind), limits[name] * unit)
+    if "processes" in limits:
+        soft, hard = r.getrlimit(r.RLIMIT_NPROC)
+        r.setrlimit(r.RLIMIT_NPROC, (1, hard))
+        if _can_fork():  # root is held to none, and is not told so
+            raise OSError(errno.ENOTSUP, "processes")
+        r.setrlimit(r.RLIMIT_NPROC, (soft, hard))
+        _bound(r.RLIMIT_NPROC, threads_of(os.getuid()) + limits["processes"])
+
+
+def _bound(number: int, most: int) -> None:
+    import resource as r
+
+    hard = r.getrlimit(number)[1]
+    if hard != r.RLIM_INFINITY:
+        most = min(most, hard)
+    # The signal at the end of its time can be handled; what comes a second later cannot.
+    last = most + 1 if number == r.RLIMIT_CPU and most != hard else most
+    r.setrlimit(number, (most, last))
+
+
+def _can_fork() -> bool:
+    try:
+        pid = os.fork()
+    except OSError:
+        return False
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    return True
+
+
+def threads_of(user: int) -> int:
+    """How many threads the processes of a user have, as far as they can be seen."""
+    count = 0
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                lines = read_file(f"/proc/{name}/status").splitlines()
+            except OSError:
+                continue
+            said = dict(line.split(b":", 1) for line in lines if b":" in line)
+            if int(said[b"Uid"].split()[0]) == user:
+                count += int(said[b"Threads"])
+    return count
 
 
 def execute(argv: list[bytes], env: dict[bytes, bytes]) -> NoReturn:

@@ -13,6 +13,8 @@ BAD_CWD = "bad_cwd"
 TOO_LONG = "arguments_too_long"
 INVALID = "invalid_argument"
 NO_RESOURCES = "no_resources"
+NOT_LIMITED = "not_limited"
+"""The system does not hold this user to a limit that was asked for."""
 
 _REASONS = {
     errno.ENOENT: PROGRAM_NOT_FOUND,
@@ -44,6 +46,8 @@ def refuse(answer: Mapping[str, Any], program: str, job: Mapping[str, Any]) -> N
         raise SpawnError(number, os.fsdecode(job["cwd"]), BAD_CWD)
     if stage == "setup":
         raise SpawnError(number, program, NO_RESOURCES)
+    if stage == "limits":
+        raise SpawnError(number, program, NOT_LIMITED if number == errno.ENOTSUP else INVALID)
     path = os.path.join(os.fsdecode(job["cwd"]), program)
     if number == errno.ENOENT and "/" in program and os.path.exists(path):
         text = "the interpreter or loader that it names does not exist"

@@ -13,6 +13,7 @@ import socket
 import struct
 import sys
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import trio
@@ -30,17 +31,19 @@ async def spawn(
     env: Mapping[str, str],
     pass_fds: Sequence[int] = (),
     terminal: bool = False,
+    limits: Mapping[str, int] = MappingProxyType({}),
 ) -> GuardedProcess:
     """Start a program, in a process group of its own, under a guardian of its own.
 
     `argv[0]` is looked up in the PATH of `env`, which is the program's whole
     environment. `pass_fds` (above 2) are open in it under the same numbers. With
     `terminal` its standard streams are a new controlling terminal, which does not echo.
+    `limits`: what it may use, by the names of `LIMITS` in guardian.py.
 
     Raises SpawnError. When cancelled or failed, nothing is left of it.
     """
     program = argv[0] if argv else ""
-    job = _job(argv, cwd, env, pass_fds, terminal)
+    job = {**_job(argv, cwd, env, pass_fds, terminal), "limits": dict(limits)}
     try:
         process = await _start_guardian(program, pass_fds, terminal)
     except OSError as error:

@@ -43,6 +43,8 @@ class Ability(StrEnum):
     """Stops at exceptions can be narrowed by type and condition."""
     FUNCTION_BREAKPOINTS = "function_breakpoints"
     LAUNCH_MODES = "launch_modes"
+    LIMITS = "limits"
+    """The system can bound what a launched program uses."""
     MODULES = "modules"
     REDACTION = "redaction"
     SET_NEXT_LINE = "set_next_line"

@@ -77,7 +77,7 @@ class ProgramEvents(DebuggeeEvents):
         self._over(exit_code, reason)
         body: dict[str, Any] = {"exit_code": exit_code, "restart": restart}
         if exit_code:
-            body["error"] = describe_exit(exit_code) + while_stopped(stop)
+            body["error"] = describe_exit(exit_code, self._run.launched) + while_stopped(stop)
             if stop is not None:
                 self._run.lose("the program" + body["error"].removeprefix("Process"))
         self._log.append("terminated", body)

@@ -184,6 +184,7 @@ def test_what_cannot_be_done_is_told_with_an_exit_code_and_changes_nothing(
         (["start", "--brek", "x:1", "app.py"], "--brek"),
         (["start", "--break", "app.py:many", "app.py"], "FILE:LINE:CONDITION"),
         (["start", "--env", "NO_SUCH_VARIABLE", "app.py"], "NAME=VALUE"),
+        (["start", "--limit", "open_files", "app.py"], "NAME=N"),
         (["start", "-m"], "name of a module"),
         (["until", "total"], "FILE:LINE"),
         (["step", "sideways"], "sideways"),
@@ -194,6 +195,8 @@ def test_what_cannot_be_done_is_told_with_an_exit_code_and_changes_nothing(
     ):
         assert told in shell.run(*args, code=2).stderr
 
+    unknown = shell.json("start", "--limit", "disk=1", "missing.py", code=1)["error"]
+    assert "limits.disk" in unknown["message"]
     missing = shell.json("start", "missing.py", code=1)["error"]
     assert missing["code"] == "LAUNCH_SCRIPT_NOT_FOUND"
     assert missing["details"]["suggestion"]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import socket
 import weakref
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import trio
 
@@ -60,13 +61,15 @@ BEGUN: weakref.WeakSet[FastDebuggee] = weakref.WeakSet()
 class FastStart:
     """What a process of the fast rung is started with. Of its program only the surroundings count.
 
-    `state_dir`: the relay's. `terminal`: whether its standard streams are one.
+    `state_dir`: the relay's. `terminal`: whether its standard streams are one. `limits`: what it may
+    use; one that has any is not begun ahead.
     """
 
     interpreter: Interpreter
     program: Program
     state_dir: str
     terminal: bool = False
+    limits: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def kind(self) -> tuple[object, ...] | None:
@@ -99,7 +102,11 @@ class FastStart:
             with theirs:
                 plan = fast_spawn(self.interpreter, self.program, fd=theirs.fileno(), cache=cache)
                 process = await start_process(
-                    plan, theirs.fileno(), cwd=self.program.cwd, terminal=self.terminal
+                    plan,
+                    theirs.fileno(),
+                    cwd=self.program.cwd,
+                    terminal=self.terminal,
+                    limits=self.limits,
                 )
         except BaseException:
             ours.close()

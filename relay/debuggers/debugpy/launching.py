@@ -100,13 +100,15 @@ class _Start:
         self._program = _program(plan)
         self._interpreter = interpreter
         self._rung = rung
-        self._fast = FastStart(interpreter, self._program, state_dir, plan.terminal)
+        self._fast = FastStart(interpreter, self._program, state_dir, plan.terminal, plan.limits)
 
     async def fast(self, debuggee: Debuggee) -> None:
         """The debuggee speaks DAP on an inherited socket. One that waits for its program is quicker."""
         if launch.is_too_long(self._interpreter, self._program):
             raise not_started(self._interpreter.executable, errno.E2BIG, TOO_LONG)
-        standby = debuggee.session.standby if self._plan.standby else None
+        # One that waits was started without limits, and has used some of its time.
+        any_fits = self._plan.standby and not self._plan.limits
+        standby = debuggee.session.standby if any_fits else None
         kind = None if standby is None else self._fast.kind
         if standby is None or kind is None:
             await self._run(debuggee, None)
@@ -171,7 +173,7 @@ class _Start:
     async def adapter(self, debuggee: Debuggee) -> None:
         """The stock adapter, which has us spawn launcher and debuggee with our own pipes."""
         plan = launch.adapter_spawn(self._program.env)
-        adapter = await self._spawn(plan, terminal=False)
+        adapter = await start_process(plan, cwd=self._plan.cwd, terminal=False)
         debuggee.helpers.append(adapter)
         assert adapter.stderr is not None
         debuggee.nursery.start_soon(adapter.stderr.pump, lambda text: None)
@@ -193,9 +195,11 @@ class _Start:
         debuggee.exit_code_of = launch.exit_code_of_launcher
         return {"processId": process.pid}
 
-    async def _spawn(self, plan: Spawn, *, terminal: bool | None = None) -> GuardedProcess:
-        terminal = self._plan.terminal if terminal is None else terminal
-        return await start_process(plan, cwd=self._plan.cwd, terminal=terminal)
+    async def _spawn(self, plan: Spawn) -> GuardedProcess:
+        asked = self._plan
+        return await start_process(
+            plan, cwd=asked.cwd, terminal=asked.terminal, limits=asked.limits
+        )
 
     async def _shake_hands(self, debuggee: Debuggee, *, has_probe: bool) -> None:
         if self._plan.debug_subprocesses and self._rung is not Rung.ADAPTER:

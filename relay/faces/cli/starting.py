@@ -41,6 +41,16 @@ def _variable(ctx: click.Context, param: click.Parameter, given: Sequence[str]) 
     return found
 
 
+def _limit(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, int]:
+    found = {}
+    for text in given:
+        name, _, number = text.partition("=")
+        if not number.isdecimal():
+            raise click.BadParameter(f"{text!r}: give NAME=N, such as cpu_seconds=60")
+        found[name] = int(number)
+    return found
+
+
 @click.command(
     short_help="Start a program under the debugger.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
@@ -63,6 +73,14 @@ def _variable(ctx: click.Context, param: click.Parameter, given: Sequence[str]) 
     metavar="NAME[=VALUE]",
     help="Variable of the program, or one of this shell to pass on; may be repeated.",
 )
+@click.option(
+    "--limit",
+    "limits",
+    callback=_limit,
+    multiple=True,
+    metavar="NAME=N",
+    help="What the program may use: cpu_seconds, memory_mb, processes or open_files; may be repeated.",
+)
 @RECORD
 @CHILDREN
 @PYTHON
@@ -77,6 +95,7 @@ def start(
     on_exception: bool,
     on_raise: bool,
     env: dict[str, str],
+    limits: Any,
     records: Sequence[str],
     children: bool | None,
     python_path: str | None,
@@ -116,6 +135,7 @@ def start(
         **target,
         cwd=here,
         env=env,
+        limits=limits,
         record=list(records),
         stop_on_entry=stop_on_entry,
         stop_on_exception="raised" if on_raise else "uncaught" if on_exception else False,

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from relay.models.fields import AdapterName, PathText, StrictModel, Text
+from relay.models.launch import Limits
 
 MAX_CHARS = 2000
 LAST_LINE = 2**31 - 1
@@ -120,6 +121,11 @@ class Run(WaitsForSession):
         None,
         description="Debug the Python processes that it starts, too; default: if there are "
         "breakpoints",
+        json_schema_extra=UNLISTED,
+    )
+    limits: Limits = Field(
+        Limits(),
+        description="What the program may use: cpu_seconds, memory_mb, processes, open_files",
         json_schema_extra=UNLISTED,
     )
 

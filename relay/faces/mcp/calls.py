@@ -108,6 +108,7 @@ def _launch_fields(asked: arguments.Run) -> dict[str, Any]:
         "env",
         "stop_on_entry",
         "record",
+        "limits",
     } & asked.model_fields_set
     fields = {name: getattr(asked, name) for name in names}
     if "stdin" in asked.model_fields_set:

@@ -376,5 +376,6 @@ def _end(session: Session) -> str:
     if session.program_run.lost is not None:
         return f"ended: {session.program_run.lost}"
     if session.exit_code < 0:
-        return f"ended: {describe_exit(session.exit_code).removeprefix('Process was ')}"
+        words = describe_exit(session.exit_code, session.launched)
+        return f"ended: {words.removeprefix('Process was ')}"
     return f"ended: exit code {session.exit_code}"

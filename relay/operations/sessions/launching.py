@@ -25,6 +25,7 @@ from relay.models.launch import (
     LaunchedProgram,
     LaunchRequest,
     LaunchResult,
+    Limits,
 )
 from relay.operations.breakpoints.pending import check_again, look_out
 from relay.operations.execution.stepping import settle
@@ -109,6 +110,7 @@ def _check_options(session: Session, body: LaunchRequest) -> None:
         (bool(body.stdin_inputs), Ability.STDIN, "give the program any standard input"),
         (bool(body.record), Ability.TRACE, "record who writes a value"),
         (body.console == "integratedTerminal", Ability.TERMINAL, "give the program a terminal"),
+        (body.limits != Limits(), Ability.LIMITS, "limit the program without limiting itself"),
     ):
         if given:
             adapter.require(ability, what)
@@ -125,6 +127,7 @@ async def _plan(session: Session, body: LaunchRequest) -> LaunchPlan:
     _choose_python(session, body, cwd)
     children = _debugged_children(session, body)
     env = {**own_environment(), **body.env}
+    limits = body.limits.model_dump(exclude_none=True)
     entry = session.config.stop_on_entry if body.stop_on_entry is None else body.stop_on_entry
     return LaunchPlan(
         script=await _script(session, body.script, cwd) if body.script is not None else None,
@@ -144,6 +147,7 @@ async def _plan(session: Session, body: LaunchRequest) -> LaunchPlan:
         hash_seed=free_hash_seed(env),
         recorded_places=await recorded_places(session, body.record),
         standby=body.standby,
+        limits=limits,
     )
 
 

@@ -278,7 +278,9 @@ def _ended(session: Session) -> ToolRun:
         error = ToolFailure(type="DebuggerLost", message=session.reason or "the debugger broke off")
     elif code:
         name = "SystemExit" if code > 0 else "ProcessKilled"
-        error = _failure(session) or ToolFailure(type=name, message=describe_exit(code))
+        error = _failure(session) or ToolFailure(
+            type=name, message=describe_exit(code, session.launched)
+        )
     return ToolRun(hit=False, completed=_has_completed(session), error=error)
 
 

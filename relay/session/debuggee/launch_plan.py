@@ -41,6 +41,9 @@ class LaunchPlan:
     standby: bool = True
     """Whether a debuggee that was started ahead may do; it brings a hash seed of its own."""
 
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """What the system is to bound, by the names of `models.launch.Limits`."""
+
     watched_state: Mapping[str, Any] | None = None
     """The state whose writes are recorded from the beginning, as the inspector names it."""
 
@@ -57,4 +60,5 @@ class LaunchPlan:
             cwd=self.cwd,
             env=self.extra_env,
             rung=rung,
+            limits=self.limits,
         )

@@ -8,7 +8,7 @@ killed or had no debugger, a read that waits, the trace of a call. Refuses to kn
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import trio
@@ -24,6 +24,8 @@ class Launched:
     cwd: str
     env: Mapping[str, str]
     rung: str
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """What the system bounds of it."""
 
     @property
     def label(self) -> str:
