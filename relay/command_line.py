@@ -18,6 +18,7 @@ CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 COMMANDS: dict[str, str] = {
     "perl-adapter": "relay.perl.command:perl_adapter",
+    "agent": "relay.faces.cli.agent:agent",
     "attach": "relay.faces.cli.starting:attach",
     "break": "relay.faces.cli.inspecting:break_",
     "continue": "relay.faces.cli.running:continue_",
@@ -90,7 +91,7 @@ def cli() -> None:
     \b
     Sessions for others, and a look at all of it:
       relay serve    over HTTP, on http://127.0.0.1:5679/api/v1
-      relay mcp      for agents
+      relay mcp      for agents; relay agent install tells yours of it
       relay demo     a buggy program debugged, each step shown as a curl command
       relay doctor   check that everything is there
     """

@@ -19,15 +19,18 @@ DIRECTORY_MODE = 0o700
 FILE_MODE = 0o600
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes, mode: int = FILE_MODE) -> None:
     """Replace the file's content so that a crash at any moment leaves the old or the new.
 
-    Written beside, flushed to the disk, renamed. Raises OSError; the file is as it was.
+    Written beside, flushed to the disk, renamed; `mode` is the file's then. Raises OSError; the
+    file is as it was.
     """
     path.parent.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         with open(beside, "wb", opener=_private) as file:
+            if mode != FILE_MODE:
+                os.fchmod(file.fileno(), mode)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -34,7 +34,15 @@ PLACES = (
     # Words and options of the faces, for questions that e2e asks over HTTP on each Python. Every
     # face is tried on each by test_demo.py, test_run_ahead.py, mcp/test_stdio.py and
     # stdio/test_conversations.py.
-    *("cli", "client", "http", "mcp/test_calls.py", "mcp/test_hangs.py", "mcp/test_http.py"),
+    *(
+        "agents",
+        "cli",
+        "client",
+        "http",
+        "mcp/test_calls.py",
+        "mcp/test_hangs.py",
+        "mcp/test_http.py",
+    ),
     *("mcp/test_tools.py", "mcp/test_watch.py", "mcp/test_why.py", "stdio/test_lines.py"),
     *("test_add_a_face.py", "test_cli.py", "test_diff.py", "test_run.py", "test_run_calls.py"),
     *("test_faces_children.py", "test_faces_errors.py", "test_faces_interpreter.py"),

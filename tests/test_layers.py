@@ -31,6 +31,7 @@ LAYERS = (
     {"relay.debuggers.debugpy.debuggee"},
     {"relay.perl"},
     {
+        "relay.agents",
         "relay.environments",
         "relay.metrics",
         "relay.models",
@@ -52,7 +53,7 @@ LAYERS = (
 """Lowest first, as in docs/architecture.md. `relay` itself is the map: hub and settings."""
 
 MAPS = (
-    *("relay/client", "relay/faces", "relay/models", "relay/operations", "tests"),
+    *("relay/agents", "relay/client", "relay/faces", "relay/models", "relay/operations", "tests"),
     *("relay/session", "relay/session/children", "relay/session/dap", "relay/session/debuggee"),
     "relay/session/state",
 )

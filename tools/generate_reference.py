@@ -322,17 +322,27 @@ def command_line() -> str:
     """Every command with its usage, its help and its options."""
     known = sorted(commands().items())
     overview = [
-        [f"[`relay {name}`](#relay-{name})", one.get_short_help_str(200)] for name, one in known
+        [f"[`relay {name}`](#{anchor(f'relay {name}')})", one.get_short_help_str(200)]
+        for name, one in known
     ]
     sections = [_command(name, command) for name, command in known]
     return "\n".join([table(["command", "what it does"], overview), _options(cli), *sections])
 
 
 def commands() -> dict[str, click.Command]:
-    """Every command of `relay` by its name, also those that are imported only when used."""
+    """Every command of `relay` by its name, also those that are imported only when used.
+
+    Commands of a command are there by both names: `agent install`.
+    """
     context = click.Context(cli, info_name="relay")
-    found = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
-    return {name: command for name, command in found.items() if command is not None}
+    known: dict[str, click.Command] = {}
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None, name
+        known[name] = command
+        if isinstance(command, click.Group):
+            known |= {f"{name} {inner}": one for inner, one in command.commands.items()}
+    return known
 
 
 def _command(name: str, command: click.Command) -> str:
@@ -417,6 +427,8 @@ def helps() -> dict[Path, str]:
     whole = _context(cli, "relay", HELP_WIDTH)
     texts = {HELP / "relay.txt": cli.get_help(whole)}
     for name, command in commands().items():
+        if " " in name:
+            continue  # asked for seldom, and made when it is
         context = _context(command, name, HELP_WIDTH, whole)
         texts[HELP / f"relay-{name}.txt"] = command.get_help(context)
     return {path: f"{text}\n" for path, text in texts.items()}

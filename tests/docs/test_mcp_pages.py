@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 import pytest
 
-from relay.command_line import cli
+from relay.agents.clients import skill_text
+from relay.command_line import CONTEXT, cli
 from relay.faces.mcp.tables import table_of
 from relay.faces.mcp.tools import TOOLS, Tool
 
@@ -35,6 +36,11 @@ def test_the_skill_names_every_tool_that_an_agent_chooses_and_no_other() -> None
     assert known - named <= {"debug_sessions"}
 
 
+def test_the_skill_of_the_page_is_the_one_that_is_installed() -> None:
+    text = (DOCS / "agents" / "skill.md").read_text()
+    assert f"```markdown\n{skill_text()}```\n" in text
+
+
 LONGEST_SKILL = 3072
 """Bytes: what an agent has to read before it can ask."""
 
@@ -53,5 +59,5 @@ def test_every_command_that_a_shell_is_told_of_is_one() -> None:
         known = cli.get_command(click.Context(cli), name)
         assert known is not None, command
         words = ["1" if word == "PID" else word for word in words]
-        with known.make_context(name, words) as context:
+        with known.make_context(name, words, **CONTEXT) as context:
             assert not context.args, command

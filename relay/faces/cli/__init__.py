@@ -4,6 +4,7 @@ shell           what all commands share: which session, what is shown, exit code
 memory          which session was last used in a directory
 starting, running, inspecting, streams, ending   the commands
 run, run_*      one run in this very process: its options, breakpoints, streams, stops and end
+agent           the relay made known to clients of agents, and their hook
 diff            two runs compared
 doctor          whether everything is there that the relay needs
 """

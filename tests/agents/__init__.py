@@ -1,0 +1,1 @@
+"""What `relay agent install` writes, and takes away again."""
