@@ -13,6 +13,7 @@ import functools
 import gc
 import itertools
 import json
+import socket
 import sqlite3
 import sys
 import threading
@@ -717,10 +718,16 @@ def test_injection_builds_a_probe_and_leaves_no_names(
 ) -> None:
     host = types.ModuleType("pydevd")
     monkeypatch.setitem(sys.modules, "pydevd", host)
+    link = socket.socket()
+    writer = types.SimpleNamespace(sock=link)
+    host.get_global_debugger = lambda: types.SimpleNamespace(writer=writer)  # type: ignore[attr-defined]
     space: dict[str, Any] = {}
     before = set(sys.modules)
     look = probe_calls.seen(eval(probe_calls.look(), space))
     assert look == (False, probe_calls.OWN_BYTECODE, sys.flags.optimize)
+    with link:
+        assert link.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    writer.sock = None
     assert probe_calls.decode(eval(probe_calls.injection(optimize), space))["ok"] is True
     assert probe_calls.seen(eval(probe_calls.look(), space)).is_present
     assert set(space) == {"__builtins__"}

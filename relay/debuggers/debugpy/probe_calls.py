@@ -34,11 +34,19 @@ CONTEXT = "clipboard"
 
 _PROBE = "__import__('sys').modules['pydevd']._debug_relay_probe"
 
+# pydevd sends head and body of a message apart: the body waits 40 ms for the other side to
+# acknowledge the head, unless the socket is told not to wait (TCP_NODELAY).
 _LOOK = """\
-(lambda sys, json, machinery: json.dumps({"ok": True, "present": getattr(getattr(
- sys.modules['pydevd'], '_debug_relay_probe', None), 'FINGERPRINT', None),
- "bytecode": [sys.implementation.cache_tag, machinery.MAGIC_NUMBER.hex(), sys.flags.optimize]})
-)(__import__('sys'), __import__('json'), __import__('_frozen_importlib_external'))"""
+(lambda sys, json, machinery, net: (lambda host: (
+  (lambda sock: getattr(sock, 'family', None) in (net.AF_INET, net.AF_INET6)
+    and sock.setsockopt(net.IPPROTO_TCP, net.TCP_NODELAY, 1)
+  )(getattr(getattr(host.get_global_debugger(), 'writer', None), 'sock', None)),
+  json.dumps({'ok': True,
+   'present': getattr(getattr(host, '_debug_relay_probe', None), 'FINGERPRINT', None),
+   'bytecode': [sys.implementation.cache_tag, machinery.MAGIC_NUMBER.hex(), sys.flags.optimize]})
+  )[-1])(sys.modules['pydevd'])
+)(__import__('sys'), __import__('json'), __import__('_frozen_importlib_external'),
+ __import__('socket'))"""
 
 _INJECTION = """\
 (lambda sys, zlib, binascii, json, marshal: (lambda host, probe, parts: (
@@ -69,7 +77,10 @@ class Look(NamedTuple):
 
 
 def look() -> str:
-    """An expression that asks a debuggee what `seen` makes a Look of; without `frameId`."""
+    """An expression that asks a debuggee what `seen` makes a Look of; without `frameId`.
+
+    From then on its debugger sends each message at once.
+    """
     return _LOOK.replace("\n", "")
 
 
