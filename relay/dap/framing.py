@@ -145,9 +145,11 @@ def _content_length(headers: bytes) -> int:
 
 def _header(line: bytes) -> tuple[bytes, bytes]:
     name, colon, value = line.partition(b":")
-    if not colon or not name.strip():
+    name = name.strip()
+    # A request line of HTTP may have a colon, too, and its Content-Length is none of ours.
+    if not colon or not name or b" " in name:
         raise BrokenStream(f"a header line without a name: {_excerpt(line)}")
-    return name.strip().lower(), value.strip()
+    return name.lower(), value.strip()
 
 
 def _parse_body(body: bytes) -> dict[str, Any]:

@@ -5,5 +5,6 @@ guardian, guardian_link     the process that stands between, and the messages to
 streams, output_pipe,
 stdin_queue, tap            pipes and terminals, both ends
 inheritance                 what a process started now would have of this one
+peers                       who is at the other end of a loopback connection
 exit_status, procfs         what the kernel says of a process that does not answer
 """

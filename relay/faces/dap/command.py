@@ -38,7 +38,8 @@ class Address(click.ParamType[int]):
 @click.option(
     "--listen",
     type=Address(),
-    help="Serve editors on this port of 127.0.0.1, 0 for a free one, instead of stdin and stdout.",
+    help="Serve editors of this user on this port of 127.0.0.1, 0 for a free one, instead of stdin "
+    "and stdout.",
 )
 @click.option(
     "--url",

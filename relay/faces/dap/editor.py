@@ -20,8 +20,10 @@ MOST_WAITING = 1000
 class Editor:
     """An editor at the other end of two streams. Use it in a nursery that runs `write`."""
 
-    def __init__(self, source: trio.abc.ReceiveStream, sink: trio.abc.SendStream) -> None:
-        self._source, self._sink = source, sink
+    def __init__(
+        self, source: trio.abc.ReceiveStream, sink: trio.abc.SendStream, first: bytes = b""
+    ) -> None:
+        self._source, self._sink, self._first = source, sink, first
         self._conversation = Conversation()
         self._queue, self._unsent = trio.open_memory_channel[bytes](float("inf"))
         self._sent = trio.Event()
@@ -33,7 +35,8 @@ class Editor:
     async def receive(self) -> Sequence[IncomingRequest] | None:
         """The next requests; None when the editor has hung up, or broken the protocol."""
         try:
-            data = await self._source.receive_some(65536)
+            first, self._first = self._first, b""
+            data = first or await self._source.receive_some(65536)
             messages = self._conversation.receive(data) if data else None
         except ProtocolViolation as error:
             self.fault = str(error)

@@ -13,6 +13,7 @@ from relay.client import AsyncClient
 from relay.faces.common.own_streams import own_streams
 from relay.faces.dap.editor import Editor
 from relay.faces.dap.face import Face
+from relay.faces.dap.strangers import Stranger, first_bytes
 
 LOOPBACK = "127.0.0.1"
 
@@ -31,10 +32,13 @@ class Terms:
 
 
 async def serve_editor(
-    terms: Terms, source: trio.abc.ReceiveStream, sink: trio.abc.SendStream
+    terms: Terms, source: trio.abc.ReceiveStream, sink: trio.abc.SendStream, first: bytes = b""
 ) -> str | None:
-    """One editor, until it leaves; what was wrong with its last bytes, if anything was."""
-    editor = Editor(source, sink)
+    """One editor, until it leaves; what was wrong with its last bytes, if anything was.
+
+    `first` was read from it before.
+    """
+    editor = Editor(source, sink, first)
     async with AsyncClient(terms.url, token=terms.token, name="relay dap", face="editor") as client:
         face = Face(editor, client, session_id=terms.session_id, read_only=terms.read_only)
         await face.run()
@@ -68,7 +72,9 @@ async def _serve_port(terms: Terms, port: int) -> int:
     async def serve(stream: trio.SocketStream) -> None:
         try:
             async with stream:
-                fault = await serve_editor(terms, stream, stream)
+                fault = await serve_editor(terms, stream, stream, await first_bytes(stream))
+        except Stranger as stranger:
+            fault = str(stranger)
         except Exception as error:  # noqa: BLE001 - one editor must not take the others along
             fault = repr(error)
         if fault is not None:

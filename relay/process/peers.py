@@ -1,0 +1,68 @@
+"""Whose process is at the other end of a loopback connection, as the kernel's table says.
+
+A port of 127.0.0.1 is open to every user of the machine, and TCP has no SO_PEERCRED.
+Source: Linux, Documentation/networking/proc_net_tcp.rst.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from typing import Any, Protocol
+
+_ROOT = 0
+
+
+class Connection(Protocol):
+    """A socket that is connected; trio's or the standard library's."""
+
+    def getpeername(self) -> Any:
+        """Address and port of the other end."""
+
+    def getsockname(self) -> Any:
+        """Those of this end."""
+
+
+def is_own_peer(connection: Connection) -> bool:
+    """Whether the peer is a process of this user, or of root; also False where nobody says it."""
+    return user_of_peer(connection) in (os.geteuid(), _ROOT)
+
+
+def user_of_peer(connection: Connection) -> int | None:
+    """The user id of who has made the other end of an IPv4 connection within this machine.
+
+    None if that is not known: the peer is elsewhere or has left, or the system has no such table.
+    """
+    try:
+        ends = [_as_in_table(connection.getpeername()), _as_in_table(connection.getsockname())]
+    except OSError:
+        return None
+    # A socket of both families that speaks IPv4 is in the second.
+    for table, prefix in (("tcp", b""), ("tcp6", _mapped())):
+        local, remote = (prefix + end for end in ends)
+        for line in _lines(f"/proc/net/{table}"):
+            fields = line.split()
+            # Without an inode nobody has the socket any more, and its user is said to be 0.
+            if fields[1:3] == [local, remote] and fields[9] != b"0":
+                return int(fields[7])
+    return None
+
+
+def _lines(path: str) -> list[bytes]:
+    try:
+        with open(path, "rb") as file:
+            return file.read().splitlines()[1:]
+    except OSError:
+        return []
+
+
+def _as_in_table(address: tuple[str, int]) -> bytes:
+    """The four bytes as the machine's own number, then the port."""
+    number = int.from_bytes(socket.inet_aton(address[0]), sys.byteorder)
+    return b"%08X:%04X" % (number, address[1])
+
+
+def _mapped() -> bytes:
+    """What stands before an IPv4 address in the table of IPv6."""
+    return b"%016X%08X" % (0, int.from_bytes(b"\0\0\xff\xff", sys.byteorder))
