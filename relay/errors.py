@@ -13,6 +13,8 @@ Source: contract, section 1 (codes beyond the catalog) and the API's section 5.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from relay.actions import Action, Advice, Suggestion, advice_of
@@ -224,6 +226,9 @@ class DebuggerError(RelayError):
 
     code, status = "DEBUGPY_ERROR", 500
     way_out = Action.READ_ADAPTER_MESSAGE
+
+    structured: Mapping[str, Any] = MappingProxyType({})
+    """The adapter's own structured error, for who knows its numbers: DAP's `Message`."""
 
 
 class DebuggerTimeout(RelayError):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 
 from relay.debuggers.standard.debugger import RAISED, UNCAUGHT, StandardDebugger
+from relay.models.adapters import LAUNCH
+from relay.perl.refusals import SYNTAX
 from relay.session.debugger import Ability
 
 PERL = StandardDebugger(
@@ -14,6 +16,8 @@ PERL = StandardDebugger(
     abilities=frozenset({Ability.ATTACH, Ability.FUNCTION_BREAKPOINTS, Ability.STDIN}),
     types={"array": "array", "hash": "map"},
     scalars=frozenset({"scalar"}),
+    launch_template={**LAUNCH, "awaitCompilation": True},
+    syntax_error=SYNTAX,
     command=(sys.executable, "-m", "relay.perl"),
     attach_template={"host": "{host}", "port": "{port}", "pathMapping": "{path_mapping}"},
     filters={RAISED: ("caught", "uncaught"), UNCAUGHT: ("uncaught",)},

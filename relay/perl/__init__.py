@@ -17,7 +17,7 @@
     program.py      the perl process: its start, its output, its certain end
     hook.py         the link to the code inside of the program
     source.py       why a line of Perl has no code
-    refusals.py     errors with the numbers 1001 to 1008
+    refusals.py     errors with the numbers 1001 to 1009
     lib/            the code inside of the program, in Perl
 
 Imports the protocol, the standard library and trio; nothing else of the relay.

@@ -23,7 +23,7 @@ from relay.perl.event_bodies import CAPABILITIES, THREAD, attached, launched, lo
 from relay.perl.hook import Hook, Reply
 from relay.perl.inspection import Body, Inspection
 from relay.perl.placing import BreakpointPlacing
-from relay.perl.refusals import Refusal, bad_format, ended, failed
+from relay.perl.refusals import Refusal, bad_format, ended, failed, source_fault
 from relay.perl.run import PerlRun
 
 START_SECONDS = 10.0
@@ -39,7 +39,7 @@ class Adapter:
         self._inspection = Inspection()
         self._placing = BreakpointPlacing(self._changed)
         self._filters: list[str] = []
-        self._configured = False
+        self._configured = trio.Event()
         self._initialized = False
         self._launch: requests.Launch | None = None
         self._run: PerlRun | None = None
@@ -108,25 +108,50 @@ class Adapter:
         self._client.event("initialized")
         return SENT
 
-    async def _launch_request(self, request: Request) -> None:
+    async def _launch_request(self, request: Request) -> Early:
         self._refuse_second()
         self._launch = requests.launch(request.arguments)
-        await self._start(self._launch)
+        run = await self._start(self._launch)
+        if self._launch.await_compilation:
+            self._nursery.start_soon(self._open_compiled, request, run, self._launch.program)
+            return SENT
+        return self._open(request, run)
+
+    async def _open_compiled(self, request: Request, run: PerlRun, program: str) -> None:
+        with trio.move_on_after(START_SECONDS):
+            await run.compiled.wait()
+        fault = run.source_fault(program)
+        if fault is None:
+            self._open(request, run)
+            return
+        self._client.refuse(request, source_fault(fault))
+        self._run = None  # there was no program, and so there is no end of it
+        run.opened.set()
+
+    def _open(self, request: Request, run: PerlRun) -> Early:
+        self._client.respond(request)
+        run.opened.set()
+        return SENT
 
     def _refuse_second(self) -> None:
         if self._had_run:
             raise bad_format("There is a program already: one conversation, one program")
 
-    async def _start(self, launch: requests.Launch) -> None:
+    async def _start(self, launch: requests.Launch) -> PerlRun:
         started = program.start(launch, seccomp=self._seccomp)
         stream = trio.SocketStream(trio.socket.from_stdlib_socket(started.link))
         run = PerlRun(Hook(stream), started, self)
         self._client.event("process", launched(started, launch))
         await self._begin(run)
         if run.hello is None and run.exit_code is not None:
-            raise failed(f"{launch.perl} ended with {run.exit_code} before the program started")
+            self._run = None
+            run.opened.set()
+            words = f": {run.last_words.strip()}" if run.last_words.strip() else ""
+            code = run.exit_code
+            raise failed(f"{launch.perl} ended with {code} before the program started{words}")
         if launch.stdin is not None:
             self._nursery.start_soon(self._feed, started, launch.stdin)
+        return run
 
     async def _feed(self, started: program.PerlProgram, text: str) -> None:
         try:
@@ -135,7 +160,7 @@ class Adapter:
             return  # it did not want to read it all
         started.end_input()
 
-    async def _attach_request(self, request: Request) -> None:
+    async def _attach_request(self, request: Request) -> Early:
         self._refuse_second()
         wanted = requests.attach(request.arguments)
         try:
@@ -151,6 +176,7 @@ class Adapter:
             raise failed(f"What listens at {wanted.host}:{wanted.port} is no Perl debug hook")
         local = stream.socket.getpeername()[0] == stream.socket.getsockname()[0]
         self._client.event("process", attached(run.hello, local=local))
+        return self._open(request, run)
 
     async def _begin(self, run: PerlRun) -> None:
         run.hook.late = self._late
@@ -161,14 +187,14 @@ class Adapter:
         if run.over.is_set():
             return
         await self._placing.set_all(run)
-        if self._configured:
+        if self._configured.is_set():
             await self._go(run)
 
     async def _configuration_done(self, request: Request) -> Early | None:
-        if self._configured:
+        if self._configured.is_set():
             return None
-        self._configured = True
         self._client.respond(request)
+        self._configured.set()
         if self._run is not None:
             await self._go(self._run)
         return SENT
@@ -182,6 +208,11 @@ class Adapter:
             return  # it ended; its end is an event of its own
 
     async def _ended(self, run: PerlRun) -> None:
+        # Its beginning is told first, and all that a client says before the program may run: one
+        # that ends while Perl compiles it would otherwise end the conversation in between.
+        await run.opened.wait()
+        if self._run is run:
+            await self._configured.wait()
         if self._run is not run:
             return
         self._run = None
@@ -223,7 +254,7 @@ class Adapter:
             self._client.event("continued", {"threadId": THREAD, "allThreadsContinued": True})
             await run.hook.send("continue")
 
-    async def _restart(self, request: Request) -> None:
+    async def _restart(self, request: Request) -> Early:
         if self._launch is None:
             raise bad_format("Only what was launched can be restarted")
         laid_over = requests.typed(request.arguments, "arguments", dict, {})
@@ -235,7 +266,7 @@ class Adapter:
         self._launch = launch
         self._inspection.forget()
         self._placing.forget_places()
-        await self._start(launch)
+        return self._open(request, await self._start(launch))
 
     async def _stdin(self, request: Request) -> Body:
         """Not of DAP: text for the program's standard input, or its end."""
@@ -272,7 +303,7 @@ class Adapter:
         if unknown:
             raise bad_format(f"filters are uncaught and caught, not {', '.join(sorted(unknown))}")
         self._filters = list(filters)
-        if self._run is not None and self._configured:
+        if self._run is not None and self._configured.is_set():
             await self._run.hook.ask("exceptions", *filters)
         return {}
 

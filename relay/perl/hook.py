@@ -17,12 +17,14 @@ import trio
 from relay.perl.refusals import (
     FAILED,
     SIDE_EFFECTS,
+    SYNTAX,
     TIMEOUT,
     Refusal,
     ended,
     failed,
     side_effects,
     timed_out,
+    unparsed,
 )
 
 Reply = dict[str, Any]
@@ -67,7 +69,7 @@ class Hook:
         """The answer to a command.
 
         Raises Refusal 1006 if the program ends first, Silence if there is no answer within
-        `seconds`, 1008 if it is an error, and 1002 and 1003 as an evaluation may.
+        `seconds`, 1008 if it is an error, and 1002, 1003 and 1009 as an evaluation may.
         """
         if self._closed:
             raise ended()
@@ -161,6 +163,8 @@ def _checked(reply: Reply, expression: str) -> Reply:
 def _refusal(number: int, reason: str, expression: str) -> Refusal:
     if number == SIDE_EFFECTS:
         return side_effects(expression, reason)
+    if number == SYNTAX:
+        return unparsed(expression, reason)
     if number == TIMEOUT:
         return timed_out(expression)
     return failed(reason)

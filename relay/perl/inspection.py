@@ -146,7 +146,7 @@ class Inspection:
         number = arguments.get("frameId")
         index = 0 if number is None else self.handles.frame(number)
         if allowed:
-            place, row = await self._change(run, index, expression, expression)
+            place, row = await self._change(run, index, expression, expression, expression)
         else:
             row = (await run.hook.ask("safe", index, expression))["result"]
             holds = bool(row.get("reference"))
@@ -156,11 +156,11 @@ class Inspection:
         return {"result": shown.pop("value"), **shown}
 
     async def _change(
-        self, run: PerlRun, index: int, text: str, lvalue: str = ""
+        self, run: PerlRun, index: int, text: str, said: str, lvalue: str = ""
     ) -> tuple[HandlePlace, Body]:
-        """Evaluates in the program itself."""
+        """Evaluates in the program itself. `said` is the part of `text` that the client gave."""
         try:
-            reply = await run.hook.ask("effects", index, text, seconds=EFFECT_SECONDS)
+            reply = await run.hook.ask("effects", index, text, said, seconds=EFFECT_SECONDS)
         except Silence:
             await run.hook.send("cancel")
             raise timed_out(text) from None
@@ -195,10 +195,10 @@ class Inspection:
 
     async def _assign(self, run: PerlRun, place: HandlePlace, value: str) -> Body:
         target = place.lvalue
-        text = f"{target} = (\n{value}\n)"
+        text = f'{target} = (\n#line 1 "expression"\n{value}\n)'
         if target[0] in "@%":
             text += f"; \\{target}"
-        _, row = await self._change(run, place.frame, text)
+        _, row = await self._change(run, place.frame, text, value)
         return self._value(place, row)
 
     async def completions(self, run: PerlRun, arguments: Mapping[str, Any]) -> Body:

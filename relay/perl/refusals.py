@@ -1,13 +1,16 @@
 """What a client is answered when a request fails: a number, a text, and a template with its facts.
 
-Knows the numbers of the specification's table; 1008 is ours. Refuses to know requests.
+Knows the numbers of the specification's table; 1008 and 1009 are ours. Refuses to know requests.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-TRAVERSAL, SIDE_EFFECTS, TIMEOUT, FORMAT, UNKNOWN, ENDED, BREAKPOINT, FAILED = range(1001, 1009)
+from relay.perl.compilation import SourceFault
+
+TRAVERSAL, SIDE_EFFECTS, TIMEOUT, FORMAT, UNKNOWN, ENDED, BREAKPOINT = range(1001, 1008)
+FAILED, SYNTAX = 1008, 1009
 
 
 class Refusal(Exception):
@@ -56,6 +59,11 @@ def side_effects(expression: str, reason: str) -> Refusal:
     )
 
 
+def unparsed(expression: str, reason: str) -> Refusal:
+    """1009: the expression does not compile."""
+    return Refusal(SYNTAX, reason, "{reason}", reason=reason, expression=expression)
+
+
 def timed_out(expression: str) -> Refusal:
     """1003: no value within the time that an evaluation has."""
     return Refusal(
@@ -74,3 +82,17 @@ def ended() -> Refusal:
 def failed(text: str) -> Refusal:
     """1008: the program, or Perl, could not do it; `text` is what it said."""
     return Refusal(FAILED, text)
+
+
+def source_fault(fault: SourceFault) -> Refusal:
+    """1009: the program does not compile."""
+    place = f"{fault.file} line {fault.line}"
+    return Refusal(
+        SYNTAX,
+        f"Perl cannot compile the program: {fault.message} at {place}",
+        "{reason} at {file} line {line}",
+        reason=fault.message,
+        file=fault.file,
+        line=str(fault.line),
+        text=fault.text,
+    )

@@ -38,6 +38,8 @@ class Launch:
     cwd: str | None = None
     stop_on_entry: bool = False
     stdin: str | None = None
+    await_compilation: bool = False
+    """Answer when Perl has compiled the program, which may take `configurationDone`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,7 @@ def launch(arguments: Arguments) -> Launch:
         cwd=cwd,
         stop_on_entry=typed(arguments, "stopOnEntry", bool, False),
         stdin=text(arguments, "stdin", "") if arguments.get("stdin") is not None else None,
+        await_compilation=typed(arguments, "awaitCompilation", bool, False),
     )
 
 

@@ -11,8 +11,12 @@ from typing import Any, Protocol
 
 import trio
 
+from relay.perl.compilation import SourceFault, source_fault
 from relay.perl.hook import Hook, Reply
 from relay.perl.program import LAST_WORDS, PerlProgram, ProgramOutput
+
+KEPT_WORDS = 16 * 1024
+"""Characters of standard error that are kept while Perl compiles."""
 
 
 class RunListener(Protocol):
@@ -34,6 +38,10 @@ class PerlRun:
         self._listener = listener
         self.ready = trio.Event()
         """It waits for its breakpoints; or it is over."""
+        self.compiled = trio.Event()
+        """Perl has compiled all of it; or it has stopped before that, or is over."""
+        self.opened = trio.Event()
+        """The client has the answer to what began it."""
         self.over = trio.Event()
         self.exit_code: int | None = None
         self.hello: Reply | None = None
@@ -42,7 +50,29 @@ class PerlRun:
         self.frames: dict[int, dict[str, Any]] = {}
         self.path_mapping: dict[str, str] = {}
         pipes = zip(program.pipes, ("stdout", "stderr"), strict=True) if program else ()
-        self._outputs = [ProgramOutput(fd, category, listener.printed) for fd, category in pipes]
+        self._outputs = [ProgramOutput(fd, category, self._printed) for fd, category in pipes]
+        self._words = ""
+        self._compiles = True
+
+    @property
+    def last_words(self) -> str:
+        """The end of what it printed on standard error while it was compiled."""
+        return self._words
+
+    def source_fault(self, program: str) -> SourceFault | None:
+        """What is wrong with the text of `program`, if that is why it has ended."""
+        if not self._compiles or not self.exit_code:
+            return None
+        return source_fault(self._words, program)
+
+    def _printed(self, category: str, text: str) -> None:
+        if self._compiles and category == "stderr":
+            self._words = (self._words + text)[-KEPT_WORDS:]
+        self._listener.printed(category, text)
+
+    def _has_compiled(self) -> None:
+        self._compiles = False
+        self.compiled.set()
 
     async def live(self, ended: Callable[[PerlRun], Awaitable[None]]) -> None:
         """Returns when the program has ended and everything it said has been reported."""
@@ -76,6 +106,7 @@ class PerlRun:
     async def _close(self) -> None:
         self.over.set()
         self.ready.set()
+        self.compiled.set()
         with trio.CancelScope(shield=True):
             await self.hook.aclose()
         if self.program is not None:
@@ -87,11 +118,14 @@ class PerlRun:
                 self.hello = message
             case "ready":
                 self.ready.set()
+            case "compiled":
+                self._has_compiled()
             case "exit":
                 self.exit_code = message["code"]
             case "stopped":
                 for output in self._outputs:
                     output.drain()
+                self._has_compiled()
                 self.stopped = message
                 await self._listener.happened(self, message)
             case _:

@@ -13,8 +13,8 @@ from enum import StrEnum
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from relay.errors import NotSupported
-from relay.session.source_analysis import SourceAnalysis, TextFault
+from relay.errors import DebuggerError, NotSupported
+from relay.session.source_analysis import SourceAnalysis, SyntaxFault, TextFault
 from relay.session.state.program_run import DebuggerReport
 
 if TYPE_CHECKING:
@@ -159,6 +159,10 @@ class Debugger(ABC):
     async def check_expression(self, text: str, python_path: str) -> TextFault | None:
         """Why a text is no expression of the program's language, or None."""
         return (await self.check_expressions([text], python_path))[0]
+
+    def syntax_fault(self, error: DebuggerError) -> SyntaxFault | None:
+        """Why a text or the program does not compile, if that is what it refused a request for."""
+        return None
 
     # Itself ------------------------------------------------------------------------------
 

@@ -1,12 +1,15 @@
 """What a debugger says of source without a program: lines with code, and texts that parse.
 
-The shapes of the answers. Which tool found them is the debugger's affair.
+The shapes of the answers, and the error of a launch that they lead to. Which tool found them is the debugger's affair.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
+
+from relay.actions import Suggestion
+from relay.errors import LaunchSyntaxError
 
 
 class SyntaxFault(Protocol):
@@ -20,6 +23,21 @@ class SyntaxFault(Protocol):
     def message(self) -> str: ...
     @property
     def text(self) -> str: ...
+
+
+def launch_syntax_error(
+    language: str, path: str, fault: SyntaxFault, suggestion: Suggestion | None = None
+) -> LaunchSyntaxError:
+    """The error for a script that does not compile."""
+    return LaunchSyntaxError(
+        f"{language} syntax error in script: {fault.message} (line {fault.line})",
+        file=path,
+        line=fault.line,
+        offset=fault.offset,
+        error_message=fault.message,
+        text=fault.text,
+        suggestion=suggestion,
+    )
 
 
 class TextFault(Protocol):

@@ -109,6 +109,8 @@ class Adapter:
         self.answer(request, {"breakpoints": told})
 
     def do_set_exception_breakpoints(self, request: dict[str, Any], _: dict[str, Any]) -> None:
+        if "ends-early" in HABITS:
+            self.end()
         if "plain" in HABITS:
             self.answer(request, error="I have no exceptions")
         else:
@@ -122,7 +124,8 @@ class Adapter:
             assert self.launch is not None
             self.answer(self.launch)
         self.oddities()
-        self.go_on()
+        if "ends-early" not in HABITS:
+            self.go_on()
 
     def oddities(self) -> None:
         """What nobody asked for, some of it wrong."""

@@ -67,6 +67,17 @@ async def test_a_whole_session(settings: Settings, program: Program, habits: str
         assert (end["status"], end["exit_code"]) == ("terminated", 3)
 
 
+@pytest.mark.parametrize("habits", ["ends-early", "ends-early launches-late"])
+async def test_a_program_that_ends_before_it_is_configured_has_run(
+    settings: Settings, program: Program, habits: str
+) -> None:
+    async with odd(settings, *habits.split()) as api:
+        session = await api.session(adapter="odd")
+        await session.breakpoint(program.text, program.line("one"))
+        told = await session.launch(program.text)
+        assert (told["status"], told["exit_code"]) == ("terminated", 3)
+
+
 async def test_one_that_knows_no_functions_is_not_told_of_any(
     settings: Settings, program: Program
 ) -> None:

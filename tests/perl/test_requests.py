@@ -15,7 +15,7 @@ from relay.dap.framing import Decoder
 from tests.perl.driver import Refused, adapter
 from tests.programs import Program
 
-FORMAT, CLIMB, UNKNOWN, FAILED = 1004, 1001, 1005, 1008
+FORMAT, CLIMB, UNKNOWN, FAILED, SYNTAX = 1004, 1001, 1005, 1008, 1009
 HERE = "{program}"
 
 BEFORE_LAUNCH: list[tuple[str, dict[str, Any], int, str]] = [
@@ -58,7 +58,7 @@ AT_A_STOP: list[tuple[str, dict[str, Any], int, str]] = [
     ("evaluate", {"expression": "1" * 70000}, FORMAT, "longer"),
     ("evaluate", {"expression": "1", "frameId": 99}, FORMAT, "frameId"),
     ("evaluate", {"expression": "1", "allowSideEffects": "yes"}, FORMAT, "allowSideEffects"),
-    ("evaluate", {"expression": "} 1 {"}, FAILED, "syntax error"),
+    ("evaluate", {"expression": "} 1 {"}, SYNTAX, "syntax error"),
     ("variables", {"variablesReference": 5}, FORMAT, "variablesReference"),
     ("variables", {"variablesReference": True}, FORMAT, "variablesReference"),
     ("scopes", {}, FORMAT, "frameId"),
@@ -66,7 +66,7 @@ AT_A_STOP: list[tuple[str, dict[str, Any], int, str]] = [
     ("source", {"sourceReference": 9}, FORMAT, "sourceReference"),
     ("setVariable", {"variablesReference": 5, "name": "$x", "value": "1"}, FORMAT, "Reference"),
     ("setExpression", {"expression": "$x", "value": ""}, FORMAT, "value is empty"),
-    ("setExpression", {"expression": "1", "value": "2"}, FAILED, "modify"),
+    ("setExpression", {"expression": "1", "value": "2"}, SYNTAX, "modify"),
     ("exceptionInfo", {}, FORMAT, "exception"),
     ("stackTrace", {"threadId": 99}, FORMAT, "the only one is 1"),
     ("next", {"threadId": 2}, FORMAT, "the only one is 1"),

@@ -14,6 +14,7 @@ from relay.debuggers.debugpy.control_exceptions import CONTROL_EXCEPTIONS
 from relay.debuggers.debugpy.rungs import is_launcher_frame
 from relay.debuggers.standard.attach import attach_through_adapter
 from relay.debuggers.standard.launch import launch_through_adapter
+from relay.errors import DebuggerError
 from relay.models.adapters import LAUNCH, mentions
 from relay.session.debuggee.attach_target import AttachTarget, nothing_launched
 from relay.session.debuggee.launch_plan import LaunchPlan
@@ -24,6 +25,28 @@ from relay.session.state.breakpoints import Breakpoint
 
 RAISED = "raised"
 UNCAUGHT = "uncaught"
+
+
+@dataclass(frozen=True)
+class AdapterSyntaxFault:
+    """What an adapter says of a text that does not compile; `line` counts from 1, 0 if it is unknown."""
+
+    message: str
+    file: str = ""
+    line: int = 0
+    offset: int = 0
+    text: str = ""
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> AdapterSyntaxFault:
+        """From the `variables` of a structured error, which are texts."""
+        line = str(facts.get("line") or "")
+        return cls(
+            str(facts.get("reason") or ""),
+            str(facts.get("file") or ""),
+            int(line) if line.isdecimal() else 0,
+            text=str(facts.get("text") or ""),
+        )
 
 
 @dataclass(frozen=True)
@@ -47,6 +70,10 @@ class StandardDebugger(Debugger):
 
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The adapter's exception filters for `raised` and for `uncaught`."""
+
+    syntax_error: int | None = None
+    """The number of a structured error by which the adapter says that an expression, or the program, does
+    not compile. Its `variables` have the `reason`; for a program also `file`, `line` and `text`."""
 
     stdin_request: str | None = None
     """A request, not of DAP, that takes `input` and `eof` for the program's standard input."""
@@ -88,6 +115,13 @@ class StandardDebugger(Debugger):
     def is_launcher_frame(self, path: str | None, name: str) -> bool:
         # An adapter of the user's may be one for Python.
         return is_launcher_frame(path, name)
+
+    def syntax_fault(self, error: DebuggerError) -> AdapterSyntaxFault | None:
+        known = error.structured
+        if self.syntax_error is None or known.get("id") != self.syntax_error:
+            return None
+        facts = known.get("variables")
+        return AdapterSyntaxFault.of(facts if isinstance(facts, Mapping) else {})
 
     def source_breakpoint(self, breakpoint: Breakpoint, name: str) -> dict[str, Any]:
         """The texts as they are: in the debugger's own language, and it counts by itself."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Never
 
 from relay.debuggers.standard.data_breakpoints import AdapterDataBreakpoints
 from relay.debuggers.standard.values import AdapterValues
-from relay.errors import DebuggerError
+from relay.errors import DebuggerError, EvaluateError
 from relay.session.dap.breakpoint_sync import id_of, take_answers
 from relay.session.inspector import MAX_VALUE, Extra, Inspector, Page
 from relay.session.state.breakpoints import Breakpoint
@@ -140,7 +140,7 @@ class StandardInspector(Inspector):
         try:
             body = await self._debuggee.request("evaluate", arguments, timeout=timeout)
         except DebuggerError as error:
-            return _raised(error)
+            return self._raised(error)
         said = {**body, "value": body.get("result", ""), "name": expression}
         shown = _cut(self._values.shown(said), max_value)
         return {**shown, "result": shown["value"]}
@@ -176,7 +176,7 @@ class StandardInspector(Inspector):
                 {"variablesReference": reference, "name": name, "value": expression},
             )
         except DebuggerError as error:
-            return _raised(error)
+            return self._raised(error)
         return self._values.shown({**body, "name": name})
 
     @property
@@ -194,7 +194,7 @@ class StandardInspector(Inspector):
         try:
             body = await self._debuggee.request("setExpression", asked)
         except DebuggerError as error:
-            return _raised(error)
+            return self._raised(error)
         return self._values.shown({**body, "name": expression})
 
     # What DAP does not say: answers are poorer without it --------------------------
@@ -372,6 +372,13 @@ class StandardInspector(Inspector):
     async def debug_children(self, socket_path: str, *, workers_only: bool) -> dict[str, Any]:
         self._cannot("debug subprocesses")
 
+    def _raised(self, error: DebuggerError) -> dict[str, Any]:
+        """What the debugger says for why there is no value; raises EvaluateError for the syntax."""
+        said = str(error.details.get("adapter_message") or error.message)
+        if self._debugger.syntax_fault(error) is not None:
+            raise EvaluateError(f"SyntaxError: {said}") from None
+        return {"exception": said}
+
     def _cannot(self, what: str) -> Never:
         raise self._debugger.cannot(what)
 
@@ -395,11 +402,6 @@ def _in_order_of(
     others = iter([b for b in sent if b.id not in by_id])
     found = [by_id.get(number or "") or next(others, None) for number in known]
     return [breakpoint for breakpoint in found if breakpoint is not None]
-
-
-def _raised(error: DebuggerError) -> dict[str, Any]:
-    """What the debugger says for why there is no value."""
-    return {"exception": str(error.details.get("adapter_message") or error.message)}
 
 
 def _cut(shown: dict[str, Any], most: int) -> dict[str, Any]:

@@ -12,11 +12,12 @@ import trio
 
 from relay.debuggers.standard.adapter_input import AdapterInput
 from relay.debuggers.standard.start import AdapterStart
-from relay.errors import LaunchFailed, RelayError
+from relay.errors import DebuggerError, LaunchFailed, RelayError
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.launch_plan import LaunchPlan
 from relay.session.debuggee.start import Starter
 from relay.session.debuggee.start_failures import leaves
+from relay.session.source_analysis import launch_syntax_error
 
 if TYPE_CHECKING:
     from relay.debuggers.standard.debugger import StandardDebugger
@@ -40,7 +41,7 @@ def launch_through_adapter(adapter: StandardDebugger, plan: LaunchPlan) -> Start
             words = f"the {adapter.name} adapter kept us waiting for {adapter_start.awaited}"
             raise LaunchFailed(words, timeout_seconds=limit, **adapter_start.details) from None
         except (RelayError, ExceptionGroup) as error:
-            raise _why(error, adapter_start.details) from None
+            raise _why(error, adapter, plan, adapter_start.details) from None
         _open_stdin(debuggee, adapter, plan.stdin)
 
     return start
@@ -64,9 +65,13 @@ def _open_stdin(debuggee: Debuggee, adapter: StandardDebugger, first: bytes) -> 
         debuggee.open_stdin(AdapterInput(debuggee, debuggee.link, request), first)
 
 
-def _why(error: Exception, details: Mapping[str, Any]) -> LaunchFailed:
+def _why(
+    error: Exception, adapter: StandardDebugger, plan: LaunchPlan, details: Mapping[str, Any]
+) -> RelayError:
     known = [leaf for leaf in leaves(error) if isinstance(leaf, RelayError)]
     found = known[0] if known else LaunchFailed(str(error))
+    if isinstance(found, DebuggerError) and (fault := adapter.syntax_fault(found)) is not None:
+        return launch_syntax_error(adapter.languages[0], fault.file or str(plan.script), fault)
     if isinstance(found, LaunchFailed):
         found.details.update(details)
         return found

@@ -197,7 +197,11 @@ class _Run:
             wait=None if self._question is None else START_SECONDS,
         )
         self._began = trio.current_time()
-        result = await launch(session, body=body)
+        try:
+            result = await launch(session, body=body)
+        except RelayError:
+            await self._streams.write_rest()
+            raise
         if self._question is not None and session.stop is not None:
             cursor = session.events.last_seq
             with named(self._question.option):

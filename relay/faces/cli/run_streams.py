@@ -32,6 +32,11 @@ class RunStreams:
         while (piece := await self._tap.take()) is not None:
             await self._writer.printed(piece.category, piece.data)
 
+    async def write_rest(self) -> None:
+        """What a program has printed that then could not be started: it may run as it compiles."""
+        self.close()
+        await self.write_output()
+
     async def write_logs(self) -> None:
         """What logpoints print, which is not the program's output; without an end."""
         while True:

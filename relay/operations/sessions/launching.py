@@ -16,7 +16,6 @@ from relay.environments import environment_python, free_hash_seed, own_environme
 from relay.errors import (
     InvalidRequest,
     LaunchScriptNotFound,
-    LaunchSyntaxError,
     NotSupported,
 )
 from relay.models.launch import (
@@ -37,6 +36,7 @@ from relay.session.debuggee.launch_plan import LaunchPlan
 from relay.session.debugger import Ability
 from relay.session.definition import without_waiting
 from relay.session.session import Session
+from relay.session.source_analysis import launch_syntax_error
 from relay.session.state.exception_breakpoints import ExceptionBreakpoints
 from relay.session.state.journey import setting_of
 
@@ -243,15 +243,8 @@ async def _check_syntax(session: Session, path: str) -> None:
             suggestion="Make the script readable for the relay's user",
         ) from None
     if (fault := analysis.syntax_error) is not None:
-        raise LaunchSyntaxError(
-            f"Python syntax error in script: {fault.message} (line {fault.line})",
-            file=path,
-            line=fault.line,
-            offset=fault.offset,
-            error_message=fault.message,
-            text=fault.text,
-            suggestion=_other_language(session, path),
-        )
+        suggestion = _other_language(session, path)
+        raise launch_syntax_error("Python", path, fault, suggestion)
 
 
 def _other_language(session: Session, path: str) -> Advice | None:

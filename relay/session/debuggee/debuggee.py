@@ -79,6 +79,8 @@ class Debuggee:
         """Whether all that is known of the program, output included, comes by DAP."""
         self.unfit: str | None = None  # why the fast start does not know its debugger
         self._starting = trio.CancelScope()
+        self._tried = trio.Event()
+        """The start has come to its end, whichever."""
         self.exit_code: int | None = None
         self.exit_code_of: Callable[[int], int] = int
         self.configured = False
@@ -140,6 +142,8 @@ class Debuggee:
             return LaunchFailed(
                 f"the debuggee was not ready within {limit:g} s", timeout_seconds=limit
             )
+        finally:
+            self._tried.set()
         return None
 
     async def _watch(self) -> None:
@@ -227,8 +231,13 @@ class Debuggee:
             await self.leave_adapter()
 
     async def leave_adapter(self) -> None:
-        """The program has ended: the adapter, which only waits to be left, may go."""
+        """The program has ended: the adapter, which only waits to be left, may go.
+
+        A start that is under way is heard to its end: it is what tells how the program began.
+        """
         assert self.link is not None
+        with trio.move_on_after(HANG_UP_GRACE):
+            await self._tried.wait()
         with trio.move_on_after(HANG_UP_GRACE), contextlib.suppress(LinkClosed, RequestFailed):
             await self.link.request("disconnect", {"terminateDebuggee": True})
         self.link.hang_up()
@@ -340,11 +349,7 @@ class Debuggee:
         except RequestFailed as error:
             if error.message == LOST_DEBUGGEE:
                 raise await self.lost(command) from None
-            raise DebuggerError(
-                f"the debugger refused {command}: {error.message}",
-                operation=command,
-                adapter_message=error.message,
-            ) from None
+            raise _refused(command, error) from None
         except LinkClosed:
             if not self.started:
                 raise LaunchFailed(self._why_hung_up(command)) from None
@@ -374,6 +379,17 @@ class Debuggee:
     def inner_id(self, number: int) -> int:
         """The opposite of `outer_id`."""
         return number - self.number * NUMBERS_EACH
+
+
+def _refused(command: str, error: RequestFailed) -> DebuggerError:
+    refusal = DebuggerError(
+        f"the debugger refused {command}: {error.message}",
+        operation=command,
+        adapter_message=error.message,
+    )
+    if isinstance(structured := error.body.get("error"), Mapping):
+        refusal.structured = structured
+    return refusal
 
 
 def _joined(argv: Sequence[str]) -> bytes:

@@ -361,6 +361,7 @@ sub begin {
     local $busy = 1;
     my @was = ($@, $! + 0, $?);
     arrived($script);
+    send_json({event => 'compiled'});
     wait_for_go();
     watch_exceptions();
     ($@, $!, $?) = @was;

@@ -233,7 +233,8 @@ sub in_scope {
     local $^P = 0;
     ($@, $!, $?) = @saved;
     my $value;
-    my @walled = sort { $value = eval "package $place->[0]; $expression"; 0 } 1, 2;
+    my $text = "package $place->[0];\n#line 1 \"expression\"\n$expression";
+    my @walled = sort { $value = eval $text; 0 } 1, 2;
     leave() if $$ != $pid;
     return $value;
 }
@@ -245,7 +246,7 @@ sub log_message {
         $expression = braced($part);
         if (!defined $expression) { $text .= $part; next }
         my $value = in_scope();
-        $text .= $@ ? "{" . trimmed($@) . "}" : defined $value ? "$value" : 'undef';
+        $text .= $@ ? "{" . trimmed($@, $expression) . "}" : defined $value ? "$value" : 'undef';
     }
     send_json({event => 'log', text => shown($text), file => shown($reals{$place->[1]}), line => \"$place->[2]"});
 }
@@ -255,13 +256,19 @@ sub braced { return $_[0] =~ /^\{(.*)\}$/s ? $1 : undef }
 
 sub complain {
     my ($point, $why) = @_;
-    my $text = "Condition '$point->{when}' failed: " . trimmed($why);
+    my $text = "Condition '$point->{when}' failed: " . trimmed($why, $point->{when});
     send_json({event => 'log', text => $text, file => shown($reals{$place->[1]}), line => \"$place->[2]"});
 }
 
+# What Perl says of an expression, in lines of the client's text: what is put around it is ours.
 sub trimmed {
-    my ($text) = @_;
-    $text =~ s/ at \(eval \d+\) line \d+\.?\s*\z//;
+    my ($text, $expression) = @_;
+    $expression =~ s/\s+\z//;
+    my $lines = 1 + $expression =~ tr/\n//;
+    $text = "$text";
+    $text =~ s{ at expression line (\d+)(, at (?:EOF|end of line))?(?:, <[^>\n]*> (?:line|chunk) \d+)?\.?}
+        {$1 > $lines ? ($2 ? ' at the end of the expression' : '') : $lines > 1 ? " in line $1" : ''}ge;
+    $text =~ s/(, near "[^\n]*?)\s*\n[)}]?"$/$1"/gm;
     $text =~ s/\s+\z//;
     return $text;
 }

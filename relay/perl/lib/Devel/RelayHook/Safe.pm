@@ -14,6 +14,7 @@ sub apart { eval $DB::prelude; }
 package DB;
 
 our ($pid, %commands, %looks, %number, $no_seccomp, $arch, @inc, @kept, @saved, $effect, $in_copy);
+our $unparsed = 0;    # the last expression did not compile, by its own text
 our ($prelude, $code, $failure, $source, $outer_refs, $warning_bits, $hint_hash, $hints, $masks, $program_mask, $jailed, $spelling);
 
 my $SECONDS = 5;
@@ -65,6 +66,7 @@ sub evaluate {
     my $frame = (frames())[$n] or die "no frame $n\n";
     if (utf8_source($frame)) { utf8::decode($text) }
     my $whole = is_whole($text);
+    $unparsed = 0;
     $source = "#line 1 \"expression\"\nsub { " . ($whole ? '\\' : '') . "$text\n}";
     $masks = $arm;
     $n ? prelude_outer($n, $frame) : prelude_inner($frame);
@@ -72,7 +74,11 @@ sub evaluate {
     local $^P = 0;
     if ($n) { Devel::RelayHook::apart() }
     else { innermost() }
-    die defined $failure ? $failure : $@ if !ref $code;
+    if (!ref $code) {
+        my $why = $failure || $@ || "it closes a bracket that it has not opened\n";
+        $unparsed = is_syntax($why);
+        die $why;
+    }
     check($code) if $arm;
     my $args = $frame->{args} || [];
     return run_it($whole, $text, @$args);
@@ -102,6 +108,14 @@ sub run_it {
     die $@ if $masks && !ref $@ && index($@, 'trapped by operation mask') >= 0;
     return $whole_value if $whole;
     return @values == 1 ? \$values[0] : \@values;
+}
+
+# Names that nobody declared are no fault of the syntax, nor is what a `use` dies of.
+sub is_syntax {
+    my ($why) = @_;
+    return 0 if $why =~ /trapped by operation mask|^BEGIN failed--/m;
+    my @places = grep { / at expression line \d/ } split /\n/, $why;
+    return !@places || grep { !/^(?:Global symbol|Bareword ".*" not allowed)/ } @places;
 }
 
 # Runs in the scope of the statement that stopped: Perl skips the frames of package DB.
@@ -136,7 +150,7 @@ sub prelude_outer {
 # Side effects -----------------------------------------------------------------------------
 
 sub with_effects {
-    my ($n, $text) = @_;
+    my ($n, $text, $said) = @_;
     my $ref = eval {
         local $effect = 1;
         local $SIG{__DIE__};
@@ -148,18 +162,12 @@ sub with_effects {
     block_signals();
     $saved[1] = $! + 0 if $ref;
     flush_output();
-    return {error => trimmed_error($error)} if !$ref;
+    $said = $text if !defined $said;
+    return {refused => refused($error, $said)->{refused}} if !$ref;
     push @kept, $ref;
     return {kept => \$#kept};
 }
 
-sub trimmed_error {
-    my ($text) = @_;
-    $text = "$text";
-    $text =~ s/ at expression line \d+\.?(?=\s*\z)//;
-    $text =~ s/\s+\z//;
-    return shown($text);
-}
 
 # The jail ---------------------------------------------------------------------------------
 
@@ -169,7 +177,7 @@ sub jailed {
     warm_up($n);
     my ($child, $from) = spawn_copy(sub {
         my ($to) = @_;
-        my $reply = eval { guarded($n, $text, $then, $to, $spell) } || refused("$@");
+        my $reply = eval { guarded($n, $text, $then, $to, $spell) } || refused("$@", $text);
         my $data = pack 'N/a*', json($reply);
         my $at = 0;
         $at += syswrite $to, $data, length($data) - $at, $at while $at < length $data;
@@ -216,8 +224,13 @@ sub how_it_ended {
 sub side_effect { return {error => $_[0], code => \'1002'} }
 
 sub refused {
-    my ($why) = @_;
-    $why = trimmed_error($why);
+    my ($why, $text) = @_;
+    $why = shown(trimmed($why, $text));
+    if ($unparsed) {
+        my %seen;
+        $why = join "\n", grep { !$seen{$_}++ } split /\n/, $why;
+        return {refused => {code => \'1009', reason => $why}};
+    }
     my %answer = ($why =~ /^'(.*)' trapped by operation mask/s || $why =~ /^(?:side effect): (.*)/s)
         ? (code => \'1002', reason => reason($1)) : (code => \'0', reason => $why);
     return {refused => \%answer};
