@@ -172,6 +172,14 @@ def cli() -> None:
     "RELAY_ALLOWED_HOSTS takes them separated by commas.",
 )
 @click.option(
+    "--allowed-root",
+    "allowed_roots",
+    multiple=True,
+    type=click.Path(file_okay=False, resolve_path=True),
+    help="Directory below which scripts, sources, working directories and interpreters have to lie "
+    "that clients name; may be repeated.  [default: anywhere]",
+)
+@click.option(
     "--redact-pattern",
     "redact_patterns",
     multiple=True,
@@ -210,6 +218,7 @@ def serve(**options: Any) -> None:
       http://127.0.0.1:5679/api/v1/docs shows every route
     """
     options["allowed_hosts"] = options["allowed_hosts"] or None
+    options["allowed_roots"] = options["allowed_roots"] or None
     options["redact_patterns"] = options["redact_patterns"] or None
     with imports_that_stay():
         settings = _settings(options)

@@ -46,6 +46,9 @@ def _separated(value: Any) -> Any:
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_separated)]
 
 
+Roots = Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_separated)]
+
+
 def _patterns(values: tuple[str, ...]) -> tuple[str, ...]:
     for value in values:
         if not is_pattern(value):
@@ -138,6 +141,11 @@ class Settings(BaseSettings):
     )
     allowed_hosts: Names = Field(
         (), description="Host names accepted besides the loopback ones; `*` accepts any"
+    )
+    allowed_roots: Roots = Field(
+        (),
+        description="Directories below which scripts, sources, working directories and interpreters "
+        "have to lie that clients name; none: anywhere",
     )
     adapters: dict[Annotated[str, AfterValidator(_new_name)], ConfiguredAdapter] = Field(
         default_factory=dict,

@@ -73,9 +73,17 @@ def _fault(settings: Settings) -> str | None:
     """What would make every session fail, said now and not by the first request."""
     if not settings.project_root.expanduser().is_dir():
         return f"project_root: no such directory: {settings.project_root}"
+    if not _is_allowed(settings):
+        return f"project_root: {settings.project_root} lies outside of allowed_roots"
     if shutil.which(os.path.expanduser(settings.python_path)) is None:
         return f"python_path: no such executable: {settings.python_path}"
     return None
+
+
+def _is_allowed(settings: Settings) -> bool:
+    root = settings.project_root.expanduser().resolve()
+    allowed = [one.expanduser().resolve() for one in settings.allowed_roots]
+    return not allowed or any(root.is_relative_to(one) for one in allowed)
 
 
 def _needs_token(settings: Settings) -> bool:

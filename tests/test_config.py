@@ -104,6 +104,7 @@ def test_the_defaults(tmp_path: Path) -> None:
     assert settings.python_path == sys.executable
     assert settings.token is None
     assert settings.allowed_hosts == ()
+    assert settings.allowed_roots == ()
 
 
 @pytest.mark.parametrize("name", sorted(Settings.model_fields.keys() - {"adapters"}))
@@ -124,7 +125,7 @@ def test_every_setting_can_come_from_the_environment(
     text = texts.get(name, "200")
     monkeypatch.setenv(f"RELAY_{name.upper()}", text)
     value = getattr(load_settings(), name)
-    assert str(value) in (text, f"{text}.0", f"('{text}',)", text.title())
+    assert str(value) in (text, f"{text}.0", f"('{text}',)", f"({Path(text)!r},)", text.title())
 
 
 LLDB = {"command": ["lldb-vscode"], "languages": ["C"], "suffixes": [".out"]}

@@ -314,7 +314,11 @@ def _setting_default(name: str) -> str:
 
 def option_of(setting: str) -> str:
     """The command line's word for a setting."""
-    repeated = {"allowed_hosts": "--allowed-host", "redact_patterns": "--redact-pattern"}
+    repeated = {
+        "allowed_hosts": "--allowed-host",
+        "allowed_roots": "--allowed-root",
+        "redact_patterns": "--redact-pattern",
+    }
     return repeated.get(setting, "--" + setting.replace("_", "-"))
 
 

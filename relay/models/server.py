@@ -80,6 +80,7 @@ class Configuration(Resource):
     redact_patterns: list[str]
     redact_credentials: bool
     allowed_hosts: list[str]
+    allowed_roots: list[str]
     adapters: dict[str, list[str]] = Field(description="Commands of the configured adapters")
     token_required: bool = Field(description="Whether every request needs the bearer token")
     changeable: list[str] = Field(description="Names that PATCH /config takes")

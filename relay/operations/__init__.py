@@ -15,4 +15,5 @@ hangs         who waits for what, and who holds it
 server        the relay about itself, and the processes of this machine
 tool          the run-to-breakpoint tool API
 paths, project_paths      paths that clients give, and those that must stay inside of a project
+allowed_roots             where the settings say that they may lie
 """

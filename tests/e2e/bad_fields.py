@@ -31,6 +31,7 @@ WRONG: Mapping[str, tuple[Any, ...]] = {
     "mappings": (True, 1, "x", {}, [1], [None], [{}], [{"local_root": "a", "remote_root": "b"}]),
     "source": (True, 1, "x", [], {}, {"path": 1}, {"path": ""}, {"path": None}),
     "items": (True, 1, "x", {}, [1], [None], [{}]),
+    "limits": (True, 1, "x", [], {"disk": 1}, {"cpu_seconds": "1"}, {"open_files": 1.5}),
     "object": (True, 1, "x", [], {"surprise": 1}),
     "places": (True, 1, "", {}, [1], [None], [""], "a\0b"),
     "captures": (True, 1, "x", {}, [], [1], [None], [""], ["a\0b"], ["1"] * 21, ["x" * 1001]),
@@ -78,6 +79,7 @@ LAUNCH: Fields = {
     "record": "texts",
     "debug_subprocesses": "flag",
     "standby": "flag",
+    "limits": "limits",
 }
 
 BODIES: Mapping[tuple[str, str], Fields] = {

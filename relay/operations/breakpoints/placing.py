@@ -13,7 +13,8 @@ from relay.errors import (
     InvalidRequest,
 )
 from relay.models.breakpoints import BreakpointSpec
-from relay.operations.paths import resolve, similar_files
+from relay.operations.allowed_roots import named_path
+from relay.operations.paths import similar_files
 from relay.session.dap.breakpoint_events import LEFT_TO_DEBUGGER, UNKNOWN_FUNCTION
 from relay.session.debugger import Ability
 from relay.session.session import Session
@@ -87,7 +88,7 @@ def _as_asked(session: Session, spec: BreakpointSpec) -> Breakpoint:
     is_line = spec.function is None
     return Breakpoint(
         id="",
-        path=resolve(spec.path, session.config.project_root) if is_line else "",
+        path=named_path(session, "path", spec.path) if is_line else "",
         line=spec.line or 0,
         condition=spec.condition,
         hit_condition=spec.hit_condition,

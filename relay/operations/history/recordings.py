@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from relay.errors import InvalidRequest
-from relay.operations.paths import resolve
+from relay.operations.allowed_roots import named_path
 from relay.session.session import Session
 
 _LINE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]{1,9}):(?P<expression>.+)", re.DOTALL)
@@ -35,7 +35,7 @@ async def _place(session: Session, text: str) -> Mapping[str, Any]:
     _check_expression(text, place["expression"])
     if "function" in place:
         return place
-    path, line = resolve(place["file"], session.config.project_root), int(place["line"])
+    path, line = named_path(session, "record", place["file"]), int(place["line"])
     await _check_line(session, text, path, line)
     return {"expression": place["expression"], "path": path, "line": line}
 

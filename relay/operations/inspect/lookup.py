@@ -23,9 +23,9 @@ from relay.models.lookup import (
 )
 from relay.models.resource import Location
 from relay.models.variables import RevealQuery
+from relay.operations.allowed_roots import named_path
 from relay.operations.inspect.evaluation import evaluation
 from relay.operations.inspect.inspection import frame_of, inspector_of
-from relay.operations.paths import resolve
 from relay.operations.sessions.sessions import failure_fields
 from relay.session.debugger import Ability
 from relay.session.session import Session
@@ -54,7 +54,7 @@ async def _name_at_place(session: Session, body: HoverRequest) -> str:
     assert body.line is not None
     assert body.column is not None
     session.debugger.require(Ability.CHECKS_SOURCE, "say the name at a place: give the expression")
-    lines = await source_lines(resolve(body.file, session.config.project_root))
+    lines = await source_lines(named_path(session, "file", body.file))
     if body.line > len(lines):
         raise InvalidRequest.of_field("line", f"the file has {len(lines)} lines", body.line)
     found = session.debugger.name_at(lines, body.line, body.column)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from relay.errors import InvalidParameter, SourceNotFound
 from relay.models.execution import SourceLine
 from relay.models.lookup import MOST_LINES, FrameSourceQuery, SourceQuery, SourceText
+from relay.operations.allowed_roots import named_path
 from relay.operations.inspect.inspection import frame_of, inspector_of
-from relay.operations.paths import resolve, similar_files
+from relay.operations.paths import similar_files
 from relay.session.session import Session
 from relay.session.source_text import source_lines, split_lines
 from relay.session.state.stop import Frame
@@ -22,7 +23,7 @@ async def get_source(session: Session, *, query: SourceQuery) -> SourceText:
 
     The relay reads it with its own rights: regular files that it may read, up to 16 MiB.
     """
-    path = resolve(query.path, session.config.project_root)
+    path = named_path(session, "path", query.path, InvalidParameter)
     try:
         lines = await source_lines(path)
     except SourceNotFound as error:

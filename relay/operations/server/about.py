@@ -128,6 +128,7 @@ def _configuration(settings: Settings) -> Configuration:
     shown["adapters"] = {name: list(one.command) for name, one in settings.adapters.items()}
     for name in ("redact_patterns", "allowed_hosts"):
         shown[name] = list(shown[name])
+    shown["allowed_roots"] = [str(root) for root in settings.allowed_roots]
     for name in ("uds", "state_dir", "project_root"):
         path = getattr(settings, name)
         shown[name] = None if path is None else str(path.expanduser().absolute())

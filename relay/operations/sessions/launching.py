@@ -26,6 +26,11 @@ from relay.models.launch import (
     LaunchResult,
     Limits,
 )
+from relay.operations.allowed_roots import (
+    first_allowed,
+    named_path,
+    require_allowed_interpreter,
+)
 from relay.operations.breakpoints.pending import check_again, look_out
 from relay.operations.execution.stepping import settle
 from relay.operations.history.recordings import recorded_places
@@ -125,6 +130,7 @@ async def _plan(session: Session, body: LaunchRequest) -> LaunchPlan:
         )
     cwd = _working_directory(session, body.cwd)
     _choose_python(session, body, cwd)
+    _check_python(session)
     children = _debugged_children(session, body)
     env = {**own_environment(), **body.env}
     limits = body.limits.model_dump(exclude_none=True)
@@ -167,6 +173,12 @@ def _choose_python(session: Session, body: LaunchRequest, cwd: str) -> None:
         session.definition.configure(python_path=os.path.abspath(python))
 
 
+def _check_python(session: Session) -> None:
+    """Of sessions that were imported or restored, too."""
+    if session.debugger.takes_python_path:
+        require_allowed_interpreter(session.settings, session.config.python_path)
+
+
 def other_python(session: Session) -> str | None:
     """The interpreter of the program, unless it is the relay's own or another debugger's."""
     path = session.config.python_path
@@ -197,7 +209,7 @@ def _queued_lines(inputs: Sequence[str]) -> bytes:
 
 
 def _working_directory(session: Session, asked: str | None) -> str:
-    cwd = resolve(asked or ".", session.config.project_root)
+    cwd = named_path(session, "cwd", asked or ".")
     if not os.path.isdir(cwd):
         message = "no such directory"
         raise InvalidRequest.of_field("cwd", message, asked, text=f"cwd: {message}: {cwd}")
@@ -206,7 +218,7 @@ def _working_directory(session: Session, asked: str | None) -> str:
 
 async def _script(session: Session, asked: str, cwd: str) -> str:
     """The script's absolute path, checked; relative ones are of cwd, else of the project."""
-    places = _script_places(session, asked, cwd)
+    places = first_allowed(session.settings, "script", *_script_places(session, asked, cwd))
     path = _first_existing(places)
     if path is None:
         similar = similar_files(places[0])

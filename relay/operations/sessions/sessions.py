@@ -30,6 +30,7 @@ from relay.models.sessions import (
     SessionView,
 )
 from relay.models.variables import RevealQuery
+from relay.operations.allowed_roots import require_allowed, require_allowed_interpreter
 from relay.operations.sessions.holding import hold_view
 from relay.redaction.redaction import REVEALING, Redaction
 from relay.session.debuggee.start import Launched
@@ -79,6 +80,7 @@ def _project_root(hub: Hub, asked: str | None) -> str:
     path = Path(asked).expanduser()
     if not path.is_absolute():
         path = hub.settings.project_root / path
+    require_allowed(hub.settings, "project_root", str(path))
     if not path.is_dir():
         raise _bad_field("project_root", "no such directory", asked)
     return os.path.normpath(path)
@@ -88,6 +90,7 @@ def _interpreter(hub: Hub, asked: str | None) -> str:
     found = shutil.which(os.path.expanduser(asked or hub.settings.python_path))
     if found is None:
         raise _bad_field("python_path", "no such executable", asked or hub.settings.python_path)
+    require_allowed_interpreter(hub.settings, found)
     return os.path.abspath(found)
 
 

@@ -1,0 +1,77 @@
+"""Where the paths may lie that clients name: below `allowed_roots`, if the settings have any.
+
+This keeps clients from files that they have no business with by mistake. It does not confine a
+program that they launch: that can do whatever the relay's user can.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from relay.config import Settings
+from relay.errors import InvalidRequest, RelayError
+from relay.operations.paths import resolve
+from relay.session.session import Session
+
+
+def require_allowed(
+    settings: Settings, field: str, path: str, refusal: type[RelayError] = InvalidRequest
+) -> None:
+    """Raise `refusal`, naming `field`, unless the absolute path lies where it may.
+
+    Symbolic links count as where they lead to. Nothing need be there.
+    """
+    if not _is_allowed(settings, os.path.realpath(path)):
+        raise _refused(settings, field, path, refusal)
+
+
+def require_allowed_interpreter(settings: Settings, path: str) -> None:
+    """The same of an executable: that of the settings is always allowed, and a link that lies there.
+
+    The interpreter of a virtual environment is a link out of it.
+    """
+    own = shutil.which(os.path.expanduser(settings.python_path)) or ""
+    if os.path.abspath(path) in (os.path.abspath(own), os.path.abspath(sys.executable)):
+        return
+    folder, name = os.path.split(os.path.abspath(path))
+    if not _is_allowed(settings, os.path.join(os.path.realpath(folder), name)):
+        raise _refused(settings, "python_path", path)
+
+
+def first_allowed(settings: Settings, field: str, *paths: str) -> list[str]:
+    """Those of the paths that are allowed; raises InvalidRequest if none is."""
+    allowed = [path for path in paths if _is_allowed(settings, os.path.realpath(path))]
+    if not allowed:
+        raise _refused(settings, field, paths[0])
+    return allowed
+
+
+def named_path(
+    session: Session, field: str, path: str, refusal: type[RelayError] = InvalidRequest
+) -> str:
+    """What a client names, as an absolute path. Raises `refusal` for one that is not allowed."""
+    found = resolve(path, session.config.project_root)
+    require_allowed(session.settings, field, found, refusal)
+    return found
+
+
+def _is_allowed(settings: Settings, real_path: str) -> bool:
+    roots = [os.path.realpath(root.expanduser()) for root in settings.allowed_roots]
+    return not roots or any(Path(real_path).is_relative_to(root) for root in roots)
+
+
+def _refused(
+    settings: Settings, field: str, path: str, refusal: type[RelayError] = InvalidRequest
+) -> RelayError:
+    message = "lies outside of the allowed roots"
+    roots = ", ".join(str(root) for root in settings.allowed_roots)
+    return refusal.of_field(
+        field,
+        message,
+        path[:200],
+        text=f"{field}: {message}: {path[:200]}",
+        suggestion=f"Give a path below {roots}; the setting allowed_roots says which there are",
+    )
