@@ -52,6 +52,8 @@ PLACES = (
     *("e2e/test_killed_relay.py", "e2e/test_output.py", "e2e/test_processes.py", "e2e/test_sse.py"),
     *("e2e/test_session_ending.py", "e2e/test_standby.py", "e2e/test_teardown.py"),
     *("session/test_guardian.py", "session/test_process.py"),
+    # What clients do wrong, and what is asked for by lot.
+    "faults",
     # Libraries whose failures are heard of by their own hooks, as those of runners are.
     "failures/test_frameworks.py",
     # How long ten programs take that are debugged at once.

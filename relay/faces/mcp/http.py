@@ -14,8 +14,9 @@ import trio
 from pydantic_core import from_json
 
 from relay import __version__
-from relay.errors import RouteNotFound
+from relay.errors import InvalidRequest, RouteNotFound
 from relay.faces.common.asgi import BODY, ROUTE, HubLike, Receive, Scope, Send, json_headers
+from relay.faces.common.reading import check_extent
 from relay.faces.mcp.tables import table_of
 
 if TYPE_CHECKING:
@@ -71,11 +72,13 @@ PARSE_ERROR = -32700
 
 
 def _fault(scope: Scope) -> str | None:
-    """Why the body is no JSON. The SDK takes three kinds of such bodies for failures of its own:
-    numbers of thousands of digits, deep nesting, and bytes that are not UTF-8."""
+    """Why the body is no JSON, or too much of it. The SDK takes numbers of thousands of digits, deep
+    nesting, and bytes that are not UTF-8 for failures of its own."""
     try:
-        from_json(scope.get(BODY) or b"null")
-    except ValueError as error:
+        body = scope.get(BODY) or b"null"
+        check_extent(body)
+        from_json(body)
+    except (ValueError, InvalidRequest) as error:
         return str(error)
     return None
 
