@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -28,6 +28,24 @@ from relay.perl.run import PerlRun
 
 START_SECONDS = 10.0
 """For Perl to start and compile; a program that is still compiling then is launched too."""
+
+
+GRACE = 0.1
+"""Seconds that an evaluation has left when the client moves the program on."""
+
+EVALUATIONS = frozenset({"evaluate", "setVariable", "setExpression"})
+VALUES = EVALUATIONS | {"variables", "completions"}
+
+
+def _overtakes(request: Request, earlier: Request) -> bool:
+    """Whether a request need not wait for an earlier one: only an evaluation may take long.
+
+    Another evaluation waits for it, and what shows values waits for one that may change them.
+    """
+    if earlier.command not in EVALUATIONS or request.command in EVALUATIONS:
+        return False
+    changes = earlier.command != "evaluate" or bool(earlier.arguments.get("allowSideEffects"))
+    return not (changes and request.command in VALUES)
 
 
 class Adapter:
@@ -80,6 +98,7 @@ class Adapter:
             self._client,
             handlers,
             urgent=frozenset({"disconnect", "terminate"}),
+            overtakes=_overtakes,
             leave="disconnect",
         )
         async with trio.open_nursery() as nursery:
@@ -239,6 +258,7 @@ class Adapter:
     async def _leave_attached(self, run: PerlRun, *, kill: bool) -> None:
         with trio.move_on_after(2):
             try:
+                await run.cancel_change()
                 await run.hook.ask("kill" if kill else "detach", seconds=1)
             except Refusal:
                 return
@@ -246,10 +266,12 @@ class Adapter:
     async def _terminate(self, request: Request) -> None:
         run = self._running()
         if run.program is None:
+            await run.cancel_change()
             await run.hook.send("kill")
             return
         run.program.signal(signal.SIGTERM)
         if run.stopped is not None:
+            await run.cancel_change()
             self._goes_on(run)
             self._client.event("continued", {"threadId": THREAD, "allThreadsContinued": True})
             await run.hook.send("continue")
@@ -304,8 +326,14 @@ class Adapter:
             raise bad_format(f"filters are uncaught and caught, not {', '.join(sorted(unknown))}")
         self._filters = list(filters)
         if self._run is not None and self._configured.is_set():
-            await self._run.hook.ask("exceptions", *filters)
+            await self._send_exceptions(self._run, filters)
         return {}
+
+    async def _send_exceptions(self, run: PerlRun, filters: Sequence[str]) -> None:
+        if run.changes:
+            await run.hook.send("exceptions", *filters)  # it takes them before it moves again
+        else:
+            await run.hook.ask("exceptions", *filters)
 
     # Motion -----------------------------------------------------------------------------------
 
@@ -317,6 +345,10 @@ class Adapter:
         return await self._move(request, how, None)
 
     async def _move(self, request: Request, how: str, body: Body | None) -> Early:
+        run = self._stopped_run()
+        run.refuse_change()
+        with trio.move_on_after(GRACE):
+            await run.hook.looked.wait()
         run = self._stopped_run()
         self._goes_on(run)
         self._client.respond(request, body)

@@ -35,8 +35,13 @@ class Silence(Refusal):
     """The program did not answer in time: it is busy, or blocks."""
 
 
+LOOKS = frozenset({"stack", "source", "variables", "safe", "complete", "look"})
+"""Commands that look at a stop: once it is over, nobody can answer them."""
+
+
 @dataclass(slots=True)
 class _Waiting:
+    name: str
     done: trio.Event = field(default_factory=trio.Event)
     reply: Reply | None = None
 
@@ -50,6 +55,9 @@ class Hook:
         self._waiting: dict[int, _Waiting] = {}
         self._sending = trio.Lock()
         self._closed = False
+        self.looked = trio.Event()
+        """Nobody waits for a look."""
+        self.looked.set()
         self.late: Callable[[Reply], Awaitable[None]] | None = None
         """Called with replies that nobody waits for any more."""
 
@@ -73,12 +81,16 @@ class Hook:
         """
         if self._closed:
             raise ended()
-        waiting = _Waiting()
+        waiting = _Waiting(name)
         self._waiting[self._last + 1] = waiting
+        self._note_looks()
         number = await self.send(name, *arguments)
-        with trio.move_on_after(seconds):
-            await waiting.done.wait()
-        self._waiting.pop(number, None)
+        try:
+            with trio.move_on_after(seconds):
+                await waiting.done.wait()
+        finally:
+            self._waiting.pop(number, None)
+            self._note_looks()
         if not waiting.done.is_set():
             raise Silence(FAILED, "The program is busy and does not answer")
         if waiting.reply is None:
@@ -114,6 +126,22 @@ class Hook:
                 waiting.done.set()
             elif self.late is not None:
                 await self.late(message)
+
+    def _note_looks(self) -> None:
+        if self.looked.is_set() and self._looks():
+            self.looked = trio.Event()
+        elif not self._looks():
+            self.looked.set()
+
+    def _looks(self) -> list[_Waiting]:
+        return [one for one in self._waiting.values() if one.name in LOOKS]
+
+    def give_up_looks(self) -> None:
+        """The program goes on: who looks at the stop gets no answer any more."""
+        for one in self._looks():
+            if not one.done.is_set():
+                one.reply = {"error": "the program went on before there was an answer"}
+                one.done.set()
 
     def _answer_all(self, reply: Reply | None) -> None:
         waiting, self._waiting = self._waiting, {}

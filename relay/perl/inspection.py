@@ -43,11 +43,14 @@ class Inspection:
     async def stack(self, run: PerlRun, arguments: Mapping[str, Any]) -> Body:
         start = requests.bounded(arguments, "startFrame", 0)
         levels = requests.bounded(arguments, "levels", 0)
-        reply = await run.hook.ask("stack", start, levels)
-        for index, frame in enumerate(reply["frames"], start):
-            run.frames[index] = frame
-        shown = [self._frame(run, i, one) for i, one in enumerate(reply["frames"], start)]
-        return {"stackFrames": shown, "totalFrames": reply["total"]}
+        total = run.frames_in_all
+        if total is None or not run.frames.keys() >= set(_numbers(start, levels, total)):
+            run.refuse_change()
+            reply = await _look(run, "stack", start, levels)
+            run.frames.update(enumerate(reply["frames"], start))
+            total = run.frames_in_all = int(reply["total"])
+        shown = [self._frame(run, i, run.frames[i]) for i in _numbers(start, levels, total)]
+        return {"stackFrames": shown, "totalFrames": total}
 
     def _frame(self, run: PerlRun, index: int, frame: Body) -> Body:
         return {
@@ -73,7 +76,7 @@ class Inspection:
         number = requests.bounded(arguments, "sourceReference", 0)
         if number not in self._evals:
             raise bad_format(f"sourceReference {number} is none of ours")
-        reply = await run.hook.ask("source", self._evals[number])
+        reply = await _look(run, "source", self._evals[number])
         return {"content": reply["text"], "mimeType": "text/x-perl"}
 
     def scopes(self, run: PerlRun, arguments: Mapping[str, Any]) -> Body:
@@ -114,8 +117,8 @@ class Inspection:
         return {"variables": rows}
 
     async def _children_of(self, run: PerlRun, place: HandlePlace, start: int, count: int) -> Reply:
-        reply = await run.hook.ask(
-            "variables", place.frame, place.root, place.name, start, count, *place.steps
+        reply = await _look(
+            run, "variables", place.frame, place.root, place.name, start, count, *place.steps
         )
         result: Reply = reply.get("result", reply)
         return result
@@ -148,7 +151,7 @@ class Inspection:
         if allowed:
             place, row = await self._change(run, index, expression, expression, expression)
         else:
-            row = (await run.hook.ask("safe", index, expression))["result"]
+            row = (await _look(run, "safe", index, expression))["result"]
             holds = bool(row.get("reference"))
             lvalue = expression_lvalue(expression, f"({expression.strip()})", holds)
             place = HandlePlace(index, "safe", expression, (), lvalue, holds)
@@ -159,13 +162,16 @@ class Inspection:
         self, run: PerlRun, index: int, text: str, said: str, lvalue: str = ""
     ) -> tuple[HandlePlace, Body]:
         """Evaluates in the program itself. `said` is the part of `text` that the client gave."""
+        run.changes = True
         try:
             reply = await run.hook.ask("effects", index, text, said, seconds=EFFECT_SECONDS)
         except Silence:
             await run.hook.send("cancel")
-            raise timed_out(text) from None
+            raise timed_out(said) from None
+        finally:
+            run.changes = False
         kept = reply["kept"]
-        row = (await run.hook.ask("look", kept))["result"]
+        row = (await _look(run, "look", kept))["result"]
         # Asked for by its number: to evaluate the text again would do it again.
         holds = bool(row.get("reference"))
         spelled = expression_lvalue(lvalue, f"${{$DB::kept[{kept}]}}", holds)
@@ -209,9 +215,23 @@ class Inspection:
         index = 0 if number is None else self.handles.frame(number)
         # Columns count UTF-16 units, from 1.
         before = text.encode("utf-16-le")[: max(0, column - 1) * 2].decode("utf-16-le", "ignore")
-        reply = await run.hook.ask("complete", index, before)
+        reply = await _look(run, "complete", index, before)
         start = self.numbering.client_column(column - reply["length"])
         return {"targets": [_target(item, start, reply["length"]) for item in reply["items"]]}
+
+
+async def _look(run: PerlRun, name: str, *arguments: str | int) -> Reply:
+    """What the hook says of the stop in force. Raises Refusal 1008 if that is over meanwhile."""
+    stop = run.stopped
+    reply = await run.hook.ask(name, *arguments)
+    if run.stopped is not stop:
+        raise failed("the program went on before there was an answer")
+    return reply
+
+
+def _numbers(start: int, levels: int, total: int) -> range:
+    """Of the frames that were asked for."""
+    return range(start, min(total, start + levels) if levels else total)
 
 
 def _is_of(row: Body, kind: str | None) -> bool:

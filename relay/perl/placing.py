@@ -74,9 +74,7 @@ class BreakpointPlacing:
         there = run.path_there(path)
         real = _real(there) if run.program is not None else there
         try:
-            reply = await run.hook.ask(
-                "breakpoints", real, *fields(placed), seconds=BREAKPOINT_SECONDS
-            )
+            reply = await run.hook.ask("breakpoints", real, *fields(placed), seconds=_patience(run))
         except Silence:
             for one in placed:
                 one.message = one.wish.problem or BUSY
@@ -89,7 +87,7 @@ class BreakpointPlacing:
         """Those of which the place is news; of a program that is busy, later."""
         fields = self._functions.fields()
         try:
-            reply = await run.hook.ask("functions", *fields, seconds=BREAKPOINT_SECONDS)
+            reply = await run.hook.ask("functions", *fields, seconds=_patience(run))
         except Refusal:
             return []
         return self._functions.settle(reply["functions"])
@@ -104,6 +102,10 @@ class BreakpointPlacing:
 
     def _described(self, run: PerlRun | None, one: Named) -> Body:
         return one.described(self.numbering, str if run is None else run.path_here)
+
+
+def _patience(run: PerlRun) -> float:
+    return 0.0 if run.changes else BREAKPOINT_SECONDS
 
 
 def _real(path: str) -> str:

@@ -14,6 +14,7 @@ import trio
 from relay.perl.compilation import SourceFault, source_fault
 from relay.perl.hook import Hook, Reply
 from relay.perl.program import LAST_WORDS, PerlProgram, ProgramOutput
+from relay.perl.refusals import failed
 
 KEPT_WORDS = 16 * 1024
 """Characters of standard error that are kept while Perl compiles."""
@@ -47,7 +48,11 @@ class PerlRun:
         self.hello: Reply | None = None
         self.stopped: Reply | None = None
         """Why it stands; None while it runs."""
+        self.changes = False
+        """Whether an expression with side effects runs."""
         self.frames: dict[int, dict[str, Any]] = {}
+        """Those of this stop that were asked for, by their number."""
+        self.frames_in_all: int | None = None
         self.path_mapping: dict[str, str] = {}
         pipes = zip(program.pipes, ("stdout", "stderr"), strict=True) if program else ()
         self._outputs = [ProgramOutput(fd, category, self._printed) for fd, category in pipes]
@@ -135,6 +140,18 @@ class PerlRun:
         """The program was resumed: what was known about the stop is worth nothing now."""
         self.stopped = None
         self.frames.clear()
+        self.frames_in_all = None
+        self.hook.give_up_looks()
+
+    def refuse_change(self) -> None:
+        """Raise Refusal 1008 while an expression with side effects runs."""
+        if self.changes:
+            raise failed("An expression with side effects runs, for 5 seconds at most: ask again")
+
+    async def cancel_change(self) -> None:
+        """Have an expression with side effects that runs end where it is."""
+        if self.changes:
+            await self.hook.send("cancel")
 
     def path_there(self, path: str) -> str:
         """The path as the program knows it."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import trio
+import trio.testing
 
 from relay.process.guardian import descendants
 from tests.e2e.api import Api, Refused, Session
@@ -234,6 +235,32 @@ async def test_a_missing_line_is_refused(api: Api, prices: Program) -> None:
     with pytest.raises(Refused) as refused:
         await session.breakpoint(prices.text, 999)
     assert refused.value.code == "BREAKPOINT_INVALID_LINE"
+    await session.delete()
+
+
+async def test_nobody_waits_for_an_expression_that_hangs(api: Api, prices: Program) -> None:
+    session = await api.session(adapter="perl")
+    await session.breakpoint(prices.text, prices.line("add"))
+    launched = await session.launch(prices.text, stdin_inputs=["Ada"])
+    assert launched["current_location"]["line"] == prices.line("add")
+    errors: list[str] = []
+
+    async def hang() -> None:
+        errors.append((await session.evaluate("1 while 1"))["error"])
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hang)
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        assert (await session.get("/threads"))["threads"]
+        assert len((await session.get("/stacktrace"))["frames"]) == 2
+        assert (await session.get("/scopes", frame_id=1))["scopes"]
+        assert (await session.locals())["$x"]["value"] == "3"
+        assert (await session.breakpoint(prices.text, prices.line("return")))["verified"]
+        assert not errors
+        step = await session.post("/step-over")
+        assert step["current_location"]["line"] == prices.line("return")
+    assert errors == ["the program went on before there was an answer"]
+    assert (await session.evaluate("$x"))["result"] == "3"
     await session.delete()
 
 

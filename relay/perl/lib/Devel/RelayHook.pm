@@ -37,6 +37,7 @@ our ($dir, @inc, $script);      # where this file is, and what the program was s
 our @libraries;     # directories of what others wrote, each with a slash at its end
 our $program_mask;   # signals that the program itself blocks
 our $effect = 0;    # an expression with side effects runs
+our @later;
 
 # Where the program stands -----------------------------------------------------------------
 
@@ -251,12 +252,12 @@ sub urgent {
     restore();
 }
 
-# What takes too long with side effects is left as `die` would leave it.
+# What takes too long with side effects is left as `die` would leave it. All else has time.
 sub interrupt {
-    while ($sock && readable()) {
-        my @command = read_command() or return gone();
-        send_json({id => \"$command[0]", error => 'the program is busy'});
+    while ($sock && news()) {
+        my @command = next_command() or return gone();
         die "timeout\n" if $command[1] eq 'cancel';
+        push @later, \@command;
     }
 }
 

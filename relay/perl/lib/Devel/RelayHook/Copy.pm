@@ -10,8 +10,12 @@ BEGIN {
     ${^WARNING_BITS} = "\0" x 20;
 }
 
-our (%number, %looks, $sock);
+our (%number, %looks, $sock, @later);
 our $in_copy = 0;
+our $original;         # in a copy: where commands go back to
+our $under_way;        # the command that is answered
+our $seconds_left = '';    # of an evaluation that is begun again
+my %moves = map { $_ => 1 } qw(continue in next out go detach kill);
 my @ending;    # copies that served their stop
 
 my $EVERY_CHILD = 0x40000000;    # __WALL: also children that end without a signal
@@ -59,7 +63,8 @@ sub spawn_copy {
     return ($child, $from);
 }
 
-# Serves looks until something else is asked for. Returns that command, for the original.
+# Serves looks until something else is asked for. Returns that command, for the original; what
+# the copy has not come to stays in @later.
 sub in_copy {
     my ($command) = @_;
     @ending = grep { waitpid($_, $EVERY_CHILD | 1) == 0 } @ending;
@@ -68,6 +73,7 @@ sub in_copy {
         send_json({id => \"$command->[0]", error => "cannot copy the program: $!"});
         return;
     }
+    @later = ();    # the copy has them
     my $data = '';
     while (length $data < 4 || length $data < 4 + unpack 'N', $data) {
         my $got = sysread $from, $data, 65536, length $data;
@@ -78,31 +84,61 @@ sub in_copy {
     # The program need not wait for the copy's end; nothing but this hook can see it.
     if ($number{clone}) { push @ending, $child }
     else { reap($child) }
-    return [fields_of(substr $data, 4)] if length $data > 4;
+    if (length $data > 4) {
+        ($seconds_left, my @packed) = fields_of(substr $data, 4);
+        (my $next, @later) = map { [fields_of($_)] } @packed;
+        return $next;
+    }
     send_json({event => 'lost'});
     return;
 }
 
 sub look_on {
     my ($to, @command) = @_;
-    $in_copy = 1;
+    ($in_copy, $original) = (1, $to);
     $SIG{__WARN__} = sub { };
     $SIG{__DIE__} = 'DEFAULT';
     prepare_look();
     while (@command) {
         my ($id, $name, @rest) = @command;
-        if (!$looks{$name} && $name ne 'stack' && $name ne 'source') {
-            my $data = pack 'N/a*', pack '(N/a*)*', @command;
-            my $at = 0;
-            $at += syswrite $to, $data, length($data) - $at, $at while $at < length $data;
-            leave();
-        }
+        hand_back('', \@command, @later) if !is_look($name);
+        $under_way = \@command;
         forget_spelling_time();
         my $reply = answer($name, 1, @rest);
         $reply->{id} = \"$id";
         send_json($reply);
         @command = read_command();
     }
+}
+
+sub is_look { return $looks{$_[0]} || $_[0] eq 'stack' || $_[0] eq 'source' }
+
+# The end of the copy: what it has read and cannot do goes to the original.
+sub hand_back {
+    my ($left, @commands) = @_;
+    my $data = pack 'N/a*', pack '(N/a*)*', $left, map { pack '(N/a*)*', @$_ } @commands;
+    my $at = 0;
+    $at += syswrite $original, $data, length($data) - $at, $at while $at < length $data;
+    leave();
+}
+
+# Asked for while an expression is evaluated, with so many seconds left for it. Looks have their
+# answer now, other expressions when it is their turn. What moves the program gives this one up,
+# as the adapter does; after anything else that acts, it is begun again: it has changed nothing.
+sub overtake {
+    my ($evaluator, $left) = @_;
+    my @command = next_command();
+    my ($id, $name, @rest) = @command;
+    if (@command && is_look($name)) {
+        return push @later, \@command if $name eq 'safe' || $name eq 'variables' && $rest[1] eq 'safe';
+        my $reply = answer($name, 1, @rest);
+        $reply->{id} = \"$id";
+        return send_json($reply);
+    }
+    kill 9, $evaluator;
+    reap($evaluator);
+    leave() if !@command;    # the adapter is gone, as the original will see
+    hand_back($left, \@command, $moves{$name} ? () : ($under_way, @later));
 }
 
 1;

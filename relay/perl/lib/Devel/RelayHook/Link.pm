@@ -57,8 +57,12 @@ sub read_exactly {
     return $data;
 }
 
+our @later;    # commands that were read while there was no time for them
+
 # The next command as a list: id, name, arguments. Empty at the end of the link.
-sub read_command {
+sub read_command { return @later ? @{shift @later} : next_command() }
+
+sub next_command {
     my $size = read_exactly(4);
     my $data = defined $size ? read_exactly(unpack 'N', $size) : undef;
     return if !defined $data;
@@ -70,7 +74,9 @@ sub fields_of {
     return unpack '(N/a*)*', $clean;
 }
 
-sub readable {
+sub readable { return @later || news() }
+
+sub news {
     my $set = '';
     vec($set, fileno($sock), 1) = 1;
     return select($set, undef, undef, 0) > 0;

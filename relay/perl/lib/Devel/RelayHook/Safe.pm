@@ -13,7 +13,7 @@ sub apart { eval $DB::prelude; }
 
 package DB;
 
-our ($pid, %commands, %looks, %number, $no_seccomp, $arch, @inc, @kept, @saved, $effect, $in_copy);
+our ($sock, $seconds_left, $pid, %commands, %looks, %number, $no_seccomp, $arch, @inc, @kept, @saved, $effect, $in_copy);
 our $unparsed = 0;    # the last expression did not compile, by its own text
 our ($prelude, $code, $failure, $source, $outer_refs, $warning_bits, $hint_hash, $hints, $masks, $program_mask, $jailed, $spelling);
 
@@ -198,15 +198,16 @@ sub jailed {
 sub read_in_time {
     my ($child, $from) = @_;
     my $data = '';
-    my $end = time + $SECONDS + 1;
-    my $left = $SECONDS;
+    my $left = length $seconds_left ? $seconds_left : $SECONDS;
+    $seconds_left = '';
     while (1) {
         my $set = '';
-        vec($set, fileno($from), 1) = 1;
+        vec($set, fileno($_), 1) = 1 for $from, $sock;
         my ($ready, $rest) = select $set, undef, undef, $left;
         $left = $rest if defined $rest;
         if (!$ready) { kill 9, $child; return undef }
         next if $ready < 0;
+        if (!vec $set, fileno($from), 1) { overtake($child, $left); next }
         my $got = sysread $from, $data, 65536, length $data;
         next if !defined $got && $! == 4;
         return $data if !$got;
