@@ -5,12 +5,15 @@ So a session command is sent as it is to the server, which carries it out (`face
 and answers with what is to be printed. Whatever this module is not sure of it leaves to the whole
 command: other commands, other servers, no server. Nothing has been done then.
 
-Imports what an interpreter has loaded anyway, and two modules in C.
+So is `relay run`, where a server runs on this machine.
+
+Imports what an interpreter has loaded anyway, and three modules in C.
 """
 
 from __future__ import annotations
 
 # The halves in C of `socket` and `json`, which would take longer than everything else here.
+import _signal  # type: ignore[import-not-found]  # the stubs know its other half
 import _socket
 import os
 import sys
@@ -33,6 +36,13 @@ SERVED = frozenset(
 PATH = "/shell"
 """Where a server takes them."""
 
+RUN_SOCKET = "run.sock"
+"""In the state directory: where a server takes `relay run` (`faces/cli/run_offer.py`)."""
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__))
+FORK_SECONDS = 2.0
+"""How long the start of a run may take that is forked; otherwise it is started here."""
+
 PASSED_ON = frozenset(
     {"COLORTERM", "CONDA_PREFIX", "HOME", "NO_COLOR", "FORCE_COLOR", "TERM", "VIRTUAL_ENV"}
 )
@@ -54,10 +64,12 @@ def answer(words: Sequence[str]) -> int | None:
         return _version()
     if words[-1] in ("-h", "--help"):
         return _help(words[:-1])
-    if words[0] not in SERVED or any(word in ("-h", "--help", "--url") for word in words):
+    if words[0] != "run" and (
+        words[0] not in SERVED or any(word in ("-h", "--help", "--url") for word in words)
+    ):
         return None
     try:
-        return _ask(words)
+        return _run_forked(words) if words[0] == "run" else _ask(words)
     except KeyboardInterrupt:
         _write("Aborted!\n", err=True)
         return 1
@@ -181,6 +193,11 @@ class _Settings:
             host, port = self._value("host") or "127.0.0.1", self._value("port") or "5679"
             yield f"http://{host}:{port}"
 
+    @property
+    def state_dir(self) -> str:
+        """Where a server keeps its files."""
+        return self._state_dir
+
     def token(self) -> str | None:
         """The token that requests carry."""
         return self._value("token")
@@ -271,6 +288,101 @@ def _more(connection: _socket.socket) -> bytes:
     if not piece:
         raise _BrokenOff("the connection was closed")
     return piece
+
+
+# Running ---------------------------------------------------------------------------------
+
+
+def _run_forked(words: Sequence[str]) -> int | None:
+    """`relay run` in a fork of the process that a server keeps for it (`run_forker.py`)."""
+    if not _has_own_streams():
+        return None
+    connection = _forker(_Settings(os.environ).state_dir)
+    if connection is None:
+        return None
+    try:
+        _hand_over(connection, words)
+        said, _, rest = _line(connection, b"").partition(b"\n")
+        if said.startswith(b"go "):
+            return _accompany(connection, int(said[len(b"go ") :]), rest)
+    except (OSError, ValueError):
+        pass
+    finally:
+        connection.close()
+    return None
+
+
+def _has_own_streams() -> bool:
+    """Whether each standard stream is open, and nobody has put another in its place."""
+    try:
+        return [one.fileno() for one in (sys.stdin, sys.stdout, sys.stderr)] == [0, 1, 2]
+    except (AttributeError, OSError, ValueError):
+        return False
+
+
+def _forker(state_dir: str) -> _socket.socket | None:
+    if not hasattr(os, "pidfd_open"):
+        return None
+    path = os.path.join(os.path.abspath(state_dir), RUN_SOCKET)
+    try:
+        if os.stat(path).st_uid != os.geteuid():  # it is told all that our environment holds
+            return None
+        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        connection.settimeout(FORK_SECONDS)
+        connection.connect(path)
+    except OSError:
+        return None
+    return connection
+
+
+def _hand_over(connection: _socket.socket, words: Sequence[str]) -> None:
+    """Raises OSError."""
+    variables = {name: text for name, text in os.environ.items() if name.startswith("PYTHON")}
+    request = {
+        "words": words,
+        "environment": dict(os.environ),
+        "encodings": [[one.encoding, one.errors] for one in (sys.stdin, sys.stdout, sys.stderr)],
+        "origin": [
+            *(installed_version(), PACKAGE, sys.executable),
+            *(sys.getfilesystemencoding(), variables),
+        ],
+    }
+    line = _json(request).encode() + b"\n"
+    directory = os.open(".", os.O_PATH)
+    try:
+        passed = b"".join(fd.to_bytes(4, sys.byteorder) for fd in (0, 1, 2, directory))
+        rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, passed)
+        sent = connection.sendmsg([line], [rights])
+    finally:
+        os.close(directory)
+    while sent < len(line):
+        sent += connection.send(line[sent:])
+
+
+def _line(connection: _socket.socket, received: bytes) -> bytes:
+    """Up to the end of a line at least. Raises OSError, ValueError at the end."""
+    while b"\n" not in received:
+        piece = connection.recv(4096)
+        if not piece:
+            raise ValueError("it ended")
+        received += piece
+    return received
+
+
+def _accompany(connection: _socket.socket, pid: int, said: bytes) -> int:
+    """Pass signals on until the run is over, and end as it does."""
+    for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT):
+        if _signal.getsignal(number) != _signal.SIG_IGN:
+            _signal.signal(number, lambda number, _: os.kill(pid, number))
+    connection.settimeout(None)
+    try:
+        code = int(_line(connection, said).split()[1])
+    except (OSError, ValueError):
+        return _write("relay: the process that had the run has gone\n", err=True, code=1)
+    if code < 0:  # a signal ended it
+        _signal.signal(-code, _signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    return code
 
 
 # Showing ---------------------------------------------------------------------------------

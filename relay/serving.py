@@ -22,6 +22,7 @@ import click
 import trio
 
 from relay.config import Settings, apply_log_level
+from relay.faces.cli.run_offer import offer_runs
 from relay.faces.cli.served import shell_app
 from relay.faces.common.asgi import Mount
 from relay.faces.http.app import make_api
@@ -112,6 +113,9 @@ async def _main(settings: Settings, commands: click.Group) -> None:
             shutdown = trio.Event()
             nursery.start_soon(_obey, signals, hub, shutdown, nursery.cancel_scope)
             nursery.start_soon(_hurry, shutdown, nursery.cancel_scope)
+            if settings.standby:
+                directory = settings.state_dir.expanduser().absolute()
+                nursery.start_soon(offer_runs, directory, settings.standby_minutes)
             if settings.exit_when_idle is not None:
                 nursery.start_soon(_leave_when_idle, hub, settings.exit_when_idle * 60)
             url = await nursery.start(

@@ -48,7 +48,14 @@ LAYERS = (
     {"relay", "relay.client"},
     {"relay.operations"},
     {"relay.faces"},
-    {"relay.serving", "relay.demo", "relay.demo_program", "relay.command_line", "relay.__main__"},
+    {
+        "relay.serving",
+        "relay.demo",
+        "relay.demo_program",
+        "relay.command_line",
+        "relay.__main__",
+        "relay.run_forker",
+    },
 )
 """Lowest first, as in docs/architecture.md. `relay` itself is the map: hub and settings."""
 

@@ -1,0 +1,271 @@
+"""`relay run` in a fork of the process that a server keeps for it: as in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import trio
+
+from relay.faces.cli.run_offer import offer_runs
+from relay.quick_shell import RUN_SOCKET
+from tests.e2e.served import Served, served, until
+from tests.programs import Program
+from tests.relays import environment
+
+pytestmark = pytest.mark.skipif(
+    not hasattr(os, "pidfd_open"), reason="this system lets nobody wait for another's child"
+)
+
+# What a process is that was started by a shell, as far as it can see it itself.
+LOOK = """
+    import json, locale, os, random, resource, signal, sys, threading, time
+    number = len(sys.argv)
+    fds = sorted(  # @here
+        (fd, os.readlink(f"/proc/self/fd/{fd}").partition(":")[0])
+        for fd in (0, 1, 2)
+    )
+    limits = {name: resource.getrlimit(getattr(resource, name))
+              for name in dir(resource) if name.startswith("RLIMIT_")}
+    status = open("/proc/self/status").read().splitlines()
+    print(json.dumps({
+        "argv": sys.argv, "path": sys.path, "flags": list(sys.flags), "executable": sys.executable,
+        "environment": dict(os.environ), "directory": os.getcwd(), "fds": fds,
+        "open": len(os.listdir("/proc/self/fd")),
+        "handlers": {s.name: str(signal.getsignal(s)) for s in signal.valid_signals()
+                     if isinstance(s, signal.Signals)},
+        "status": [line for line in status
+                   if line.startswith(("Sig", "Shd", "Umask", "Uid", "Gid", "Groups", "Cap"))],
+        "limits": limits, "leads": [os.getpgid(0) == os.getpid(), os.getsid(0) == os.getpid()],
+        "terminal": [os.isatty(fd) for fd in (0, 1, 2)], "nice": os.nice(0),
+        "threads": threading.active_count(), "zone": time.tzname, "main": __name__,
+        "encodings": [[s.encoding, s.errors] for s in (sys.stdin, sys.stdout, sys.stderr)],
+        "locale": locale.getlocale(), "read": sys.stdin.read(),
+    }))
+    print("to standard error", file=sys.stderr)
+    sys.exit(7)
+"""
+
+WAITS = """
+    import time
+    print("begun", flush=True)
+    time.sleep(600)
+"""
+
+
+class Runs:
+    """Runs `relay` with a server beside it, in processes of their own."""
+
+    def __init__(self, folder: Path, server: Served) -> None:
+        self.folder = folder
+        self.server = server
+        self.environment = environment(folder / "state")
+
+    def command(self, *words: str) -> list[str]:
+        return [sys.executable, "-m", "relay", "run", *words]
+
+    async def run(
+        self, *words: str, stdin: bytes = b"", **more: Any
+    ) -> subprocess.CompletedProcess[bytes]:
+        more = {"env": self.environment, **more}
+        with trio.fail_after(120):
+            return await trio.run_process(
+                self.command(*words),
+                stdin=stdin,
+                capture_stdout=True,
+                capture_stderr=True,
+                check=False,
+                cwd=self.folder,
+                **more,
+            )
+
+    async def is_forked(self, **more: Any) -> bool:
+        """Whether a run is handed over: the whole command is kept from being imported."""
+        code = (
+            "import sys\nfrom relay import quick_shell\n"
+            "code = quick_shell.answer(sys.argv[1:])\nsys.exit(99 if code is None else code)"
+        )
+        with trio.fail_after(120):
+            done = await trio.run_process(
+                [sys.executable, "-c", code, "run", "--", "nothing.py"],
+                capture_stdout=True,
+                capture_stderr=True,
+                check=False,
+                cwd=self.folder,
+                **{"env": self.environment, **more},
+            )
+        assert done.returncode in (99, 2), done
+        return done.returncode == 2
+
+    def forkers(self) -> list[int]:
+        below = psutil.Process(self.server.process.pid).children()
+        return [one.pid for one in below if "relay.run_forker" in one.cmdline()]
+
+
+@pytest.fixture
+async def runs(tmp_path: Path) -> AsyncIterator[Runs]:
+    """A server whose forker is ready."""
+    async with served(tmp_path) as server:
+        runs = Runs(tmp_path, server)
+        assert not await runs.is_forked()  # whoever asks first has it started
+        with trio.fail_after(60):
+            while not await runs.is_forked():
+                pass
+        yield runs
+
+
+def changed() -> None:
+    """What a shell may have changed before it starts a command."""
+    os.umask(0o027)
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    signal.signal(signal.SIGQUIT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2})
+
+
+@pytest.mark.parametrize("before", [None, changed])
+async def test_a_program_sees_what_it_sees_without_a_server(
+    runs: Runs, before: Callable[[], None] | None
+) -> None:
+    program = Program.write(runs.folder / "look.py", LOOK)
+    here = ["--break", f"look.py:{program.line('here')}", "--eval", "number + 1"]
+    words = [*here, "--", "look.py", "an argument", "--flag"]
+    extra = {**runs.environment, "TZ": "Asia/Tokyo", "LC_ALL": "C", "ODD": "\udcff"}
+    forked = await runs.run(*words, stdin=b"what it reads\n", env=extra, preexec_fn=before)
+    elsewhere = {**extra, "RELAY_STATE_DIR": str(runs.folder / "elsewhere")}
+    alone = await runs.run(*words, stdin=b"what it reads\n", env=elsewhere, preexec_fn=before)
+    assert forked.returncode == alone.returncode == 7
+    seen, expected = (json.loads(done.stdout) for done in (forked, alone))
+    for one in (seen, expected):
+        del one["environment"]["RELAY_STATE_DIR"]
+    assert seen == expected
+    assert seen["read"] == "what it reads\n"
+    assert forked.stderr == alone.stderr
+    assert b"= 4" in forked.stderr
+    assert await runs.is_forked(env=extra, preexec_fn=before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_to_the_command_ends_the_program(runs: Runs, number: signal.Signals) -> None:
+    Program.write(runs.folder / "waits.py", WAITS)
+    process = await trio.lowlevel.open_process(
+        runs.command("--", "waits.py"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=runs.folder,
+        env=runs.environment,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    async with process.stdout, process.stderr:
+        with trio.fail_after(60):
+            assert await process.stdout.receive_some() == b"begun\n"
+            process.send_signal(number)
+            said = b"".join([piece async for piece in process.stderr])
+            assert await process.wait() == 128 + number
+    assert b"[end]" in said
+
+
+async def test_a_command_that_is_killed_takes_its_program_along(runs: Runs) -> None:
+    Program.write(runs.folder / "waits.py", WAITS)
+    process = await trio.lowlevel.open_process(
+        runs.command("--", "waits.py"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=runs.folder,
+        env=runs.environment,
+    )
+    assert process.stdout is not None
+    async with process.stdout:
+        with trio.fail_after(60):
+            assert await process.stdout.receive_some() == b"begun\n"
+            (forker,) = runs.forkers()
+            assert psutil.Process(forker).children()
+            process.kill()
+            await process.wait()
+            assert await process.stdout.receive_some() == b""  # nobody holds it any more
+    await until(lambda: not psutil.Process(forker).children(recursive=True), "it is gone")
+    assert await runs.is_forked()  # and the next one is served
+
+
+async def test_what_a_fork_would_not_have_is_run_by_the_command_itself(runs: Runs) -> None:
+    assert await runs.is_forked()
+    assert not await runs.is_forked(env={**runs.environment, "PYTHONUTF8": "1"})
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft - 1, hard))
+
+    assert not await runs.is_forked(preexec_fn=limited)
+    assert not await runs.is_forked(preexec_fn=lambda: os.close(0))
+    assert await runs.is_forked()
+
+
+async def test_whoever_says_nothing_or_nonsense_is_let_go(runs: Runs) -> None:
+    path = str(runs.folder / "state" / RUN_SOCKET)
+    for words in (b"", b"\n", b"[]\n", b'{"words": 3}\n', b"\xff\n"):
+        async with await trio.open_unix_socket(path) as stream:
+            with trio.fail_after(60):
+                if words:
+                    await stream.send_all(words)
+                assert await stream.receive_some() == b"cold\n"
+    assert await runs.is_forked()
+
+
+async def test_with_the_server_goes_what_runs_are_forked_from(tmp_path: Path) -> None:
+    async with served(tmp_path) as server:
+        runs = Runs(tmp_path, server)
+        await runs.is_forked()
+        await until(lambda: bool(runs.forkers()), "one is started")
+        (forker,) = runs.forkers()
+        await server.end(signal.SIGKILL)
+        await until(lambda: not psutil.pid_exists(forker), "it has heard of it")
+    async with served(tmp_path) as server:  # a socket that nobody listens on is no obstacle
+        runs = Runs(tmp_path, server)
+        await runs.is_forked()
+        await until(lambda: bool(runs.forkers()), "one is started")
+        await server.end(signal.SIGTERM)
+        assert not (tmp_path / "state" / RUN_SOCKET).exists()
+
+
+async def test_there_is_one_offer_for_a_directory(tmp_path: Path) -> None:
+    path = tmp_path / RUN_SOCKET
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(offer_runs, tmp_path, 1.0)
+        await until(path.exists, "it listens")
+        status = path.stat()
+        assert status.st_mode & 0o777 == 0o600
+        with trio.fail_after(60):
+            await offer_runs(tmp_path, 1.0)
+            await offer_runs(tmp_path / "missing", 1.0)
+        assert path.stat().st_ino == status.st_ino
+        nursery.cancel_scope.cancel()
+    assert not path.exists()
+
+
+async def test_a_forker_that_nobody_asks_ends(tmp_path: Path) -> None:
+    path = tmp_path / "run.sock"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        process = await trio.lowlevel.open_process(
+            [sys.executable, "-P", "-m", "relay.run_forker", str(listener.fileno()), "0.001"],
+            stdin=subprocess.PIPE,
+            pass_fds=[listener.fileno()],
+        )
+        assert process.stdin is not None
+        async with process.stdin:
+            with trio.fail_after(60):
+                assert await process.wait() == 0
+    with suppress(FileNotFoundError):
+        path.unlink()
