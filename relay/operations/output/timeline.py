@@ -7,6 +7,7 @@ drives no request out. Source: contract, section 12.
 from __future__ import annotations
 
 import heapq
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ import trio
 
 from relay.errors import InvalidParameter
 from relay.models.timeline import Author, TimelineEntry, TimelinePage, TimelineQuery
-from relay.session.event_log import LONGEST_CURSOR, Event
+from relay.session.event_log import LONGEST_CURSOR, Event, EventLog, EventSlice
 from relay.session.request_log import REFUSAL, REQUEST
 from relay.session.session import Session
 
@@ -78,21 +79,32 @@ def read(session: Session, after: TimelinePlace, limit: int) -> Slice:
     """Up to `limit` entries after a place."""
     events = session.events.read(after.events, limit)
     requests = session.requests.read(after.requests, limit)
-    place = TimelinePlace(after.events + events.dropped, after.requests + requests.dropped)
     merged = heapq.merge(
         ((False, event) for event in requests.events),  # of one moment, the request came first
         ((True, event) for event in events.events),
         key=lambda entry: entry[1].timestamp,
     )
+    place = after
     entries: list[tuple[TimelinePlace, TimelineEntry]] = []
-    for by_program, event in merged:
-        if len(entries) == limit:
-            break
+    for by_program, event in itertools.islice(merged, limit):
         place = place._replace(**{"events" if by_program else "requests": event.seq})
         entries.append((place, _happened(event) if by_program else _asked(session, event)))
-    left = len(events.events) + len(requests.events) > len(entries)
-    has_more = left or events.has_more or requests.has_more
-    return Slice(entries, place, has_more, events.dropped + requests.dropped)
+    events = _up_to(session.events, after.events, events, place.events)
+    requests = _up_to(session.requests, after.requests, requests, place.requests)
+    return Slice(
+        entries,
+        TimelinePlace(events.next_seq, requests.next_seq),
+        events.has_more or requests.has_more,
+        events.dropped + requests.dropped,
+    )
+
+
+def _up_to(log: EventLog, after: int, found: EventSlice, last: int) -> EventSlice:
+    """Of what was read of a log, only what the page has: the rest is read again, with its losses."""
+    shown = sum(event.seq <= last for event in found.events)
+    if shown == len(found.events):
+        return found
+    return log.read(after, shown) if shown else EventSlice([], after, True, 0)
 
 
 def _happened(event: Event) -> TimelineEntry:
