@@ -42,6 +42,7 @@ PLACES = (
         "mcp/test_calls.py",
         "mcp/test_hangs.py",
         "mcp/test_http.py",
+        "mcp/test_resources.py",
     ),
     *("mcp/test_tools.py", "mcp/test_watch.py", "mcp/test_why.py", "stdio/test_lines.py"),
     *("test_add_a_face.py", "test_cli.py", "test_diff.py", "test_run.py", "test_run_calls.py"),

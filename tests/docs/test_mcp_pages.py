@@ -11,6 +11,8 @@ import pytest
 
 from relay.agents.clients import skill_text
 from relay.command_line import CONTEXT, cli
+from relay.faces.mcp.prompts import PROMPTS
+from relay.faces.mcp.resources import KINDS, address_of
 from relay.faces.mcp.tables import table_of
 from relay.faces.mcp.tools import TOOLS, Tool
 
@@ -34,6 +36,15 @@ def test_the_skill_names_every_tool_that_an_agent_chooses_and_no_other() -> None
     known = {tool.name for tool in TOOLS}
     assert named - {""} <= known | {"debug_"}
     assert known - named <= {"debug_sessions"}
+
+
+def test_every_resource_and_prompt_is_documented() -> None:
+    text = (DOCS / "reference" / "mcp.md").read_text()
+    for kind in KINDS:
+        assert f"| `{address_of('{session}', kind)}` |" in text
+    for name, prompt in PROMPTS.items():
+        arguments = ", ".join(f"`{one.name}`" for one in prompt.arguments)
+        assert f"| `{name}` | {arguments} |" in text
 
 
 def test_the_skill_of_the_page_is_the_one_that_is_installed() -> None:

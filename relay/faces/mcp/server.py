@@ -9,27 +9,31 @@ import contextlib
 import json
 import logging
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import anyio
 import trio
-from mcp import types
+from mcp import McpError, types
 from mcp.server.lowlevel import Server
-from pydantic import BaseModel, ValidationError
+from pydantic import AnyUrl, BaseModel, ValidationError
 
 from relay.asker import Asker, ask_for
 from relay.errors import InvalidRequest, RelayError
 from relay.faces.common.client_name import LONGEST_ARGUMENTS, LONGEST_NAME
 from relay.faces.common.complaints import complaints, summary, unknown
 from relay.faces.common.failures import as_relay_error
+from relay.faces.mcp import resources
 from relay.faces.mcp.actions import TOOL_WORDS
 from relay.faces.mcp.arguments import MAX_CHARS
 from relay.faces.mcp.failures import error_text
-from relay.faces.mcp.tools import INSTRUCTIONS, Tool
+from relay.faces.mcp.prompts import PROMPTS, Prompt, text_of
+from relay.faces.mcp.tools import INSTRUCTIONS, TOOLS, Tool
 from relay.hub import Hub
 
 NAME = "debug-relay"
+TEXT = "text/plain"
+RESOURCE_NOT_FOUND = -32002
 PROGRESS_SECONDS = 1.0
 """Time between two notifications of progress."""
 
@@ -53,7 +57,91 @@ def make_server(hub: Hub, tools: Sequence[Tool], version: str) -> Server[Any, An
     server.list_tools()(list_tools)  # type: ignore[no-untyped-call]
     # Not by the decorator: the models check the arguments, in the words of the other faces.
     server.request_handlers[types.CallToolRequest] = call_tool
+    if tools is TOOLS:
+        _add_resources(server, hub)
+        _add_prompts(server)
     return server
+
+
+def _add_resources(server: Server[Any, Any], hub: Hub) -> None:
+    async def listed(_: types.ListResourcesRequest) -> types.ServerResult:
+        found = [
+            types.Resource(
+                uri=AnyUrl(one.address),
+                name=one.name,
+                description=one.description,
+                mimeType=TEXT,
+            )
+            for one in resources.resources(hub)
+        ]
+        return types.ServerResult(types.ListResourcesResult(resources=found))
+
+    async def templates(_: types.ListResourceTemplatesRequest) -> types.ServerResult:
+        kinds = [types.ResourceTemplate(**resources.as_template(kind)) for kind in resources.KINDS]
+        return types.ServerResult(types.ListResourceTemplatesResult(resourceTemplates=kinds))
+
+    async def read(request: types.ReadResourceRequest) -> types.ServerResult:
+        uri = request.params.uri
+        with _refusing(RESOURCE_NOT_FOUND):
+            hub.check_open()
+            ask_for(
+                Asker("mcp", _client_of(server), "resources/read", str(uri)[:LONGEST_ARGUMENTS])
+            )
+            text = await resources.read(hub, str(uri))
+        contents = types.TextResourceContents(uri=uri, mimeType=TEXT, text=text)
+        return types.ServerResult(types.ReadResourceResult(contents=[contents]))
+
+    server.request_handlers[types.ListResourcesRequest] = listed
+    server.request_handlers[types.ListResourceTemplatesRequest] = templates
+    server.request_handlers[types.ReadResourceRequest] = read
+
+
+def _add_prompts(server: Server[Any, Any]) -> None:
+    async def listed(_: types.ListPromptsRequest) -> types.ServerResult:
+        found = [_shown_prompt(name, prompt) for name, prompt in PROMPTS.items()]
+        return types.ServerResult(types.ListPromptsResult(prompts=found))
+
+    async def get(request: types.GetPromptRequest) -> types.ServerResult:
+        name = request.params.name
+        with _refusing(types.INVALID_PARAMS):
+            text = text_of(name, request.params.arguments or {})
+        message = types.PromptMessage(
+            role="user", content=types.TextContent(type="text", text=text)
+        )
+        answer = types.GetPromptResult(description=PROMPTS[name].description, messages=[message])
+        return types.ServerResult(answer)
+
+    server.request_handlers[types.ListPromptsRequest] = listed
+    server.request_handlers[types.GetPromptRequest] = get
+
+
+def _shown_prompt(name: str, prompt: Prompt) -> types.Prompt:
+    arguments = [
+        types.PromptArgument(name=one.name, description=one.description, required=True)
+        for one in prompt.arguments
+    ]
+    return types.Prompt(
+        name=name, title=prompt.title, description=prompt.description, arguments=arguments
+    )
+
+
+@contextlib.contextmanager
+def _refusing(code: int) -> Iterator[None]:
+    """Errors as MCP has them for what is no tool: a code of JSON-RPC, and the same text."""
+    try:
+        yield
+    except (Exception, BaseExceptionGroup) as error:  # the client gets an answer, the log the rest
+        if isinstance(error, BaseExceptionGroup) and error.split(trio.Cancelled)[0] is not None:
+            raise
+        shown = as_relay_error(error, uuid.uuid4().hex, "an MCP request")
+        text = error_text(shown, MAX_CHARS, TOOL_WORDS)
+        raise McpError(types.ErrorData(code=code, message=text)) from None
+
+
+def _client_of(server: Server[Any, Any]) -> str:
+    """What the client has said of itself."""
+    said = server.request_context.session.client_params
+    return said.clientInfo.name[:LONGEST_NAME] if said is not None else ""
 
 
 def _shown(tool: Tool) -> types.Tool:
@@ -64,6 +152,7 @@ class _Call:
     """One call of a tool."""
 
     def __init__(self, server: Server[Any, Any], hub: Hub, tools: dict[str, Tool]) -> None:
+        self._server = server
         self._context = server.request_context
         self._hub = hub
         self._tools = tools
@@ -87,7 +176,8 @@ class _Call:
             self._hub.check_open()
             tool = self._tool(name)
             asked = read_arguments(tool.model, given)
-            ask_for(Asker("mcp", self._client_name(), name, json.dumps(given)[:LONGEST_ARGUMENTS]))
+            client = _client_of(self._server)
+            ask_for(Asker("mcp", client, name, json.dumps(given)[:LONGEST_ARGUMENTS]))
             return _text(await self._made(tool, asked))
         except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001  the agent gets an answer, the log the rest
             shown = as_relay_error(error, uuid.uuid4().hex, f"the tool {name[:100]}")
@@ -99,11 +189,6 @@ class _Call:
             return await tool.call(self._hub, asked)
         except ValidationError as error:  # a bound that only the operation's own model has
             raise _refusal(error, tool.model, asked.model_dump()) from None
-
-    def _client_name(self) -> str:
-        """What the client has said of itself."""
-        said = self._context.session.client_params
-        return said.clientInfo.name[:LONGEST_NAME] if said is not None else ""
 
     def _tool(self, name: str) -> Tool:
         if name not in self._tools:
