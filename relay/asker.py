@@ -30,6 +30,9 @@ EMBEDDED = Asker("embedded", "")
 HTTP = "http"
 """The face of a client that names none."""
 
+PAGE = "page"
+"""The face of the page at /ui/."""
+
 _asker: ContextVar[Asker] = ContextVar("asker", default=EMBEDDED)
 
 

@@ -32,6 +32,8 @@ from relay.faces.http.server import serve
 from relay.faces.mcp.http import PATH as MCP
 from relay.faces.mcp.http import McpMount
 from relay.faces.tool.http import tool_app
+from relay.faces.ui.http import PATH as UI
+from relay.faces.ui.http import UiApp
 from relay.hub import Hub, open_relay
 from relay.models.tool import PREFIX as TOOL
 from relay.quick_shell import PATH as SHELL
@@ -41,7 +43,7 @@ log = logging.getLogger("relay")
 
 SHUTDOWN_SECONDS = 5.0
 
-MOUNTS: Mapping[str, Mount] = {TOOL: tool_app, MCP: McpMount}
+MOUNTS: Mapping[str, Mount] = {UI: UiApp, TOOL: tool_app, MCP: McpMount}
 """Faces that HTTP carries, by their paths."""
 
 
@@ -198,6 +200,7 @@ def _announcement(url: str, settings: Settings, generated_token: str | None) -> 
     if generated_token is not None:
         header = f"Authorization: Bearer {generated_token}"
         lines.append(f"every request needs the header  {header}")
+    lines.append(f"the page is at   {url}{UI}/")
     return lines
 
 

@@ -10,5 +10,6 @@ cli       the `relay` command for shells
 stdio     the line protocol on standard input and output
 dap       editors that join a session beside the agent
 tool      the run-to-breakpoint tool API
+ui        the page for people, a client of the API
 common    what several of them share
 """

@@ -69,6 +69,9 @@ class ReturnValue(Resource):
 class SourceLine(Resource):
     line: int
     text: str
+    spans: list[tuple[int, int, str]] | None = left_out(
+        "With `highlight`: start and end in the line, and Pygments' short name of what is there"
+    )
 
 
 class FrameLine(Resource):

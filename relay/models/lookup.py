@@ -122,6 +122,9 @@ class ModulePage(Resource):
 class FrameSourceQuery(StrictModel):
     start: int | None = Field(None, ge=1, le=2**31 - 1, description="First line; default 1")
     end: int | None = Field(None, ge=1, le=2**31 - 1, description="Last line; default the last")
+    highlight: bool = Field(
+        False, description="Say what is a keyword, a string, …; not of very long files"
+    )
 
 
 class SourceQuery(FrameSourceQuery):

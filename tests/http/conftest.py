@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,6 +13,7 @@ import httpx
 import pytest
 import trio
 
+from relay.faces.common.asgi import Mount
 from relay.faces.http.server import serve
 from tests.http.fake import ROUTES, FakeHub, settings
 
@@ -69,12 +70,16 @@ def _is_whole(received: bytes) -> bool:
 
 
 @asynccontextmanager
-async def serving(**changed: Any) -> AsyncIterator[Served]:
-    """A server with these settings; must end by itself within the deadline."""
+async def serving(
+    *, mounts: Mapping[str, Mount] | None = None, **changed: Any
+) -> AsyncIterator[Served]:
+    """A server with these settings and mounts; must end by itself within the deadline."""
     hub, shutdown = FakeHub(), trio.Event()
     with trio.fail_after(DEADLINE):
         async with trio.open_nursery() as nursery:
-            run = partial(serve, hub, settings(**changed), routes=ROUTES, shutdown=shutdown)
+            run = partial(
+                serve, hub, settings(**changed), routes=ROUTES, mounts=mounts, shutdown=shutdown
+            )
             url = await nursery.start(run)
             async with httpx.AsyncClient(
                 base_url=url + "/api/v1", timeout=DEADLINE, verify=False

@@ -34,6 +34,10 @@ WEBSOCKET = (
 )
 
 
+OPEN_TO_ALL = ("/ui", "/ui/below")
+"""Paths that need no token."""
+
+
 @dataclass(frozen=True)
 class Row:
     """A kind of request, with `PORT` for the relay's own; `code` is None if it is let in."""
@@ -166,6 +170,8 @@ async def test_who_is_refused_is_so_everywhere(tmp_path: Path) -> None:
             for method in ("GET", "POST"):
                 requests = [row.request(method, path, port) for path in everywhere]
                 found = dict(zip(everywhere, await codes(port, requests), strict=True))
+                if row.code == "UNAUTHORIZED":  # files that are the same for everybody
+                    assert {found.pop(path) for path in OPEN_TO_ALL} == {None}
                 assert set(found.values()) == {row.code}, f"{method} {row}: {found}"
 
 

@@ -12,7 +12,6 @@ from typing import Any, Protocol, TypeAlias
 import trio
 
 from relay.actions import in_words
-from relay.config import Settings
 from relay.errors import RelayError
 from relay.faces.common.actions import shown_details
 from relay.faces.common.tool_actions import ROUTE_WORDS
@@ -40,6 +39,9 @@ BODY = "relay.body"
 _HEADERS = "relay.headers"
 """In the scope: the first header of each name."""
 
+OPEN_TO_ALL = "open_to_all"
+"""An app with this attribute serves the same to everybody: below its path no token is asked for."""
+
 ON_HANG_UP = "relay.on_hang_up"
 """In the scope: takes a function, to be called if the client leaves before its answer is there."""
 
@@ -52,10 +54,6 @@ class HubLike(Protocol):
 
     def check_open(self) -> None:
         """Raise ShuttingDown once the relay has begun to end."""
-
-    @property
-    def settings(self) -> Settings:
-        """The settings in force."""
 
     @property
     def metrics(self) -> Metrics:

@@ -15,6 +15,7 @@ import trio
 from relay.errors import InvalidRequest, RelayError, Unauthorized
 from relay.faces.common.asgi import (
     BODY,
+    OPEN_TO_ALL,
     ROUTE,
     App,
     Receive,
@@ -44,6 +45,9 @@ class Gateway:
         self._guard = guard
         self._metrics = metrics
         self._mounts = tuple((mounts or {}).items())
+        self._open_to_all = [
+            prefix for prefix, app in self._mounts if getattr(app, OPEN_TO_ALL, False)
+        ]
         self._open = 0
         self._quiet = trio.Event()
 
@@ -76,7 +80,7 @@ class Gateway:
     async def _admit(self, scope: Scope, passage: Passage) -> bool:
         """Whether the caller may call and its body is here; if not, it is answered."""
         try:
-            self._guard.check(scope)
+            self._guard.check(scope, token=not self._is_open(scope["path"]))
             if has_body(scope):
                 scope[BODY] = passage.body = await read_body(scope, passage.from_client)
         except ClientLeftError:
@@ -102,10 +106,15 @@ class Gateway:
         path: str = scope["path"]
         if not path.startswith("/"):
             path = scope["path"] = _path_of_url(path)
-        for prefix, app in self._mounts:
-            if path.startswith(prefix) and path[len(prefix) : len(prefix) + 1] in {"", "/"}:
-                return app
-        return self._app
+        return next((app for prefix, app in self._mounts if _is_below(path, prefix)), self._app)
+
+    def _is_open(self, path: str) -> bool:
+        """Whether it is served without a token."""
+        return any(_is_below(path, prefix) for prefix in self._open_to_all)
+
+
+def _is_below(path: str, prefix: str) -> bool:
+    return path.startswith(prefix) and path[len(prefix) : len(prefix) + 1] in {"", "/"}
 
 
 def _path_of_url(target: str) -> str:

@@ -56,12 +56,13 @@ class Guard:
         self._names = frozenset(name for name in (*names, *anyhow) if name is not None)
         self._token = settings.token.encode() if settings.token is not None else None
 
-    def check(self, scope: Scope) -> None:
-        """Raise unless the request may be served."""
+    def check(self, scope: Scope, *, token: bool = True) -> None:
+        """Raise unless the request may be served; `token`: whether it needs the relay's."""
         self._check_host(header(scope, b"host"))
         self._check_host(_authority(scope))
         self._check_page(scope)
-        self._check_token(header(scope, b"authorization"))
+        if token:
+            self._check_token(header(scope, b"authorization"))
 
     def _check_host(self, host: bytes | None) -> None:
         # HTTP/1.0 has no Host; a browser never speaks it.

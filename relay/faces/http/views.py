@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import trio
 from quart import Response
 from quart.globals import request_ctx
 
-from relay.asker import ask_for
+from relay.asker import PAGE, Asker, ask_for
 from relay.faces.common.asgi import (
     BODY,
     ON_HANG_UP,
@@ -100,7 +101,7 @@ async def _answer(
     route: Route, path: dict[str, str], hub: HubLike, scope: Scope
 ) -> answers.Enveloped | HeldStream:
     hub.check_open()
-    ask_for(asker_of(scope, verb_of(route, path)))
+    ask_for(_asker(scope, route, path))
     with ExitStack() as held:
         subject = hub
         if route.signature.takes_session:
@@ -116,6 +117,12 @@ FOLLOWING = frozenset(
     for rest in ("", "/status", "/ping", "/events", "/output", "/timeline")
 )
 """Routes of those who only follow a session, by GET, and their streams."""
+
+
+def _asker(scope: Scope, route: Route, path: dict[str, str]) -> Asker:
+    asker = asker_of(scope, verb_of(route, path))
+    # The page looks by itself at all that it shows: nobody has asked that.
+    return replace(asker, verb="") if asker.face == PAGE and route.method == "GET" else asker
 
 
 def verb_of(route: Route, path: dict[str, str]) -> str:

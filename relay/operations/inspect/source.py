@@ -8,6 +8,7 @@ from relay.errors import InvalidParameter, SourceNotFound
 from relay.models.execution import SourceLine
 from relay.models.lookup import MOST_LINES, FrameSourceQuery, SourceQuery, SourceText
 from relay.operations.allowed_roots import named_path
+from relay.operations.inspect.highlighting import Span, highlighted
 from relay.operations.inspect.inspection import frame_of, inspector_of
 from relay.operations.paths import similar_files
 from relay.session.session import Session
@@ -30,7 +31,7 @@ async def get_source(session: Session, *, query: SourceQuery) -> SourceText:
         if similar := similar_files(path):
             error.details["similar"] = similar
         raise
-    return _text(path, lines, query, None)
+    return _text(path, lines, query, None, await _spans(path, lines, query))
 
 
 async def get_frame_source(
@@ -43,7 +44,8 @@ async def get_frame_source(
     """
     frame = await frame_of(session, frame_id)
     path = frame.path or f"<{frame.name}>"
-    return _text(path, await _lines_of(session, frame, path), query, frame.line)
+    lines = await _lines_of(session, frame, path)
+    return _text(path, lines, query, frame.line, await _spans(path, lines, query))
 
 
 async def _lines_of(session: Session, frame: Frame, path: str) -> Sequence[str]:
@@ -56,8 +58,18 @@ async def _lines_of(session: Session, frame: Frame, path: str) -> Sequence[str]:
         return split_lines(found["source"])
 
 
+async def _spans(
+    path: str, lines: Sequence[str], query: FrameSourceQuery
+) -> Sequence[Sequence[Span]] | None:
+    return await highlighted(path, lines) if query.highlight else None
+
+
 def _text(
-    path: str, lines: Sequence[str], query: FrameSourceQuery, current: int | None
+    path: str,
+    lines: Sequence[str],
+    query: FrameSourceQuery,
+    current: int | None,
+    spans: Sequence[Sequence[Span]] | None,
 ) -> SourceText:
     total = len(lines)
     first = query.start or min(1, total)
@@ -68,7 +80,8 @@ def _text(
     for number in range(max(first, 1), last + 1):
         if len(shown) == MOST_LINES or room <= 0:
             break
-        shown.append(SourceLine(line=number, text=lines[number - 1][:room]))
+        found = None if spans is None else list(spans[number - 1])
+        shown.append(SourceLine(line=number, text=lines[number - 1][:room], spans=found))
         room -= len(lines[number - 1]) + 1
     end = shown[-1].line if shown else first
     cut = end < last or room < -1

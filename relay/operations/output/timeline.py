@@ -77,6 +77,7 @@ def place_of(name: str, cursor: str | None) -> TimelinePlace:
 
 def read(session: Session, after: TimelinePlace, limit: int) -> Slice:
     """Up to `limit` entries after a place."""
+    after = _within(session, after)
     events = session.events.read(after.events, limit)
     requests = session.requests.read(after.requests, limit)
     merged = heapq.merge(
@@ -105,6 +106,13 @@ def _up_to(log: EventLog, after: int, found: EventSlice, last: int) -> EventSlic
     if shown == len(found.events):
         return found
     return log.read(after, shown) if shown else EventSlice([], after, True, 0)
+
+
+def _within(session: Session, place: TimelinePlace) -> TimelinePlace:
+    """The place, or the end of what there is: it may be of an earlier relay's session."""
+    return TimelinePlace(
+        min(place.events, session.events.last_seq), min(place.requests, session.requests.last_seq)
+    )
 
 
 def _happened(event: Event) -> TimelineEntry:
@@ -145,6 +153,7 @@ async def news(session: Session, after: TimelinePlace, timeout: float) -> bool:
     False as well if the session ends meanwhile.
     """
     found = False
+    after = _within(session, after)
     with trio.move_on_after(timeout):
         async with trio.open_nursery() as nursery:
 

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 import trio
 
 
-class HungUpError(Exception):
+class ClientLeftError(Exception):
     """The connection has ended while a request was under way."""
 
 
@@ -58,12 +58,12 @@ class Turn:
             self._waiting.cancel()
 
     async def wait(self) -> None:
-        """Until the next request may begin. Raises HungUpError."""
+        """Until the next request may begin. Raises ClientLeftError."""
         with trio.CancelScope() as self._waiting:
             await self._read_on()
         self._waiting = None
         if self._has_left:
-            raise HungUpError
+            raise ClientLeftError
 
     async def _read_on(self) -> None:
         room = self._room

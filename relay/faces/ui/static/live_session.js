@@ -1,0 +1,247 @@
+// One session as it is now: its timeline is followed, and what an entry may have changed is asked anew.
+
+import { ApiError, follow, get, getWhole, patch, post, remove } from "./api.js";
+import { OutputText } from "./output_text.js";
+import { Store } from "./store.js";
+
+const RETRY = 1000;
+const MOST_ENTRIES = 20000;
+const SETTLED = 150; // milliseconds from a request's entry on, in which it is carried out, mostly
+const MOVES = new Set(["stopped", "continued", "terminated", "thread", "input_requested", "breakpoint"]);
+
+export class LiveSession extends Store {
+  view = null;
+  stack = null; // of the thread that is shown
+  threads = [];
+  exception = null;
+  watches = [];
+  breakpoints = [];
+  timeline = [];
+  output = new OutputText();
+  error = null; // of the last thing that was asked for by hand
+  gone = null; // why there is nothing to follow any more
+  stop = 0; // rises whenever values may be others
+  #asOf = ""; // when the relay made what is shown, by its own clock
+  #moved = ""; // when something happened last that changes what is shown
+  #seen = null; // the same, of what is shown
+  #byHand = false; // a value was set since
+  #thread = null;
+  #cursor = null;
+  #outputCursor = null;
+  #ending = new AbortController();
+  #asking = null;
+  #again = false;
+
+  constructor(id) {
+    super();
+    this.id = id;
+    this.path = `/sessions/${encodeURIComponent(id)}`;
+    this.#follow();
+    this.refresh();
+    this.#readOutput();
+  }
+
+  close() {
+    this.#ending.abort();
+  }
+
+  get paused() {
+    return this.view?.status === "paused";
+  }
+
+  get live() {
+    return this.paused || this.view?.status === "running";
+  }
+
+  ask(path, query) {
+    return get(this.path + path, query, this.#ending.signal);
+  }
+
+  /** Do something by hand: what is refused is shown. Gives null then. */
+  async run(verb, body) {
+    return this.attempt(() => post(`${this.path}/${verb}`, body));
+  }
+
+  async attempt(action) {
+    this.error = null;
+    try {
+      return await action();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.error = error;
+      return null;
+    } finally {
+      this.changed();
+    }
+  }
+
+  showThread(id) {
+    if (this.#thread === id) return;
+    this.#thread = id;
+    this.refresh();
+  }
+
+  // Breakpoints ---------------------------------------------------------------------------
+
+  async toggleBreakpoint(path, line) {
+    const there = this.breakpoints.find((one) => one.source?.path === path && one.line === line);
+    await (there ? this.removeBreakpoint(there.id) : this.run("breakpoints", { file: path, line }));
+    await this.refresh();
+  }
+
+  changeBreakpoint(id, changes) {
+    return this.attempt(() => patch(`${this.path}/breakpoints/${id}`, changes)).then(() => this.refresh());
+  }
+
+  removeBreakpoint(id) {
+    return this.attempt(() => remove(`${this.path}/breakpoints/${id}`)).then(() => this.refresh());
+  }
+
+  async release() {
+    await this.attempt(() => remove(`${this.path}/hold`));
+    await this.refresh();
+  }
+
+  // What it is now ------------------------------------------------------------------------
+
+  /** Ask for everything anew; while that is under way, once more after it. */
+  async refresh() {
+    this.#again = true;
+    this.#asking ??= this.#askAll().finally(() => (this.#asking = null));
+    await this.#asking;
+  }
+
+  async #askAll() {
+    while (this.#again) {
+      this.#again = false;
+      try {
+        await this.#askOnce();
+      } catch (error) {
+        if (error.name === "AbortError") return;
+        if (error.status === 404 || error.status === 410) this.gone = error.message;
+        else if (!(error instanceof ApiError)) throw error;
+      }
+      this.changed();
+    }
+  }
+
+  async #askOnce() {
+    const moved = this.#moved;
+    const [whole, breakpoints] = await Promise.all([
+      getWhole(this.path, {}, this.#ending.signal),
+      this.ask("/breakpoints"),
+    ]);
+    const view = whole.data;
+    const paused = view.status === "paused";
+    const live = paused || view.status === "running";
+    const there = (path, query) => this.ask(path, query).catch(passedOver);
+    const [stack, threads, exception, watches] = await Promise.all([
+      paused ? there("/stacktrace", { levels: 200, thread_id: this.#thread }) : null,
+      live ? there("/threads") : null,
+      paused && view.stop_reason === "exception" ? there("/exception") : null,
+      there("/watch"),
+    ]);
+    this.view = view;
+    this.breakpoints = breakpoints.breakpoints;
+    this.stack = stack;
+    this.threads = threads?.threads ?? [];
+    this.exception = exception?.exception ?? null;
+    this.watches = watches?.watches ?? [];
+    this.#asOf = whole.meta.timestamp;
+    this.#again ||= this.#moved >= this.#asOf;
+    if (moved !== this.#seen || this.#byHand) this.stop++;
+    this.#byHand = false;
+    this.#seen = this.#moved >= this.#asOf ? moved : this.#moved;
+  }
+
+  /** A value was changed by hand: what is shown of others may be old. */
+  valuesChanged() {
+    this.#byHand = true;
+    return this.refresh();
+  }
+
+  // What happens --------------------------------------------------------------------------
+
+  async #follow() {
+    while (!this.#ending.signal.aborted && !this.gone) {
+      try {
+        const path = `${this.path}/timeline/stream`;
+        for await (const batch of follow(path, this.#cursor, this.#ending.signal)) this.#take(batch);
+      } catch (error) {
+        if (error.name === "AbortError") return;
+        if (error.status === 404 || error.status === 410) this.gone = error.message;
+        this.changed();
+      }
+      await new Promise((resume) => setTimeout(resume, RETRY));
+      this.#forget();
+      this.refresh();
+    }
+  }
+
+  /** Begin anew: the relay may be another one by now, with the same session. */
+  #forget() {
+    this.#cursor = this.#outputCursor = null;
+    this.timeline = [];
+    this.output = new OutputText();
+    this.#readOutput();
+  }
+
+  #take(batch) {
+    let asked = false;
+    let printed = false;
+    for (const { kind, cursor, data } of batch) {
+      this.#cursor = cursor ?? this.#cursor;
+      if (kind === "end" || kind === "dropped") continue;
+      printed ||= data.what === "output";
+      if (kind === "event" && MOVES.has(data.what)) this.#moved = data.timestamp;
+      asked ||= kind === "request" && data.timestamp >= this.#asOf && concerns(data.what);
+      this.#note(data);
+    }
+    if (this.timeline.length > MOST_ENTRIES) this.timeline.splice(0, this.timeline.length - MOST_ENTRIES);
+    if (printed) this.#readOutput();
+    if (this.#asOf && this.#moved >= this.#asOf) this.refresh();
+    else if (this.#asOf) this.#seen = this.#moved;
+    if (asked) setTimeout(() => this.refresh(), SETTLED);
+    this.changed();
+  }
+
+  #note(entry) {
+    const last = this.timeline.at(-1);
+    if (entry.what === "output" && last?.what === "output") last.times = (last.times ?? 1) + 1;
+    else this.timeline.push(entry);
+  }
+
+  #reading = false;
+  #unread = false;
+
+  async #readOutput() {
+    this.#unread = true;
+    if (this.#reading) return;
+    this.#reading = true;
+    try {
+      while (this.#unread) {
+        this.#unread = false;
+        const page = await this.ask("/output", { cursor: this.#outputCursor, limit: 1000 });
+        this.#outputCursor = page.next_cursor;
+        this.#unread ||= page.has_more;
+        this.output.take(page);
+        this.changed();
+      }
+    } catch (error) {
+      if (error.name !== "AbortError" && !(error instanceof ApiError)) throw error;
+    } finally {
+      this.#reading = false;
+    }
+  }
+}
+
+/** What cannot be asked in this state, or of this debugger, is not shown. */
+function passedOver(error) {
+  if (error instanceof ApiError && error.status !== 0) return null;
+  throw error;
+}
+
+/** Whether a request of anybody may have changed what is shown. */
+function concerns(verb) {
+  return !verb.startsWith("GET ") && !/ (evaluate|hover|completions|history)$/.test(verb);
+}

@@ -1,1 +1,0 @@
-"""What carries several relays, `deploy/`: with a real HAProxy, and read."""

@@ -1,0 +1,336 @@
+"""The page in a real browser, beside a client that is not the page."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.programs import Program
+from tests.ui.conftest import Relay, serving
+
+AXE = Path(__file__).parents[1] / "editor" / "js" / "node_modules" / "axe-core" / "axe.min.js"
+
+SHOP = """
+    import json
+
+    class Evil:
+        def __repr__(self):
+            return "<img src=x onerror=alert(1)><script>alert(2)</script>"
+
+    def total(prices):
+        evil = Evil()
+        result = 0
+        for price in prices:
+            result += price  # @sum
+        return result
+
+    print("computing", flush=True)
+    print(total([3, 4]))
+    try:
+        json.loads("{")
+    except ValueError as error:
+        raise RuntimeError("no shop") from error  # @raise
+"""
+
+SECONDS = 3.0
+"""Within so long the page answers on a machine that runs other tests; alone, within one."""
+
+
+@pytest.fixture
+def shop(relay: Relay, tmp_path: Path) -> Iterator[tuple[Program, str]]:
+    """A program that stands in its loop: its source, and the id of its session."""
+    source = Program.write(tmp_path / "shop.py", SHOP)
+    made = relay.post(
+        "/sessions",
+        name="shop",
+        project_root=str(tmp_path),
+        breakpoints=[{"file": "shop.py", "line": source.line("sum")}],
+        launch={"script": "shop.py", "wait": 30, "stop_on_exception": "uncaught"},
+    )
+    yield source, made["session_id"]
+    relay.call("DELETE", f"/sessions/{made['session_id']}")
+
+
+def region(page: Any, name: str) -> Any:
+    return page.get_by_role("region", name=name, exact=True)
+
+
+def opened(page: Any, relay: Relay, session_id: str) -> None:
+    page.goto(f"{relay.page}#session={session_id}")
+    page.locator("[aria-current]").wait_for()
+
+
+def current_line(page: Any) -> int:
+    return int(page.locator("[aria-current]").get_attribute("data-line"))
+
+
+def until(page: Any, condition: Callable[[], object]) -> None:
+    """Until the page shows it, as a reader waits: each look lets the page work."""
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        page.wait_for_timeout(20)
+
+
+def test_a_stop_is_seen_and_stepped_from(
+    relay: Relay, shop: tuple[Program, str], page: Any
+) -> None:
+    source, session_id = shop
+    page.goto(relay.page)
+    page.get_by_role("link", name="shop").click()
+    assert f"session={session_id}" in page.url
+    page.locator("[aria-current]").wait_for()
+    assert current_line(page) == source.line("sum")
+    assert "result += price" in region(page, "Source").locator("[aria-current]").inner_text()
+    assert region(page, "Source").locator(".hl-k").first.is_visible()
+    assert "total" in region(page, "Stack").inner_text()
+    assert "MainThread" in region(page, "Threads").inner_text()
+    region(page, "Output").get_by_text("computing").wait_for()
+
+    # What a program says of itself is text, whatever it looks like.
+    region(page, "Variables").get_by_text("<img src=x onerror=alert(1)>").first.wait_for()
+    assert page.locator("img, script:not([src])").count() == 0
+
+    page.get_by_role("button", name="Step over").click()
+    until(page, lambda: current_line(page) == source.line("sum") - 1)
+    page.get_by_role("textbox", name="Console").fill("result + 40")
+    page.keyboard.press("Enter")
+    page.get_by_text("43", exact=True).wait_for()
+    page.keyboard.press("F10")
+    until(page, lambda: current_line(page) == source.line("sum"))
+
+    # The frame has an address, and it can be gone back to.
+    region(page, "Stack").get_by_role("button", name="<module>").click()
+    until(page, lambda: "total([3, 4])" in page.locator("[aria-current]").inner_text())
+    assert "frame=1" in page.url
+    page.go_back()
+    until(page, lambda: current_line(page) == source.line("sum"))
+
+
+def test_the_timeline_says_who_did_what_and_each_entry_has_an_address(
+    relay: Relay, shop: tuple[Program, str], page: Any
+) -> None:
+    _, session_id = shop
+    opened(page, relay, session_id)
+    timeline = region(page, "Timeline")
+    timeline.get_by_text("POST /sessions").wait_for()
+    relay.post(f"/sessions/{session_id}/evaluate", expression="price * 7")
+    asked = timeline.locator(".entry", has_text="POST evaluate")
+    assert "http · other" in asked.inner_text()
+    assert "price * 7" in asked.inner_text()
+    asked.get_by_role("link").click()
+    timeline.get_by_text("by http · other").wait_for()
+    entry = re.search(r"entry=(r\d+)", page.url)
+    assert entry is not None
+    page.reload()
+    timeline.get_by_label(f"Entry {entry[1]}").wait_for()
+    timeline.get_by_label("Entries").focus()
+    page.keyboard.press("ArrowUp")
+    until(page, lambda: entry[0] not in page.url)
+
+
+def test_a_click_sets_a_breakpoint_and_takes_it_away(
+    relay: Relay, shop: tuple[Program, str], page: Any
+) -> None:
+    source, session_id = shop
+    opened(page, relay, session_id)
+    line = source.line("raise")
+
+    def lines() -> list[int]:
+        found = relay.get(f"/sessions/{session_id}/breakpoints")["breakpoints"]
+        return sorted(one["line"] for one in found)
+
+    button = page.get_by_role("button", name=f"Breakpoint at line {line}")
+    button.click()
+    until(page, lambda: lines() == [source.line("sum"), line])
+    until(page, lambda: button.get_attribute("aria-pressed") == "true")
+    listed = region(page, "Breakpoints")
+    listed.get_by_text(f"shop.py:{line}").click()
+    listed.get_by_label("Stop if").last.fill("False")
+    page.keyboard.press("Enter")
+    until(page, lambda: "False" in str(relay.get(f"/sessions/{session_id}/breakpoints")))
+    # One that another client sets is seen at once.
+    relay.post(f"/sessions/{session_id}/breakpoints", file="shop.py", line=source.line("sum") + 1)
+    listed.get_by_text(f"shop.py:{source.line('sum') + 1}").wait_for()
+    button.click()
+    until(page, lambda: line not in lines())
+
+
+def test_who_holds_the_session_runs_it(relay: Relay, shop: tuple[Program, str], page: Any) -> None:
+    source, session_id = shop
+    opened(page, relay, session_id)
+    page.get_by_role("button", name="Hold").click()
+    page.get_by_text("held by you").wait_for()
+    refused = relay.call("POST", f"/sessions/{session_id}/continue")
+    assert refused.status_code == 409
+    assert refused.json()["error"]["code"] == "SESSION_HELD"
+    region(page, "Timeline").get_by_text("SESSION_HELD").first.wait_for()
+    page.get_by_role("button", name="Step over").click()
+    until(page, lambda: current_line(page) == source.line("sum") - 1)
+    page.get_by_role("button", name="Release").click()
+    until(page, lambda: not page.get_by_text("held by").count())
+    assert relay.call("POST", f"/sessions/{session_id}/step-over").status_code == 200
+    until(page, lambda: current_line(page) == source.line("sum"))
+
+    relay.post(f"/sessions/{session_id}/hold", by="an agent")
+    page.get_by_role("strong").filter(has_text="held by an agent").wait_for()
+    page.get_by_role("button", name="Step over").click()
+    page.get_by_role("alert").filter(has_text="an agent holds the session").wait_for()
+
+
+def test_a_value_answers_questions_and_an_exception_shows_its_causes(
+    relay: Relay, shop: tuple[Program, str], page: Any
+) -> None:
+    source, session_id = shop
+    opened(page, relay, session_id)
+    variables = region(page, "Variables")
+    variables.get_by_role("treeitem", name=re.compile("prices")).focus()
+    page.keyboard.press("ArrowRight")
+    variables.get_by_role("treeitem", level=2).first.wait_for()
+    variables.get_by_text("result", exact=True).locator("..").locator(".value").click()
+    variables.get_by_role("button", name="Why").click()
+    variables.get_by_text(f"shop.py:{source.line('sum') - 2}").wait_for()
+
+    relay.call("DELETE", f"/sessions/{session_id}/breakpoints")
+    page.get_by_role("button", name="Continue").click()
+    raised = region(page, "Exception")
+    raised.get_by_text("no shop", exact=True).wait_for()
+    assert "JSONDecodeError" in raised.inner_text()
+    assert "raised from" in raised.inner_text()
+    assert current_line(page) == source.line("raise")
+    page.keyboard.press("F8")
+    page.get_by_text("exit code 1").first.wait_for()
+
+
+@pytest.fixture
+def full_relay(tmp_path: Path) -> Iterator[Relay]:
+    """A relay with 200 sessions."""
+    with serving(tmp_path / "relay") as relay, ThreadPoolExecutor(20) as pool:
+        names = [f"other {number}" for number in range(200)]
+        made = list(pool.map(lambda name: relay.post("/sessions", name=name), names))
+        assert len(made) == 200
+        yield relay
+
+
+def test_much_of_everything_is_shown_at_once(full_relay: Relay, tmp_path: Path, page: Any) -> None:
+    relay = full_relay
+    lines = [f"# comment {number}" for number in range(1, 100_001)]
+    lines[0] = "print(('x' * 99 + '\\n') * 10_500, end='', flush=True)"
+    lines[59_999:60_010] = ["here = 1  # @here", *["here += 1"] * 10]
+    source = Program(tmp_path / "long.py")
+    source.path.write_text("\n".join(lines))
+    big = relay.post("/sessions", name="the big one", project_root=str(tmp_path))["session_id"]
+    relay.post(f"/sessions/{big}/breakpoints", file="long.py", line=source.line("here"))
+    relay.post(f"/sessions/{big}/launch", script="long.py", wait=60)
+    page.goto(relay.page)
+    page.get_by_text("201", exact=True).wait_for()
+
+    def seconds(act: Callable[[], object]) -> float:
+        before = time.monotonic()
+        act()
+        return time.monotonic() - before
+
+    def show() -> None:
+        page.get_by_role("link", name="the big one").click()
+        page.locator("[aria-current]").wait_for()
+
+    def scroll() -> None:
+        code = region(page, "Source").get_by_label("Lines")
+        code.evaluate("box => box.scrollTop = 20 * 90000")
+        page.get_by_text("# comment 90000").wait_for()
+
+    def step() -> None:
+        line = current_line(page) + 1
+        page.get_by_role("button", name="Step over").click()
+        until(page, lambda: current_line(page) == line)
+
+    def ask() -> None:
+        page.get_by_role("textbox", name="Console").fill("here + 40")
+        page.keyboard.press("Enter")
+        page.get_by_text("43", exact=True).nth(asked.pop()).wait_for()
+
+    took = {"show": seconds(show)}
+    page.get_by_text("10500 lines").wait_for()
+    took |= {"step": min(seconds(step) for _ in range(3))}
+    asked = [1, 0]
+    took["ask"] = min(seconds(ask) for _ in range(2))
+    took["scroll"] = seconds(scroll)
+    assert max(took.values()) < SECONDS, took
+    assert page.locator("main *").count() < 3000, "only what is in sight is in the document"
+
+
+def test_it_says_when_the_relay_is_gone_and_comes_back_by_itself(tmp_path: Path, page: Any) -> None:
+    with serving(tmp_path / "relay") as relay:
+        made = relay.post("/sessions", name="kept")
+        page.goto(f"{relay.page}#session={made['session_id']}")
+        region(page, "Sessions").get_by_role("link", name="kept").wait_for()
+    page.get_by_text("The relay is gone").wait_for()
+    port = relay.url.rpartition(":")[2]
+    with serving(tmp_path / "relay", "--port", port) as again:
+        until(page, lambda: not page.get_by_text("The relay is gone").count())
+        again.post("/sessions", name="new")
+        page.get_by_role("link", name="new").wait_for()
+        region(page, "Sessions").get_by_role("link", name="kept").wait_for()
+        again.post(f"/sessions/{made['session_id']}/breakpoints", file=__file__, line=1)
+        region(page, "Timeline").get_by_text("POST breakpoints").wait_for()
+
+
+def test_a_token_is_asked_for_once_and_is_in_no_address(tmp_path: Path, page: Any) -> None:
+    with serving(tmp_path / "relay", token="secret-of-the-relay") as relay:
+        addresses: list[str] = []
+        page.on("request", lambda request: addresses.append(request.url))
+        page.goto(relay.page)
+        page.get_by_label("Token").fill("wrong")
+        page.keyboard.press("Enter")
+        page.get_by_label("Token").fill("secret-of-the-relay")
+        page.keyboard.press("Enter")
+        region(page, "Sessions").wait_for()
+        made = relay.post("/sessions", name="behind a token")
+        page.get_by_role("link", name="behind a token").click()
+        region(page, "Timeline").get_by_text("POST /sessions").wait_for()  # streams have it, too
+        page.reload()
+        region(page, "Timeline").get_by_text("POST /sessions").wait_for()
+        assert page.evaluate("sessionStorage.getItem('relay.token')") == "secret-of-the-relay"
+        assert page.evaluate("JSON.stringify(localStorage)") == "{}"
+        assert addresses
+        assert not [one for one in addresses if "secret" in one or not one.startswith(relay.url)]
+        relay.call("DELETE", f"/sessions/{made['session_id']}")
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="needs npm ci --prefix tests/editor/js")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_use_it(
+    scheme: str, relay: Relay, shop: tuple[Program, str], page: Any
+) -> None:
+    _, session_id = shop
+    page.emulate_media(color_scheme=scheme)
+    opened(page, relay, session_id)
+    region(page, "Timeline").get_by_role("link").first.click()
+    region(page, "Variables").locator(".value").first.click()
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("Runtime.evaluate", {"expression": AXE.read_text()})
+    for width in (1400, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        found = devtools.send(
+            "Runtime.evaluate",
+            {
+                "expression": "axe.run().then(found => JSON.stringify(found.violations))",
+                "awaitPromise": True,
+                "returnByValue": True,
+            },
+        )
+        violations = json.loads(found["result"]["value"])
+        serious = [
+            (one["id"], one["impact"], [node["html"] for node in one["nodes"]][:3])
+            for one in violations
+            if one["impact"] in {"serious", "critical"}
+        ]
+        assert serious == [], width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
