@@ -37,7 +37,7 @@ def test_a_restart_waits_for_the_new_run_and_shows_only_that(shell: Shell, tmp_p
     assert again.count("run\n") == 1
     shell("break", "--delete", "bp_1")
     ended = shell("restart", "--wait", "30")
-    assert ended == "run\ndone\nended: exit code 0\n"
+    assert ended == " run\n done\nended: exit code 0\n"
     assert shell("end").endswith(" ended, exit code 0\n")
 
 

@@ -148,9 +148,9 @@ async def test_a_session_told_in_reports(settings: Settings, program: Write) -> 
         text = (await session.resume(include=["report"]))["stop"]["report"]
         assert text.startswith(
             f"ended: exit code 1\nnever hit: shop.py:{shop.line('never')}\n"
-            "stdout ends:\nabout to sum up\n15.0\nstderr ends: …\n"
+            "stdout ends:\n about to sum up\n 15.0\nstderr ends: …\n"
         )
-        assert "\njson.decoder.JSONDecodeError: Expecting property name" in text
+        assert "\n json.decoder.JSONDecodeError: Expecting property name" in text
         assert len(text.encode()) <= REPORT_BYTES
 
 
@@ -184,7 +184,7 @@ async def test_a_failing_test_is_reported_where_it_failed(
     await session.post("/launch", script=waiting.text)
     await session.get("/events", types="input_requested", timeout=30)
     assert (await session.get("/report"))["report"] == (
-        "running: waits for input on stdin, after 'Name: '\nstdout ends:\nhello\nName: "
+        "running: waits for input on stdin, after 'Name: '\nstdout ends:\n hello\n Name: "
     )
 
 
@@ -215,11 +215,11 @@ async def test_a_report_is_of_this_run_and_of_both_streams(api: Api, program: Wr
     await session.get("/events", types="input_requested", timeout=30, **cursor)
     text = (await session.get("/report", max_chars=100_000))["report"]
     assert "first" not in text
-    assert "\nstderr ends:\nwhy" in text
+    assert "\nstderr ends:\n why" in text
     assert "\x1b" not in text
     lines = text.splitlines()
-    assert lines.count("line 999") == 1
-    assert ("100%" in lines, "10%" in text.replace("100%", "")) == (True, False)
+    assert lines.count(" line 999") == 1
+    assert (" 100%" in lines, "10%" in text.replace("100%", "")) == (True, False)
     assert "ends" not in (await session.get("/report", output="false"))["report"]
 
 

@@ -89,7 +89,7 @@ locals: report did not end within 5 s""",
     ),
     "running": (
         Report(status=Phase.RUNNING, prompt="Name: ", printed={"stdout": "hello\nName: "}),
-        "running: waits for input on stdin, after 'Name: '\nstdout ends:\nhello\nName: ",
+        "running: waits for input on stdin, after 'Name: '\nstdout ends:\n hello\n Name: ",
     ),
     "ended": (
         Report(
@@ -103,7 +103,7 @@ locals: report did not end within 5 s""",
             never_hit=["shop.py:3 (No executable code at line 3)", "Cart.total"],
         ),
         "ended: exit code 1\nnever hit: shop.py:3 (No executable code at line 3); Cart.total\n"
-        "stdout ends:\ndone\nbold\nstderr ends:\nTraceback\nred",
+        "stdout ends:\n done\n bold\nstderr ends:\n Traceback\n red",
     ),
     "created": (Report(status=Phase.CREATED), "created: no program has been started"),
 }
@@ -138,7 +138,7 @@ def test_the_end_of_what_was_printed_is_what_counts() -> None:
     )
     text = render(ended, 100)
     assert text.startswith("ended: exit code 1\nstderr ends: …\n")
-    assert text.endswith("\nline 999\nKeyError: 'x'")
+    assert text.endswith("\n line 999\n KeyError: 'x'")
 
 
 def test_no_stream_takes_the_place_of_another() -> None:
@@ -153,7 +153,7 @@ def test_no_stream_takes_the_place_of_another() -> None:
                 printed={one: flood, other: "short\n"},
             )
             text = render(ended, 300)
-            assert text.endswith(f"\nline 999\n{other} ends:\nshort")
+            assert text.endswith(f"\n line 999\n{other} ends:\n short")
             assert len(text.encode()) > 280
     both = {"stdout": flood, "stderr": flood}
     report = Report(status=Phase.TERMINATED, end="ended", printed=both)

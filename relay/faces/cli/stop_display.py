@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from relay.faces.cli.shell import STILL_RUNNING, Shell
 from relay.models.output import EventType, EventView
-from relay.operations.report.printed_text import newest
+from relay.operations.report.printed_text import newest, quoted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,7 +69,7 @@ def show_stop(shell: Shell, session: Session, cursor: str | None = None) -> int:
     facts = {**status.model_dump(mode="json"), "report": report, "output": printed}
     if not shell.show_data(facts):
         if printed:
-            shell.console.print(printed, end="" if printed.endswith("\n") else "\n")
+            shell.console.print(" " + quoted(printed.removesuffix("\n")))
         print_report(shell.console, report)
     return STILL_RUNNING if status.status == "running" else 0
 

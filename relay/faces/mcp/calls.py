@@ -31,7 +31,7 @@ from relay.operations.inspect import evaluation
 from relay.operations.inspect.snapshot import printed_since
 from relay.operations.output import reading
 from relay.operations.report import blocked
-from relay.operations.report.printed_text import newest
+from relay.operations.report.printed_text import newest, quoted
 from relay.operations.report.short_paths import short_path
 from relay.operations.report.stop_report import stop_report
 from relay.operations.sessions import creating, ending, launching, sessions
@@ -264,13 +264,13 @@ async def evaluate(hub: Hub, asked: arguments.Evaluate) -> str:
         if was_shown:
             session.report_history.show_events(session.events.last_seq)
         printed = newest([("", found.output or "")], asked.max_chars // PRINTED_SHARE).rstrip("\n")
-        head = f"printed: {printed}\n" if printed else ""
+        head = f"printed: {quoted(printed)}\n" if printed else ""
         return head + _value(found, asked.max_chars - len(head))
 
 
 def _value(found: Evaluation, max_chars: int) -> str:
     if found.error is not None:
-        return clip(f"raised {found.error}", max_chars)
+        return clip(quoted(f"raised {found.error}"), max_chars)
     text = str(found.result)
     if found.type not in (None, "NoneType"):
         text = f"{found.type}: {text}"
@@ -282,7 +282,7 @@ def _value(found: Evaluation, max_chars: int) -> str:
     if found.truncated or len(text) > room:
         length = f" of length {found.length}" if found.length is not None else ""
         more.insert(0, f"… cut{length}: evaluate a slice of it for the rest")
-    return "\n".join([clip(text, room), *more])
+    return "\n".join([clip(quoted(text), room), *more])
 
 
 async def stop_text(session: Session, max_chars: int, notes: Sequence[str] = ()) -> str:
@@ -295,7 +295,7 @@ async def stop_text(session: Session, max_chars: int, notes: Sequence[str] = ())
     if session.stop is not None and (
         printed := newest(printed_since(session, since), max_chars // PRINTED_SHARE).rstrip()
     ):
-        head.append(f"printed: {printed}")
+        head.append(f"printed: {quoted(printed)}")
     if session.waiting_for_input is not None:
         head.append("it waits for input: answer with debug_input")
     elif session.phase.value == "running":

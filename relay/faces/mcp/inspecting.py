@@ -23,6 +23,7 @@ from relay.models.variables import ChildrenQuery, FrameVariablesQuery, RevealQue
 from relay.operations.hangs.hang_report import hang_report
 from relay.operations.inspect import inspection, lookup, source, tasks, variables
 from relay.operations.report import printed
+from relay.operations.report.printed_text import quoted
 from relay.operations.report.short_paths import short_path
 from relay.operations.server import processes
 
@@ -75,7 +76,17 @@ def _variable(found: VariableView) -> str:
     ref = f"  (ref={found.variables_reference})" if found.variables_reference else ""
     cut = found.truncated or len(found.value) > VALUE_CHARS
     value = clip(found.value, VALUE_CHARS) if cut else found.value
-    return f"{found.name}: {found.type}{length if cut else ''} = {value}{ref}"
+    return f"{_name(found.name)}: {found.type}{length if cut else ''} = {quoted(value)}{ref}"
+
+
+def _name(text: str) -> str:
+    """Of a variable or an item; one that is what an object says of itself is indented as values are."""
+    plain = text.isidentifier() or text[:1] in _LITERALS
+    return quoted(text if plain else f" {text}")
+
+
+_LITERALS = tuple("'\"(-0123456789")
+"""How the keys begin that Python writes itself."""
 
 
 async def _stack(session: Session, asked: Inspect) -> str:
@@ -95,18 +106,20 @@ async def _exception(session: Session, asked: Inspect) -> str:
     ended = [f"fails {found.test}" if found.test else f"ends {found.ends}"] if found.ends else []
     ref = found.variables_reference
     more = [f"… its attributes: debug_inspect what=variable ref={ref}"] if ref else []
-    head = f"{usual_name(found.full_type)}: {clip(found.message, asked.max_chars // 3)}"
+    message = quoted(clip(found.message, asked.max_chars // 3))
+    head = f"{usual_name(found.full_type)}: {message}"
     room = asked.max_chars - sum(len(line) + 1 for line in [head, *ended, *chain, *more])
-    body = tail(found.traceback.rstrip(), max(100, room))
+    body = " " + tail(quoted(found.traceback.rstrip()), max(100, room - 1))
     return clip("\n".join([head, *ended, *chain, body, *more]), asked.max_chars)
 
 
 def _link_lines(session: Session, link: ChainedException) -> list[str]:
     """An exception of the chain: what, where in the program's own code, and its locals there."""
-    line = f"{link.relation}: {usual_name(link.full_type)}: {clip(link.message, VALUE_CHARS)}"
+    message = quoted(clip(link.message, VALUE_CHARS))
+    line = f"{link.relation}: {usual_name(link.full_type)}: {message}"
     if (place := link.location) is not None:
         line += f" at {short_path(session, place.path)}:{place.line} in {place.function}"
-    values = ", ".join(f"{one.name}={clip(one.value, CHAIN_CHARS)}" for one in link.locals)
+    values = ", ".join(f"{one.name}={quoted(clip(one.value, CHAIN_CHARS))}" for one in link.locals)
     return [line, *([f"  with {values}"] if values else [])]
 
 
@@ -149,8 +162,10 @@ async def _output(session: Session, asked: Inspect) -> str:
     found = await printed.printed(session, start=asked.start, max_chars=room)
     if not found.entries:
         return "nothing was printed" + (f" from entry {asked.start} on" if asked.start else "")
-    text = "".join(_marked(category, entry) for category, entry in found.entries)
-    shown = tail(text, room) if asked.start is None else clip(text, room)
+    text = quoted(
+        "".join(_marked(category, entry) for category, entry in found.entries).rstrip("\n")
+    )
+    shown = " " + (tail(text, room) if asked.start is None else clip(text, room))
     notes = []
     if found.start > 1 and asked.start is None:
         notes.append(f"[entries {found.start} to {found.end}; earlier ones: start=1]")
@@ -160,7 +175,7 @@ async def _output(session: Session, asked: Inspect) -> str:
         notes.append(
             f"[entries {found.start} to {found.end} of {found.total}: start={found.end + 1}]"
         )
-    return "\n".join([*notes, shown.rstrip("\n")])
+    return "\n".join([*notes, shown])
 
 
 def _marked(category: str, text: str) -> str:

@@ -28,6 +28,17 @@ _TOKEN = re.compile(
 )
 
 
+_LINE_END = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+
+
+def quoted(text: str) -> str:
+    """What a program says, for the middle of an answer: every further line begins with a space.
+
+    What begins a line without one is the relay's own, so a program cannot speak as the relay.
+    """
+    return _LINE_END.sub(r"\g<0> ", text)
+
+
 def plain(text: str) -> str:
     """The text as a terminal would have it in the end: without colours, each line once.
 

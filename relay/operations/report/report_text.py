@@ -286,7 +286,7 @@ def _printed(report: Report, room: int) -> list[str]:
 
 
 def _rows(text: str) -> list[str]:
-    return [one_line(line) for line in plain(text).strip("\n").split("\n") if line.strip()]
+    return [f" {one_line(line)}" for line in plain(text).strip("\n").split("\n") if line.strip()]
 
 
 def _head_of(name: str, is_cut: bool) -> str:
@@ -305,8 +305,8 @@ def _end_of(name: str, rows: Sequence[str], room: int) -> list[str]:
         return [_head_of(name, len(lines) < len(rows)), *lines]
     if room <= 8:
         return [CUT] if whole > size(CUT) else []
-    end = rows[-1].encode()[-(room - size(CUT) - 1) :].decode(errors="ignore")
-    return [_head_of(name, False), CUT + end]
+    end = rows[-1].encode()[-(room - size(CUT) - 2) :].decode(errors="ignore")
+    return [_head_of(name, False), f" {CUT}{end}"]
 
 
 def _running(report: Report) -> str:
