@@ -112,6 +112,7 @@ async def test_a_live_session_gets_the_new_caps(api: Api, program: Write) -> Non
     ("body", "fields"),
     [
         ({"port": 5700}, {"port": "--port, RELAY_PORT"}),
+        ({"token": "another-secret"}, {"token": "--token, RELAY_TOKEN"}),
         (
             {"state_dir": "/x", "allowed_hosts": []},
             {"state_dir": "", "allowed_hosts": "--allowed-host,"},
