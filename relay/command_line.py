@@ -120,6 +120,12 @@ def cli() -> None:
 @click.option(
     "--python-path", help="Interpreter of sessions that name none.  [default: the relay's own]"
 )
+@click.option(
+    "--relay-id",
+    metavar="ID",
+    help="What this relay is called among several: its sessions are sess_ID-…, so that a proxy "
+    "knows whose they are. 1 to 16 of a-z and 0-9.",
+)
 @click.option("--max-sessions", type=int, help="Sessions that may live at once.  [default: 10]")
 @click.option(
     "--default-timeout-minutes",

@@ -32,6 +32,9 @@ from relay.state_files import write_whole
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
+RELAY_ID = re.compile(r"[a-z0-9]{1,16}", re.ASCII)
+"""What a relay of several may be called: no `-`, which ends it in ids."""
+
 SECRETS = frozenset({"token"})
 """Settings whose value no message shows."""
 
@@ -67,6 +70,12 @@ def _new_name(name: str) -> str:
     return name
 
 
+def _relay_id(value: str) -> str:
+    if not RELAY_ID.fullmatch(value):
+        raise ValueError("a relay's id is 1 to 16 of a-z and 0-9")
+    return value
+
+
 class ConfigurationError(Exception):
     """A setting has a value that cannot be used; the text names it and its source."""
 
@@ -75,7 +84,7 @@ class Settings(BaseSettings):
     """What `relay serve` and `open_relay()` can be set to.
 
     Each field `name` is the environment variable `RELAY_NAME` and the key `name`
-    in `config.json`.
+    in `config.json`; `relay_id` is `RELAY_ID`.
     """
 
     model_config = SettingsConfigDict(
@@ -95,6 +104,12 @@ class Settings(BaseSettings):
     )
     python_path: str = Field(
         sys.executable, min_length=1, description="Default interpreter of debuggees"
+    )
+    relay_id: Annotated[str, AfterValidator(_relay_id)] | None = Field(
+        None,
+        validation_alias="relay_id",  # else its variable would be RELAY_RELAY_ID
+        description="What this relay is called among several, 1 to 16 of `a-z` and `0-9`: its "
+        "sessions are `sess_ID-…`, so that a proxy knows whose they are",
     )
     max_sessions: int = Field(10, ge=1, le=1000, description="Sessions that may live at once")
     default_timeout_minutes: int = Field(
@@ -210,6 +225,11 @@ def apply_log_level(level: LogLevel) -> None:
     logging.getLogger("relay.http").setLevel(quiet)
 
 
+def variable_of(setting: str) -> str:
+    """The environment variable of a setting."""
+    return f"RELAY_{setting.removeprefix('relay_').upper()}"
+
+
 def save_changes(state_dir: Path, changes: Mapping[str, Any]) -> Path:
     """Lay `changes` over `config.json` in the state directory, whole or not at all. Blocks.
 
@@ -261,7 +281,7 @@ def _source(name: str, command_line: Mapping[str, Any]) -> str:
     """Where the value in force came from."""
     if name in command_line:
         return "the command line"
-    variable = f"RELAY_{name.upper()}"
+    variable = variable_of(name)
     if variable in {present.upper() for present in os.environ}:
         return variable
     return "config.json"

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from relay.config import Settings
+from relay.config import Settings, variable_of
 
 ANSWER_CHARS = 1600
 SERVER_SECONDS = 30
@@ -91,7 +91,7 @@ def _server(state_dir: str) -> Iterator[str]:
 
 def _default_environment() -> dict[str, str]:
     """The environment without the user's settings: a token or address of theirs is not ours."""
-    ours = {f"RELAY_{name.upper()}" for name in Settings.model_fields}
+    ours = {variable_of(name) for name in Settings.model_fields}
     return {name: value for name, value in os.environ.items() if name.upper() not in ours}
 
 

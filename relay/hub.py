@@ -184,8 +184,10 @@ class Hub:
         return ended + [s.id for s in self.sessions if not s.is_over]
 
     def _new_id(self) -> str:
+        """With the relay's own id in it, if it has one: a proxy finds the relay by that."""
+        whose = f"{self.settings.relay_id}-" if self.settings.relay_id else ""
         while True:
-            session_id = f"sess_{uuid.uuid4().hex[:8]}"
+            session_id = f"sess_{whose}{uuid.uuid4().hex[:8]}"
             if session_id not in self._sessions and session_id not in self._expired:
                 return session_id
 

@@ -40,7 +40,7 @@ log = logging.getLogger("relay.store")
 LOCK_SECONDS = 1.0
 """How long a relay that just ends may take to let go of its state directory."""
 
-_SESSION_FILE = re.compile(r"(?P<id>sess_[0-9a-f]{8})\.json", re.ASCII)
+_SESSION_FILE = re.compile(r"(?P<id>sess_(?:[a-z0-9]{1,16}-)?[0-9a-f]{8})\.json", re.ASCII)
 _BREAKPOINT_ID = re.compile(r"bp_[1-9][0-9]{0,17}", re.ASCII)
 _BREAKPOINTS = TypeAdapter(list[Breakpoint], config=ConfigDict(defer_build=True))
 

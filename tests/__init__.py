@@ -4,6 +4,7 @@ Whole sessions, each through one face or one room:
 
 e2e           over HTTP; its `conftest` and `api` serve most of the others
 cli, client, editor, mcp, stdio, ui      shell commands, Python clients, editors, tools, lines, the page
+deploy      several relays behind a proxy
 failures, oracle      exceptions that end something; each step as CPython's own tracing saw it
 faults      clients that do wrong, against a server of its own process
 perl, versions        the Perl adapter; debugpy as old and as new as it may be

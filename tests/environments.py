@@ -19,7 +19,8 @@ PLACES = (
     *("docs", "debuggers/test_probe_names.py", "session/test_ownership.py"),
     *("test_actions.py", "test_dependencies.py", "test_layers.py", "test_words.py"),
     # Other programs: benchmarks, clients, adapters, and debuggees of each Python.
-    *("benchmarks", "editor", "oracle", "perl", "versions", "debuggers/test_probe_live.py"),
+    *("benchmarks", "deploy", "editor", "oracle", "perl", "versions"),
+    "debuggers/test_probe_live.py",
     *("e2e/test_configured_adapters.py", "e2e/test_interpreters.py", "e2e/test_more_adapters.py"),
     *("e2e/test_odd_adapters.py", "e2e/test_perl_attach.py", "e2e/test_perl_sessions.py"),
     *("e2e/test_seed_clients.py", "test_add_a_debugger.py", "test_add_a_verb.py"),

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from relay import Hub, Settings
+from relay.config import variable_of
 
 ANSWER_SECONDS = 30.0
 """Seconds that a relay of a test waits for a debuggee's answer."""
@@ -33,7 +34,7 @@ _SHORT = {
 
 def environment(state_dir: Path) -> dict[str, str]:
     """This process's environment for a relay that is a process of its own."""
-    ours = {f"RELAY_{name.upper()}" for name in Settings.model_fields}
+    ours = {variable_of(name) for name in Settings.model_fields}
     env = {name: value for name, value in os.environ.items() if name not in ours}
     return env | {
         "RELAY_STATE_DIR": str(state_dir),

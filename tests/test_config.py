@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.config import ConfigurationError, Settings, load_settings
+from relay.config import ConfigurationError, Settings, load_settings, variable_of
 from relay.debuggers.known import known_debuggers
 from relay.debuggers.standard.debugger import StandardDebugger
 
@@ -32,7 +32,7 @@ LOWEST_AND_HIGHEST: dict[str, tuple[Any, Any]] = {
 def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No setting of the developer's own; the state directory is the test's."""
     for name in list(os.environ):
-        if name.upper().removeprefix("RELAY_").lower() in Settings.model_fields:
+        if name.upper() in map(variable_of, Settings.model_fields):
             monkeypatch.delenv(name)
     monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path))
     monkeypatch.chdir(tmp_path)
@@ -123,9 +123,32 @@ def test_every_setting_can_come_from_the_environment(
         "redact_credentials": "false",
     }
     text = texts.get(name, "200")
-    monkeypatch.setenv(f"RELAY_{name.upper()}", text)
+    monkeypatch.setenv(variable_of(name), text)
     value = getattr(load_settings(), name)
     assert str(value) in (text, f"{text}.0", f"('{text}',)", f"({Path(text)!r},)", text.title())
+
+
+@pytest.mark.parametrize("value", ["r0", "a", "0123456789abcdef"])
+def test_a_relay_may_have_an_id(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert load_settings().relay_id is None
+    assert load_settings(relay_id=value).relay_id == value
+    monkeypatch.setenv("RELAY_ID", value)
+    assert load_settings().relay_id == value
+
+
+@pytest.mark.parametrize("value", ["", "R0", "r-0", "r_0", "é", "٣", "a" * 17, "r0\n", " r0"])
+def test_a_bad_id_is_refused(
+    value: str, monkeypatch: pytest.MonkeyPatch, config_json: Write
+) -> None:
+    said = r"relay_id, from {}: .*1 to 16 of a-z and 0-9 \(got"
+    with pytest.raises(ConfigurationError, match=said.format("the command line")):
+        load_settings(relay_id=value)
+    config_json(relay_id=value)
+    with pytest.raises(ConfigurationError, match=said.format("config.json")):
+        load_settings()
+    monkeypatch.setenv("RELAY_ID", value)
+    with pytest.raises(ConfigurationError, match=said.format("RELAY_ID")):
+        load_settings()
 
 
 LLDB = {"command": ["lldb-vscode"], "languages": ["C"], "suffixes": [".out"]}

@@ -17,7 +17,7 @@ import pytest
 import trio
 
 from relay.begun_ahead import BegunAhead
-from relay.config import Settings
+from relay.config import Settings, variable_of
 from relay.faces.cli import run_ahead
 from relay.faces.cli.run_options import RunOptions
 from relay.process.guardian import descendants
@@ -49,7 +49,7 @@ Run = Callable[..., tuple[int, Watched]]
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """run(script="app.py") runs it in this process; returns exit code and standby."""
-    for name in ("VIRTUAL_ENV", *(f"RELAY_{name.upper()}" for name in Settings.model_fields)):
+    for name in ("VIRTUAL_ENV", *map(variable_of, Settings.model_fields)):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.chdir(tmp_path)

@@ -27,7 +27,7 @@ import relay
 from relay import quick_shell
 from relay.actions import in_words
 from relay.command_line import CONTEXT, cli
-from relay.config import Settings
+from relay.config import Settings, variable_of
 from relay.dap import lifecycle
 from relay.errors import RelayError, catalog
 from relay.faces.common.actions import ROUTE_WORDS
@@ -291,7 +291,7 @@ def _setting_row(name: str, schema: Schema) -> Cells:
     option = "" if name in NO_OPTION else f"`{option_of(name)}`"
     return [
         key,
-        f"`RELAY_{name.upper()}`",
+        f"`{variable_of(name)}`",
         option,
         type_of(schema),
         _setting_default(name),

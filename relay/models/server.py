@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, ModelWrapValidatorHandler, ValidationError, model_validator
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
-from relay.config import SECRETS, LogLevel, Settings
+from relay.config import SECRETS, LogLevel, Settings, variable_of
 from relay.models.fields import StrictModel
 from relay.models.resource import Resource
 
@@ -67,6 +67,7 @@ class Configuration(Resource):
     state_dir: str
     project_root: str
     python_path: str
+    relay_id: str | None = Field(description="What it is called among several")
     max_sessions: int
     default_timeout_minutes: int
     request_timeout_seconds: float
@@ -124,7 +125,7 @@ def _explained(item: ErrorDetails) -> InitErrorDetails:
     if item["type"] == "extra_forbidden" and name in Settings.model_fields:
         option = str(name).replace("_", "-").replace("allowed-hosts", "allowed-host")
         refusal = (
-            f"is fixed while the relay runs: restart it with --{option}, RELAY_{str(name).upper()}"
+            f"is fixed while the relay runs: restart it with --{option}, {variable_of(str(name))}"
             + ("" if name == "state_dir" else f' or the key "{name}" in config.json')
         )
         shown = None if name in SECRETS else item["input"]

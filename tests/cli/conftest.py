@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from relay import quick_shell
 from relay.command_line import cli
-from relay.config import Settings
+from relay.config import Settings, variable_of
 from tests.relays import ANSWER_SECONDS
 
 
@@ -79,7 +79,7 @@ def shell(
 ) -> Iterator[Shell]:
     """Quick; `whole` where a test is parametrized with it."""
     for name in (*Settings.model_fields, "url", "session"):
-        monkeypatch.delenv(f"RELAY_{name.upper()}", raising=False)
+        monkeypatch.delenv(variable_of(name), raising=False)
     shell = Shell(tmp_path, getattr(request, "param", "quick"))
     monkeypatch.setenv("RELAY_STATE_DIR", str(shell.state_dir))
     monkeypatch.setenv("RELAY_REQUEST_TIMEOUT_SECONDS", f"{ANSWER_SECONDS:g}")

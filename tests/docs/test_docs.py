@@ -17,7 +17,7 @@ import trio
 
 from relay.actions import in_words
 from relay.command_line import COMMANDS
-from relay.config import Settings
+from relay.config import Settings, variable_of
 from relay.dap.lifecycle import Happening, Phase
 from relay.errors import catalog
 from relay.faces.common.actions import ROUTE_WORDS
@@ -102,7 +102,7 @@ def test_every_error_code_has_a_section_with_meaning_and_way_out() -> None:
 def test_every_setting_is_documented_under_all_its_names() -> None:
     text = (REFERENCE / "configuration.md").read_text()
     for name in Settings.model_fields:
-        assert f"`RELAY_{name.upper()}`" in text
+        assert f"`{variable_of(name)}`" in text
         assert name in generator.NO_OPTION or f"`{generator.option_of(name)}`" in text
         assert name == "state_dir" or f"| `{name}` |" in text
 
@@ -126,7 +126,7 @@ def test_every_command_and_option_is_documented() -> None:
 
 
 def test_every_variable_that_the_pages_name_exists() -> None:
-    known = {f"RELAY_{name.upper()}" for name in (*Settings.model_fields, "url", "session")}
+    known = {variable_of(name) for name in (*Settings.model_fields, "url", "session")}
     known |= set(catalog())  # `RELAY_UNREACHABLE` is a code
     known |= {"RELAY_TEST_WORKERS", "RELAY_TEST_STANDBY"}  # of the tests themselves
     for page in PAGES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import re
 import signal
 import stat
 import sys
@@ -162,6 +163,20 @@ async def test_ids_go_on_and_changes_of_every_kind_are_kept(
         with pytest.raises(Refused) as refusal:
             await Session(api, deleted.id).get()
         assert refusal.value.code == "SESSION_NOT_FOUND"
+
+
+async def test_the_id_of_a_relay_is_in_those_of_its_sessions_which_come_back_under_any(
+    settings: Settings,
+) -> None:
+    kept: dict[str, str] = {}
+    for relay_id in ("r0", None, "0123456789abcdef"):
+        named = settings.model_copy(update={"relay_id": relay_id})
+        async with open_relay(named, persist=True) as hub:
+            assert {session.id: session.name for session in hub.sessions} == kept
+            created = await create_session(hub, body=CreateSession())
+            whose = f"{relay_id}-" if relay_id else ""
+            assert re.fullmatch(rf"sess_{whose}[0-9a-f]{{8}}", created.session_id)
+            kept[created.session_id] = created.name
 
 
 async def test_only_the_owner_can_read_what_is_kept(settings: Settings, program: Write) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import trio
 from pydantic import BaseModel, Field
 
+from relay.config import Settings
 from relay.errors import InvalidSessionState, SessionExpired, SessionNotFound, ShuttingDown
 from relay.faces.http.streams import Stream
 from relay.faces.http.table import Route
@@ -31,6 +32,7 @@ class FakeHub:
     def __init__(self) -> None:
         self.draining = False
         self.metrics = Metrics()
+        self.settings = Settings()
         self.shutdown_requested = trio.Event()
         self.sessions = {"sess_1": FakeSession("sess_1")}
 

@@ -168,6 +168,23 @@ async def test_mcp_is_guarded_as_the_api_is(
             assert await status() == 200
 
 
+async def test_an_mcp_session_has_the_id_of_the_relay_before_its_own(settings: Settings) -> None:
+    named = settings.model_copy(update={"relay_id": "r0"})
+    with trio.fail_after(DEADLINE):
+        async with running_relay(named) as api, over_http(f"{root(api)}/mcp") as client:
+            assert "no sessions" in (await client.call("debug_sessions")).lower()
+            url = f"{root(api)}/mcp"
+            async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE) as plain:
+                answer = await plain.post(url, json=INITIALIZE, headers=ACCEPTS)
+                session_id = answer.headers["mcp-session-id"]
+                assert session_id.startswith("r0-")
+                headers = {**ACCEPTS, "Mcp-Session-Id": session_id}
+                assert (await plain.delete(url, headers=headers)).status_code == 200
+                unknown = {**ACCEPTS, "Mcp-Session-Id": "r0-nobody"}
+                ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+                assert (await plain.post(url, json=ping, headers=unknown)).status_code == 404
+
+
 async def test_the_end_of_the_relay_answers_a_call_that_waits_and_ends_a_stream(
     settings: Settings, program: Callable[..., Program], monkeypatch: pytest.MonkeyPatch
 ) -> None:

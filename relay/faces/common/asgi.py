@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeAlias
 import trio
 
 from relay.actions import in_words
+from relay.config import Settings
 from relay.errors import RelayError
 from relay.faces.common.actions import shown_details
 from relay.faces.common.tool_actions import ROUTE_WORDS
@@ -54,6 +55,10 @@ class HubLike(Protocol):
 
     def check_open(self) -> None:
         """Raise ShuttingDown once the relay has begun to end."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
 
     @property
     def metrics(self) -> Metrics:

@@ -15,7 +15,16 @@ from pydantic_core import from_json
 
 from relay import __version__
 from relay.errors import InvalidRequest, RouteNotFound
-from relay.faces.common.asgi import BODY, ROUTE, HubLike, Receive, Scope, Send, json_headers
+from relay.faces.common.asgi import (
+    BODY,
+    ROUTE,
+    HubLike,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    json_headers,
+)
 from relay.faces.common.reading import check_extent
 from relay.faces.mcp.tables import table_of
 
@@ -52,6 +61,9 @@ class McpMount:
             await _refuse(scope, send, fault)
             return
         manager = await self._manager(TABLES[path])
+        whose = self._hub.settings.relay_id
+        if whose is not None:
+            scope, send = _unmarked(scope, whose), _marking(send, whose)
         await manager.handle_request(scope, receive, send)
 
     async def _manager(self, table: str) -> StreamableHTTPSessionManager:
@@ -66,6 +78,35 @@ class McpMount:
                     run_manager, self._hub, tools, __version__, self._ending
                 )
             return self._managers[table]
+
+
+SESSION_ID = b"mcp-session-id"
+
+
+def _unmarked(scope: Scope, relay_id: str) -> Scope:
+    """The request with its session as the SDK knows it: without the relay's id before it."""
+    mark = f"{relay_id}-".encode()
+    headers = [
+        (name, value.removeprefix(mark) if name.lower() == SESSION_ID else value)
+        for name, value in scope["headers"]
+    ]
+    return {**scope, "headers": headers}
+
+
+def _marking(send: Send, relay_id: str) -> Send:
+    """Sends each answer with the relay's id before that of the session, for proxies to go by."""
+    mark = f"{relay_id}-".encode()
+
+    async def marked(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = [
+                (name, mark + value if name.lower() == SESSION_ID else value)
+                for name, value in message.get("headers", ())
+            ]
+            message = {**message, "headers": headers}
+        await send(message)
+
+    return marked
 
 
 PARSE_ERROR = -32700

@@ -1,0 +1,1 @@
+"""What carries several relays, `deploy/`: with a real HAProxy, and read."""
