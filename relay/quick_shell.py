@@ -40,8 +40,8 @@ RUN_SOCKET = "run.sock"
 """In the state directory: where a server takes `relay run` (`faces/cli/run_offer.py`)."""
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
-FORK_SECONDS = 2.0
-"""How long the start of a run may take that is forked; otherwise it is started here."""
+FORK_SECONDS = 5.0
+"""How long the offer to run it elsewhere may take; then it is run here."""
 
 PASSED_ON = frozenset(
     {"COLORTERM", "CONDA_PREFIX", "HOME", "NO_COLOR", "FORCE_COLOR", "TERM", "VIRTUAL_ENV"}
@@ -302,9 +302,10 @@ def _run_forked(words: Sequence[str]) -> int | None:
         return None
     try:
         _hand_over(connection, words)
-        said, _, rest = _line(connection, b"").partition(b"\n")
-        if said.startswith(b"go "):
-            return _accompany(connection, int(said[len(b"go ") :]), rest)
+        if _line(connection, b"") == b"ready\n":
+            connection.settimeout(None)
+            connection.send(b"\n")  # from here on the run is theirs, and nobody makes it twice
+            return _accompany(connection)
     except (OSError, ValueError):
         pass
     finally:
@@ -369,18 +370,22 @@ def _line(connection: _socket.socket, received: bytes) -> bytes:
     return received
 
 
-def _accompany(connection: _socket.socket, pid: int, said: bytes) -> int:
-    """Pass signals on until the run is over, and end as it does."""
-    for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT):
-        if _signal.getsignal(number) != _signal.SIG_IGN:
-            _signal.signal(number, lambda number, _: os.kill(pid, number))
-    connection.settimeout(None)
+def _accompany(connection: _socket.socket) -> int | None:
+    """Pass signals on until the run is over, and end as it does; None if there was no run."""
     try:
-        code = int(_line(connection, said).split()[1])
-    except (OSError, ValueError):
+        said, _, rest = _line(connection, b"").partition(b"\n")
+        if said == b"cold":
+            return None
+        pid = int(said.split()[1])
+        for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT):
+            if _signal.getsignal(number) != _signal.SIG_IGN:
+                _signal.signal(number, lambda number, _: os.kill(pid, number))
+        code = int(_line(connection, rest).split()[1])
+    except (OSError, ValueError, IndexError):
         return _write("relay: the process that had the run has gone\n", err=True, code=1)
     if code < 0:  # a signal ended it
-        _signal.signal(-code, _signal.SIG_DFL)
+        if -code != _signal.SIGKILL:
+            _signal.signal(-code, _signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     return code
 

@@ -9,8 +9,9 @@ would is refused, and the shell runs it itself.
     python -m relay.run_forker LISTENER MINUTES    LISTENER is an inherited descriptor
 
 A client sends one line of JSON with its descriptors 0, 1, 2 and that of its directory. The answer is
-`cold`, or `go PID` and, when the run is over, `exit CODE`. A client that hangs up has been killed:
-so is its run. Ends after MINUTES without a run, and when standard input ends.
+`cold` or `ready`. One that still wants it sends an empty line: `go PID` follows and, when the run is
+over, `exit CODE`. A client that hangs up has been killed: so is its run. Ends after MINUTES without a
+run, and when standard input ends.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from relay.quick_shell import PACKAGE
 from relay.staying_imports import imports_that_stay
 
 ASKING_SECONDS = 1.0
-"""How long the line of a client may take; it is there when the client connects."""
+"""How long a line of a client may take, which does nothing else meanwhile."""
 
 LONGEST_LINE = 8 * 1024 * 1024
 DESCRIPTORS = 4
@@ -151,7 +152,10 @@ def _fitting(client: socket.socket) -> RunRequest | None:
             pid = int.from_bytes(credentials[:4], sys.byteorder)
             if inheritance_of(pid) == inheritance_of(os.getpid()):
                 changeable = Changeable.of(pid)
-                return RunRequest(**asked, changeable=changeable, descriptors=descriptors)
+                request = RunRequest(**asked, changeable=changeable, descriptors=descriptors)
+                client.sendall(b"ready\n")
+                if client.recv(1) == b"\n":  # else it has it run elsewhere by now
+                    return request
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         pass  # it has gone, or is no client of ours
     for fd in descriptors:

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -155,8 +155,9 @@ async def test_a_program_sees_what_it_sees_without_a_server(
     assert await runs.is_forked(env=extra, preexec_fn=before)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_a_signal_to_the_command_ends_the_program(runs: Runs, number: signal.Signals) -> None:
+@asynccontextmanager
+async def waiting(runs: Runs) -> AsyncIterator[trio.Process]:
+    """A run whose program has begun, and does not end."""
     Program.write(runs.folder / "waits.py", WAITS)
     process = await trio.lowlevel.open_process(
         runs.command("--", "waits.py"),
@@ -167,35 +168,45 @@ async def test_a_signal_to_the_command_ends_the_program(runs: Runs, number: sign
     )
     assert process.stdout is not None
     assert process.stderr is not None
-    async with process.stdout, process.stderr:
-        with trio.fail_after(60):
-            assert await process.stdout.receive_some() == b"begun\n"
-            process.send_signal(number)
-            said = b"".join([piece async for piece in process.stderr])
-            assert await process.wait() == 128 + number
+    try:
+        async with process.stdout, process.stderr:
+            with trio.fail_after(60):
+                assert await process.stdout.receive_some() == b"begun\n"
+                yield process
+    finally:
+        process.kill()
+        with trio.CancelScope(shield=True):
+            await process.wait()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_to_the_command_ends_the_program(runs: Runs, number: signal.Signals) -> None:
+    async with waiting(runs) as process:
+        process.send_signal(number)
+        assert process.stderr is not None
+        said = b"".join([piece async for piece in process.stderr])
+        assert await process.wait() == 128 + number
     assert b"[end]" in said
 
 
 async def test_a_command_that_is_killed_takes_its_program_along(runs: Runs) -> None:
-    Program.write(runs.folder / "waits.py", WAITS)
-    process = await trio.lowlevel.open_process(
-        runs.command("--", "waits.py"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        cwd=runs.folder,
-        env=runs.environment,
-    )
-    assert process.stdout is not None
-    async with process.stdout:
-        with trio.fail_after(60):
-            assert await process.stdout.receive_some() == b"begun\n"
-            (forker,) = runs.forkers()
-            assert psutil.Process(forker).children()
-            process.kill()
-            await process.wait()
-            assert await process.stdout.receive_some() == b""  # nobody holds it any more
+    async with waiting(runs) as process:
+        (forker,) = runs.forkers()
+        assert psutil.Process(forker).children()
+        process.kill()
+        assert process.stdout is not None
+        assert await process.stdout.receive_some() == b""  # nobody holds it any more
     await until(lambda: not psutil.Process(forker).children(recursive=True), "it is gone")
     assert await runs.is_forked()  # and the next one is served
+
+
+async def test_a_run_that_is_killed_ends_its_command_in_the_same_way(runs: Runs) -> None:
+    async with waiting(runs) as process:
+        (forker,) = runs.forkers()
+        (fork,) = psutil.Process(forker).children()
+        fork.kill()
+        assert await process.wait() == -signal.SIGKILL
+    assert await runs.is_forked()
 
 
 async def test_what_a_fork_would_not_have_is_run_by_the_command_itself(runs: Runs) -> None:
