@@ -26,6 +26,7 @@ SHOP = """
 
     def total(prices):
         evil = Evil()
+        rows = [{"price": one, "count": 2} for one in prices]
         result = 0
         for price in prices:
             result += price  # @sum
@@ -163,6 +164,34 @@ def test_a_click_sets_a_breakpoint_and_takes_it_away(
     until(page, lambda: line not in lines())
 
 
+def test_a_breakpoint_can_be_set_while_the_program_runs(
+    relay: Relay, tmp_path: Path, page: Any
+) -> None:
+    source = Program.write(
+        tmp_path / "loop.py",
+        """
+        import sys
+        for line in sys.stdin:
+            print(line)  # @inside
+        """,
+    )
+    made = relay.post("/sessions", launch={"script": str(source.path)})
+    page.goto(f"{relay.page}#session={made['session_id']}")
+    page.get_by_role("button", name=f"Breakpoint at line {source.line('inside')}").click()
+    region(page, "Breakpoints").get_by_text(f"loop.py:{source.line('inside')}").wait_for()
+    page.get_by_label("Input of the program").fill("hello")
+    page.keyboard.press("Enter")
+    page.locator("[aria-current]").wait_for()
+    assert current_line(page) == source.line("inside")
+    assert page.title().startswith("paused: ")
+    page.get_by_label("File to open").fill(__file__)
+    page.keyboard.press("Enter")
+    region(page, "Source").get_by_text("The page in a real browser").wait_for()
+    page.get_by_role("link", name="back to the program").click()
+    page.locator("[aria-current]").wait_for()
+    relay.call("DELETE", f"/sessions/{made['session_id']}")
+
+
 def test_who_holds_the_session_runs_it(relay: Relay, shop: tuple[Program, str], page: Any) -> None:
     source, session_id = shop
     opened(page, relay, session_id)
@@ -197,6 +226,13 @@ def test_a_value_answers_questions_and_an_exception_shows_its_causes(
     variables.get_by_text("result", exact=True).locator("..").locator(".value").click()
     variables.get_by_role("button", name="Why").click()
     variables.get_by_text(f"shop.py:{source.line('sum') - 2}").wait_for()
+    variables.get_by_text("result", exact=True).locator("..").locator(".value").click()
+
+    variables.get_by_text("rows", exact=True).locator("..").locator(".value").click()
+    variables.get_by_role("button", name="Table").click()
+    table = variables.get_by_role("table")
+    table.get_by_role("cell", name="4").wait_for()
+    assert table.get_by_role("columnheader").all_inner_texts() == ["rows", "'price'", "'count'"]
 
     relay.call("DELETE", f"/sessions/{session_id}/breakpoints")
     page.get_by_role("button", name="Continue").click()
@@ -313,7 +349,11 @@ def test_everybody_can_use_it(
     page.emulate_media(color_scheme=scheme)
     opened(page, relay, session_id)
     region(page, "Timeline").get_by_role("link").first.click()
-    region(page, "Variables").locator(".value").first.click()
+    region(page, "Variables").get_by_text("rows", exact=True).locator("..").locator(
+        ".value"
+    ).click()
+    region(page, "Variables").get_by_role("button", name="Table").click()
+    region(page, "Variables").get_by_role("cell", name="4").wait_for()
     devtools = page.context.new_cdp_session(page)
     devtools.send("Runtime.evaluate", {"expression": AXE.read_text()})
     for width in (1400, 390):

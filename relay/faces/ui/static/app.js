@@ -91,7 +91,10 @@ function OneSession({ id, here }) {
   useEffect(() => {
     const opened = new LiveSession(id);
     open(opened);
-    return () => opened.close();
+    return () => {
+      opened.close();
+      document.title = "Debug relay";
+    };
   }, [id]);
   return session && html`<${Workbench} session=${session} here=${here} />`;
 }
@@ -101,6 +104,9 @@ function Workbench({ session, here }) {
   const thread = here.thread ? Number(here.thread) : null;
   useEffect(() => session.showThread(thread), [session, thread]);
   useKeys(session);
+  useEffect(() => {
+    document.title = session.view ? `${session.view.status}: ${session.view.name}` : "Debug relay";
+  });
   const frames = session.stack?.frames ?? [];
   const frame = frames[Number(here.frame ?? 0)] ?? frames[0] ?? null;
   const parts = { session, here, frame };

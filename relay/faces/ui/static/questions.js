@@ -1,6 +1,7 @@
 // What can be asked about a value, in place: who wrote it, stop when it changes, watch it, set it.
 
 import { go } from "./place.js";
+import { Table } from "./table.js";
 import { html, useState } from "./vendor/htm-preact.js";
 
 export function Questions({ session, frame, one }) {
@@ -24,6 +25,8 @@ export function Questions({ session, frame, one }) {
     <button onClick=${() => ask("data-breakpoints", {}, (found) => found.message ?? "The program stops when it changes.")}>
       Stop when it changes</button>
     <button onClick=${() => session.run("watch", { expression }).then(() => session.refresh())}>Watch</button>
+    ${one.variables_reference > 0 &&
+    html`<button onClick=${() => tell(html`<${Table} session=${session} one=${one} />`)}>Table</button>`}
     <form onSubmit=${set}><input name="value" aria-label="New value of ${one.name}" placeholder="new value" required
       spellcheck="false" /><button>Set</button></form>
     <p class="whole">${one.value}${one.truncated ? " …" : ""}</p>

@@ -1,5 +1,6 @@
 // The source of the frame: its current line, breakpoints by click, and colours that the relay names.
 
+import { addressOf, go } from "./place.js";
 import { Rows } from "./rows.js";
 import { html, useEffect, useReducer, useRef, useState } from "./vendor/htm-preact.js";
 
@@ -35,9 +36,11 @@ class Text {
   }
 }
 
-/** The file of the frame, or the one that another part of the page has asked for. */
+/** The file that was asked for, else that of the frame, else the program's own. */
 export function Source({ session, here, frame }) {
-  const shown = here.file ? { path: here.file, line: Number(here.line) || null } : frameSource(frame);
+  const script = session.view?.program?.script;
+  const ofFrame = frame ? frameSource(frame) : script ? { path: script, line: null } : null;
+  const shown = here.file ? { path: here.file, line: Number(here.line) || null } : ofFrame;
   const [, draw] = useReducer((count) => count + 1, 0);
   const text = useRef(null);
   const known = shown?.path ?? (frame ? `frame ${frame.id} of stop ${session.stop}` : null);
@@ -53,8 +56,8 @@ export function Source({ session, here, frame }) {
   useEffect(() => void text.current?.want(wanted), [key, wanted]);
   return html`<section class="source" aria-label="Source">
     <h2>Source <span class="path">${shown?.path ?? frame?.name ?? ""}</span>
-      ${here.file && html` <a href=${addressWithout(here)}>back to the frame</a>`}</h2>
-    ${!text.current && html`<p class="quiet">${session.live ? "The program runs." : "Nothing to show yet."}</p>`}
+      ${here.file && html` <a href=${addressOf({ ...here, file: null, line: null })}>back to the program</a>`}</h2>
+    <${OpenFile} />
     ${text.current?.error && html`<p class="quiet">${text.current.error}</p>`}
     ${text.current?.total > 0 &&
     html`<${Lines} session=${session} text=${text.current} path=${text.current.path} current=${current}
@@ -68,9 +71,16 @@ function frameSource(frame) {
   return path?.startsWith("/") ? { path, line: frame.line } : null;
 }
 
-function addressWithout(here) {
-  const { file, line, ...rest } = here;
-  return `#${new URLSearchParams(rest)}`;
+function OpenFile() {
+  const submit = (event) => {
+    event.preventDefault();
+    go({ file: new FormData(event.target).get("file").trim(), line: null });
+    event.target.reset();
+  };
+  return html`<form class="open" onSubmit=${submit}>
+    <input name="file" aria-label="File to open" placeholder="open another file" required spellcheck="false" />
+    <button>Open</button>
+  </form>`;
 }
 
 function Lines({ session, text, path, current, wanted }) {
