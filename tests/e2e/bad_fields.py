@@ -14,6 +14,7 @@ BIG = 10**30
 WRONG: Mapping[str, tuple[Any, ...]] = {
     "text": (True, 1, 1.5, [], {}, "a\0b"),
     "name": (True, 1, 1.5, [], {}, "", "a\0b", "x" * 256),
+    "holder": (True, 1, 1.5, [], {}, "", "a\0b", "x" * 101),
     "path": (True, 1, 1.5, [], {}, "", "a\0b", "x" * 4097),
     "flag": (1, 0, 1.0, "true", "", [], {}),
     "whole": (True, "3", "", 1.5, 3.0, [], {}),
@@ -119,6 +120,7 @@ BODIES: Mapping[tuple[str, str], Fields] = {
         "exception_breakpoints": "object?",
         "watches": "items",
     },
+    ("POST", "/sessions/{session_id}/hold"): {"by": "holder"},
     ("POST", "/sessions/{session_id}/launch"): LAUNCH,
     ("POST", "/sessions/{session_id}/restart"): LAUNCH,
     ("POST", "/sessions/{session_id}/attach"): {

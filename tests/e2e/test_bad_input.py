@@ -324,8 +324,23 @@ QUERIES: Mapping[tuple[str, str], Mapping[str, str]] = {
         "limit": "children",
         "user_code": "flag",
     },
-    ("GET", "/sessions/{session_id}/frames/{frame_id}/source"): {"start": "line", "end": "line"},
-    ("GET", "/sessions/{session_id}/source"): {"path": "path", "start": "line", "end": "line"},
+    ("GET", "/sessions/{session_id}/frames/{frame_id}/source"): {
+        "start": "line",
+        "end": "line",
+        "highlight": "flag",
+    },
+    ("GET", "/sessions/{session_id}/source"): {
+        "path": "path",
+        "start": "line",
+        "end": "line",
+        "highlight": "flag",
+    },
+    ("GET", "/sessions/{session_id}/timeline"): {
+        "cursor": "cursor",
+        "limit": "limit",
+        "timeout": "seconds",
+    },
+    ("GET", "/sessions/{session_id}/timeline/stream"): {"cursor": "cursor"},
     ("GET", "/sessions/{session_id}/breakpoints/{breakpoint_id}/captures"): {
         "max_rows": "rows",
         "max_chars": "chars",
