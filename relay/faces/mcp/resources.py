@@ -32,7 +32,7 @@ class Kind(NamedTuple):
     read: Callable[[Hub, str], Awaitable[str]]
 
 
-class Resource(NamedTuple):
+class ListedResource(NamedTuple):
     """One of them, of one session."""
 
     address: str
@@ -63,10 +63,10 @@ def address_of(session_id: str, kind: str) -> str:
     return f"debug://sessions/{session_id}/{kind}"
 
 
-def resources(hub: Hub) -> list[Resource]:
+def resources(hub: Hub) -> list[ListedResource]:
     """Those of every session."""
     return [
-        Resource(address_of(session.id, kind), f"{session.name}: {kind}", one.description)
+        ListedResource(address_of(session.id, kind), f"{session.name}: {kind}", one.description)
         for session in hub.sessions
         for kind, one in KINDS.items()
     ]
