@@ -37,7 +37,7 @@ from relay.faces.common.asgi import JSON, REQUEST_ID
 from relay.faces.http.upstream.hypercorn_idle import Idleness
 from relay.faces.http.upstream.hypercorn_sockets import reader, send_now
 from relay.faces.http.upstream.hypercorn_stream import Exchange
-from relay.faces.http.upstream.hypercorn_turn import ClientLeftError, Turn
+from relay.faces.http.upstream.hypercorn_turn import HungUpError, Turn
 from relay.models import envelope
 
 
@@ -77,7 +77,7 @@ class EnvelopedH11(H11Protocol):
     async def _handle_events(self) -> None:
         try:
             await super()._handle_events()
-        except ClientLeftError:
+        except HungUpError:
             await self.handle(Closed())
 
     async def _pass_on(self, event: Event) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 import trio
 
 
-class ClientLeftError(Exception):
+class HungUpError(Exception):
     """The connection has ended while a request was under way."""
 
 
@@ -58,12 +58,12 @@ class Turn:
             self._waiting.cancel()
 
     async def wait(self) -> None:
-        """Until the next request may begin. Raises ClientLeftError."""
+        """Until the next request may begin. Raises HungUpError."""
         with trio.CancelScope() as self._waiting:
             await self._read_on()
         self._waiting = None
         if self._has_left:
-            raise ClientLeftError
+            raise HungUpError
 
     async def _read_on(self) -> None:
         room = self._room
