@@ -77,11 +77,16 @@ class BreakpointFields(StrictModel):
         """The source file, as the client wrote it; empty for a function."""
         return self.source.path if self.source else self.file or ""
 
+    @property
+    def _given(self) -> set[str]:
+        """Names of the fields that have a value: null is as good as absent."""
+        return {name for name in self.model_fields_set if getattr(self, name) is not None}
+
     def _check_place(self) -> None:
         if self.reveal and self.capture is None:
             raise ValueError("reveal says how to capture: give capture, too")
         if self.function is not None:
-            if {"source", "file", "line", "pending"} & self.model_fields_set:
+            if {"source", "file", "line", "pending"} & self._given:
                 raise ValueError("give either function or a file and a line, not both")
             return
         if self.line is None:
@@ -106,7 +111,7 @@ class SetBreakpoints(BreakpointFields):
 
     @model_validator(mode="after")
     def _batch_or_single(self) -> Self:
-        single = self.model_fields_set - {"breakpoints"}
+        single = self._given - {"breakpoints"}
         if self.breakpoints is None:
             if not single:
                 raise ValueError("give breakpoints, or source.path and line, or function")
@@ -122,7 +127,7 @@ class SetBreakpoints(BreakpointFields):
         """What was asked for, as a batch."""
         if self.breakpoints is not None:
             return self.breakpoints
-        return [BreakpointSpec(**{name: getattr(self, name) for name in self.model_fields_set})]
+        return [BreakpointSpec(**{name: getattr(self, name) for name in self._given})]
 
 
 class ChangeBreakpoint(StrictModel):

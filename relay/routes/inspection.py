@@ -170,7 +170,8 @@ class InspectionRoutes:
         FrameVariablesQuery,
         FrameVariables,
         "inspect.variables.get_frame_variables",
-        errors=(FrameNotFound, *ASKS),
+        # The last two of a program that runs: its frames are those of a thread, and have no summary.
+        errors=(FrameNotFound, ThreadNotFound, NotSupported, *ASKS),
     )
     frame_children = route_at_two(
         "GET",

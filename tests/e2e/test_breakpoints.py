@@ -53,6 +53,20 @@ async def walk_values(session: Session, expression: str, first: dict[str, Any]) 
 # Before anything runs ----------------------------------------------------------------------
 
 
+async def test_null_is_as_good_as_absent(api: Api, program: Write) -> None:
+    """Beside one breakpoint, beside a batch, and beside a function."""
+    loop, session = program(LOOP), await api.session()
+    place = {"file": loop.text, "line": loop.line("add")}
+    no_place = {"file": None, "line": None, "source": None}
+    for body in (
+        {"breakpoints": None, "condition": None, **place},
+        {"breakpoints": [place], **no_place},
+        {"function": "total", **no_place},
+    ):
+        (made,) = (await session.post("/breakpoints", **body))["breakpoints"]
+        assert made["condition"] is None
+
+
 NO_CODE = '''
     """The docstring
     goes on."""  # @docstring_end

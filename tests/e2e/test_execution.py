@@ -12,6 +12,7 @@ import pytest
 import trio
 
 from relay import Hub, Settings
+from relay.faces.http.routes import ROUTES
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.conftest import running_relay
 from tests.e2e.rungs import on_every_rung
@@ -309,6 +310,23 @@ async def test_a_stop_stops_every_thread_and_each_can_be_looked_at(
     with pytest.raises(Refused) as refused:
         await session.get("/stacktrace", thread_id=987654)
     assert refused.value.code == "THREAD_NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [({"thread_id": 987654}, "THREAD_NOT_FOUND"), ({"summary": "true"}, "NOT_SUPPORTED")],
+)
+async def test_what_a_running_program_has_not_is_refused_as_documented(
+    api: Api, program: Write, asked: dict[str, Any], code: str
+) -> None:
+    busy = program("import time\nwhile True:\n    time.sleep(0.01)\n")
+    session = await api.session()
+    await session.launch(busy.text, wait=0)
+    with pytest.raises(Refused) as refused:
+        await session.get("/frames/0/variables", **asked)
+    assert refused.value.code == code
+    (route,) = (r for r in ROUTES if r.path.endswith("/frames/{frame_id}/variables"))
+    assert code in {error.code for error in route.all_errors}
 
 
 @pytest.mark.parametrize("verb", ["step-over", "continue", "pause"])

@@ -179,10 +179,12 @@ def until(condition: Callable[[], bool], otherwise: str) -> None:
 
 
 @contextmanager
-def relay_process(folder: Path) -> Iterator[RelayProcess]:
-    """Started on a free port; killed at the end if it runs still."""
+def relay_process(
+    folder: Path, module: str = "tests.faults.short_limits"
+) -> Iterator[RelayProcess]:
+    """Started on a free port; killed at the end if it runs still. `relay` has its usual limits."""
     log = folder / "log"
-    command = [sys.executable, "-m", "tests.faults.short_limits", "serve", "--port", "0"]
+    command = [sys.executable, "-m", module, "serve", "--port", "0"]
     with log.open("w") as stderr:
         process = subprocess.Popen(
             [*command, "--log-level", "warning", "--project-root", str(folder)],
