@@ -7,8 +7,9 @@ wait for an answer. Refuses to know what any command means, which side it is on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -60,10 +61,17 @@ class Conversation:
     does wrong is a ProtocolViolation.
     """
 
-    __slots__ = ("_asked_of_us", "_decoder", "_forgotten", "_last_seq", "_pending")
+    __slots__ = ("_asked_of_us", "_decoder", "_forgotten", "_last_seq", "_pending", "_seen")
 
-    def __init__(self, *, max_size: int = DEFAULT_MAX_SIZE) -> None:
-        self._decoder = Decoder(max_size=max_size)
+    def __init__(
+        self,
+        *,
+        max_size: int = DEFAULT_MAX_SIZE,
+        seen: Callable[[bool, bytes], None] | None = None,
+    ) -> None:
+        """`seen` is given the body of each message, and whether it is the peer's."""
+        self._seen = seen
+        self._decoder = Decoder(max_size=max_size, seen=seen and partial(seen, True))
         self._last_seq = 0
         # Disjoint, and every seq in them is at most `_last_seq`.
         self._pending: dict[int, str] = {}
@@ -158,6 +166,8 @@ class Conversation:
         data = encode({"seq": seq, "type": kind, **content})
         # Only now: what cannot be encoded leaves no gap in the numbers.
         self._last_seq = seq
+        if self._seen is not None:
+            self._seen(False, data[data.index(b"{") :])
         return seq, data
 
     def _understand(self, message: dict[str, Any]) -> Message | None:

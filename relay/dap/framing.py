@@ -49,15 +49,18 @@ class Decoder:
     stands in its place, and the stream goes on.
     """
 
-    __slots__ = ("_body_size", "_buffer", "_fault", "_instead", "_max_size", "_scanned")
+    __slots__ = ("_body_size", "_buffer", "_fault", "_instead", "_max_size", "_scanned", "_seen")
 
     def __init__(
         self,
         *,
         max_size: int = DEFAULT_MAX_SIZE,
         instead: Callable[[str], dict[str, Any]] | None = None,
+        seen: Callable[[bytes], None] | None = None,
     ) -> None:
+        """`seen` is given each body as it came, before anything is made of it."""
         self._instead = instead
+        self._seen = seen
         self._buffer = bytearray()
         self._max_size = max_size
         # None while headers are being read. Of the buffer, `_scanned` bytes are
@@ -104,6 +107,8 @@ class Decoder:
         body = bytes(memoryview(self._buffer)[: self._body_size])
         del self._buffer[: self._body_size]
         self._body_size = None
+        if self._seen is not None:
+            self._seen(body)
         try:
             return _parse_body(body)
         except BrokenStream as bad:

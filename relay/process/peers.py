@@ -14,7 +14,7 @@ from typing import Any, Protocol
 _ROOT = 0
 
 
-class Connection(Protocol):
+class ConnectedSocket(Protocol):
     """A socket that is connected; trio's or the standard library's."""
 
     def getpeername(self) -> Any:
@@ -24,12 +24,12 @@ class Connection(Protocol):
         """Those of this end."""
 
 
-def is_own_peer(connection: Connection) -> bool:
+def is_own_peer(connection: ConnectedSocket) -> bool:
     """Whether the peer is a process of this user, or of root; also False where nobody says it."""
     return user_of_peer(connection) in (os.geteuid(), _ROOT)
 
 
-def user_of_peer(connection: Connection) -> int | None:
+def user_of_peer(connection: ConnectedSocket) -> int | None:
     """The user id of who has made the other end of an IPv4 connection within this machine.
 
     None if that is not known: the peer is elsewhere or has left, or the system has no such table.

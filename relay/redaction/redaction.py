@@ -6,6 +6,7 @@ Values are masked in the debuggee (see `probe/secrets.py`); output, arguments an
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from relay.redaction.output_mask import OutputMask
 from relay.redaction.rules import MASK, scrub, scrub_words, secret_names, without_credentials
@@ -16,11 +17,11 @@ class Redaction:
 
     def __init__(self, patterns: Sequence[str], credentials: bool) -> None:
         self.patterns, self.credentials = tuple(patterns), credentials
-        self._is_secret = secret_names(patterns)
+        self.is_secret = secret_names(patterns)
 
     def text(self, text: str) -> str:
         """A text of the program or of its debugger: what stands behind a secret name, too."""
-        return self.line(scrub(text, self._is_secret))
+        return self.line(scrub(text, self.is_secret))
 
     def line(self, text: str) -> str:
         """The same without a look at names: a line of source, say."""
@@ -28,13 +29,31 @@ class Redaction:
 
     def words(self, words: Sequence[str]) -> list[str]:
         """A command line, with the values of secret options masked."""
-        return [self.line(word) for word in scrub_words(words, self._is_secret)]
+        return [self.line(word) for word in scrub_words(words, self.is_secret)]
 
     def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
         """Variables of an environment."""
         return {
-            name: MASK if value and self._is_secret(name) else self.line(value)
+            name: MASK if value and self.is_secret(name) else self.line(value)
             for name, value in variables.items()
+        }
+
+    def data(self, value: Any) -> Any:
+        """JSON: values of secret names, be they keys or in `{"name": …, "value": …}`, and all texts."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            if value and all(isinstance(item, str) for item in value):
+                return self.words(value)
+            return [self.data(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        named = str(value.get("evaluateName") or value.get("name") or "")
+        return {
+            key: MASK
+            if item not in (None, "") and self.is_secret((key == "value" and named) or key)
+            else self.data(item)
+            for key, item in value.items()
         }
 
     def output_mask(self) -> OutputMask | None:

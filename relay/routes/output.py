@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from relay.errors import InvalidRequest, InvalidSessionState, StdinClosed
+from relay.models.dap_log import DapLogPage, DapLogQuery
 from relay.models.output import (
     ClearedOutput,
     EventPage,
@@ -55,6 +56,7 @@ class OutputRoutes:
         TimelineEntry,
         "output.streaming.follow_timeline",
     )
+    dap_log = route("GET", f"{_S}/dap-log", DapLogQuery, DapLogPage, "output.dap_log.get_dap_log")
     send_input = route(
         "POST",
         f"{_S}/input",

@@ -27,6 +27,7 @@ from relay.metrics import Metrics
 from relay.process.tap import Tap
 from relay.redaction.redaction import Redaction
 from relay.session.clock import utc_now
+from relay.session.dap.dap_log import DapLog
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.start import Start, Starter
 from relay.session.debugger import Debugger, KnownDebuggers
@@ -78,7 +79,7 @@ class Session:
     report_history    what reports have shown already
     holding           who has taken the session for itself
     program_events    what happens to the program: changes the four above, writes the two logs
-    events, output    the logs that clients read; requests: who asked what
+    events, output    the logs that clients read; requests: who asked what; dap_log: the debugger's
     redaction         what is masked in whatever is shown
     debuggee          the program while it lives, with its processes and tasks
     """
@@ -117,6 +118,7 @@ class Session:
         self.metrics = metrics or Metrics()
         self.events = EventLog(settings.event_limit)
         self.requests = RequestLog(settings.event_limit)
+        self.dap_log = DapLog()
         self.output = OutputLog(settings.output_limit_bytes)
         self.program_events = ProgramEvents(self)
         self.redaction = Redaction(settings.redact_patterns, settings.redact_credentials)

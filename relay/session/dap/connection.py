@@ -171,12 +171,17 @@ class Link:
     """One conversation over one stream. `run()` owns the stream and closes it."""
 
     def __init__(
-        self, stream: ByteStream, on_event: EventHandler, on_request: RequestHandler | None = None
+        self,
+        stream: ByteStream,
+        on_event: EventHandler,
+        on_request: RequestHandler | None = None,
+        seen: Callable[[bool, bytes], None] | None = None,
     ) -> None:
+        """`seen` is given the body of each message, and whether it is the adapter's."""
         self._stream = stream
         self._on_event = on_event
         self._on_request = on_request
-        self._conversation = Conversation()
+        self._conversation = Conversation(seen=seen)
         self._pending: dict[int, Sent] = {}
         self._outbox: deque[bytes] = deque()
         self._outgoing = trio.Event()

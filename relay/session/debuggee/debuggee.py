@@ -298,7 +298,7 @@ class Debuggee:
         on_request: RequestHandler | None = None,
     ) -> Link:
         """Speak DAP over `stream` from now on."""
-        self.link = Link(stream, on_event, on_request)
+        self.link = Link(stream, on_event, on_request, self.session.dap_log.connection())
         self.nursery.start_soon(self.link.run)
         return self.link
 
