@@ -23,9 +23,11 @@ PLACES = (
     "debuggers/test_probe_live.py",
     *("e2e/test_configured_adapters.py", "e2e/test_interpreters.py", "e2e/test_more_adapters.py"),
     *("e2e/test_odd_adapters.py", "e2e/test_perl_attach.py", "e2e/test_perl_sessions.py"),
+    "e2e/test_perl_compilation.py",
     *("e2e/test_seed_clients.py", "test_add_a_debugger.py", "test_add_a_verb.py"),
     # What a request may say, in which state it is refused, and what is answered and kept.
     *("e2e/test_api_shapes.py", "e2e/test_bad_input.py", "e2e/test_bad_state.py"),
+    "e2e/test_bodies.py",
     *("e2e/test_breakpoint_profiles.py", "e2e/test_config_routes.py", "e2e/test_events.py"),
     "e2e/test_holding.py",
     *("e2e/test_inspect_redaction.py", "e2e/test_metrics.py", "e2e/test_redacted_credentials.py"),

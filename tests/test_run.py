@@ -469,6 +469,9 @@ def test_what_cannot_be_run_is_refused_before_it_runs(
         ("--python", "nowhere", "app.py"): (2, "no such executable"),
         ("nowhere.py",): (2, "No such script"),
         ("broken.py",): (1, "syntax error"),
+        (f"{'x' * 300}.py",): (2, "script: has a name over 255 bytes in it"),
+        ("--python", f"/{'x' * 300}", "app.py"): (2, "has a name over 255 bytes in it"),
+        ("--break", f"{'x' * 300}.py:3", "app.py"): (2, "has a name over 255 bytes in it"),
     }
     for words, (code, message) in cases.items():
         found = CliRunner().invoke(run_command, words).exit_code

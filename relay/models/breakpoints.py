@@ -133,6 +133,8 @@ class SetBreakpoints(BreakpointFields):
 class ChangeBreakpoint(StrictModel):
     """What is given changes; null takes a condition, log message or capture away."""
 
+    null_is_absence = False
+
     line: int | None = Field(
         None, ge=1, le=2**31 - 1, description="New line in the same file, counted from 1"
     )

@@ -12,10 +12,10 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import trio
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from relay.begun_ahead import BegunAhead
 from relay.config import ConfigurationError, Settings, load_settings
@@ -41,6 +41,8 @@ from relay.operations.sessions.sessions import adapter_of, open_session
 
 if TYPE_CHECKING:
     from relay.faces.cli.run_trace import TraceQuestion
+
+Request = TypeVar("Request", bound=BaseModel)
 
 BAD_OPTIONS = 2
 PARTING_SECONDS = 5.0
@@ -145,7 +147,7 @@ class _Run:
     async def whole(self, hub: Hub) -> int:
         """Until the program has ended; raises RelayError if it cannot be started."""
         adapter = self._options.adapter or adapter_of(hub, self._options.target.get("script"))
-        request = SessionSettings(python_path=self._options.python, adapter=adapter)
+        request = _asked(SessionSettings, python_path=self._options.python, adapter=adapter)
         self._session = await open_session(hub, body=request)
         with self._session.activity():
             await self._prepare()
@@ -188,7 +190,8 @@ class _Run:
         session = self._session
         cursor = session.events.last_seq
         catches: Literal["uncaught", False] = "uncaught" if self._options.on_exception else False
-        body = LaunchRequest(
+        body = _asked(
+            LaunchRequest,
             **self._options.target,
             stop_on_exception=catches,
             debug_subprocesses=self._options.debug_subprocesses,
@@ -382,3 +385,13 @@ class _Run:
             hit = await self._breakpoints.switch_off()
             names = ", ".join([*hit, *await self._watches.end()])
             await self._writer.noted(f"[note] {BOUND} stops shown: {names} no longer stops it")
+
+
+def _asked(model: type[Request], **fields: Any) -> Request:
+    """What the options ask for. Raises InvalidRequest for what cannot be asked."""
+    try:
+        return model(**fields)
+    except ValidationError as error:
+        from relay.client.calls import refuse
+
+        refuse(error)

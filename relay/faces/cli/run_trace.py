@@ -21,7 +21,8 @@ class TraceQuestion:
         try:
             self._request = TraceRequest(**wanted, wait=0, max_chars=self._view.max_chars)
         except ValidationError as error:
-            raise InvalidRequest(error.errors(include_url=False)[0]["msg"]) from None
+            message = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+            raise InvalidRequest(message) from None
         self.option = f"--trace {shlex.quote(_target(wanted))}"
         self._passed = 0
 

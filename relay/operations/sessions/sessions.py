@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from pathlib import Path
 from typing import Any
 
 from relay.dap.lifecycle import Phase
@@ -77,18 +76,16 @@ def _adapter(hub: Hub, asked: str) -> str:
 def _project_root(hub: Hub, asked: str | None) -> str:
     if asked is None:
         return str(hub.settings.project_root.expanduser().absolute())
-    path = Path(asked).expanduser()
-    if not path.is_absolute():
-        path = hub.settings.project_root / path
-    require_allowed(hub.settings, "project_root", str(path))
-    if not path.is_dir():
+    path = os.path.join(hub.settings.project_root, os.path.expanduser(asked))
+    require_allowed(hub.settings, "project_root", path)
+    if not os.path.isdir(path):
         raise _bad_field("project_root", "no such directory", asked)
     return os.path.normpath(path)
 
 
 def _interpreter(hub: Hub, asked: str | None) -> str:
     found = shutil.which(os.path.expanduser(asked or hub.settings.python_path))
-    if found is None:
+    if found is None or not os.path.isfile(found):  # a socket may have the bits of an executable
         raise _bad_field("python_path", "no such executable", asked or hub.settings.python_path)
     require_allowed_interpreter(hub.settings, found)
     return os.path.abspath(found)
