@@ -113,6 +113,12 @@ def test_a_stop_is_seen_and_stepped_from(
     assert "frame=1" in page.url
     page.go_back()
     until(page, lambda: current_line(page) == source.line("sum"))
+    page.go_forward()
+    page.reload()
+    until(page, lambda: "total([3, 4])" in page.locator("[aria-current]").inner_text())
+    page.keyboard.press("F10")
+    until(page, lambda: current_line(page) == source.line("sum") - 1)
+    assert "frame" not in page.url
 
 
 def test_the_timeline_says_who_did_what_and_each_entry_has_an_address(
@@ -162,6 +168,10 @@ def test_a_click_sets_a_breakpoint_and_takes_it_away(
     listed.get_by_text(f"shop.py:{source.line('sum') + 1}").wait_for()
     button.click()
     until(page, lambda: line not in lines())
+    region(page, "Source").get_by_label("Lines").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("F9")
+    until(page, lambda: source.line("sum") + 1 not in lines())
 
 
 def test_a_breakpoint_can_be_set_while_the_program_runs(
@@ -190,6 +200,49 @@ def test_a_breakpoint_can_be_set_while_the_program_runs(
     page.get_by_role("link", name="back to the program").click()
     page.locator("[aria-current]").wait_for()
     relay.call("DELETE", f"/sessions/{made['session_id']}")
+
+
+THREADS = """
+    import threading
+
+    lock = threading.Lock()
+
+    def work(number):
+        with lock:  # @wait
+            pass
+
+    with lock:
+        worker = threading.Thread(target=work, args=[77], name="Worker", daemon=True)
+        worker.start()
+        here = 1  # @here
+        worker.join()
+"""
+
+
+def test_threads_show_where_they_are_and_what_they_wait_for(
+    relay: Relay, tmp_path: Path, page: Any
+) -> None:
+    source = Program.write(tmp_path / "dead.py", THREADS)
+    place = {"file": str(source.path), "line": source.line("here")}
+    made = relay.post("/sessions", breakpoints=[place], launch={"script": str(source.path)})
+    opened(page, relay, made["session_id"])
+    threads = region(page, "Threads")
+    threads.get_by_role("button", name="Worker").click()
+    until(page, lambda: current_line(page) == source.line("wait"))
+    region(page, "Variables").get_by_text("77").wait_for()
+    page.get_by_role("button", name="Continue").click()
+    until(page, lambda: not page.locator("[aria-current]").count())
+    report = threads.get_by_label("Hang report")
+
+    def waits() -> bool:
+        """Whether it is seen to wait; it may not have come to its lock yet."""
+        threads.get_by_role("button", name="Hang report").click()
+        report.wait_for()
+        return "Worker: waits for lock lock, held by MainThread" in report.inner_text()
+
+    until(page, waits)
+    relay.call("DELETE", f"/sessions/{made['session_id']}")
+    page.get_by_role("alert").get_by_text("not found").wait_for()
 
 
 def test_who_holds_the_session_runs_it(relay: Relay, shop: tuple[Program, str], page: Any) -> None:

@@ -7,7 +7,7 @@ import { Controls, useKeys } from "./controls.js";
 import { Exception } from "./exception.js";
 import { LiveSession } from "./live_session.js";
 import { Output } from "./output.js";
-import { addressOf, usePlace } from "./place.js";
+import { addressOf, moveOn, usePlace } from "./place.js";
 import { Sessions } from "./sessions.js";
 import { Source } from "./source.js";
 import { Stack } from "./stack.js";
@@ -104,6 +104,10 @@ function Workbench({ session, here }) {
   const thread = here.thread ? Number(here.thread) : null;
   useEffect(() => session.showThread(thread), [session, thread]);
   useKeys(session);
+  // Where the program is now is of more interest than what was looked at before.
+  useEffect(() => {
+    if (session.moves) moveOn({ frame: null, thread: null, file: null, line: null });
+  }, [session.moves]);
   useEffect(() => {
     document.title = session.view ? `${session.view.status}: ${session.view.name}` : "Debug relay";
   });

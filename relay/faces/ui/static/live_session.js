@@ -21,6 +21,7 @@ export class LiveSession extends Store {
   error = null; // of the last thing that was asked for by hand
   gone = null; // why there is nothing to follow any more
   stop = 0; // rises whenever values may be others
+  moves = 0; // rises whenever the program has moved since it is looked at
   #asOf = ""; // when the relay made what is shown, by its own clock
   #moved = ""; // when something happened last that changes what is shown
   #seen = null; // the same, of what is shown
@@ -147,10 +148,11 @@ export class LiveSession extends Store {
     this.threads = threads?.threads ?? [];
     this.exception = exception?.exception ?? null;
     this.watches = watches?.watches ?? [];
-    this.#asOf = whole.meta.timestamp;
-    this.#again ||= this.#moved >= this.#asOf;
+    if (moved !== this.#seen && this.#asOf) this.moves++;
     if (moved !== this.#seen || this.#byHand) this.stop++;
     this.#byHand = false;
+    this.#asOf = whole.meta.timestamp;
+    this.#again ||= this.#moved >= this.#asOf;
     this.#seen = this.#moved >= this.#asOf ? moved : this.#moved;
   }
 

@@ -17,6 +17,14 @@ export function go(parts) {
   if (address !== location.hash) location.hash = address;
 }
 
+/** The same in place of the present address: going back does not lead here. */
+export function moveOn(parts) {
+  const address = addressOf({ ...place(), ...parts });
+  if (address === location.hash) return;
+  history.replaceState(null, "", address);
+  dispatchEvent(new HashChangeEvent("hashchange"));
+}
+
 export function usePlace() {
   const [here, move] = useState(place);
   useEffect(() => {
