@@ -46,7 +46,7 @@ LOOK = """
         "handlers": {s.name: str(signal.getsignal(s)) for s in signal.valid_signals()
                      if isinstance(s, signal.Signals)},
         "status": [line for line in status
-                   if line.startswith(("Sig", "Shd", "Umask", "Uid", "Gid", "Groups", "Cap"))],
+                   if line.startswith(("SigBlk", "SigIgn", "SigCgt", "SigPnd", "ShdPnd", "Umask", "Uid", "Gid", "Groups", "Cap"))],
         "limits": limits, "leads": [os.getpgid(0) == os.getpid(), os.getsid(0) == os.getpid()],
         "terminal": [os.isatty(fd) for fd in (0, 1, 2)], "nice": os.nice(0),
         "threads": threading.active_count(), "zone": time.tzname, "main": __name__,

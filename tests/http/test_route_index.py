@@ -16,9 +16,9 @@ INDEX = RouteIndex(ROUTES)
 MAP = url_map(ROUTES).bind("relay")
 DIRECT = {endpoint(r): r for r in ROUTES if not issubclass(r.signature.result, Stream)}
 
-WORDS = sorted({word for route in ROUTES for word in route.full_path.split("/")})
+WORDS = {word for route in ROUTES for word in route.full_path.split("/")}
 SEGMENTS = st.one_of(
-    st.sampled_from(WORDS),
+    st.sampled_from(sorted(WORDS)),
     st.sampled_from(["", "{}", "sess_1", "7", "a b", "é", ".", "..", "%2F", "\n", "x:y"]),
     st.text(alphabet=st.characters(exclude_characters="/"), max_size=8),
 )
@@ -41,6 +41,7 @@ def paths(draw: st.DrawFn) -> str:
 @example("GET", "/api/v1/sessions/")
 @example("GET", "/api/v1//sessions")
 @example("GET", "")
+@example("GET", "/api/v1/sessions/import/exception-breakpoints")
 def test_it_finds_what_quart_finds(method: str, path: str) -> None:
     found = INDEX.find(method, path)
     try:
@@ -50,7 +51,7 @@ def test_it_finds_what_quart_finds(method: str, path: str) -> None:
         return
     if found is not None:
         assert (endpoint(found[0]), found[1]) == (name, values)
-    elif method != "HEAD" and not path.endswith("/"):
+    elif method != "HEAD" and not path.endswith("/") and WORDS.isdisjoint(values.values()):
         assert name not in DIRECT, "and it finds all that answer with a model"
 
 

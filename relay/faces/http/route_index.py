@@ -19,7 +19,10 @@ _ENDS = ""
 
 
 class RouteIndex:
-    """A tree of segments. As in werkzeug's, a fixed segment goes before a parameter."""
+    """A tree of segments. As in werkzeug's, a fixed segment goes before a parameter.
+
+    It does not turn back: what a parameter of the same name would find is left to Quart's map.
+    """
 
     def __init__(self, routes: Iterable[Route]) -> None:
         self._root: dict[str, Any] = {}
