@@ -53,7 +53,8 @@ def source_fault(words: str, program: str) -> SourceFault | None:
     lines = words.splitlines()
     gave_up = [f"Execution of {program} aborted due to compilation errors."]
     gave_up += [f"{program} {had} too many errors." for had in ("has", "had")]
-    ends = [number for number, line in enumerate(lines) if line in gave_up]
+    unsafe = f"BEGIN not safe after errors--compilation aborted at {program} line "
+    ends = [n for n, line in enumerate(lines) if line in gave_up or line.startswith(unsafe)]
     found = _worst(lines[: ends[-1]]) if ends else _last(lines, program)
     if found is None:
         return None

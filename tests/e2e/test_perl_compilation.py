@@ -131,6 +131,7 @@ def test_a_shell_is_told_its_end(shell: Shell) -> None:
 BROKEN = {
     "syntax": ("use strict;\nmy $x = ;    # @bad\n", 'syntax error, near "= ;"'),
     "after an own module": ("use Own;\nmy $x = ;    # @bad\n", 'syntax error, near "= ;"'),
+    "before a use": ("my $x = ;    # @bad\nuse strict;\n", 'syntax error, near "= ;"'),
     "undeclared": ("use strict;\n$x = 1;    # @bad\n", 'Global symbol "$x" requires explicit package'),
     "after a warning": (
         "use warnings;\nmy $a = 1; my $a = 2;\nmy $x = ;    # @bad\n",

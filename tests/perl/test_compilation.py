@@ -27,6 +27,12 @@ FAULTS = {
         'Global symbol "$x" requires explicit package name',
     ),
     "a message of another kind": (f"So it is at /a/b.pl line 5.\n{GIVEN_UP}", 5, "So it is"),
+    "before a use": (
+        "syntax error at /a/b.pl line 4, near \"= ;\"\n"
+        "BEGIN not safe after errors--compilation aborted at /a/b.pl line 8.\n",
+        4,
+        'syntax error, near "= ;"',
+    ),
     "too many": ("Missing x at /a/b.pl line 5.\n/a/b.pl has too many errors.\n", 5, "Missing x"),
     "what an END block prints": (f"syntax error at /a/b.pl line 7, at EOF\n{GIVEN_UP}bye\n", 7, "syntax error, at EOF"),
     "at once": (
