@@ -7,7 +7,8 @@ import { Store } from "./store.js";
 const RETRY = 1000;
 const MOST_ENTRIES = 20000;
 const SETTLED = 150; // milliseconds from a request's entry on, in which it is carried out, mostly
-const MOVES = new Set(["stopped", "continued", "terminated", "thread", "input_requested", "breakpoint"]);
+const MOVES = new Set(["stopped", "continued", "terminated"]);
+const NEWS = new Set([...MOVES, "thread", "input_requested", "breakpoint"]);
 
 export class LiveSession extends Store {
   view = null;
@@ -23,8 +24,10 @@ export class LiveSession extends Store {
   stop = 0; // rises whenever values may be others
   moves = 0; // rises whenever the program has moved since it is looked at
   #asOf = ""; // when the relay made what is shown, by its own clock
-  #moved = ""; // when something happened last that changes what is shown
+  #news = ""; // when something happened last that changes what is shown
+  #moved = ""; // when the program moved last
   #seen = null; // the same, of what is shown
+  #opened = ""; // when this was looked at first: what moved before is no news
   #byHand = false; // a value was set since
   #thread = null;
   #cursor = null;
@@ -152,8 +155,9 @@ export class LiveSession extends Store {
     if (moved !== this.#seen || this.#byHand) this.stop++;
     this.#byHand = false;
     this.#asOf = whole.meta.timestamp;
-    this.#again ||= this.#moved >= this.#asOf;
-    this.#seen = this.#moved >= this.#asOf ? moved : this.#moved;
+    this.#seen = this.#opened ? moved : this.#moved;
+    this.#opened ||= this.#asOf;
+    this.#again ||= this.#news >= this.#asOf || this.#moved !== this.#seen;
   }
 
   /** A value was changed by hand: what is shown of others may be old. */
@@ -195,14 +199,14 @@ export class LiveSession extends Store {
       this.#cursor = cursor ?? this.#cursor;
       if (kind === "end" || kind === "dropped") continue;
       printed ||= data.what === "output";
-      if (kind === "event" && MOVES.has(data.what)) this.#moved = data.timestamp;
+      if (kind === "event" && NEWS.has(data.what)) this.#news = data.timestamp;
+      if (MOVES.has(data.what) && data.timestamp >= this.#opened) this.#moved = data.timestamp;
       asked ||= kind === "request" && data.timestamp >= this.#asOf && concerns(data.what);
       this.#note(data);
     }
     if (this.timeline.length > MOST_ENTRIES) this.timeline.splice(0, this.timeline.length - MOST_ENTRIES);
     if (printed) this.#readOutput();
-    if (this.#asOf && this.#moved >= this.#asOf) this.refresh();
-    else if (this.#asOf) this.#seen = this.#moved;
+    if (this.#asOf && (this.#news >= this.#asOf || this.#moved !== this.#seen)) this.refresh();
     if (asked) setTimeout(() => this.refresh(), SETTLED);
     this.changed();
   }
