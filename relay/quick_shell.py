@@ -304,7 +304,6 @@ def _run_forked(words: Sequence[str]) -> int | None:
         _hand_over(connection, words)
         if _line(connection, b"") == b"ready\n":
             connection.settimeout(None)
-            connection.send(b"\n")  # from here on the run is theirs, and nobody makes it twice
             return _accompany(connection)
     except (OSError, ValueError):
         pass
@@ -370,16 +369,48 @@ def _line(connection: _socket.socket, received: bytes) -> bytes:
     return received
 
 
+class _Signals:
+    """Those that would end this process go to the run; until it is there, they wait."""
+
+    def __init__(self) -> None:
+        self._run: int | None = None
+        self._waiting: list[int] = []
+        numbers = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT)
+        self._before = {number: _signal.getsignal(number) for number in numbers}
+        for number, before in self._before.items():
+            if before != _signal.SIG_IGN:
+                _signal.signal(number, self._take)
+
+    def _take(self, number: int, _: object) -> None:
+        if self._run is None:
+            self._waiting.append(number)
+        else:
+            os.kill(self._run, number)
+
+    def pass_to(self, pid: int) -> None:
+        """From here on to the run, with those that wait."""
+        self._run = pid
+        for number in self._waiting:
+            os.kill(pid, number)
+
+    def give_back(self) -> None:
+        """There is no run: they are this process's own."""
+        for number, before in self._before.items():
+            _signal.signal(number, before)
+        for number in self._waiting:
+            os.kill(os.getpid(), number)
+
+
 def _accompany(connection: _socket.socket) -> int | None:
-    """Pass signals on until the run is over, and end as it does; None if there was no run."""
+    """Have it run, and end as the run does; None if there was none."""
+    signals = _Signals()
     try:
+        connection.send(b"\n")  # from here on the run is theirs, and nobody makes it twice
         said, _, rest = _line(connection, b"").partition(b"\n")
         if said == b"cold":
+            signals.give_back()
             return None
-        pid = int(said.split()[1])
-        for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT):
-            if _signal.getsignal(number) != _signal.SIG_IGN:
-                _signal.signal(number, lambda number, _: os.kill(pid, number))
+        signals.pass_to(int(said.split()[1]))
         code = int(_line(connection, rest).split()[1])
     except (OSError, ValueError, IndexError):
         return _write("relay: the process that had the run has gone\n", err=True, code=1)

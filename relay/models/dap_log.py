@@ -11,7 +11,7 @@ from relay.models.resource import Resource, Timestamp
 
 
 class DapLogQuery(StrictModel):
-    limit: int = Field(200, ge=1, le=2000, description="The newest messages to return at most")
+    limit: int = Field(200, ge=1, le=1000, description="The newest messages to return at most")
 
 
 class DapLogEntry(Resource):

@@ -341,6 +341,7 @@ QUERIES: Mapping[tuple[str, str], Mapping[str, str]] = {
         "timeout": "seconds",
     },
     ("GET", "/sessions/{session_id}/timeline/stream"): {"cursor": "cursor"},
+    ("GET", "/sessions/{session_id}/dap-log"): {"limit": "limit"},
     ("GET", "/sessions/{session_id}/breakpoints/{breakpoint_id}/captures"): {
         "max_rows": "rows",
         "max_chars": "chars",

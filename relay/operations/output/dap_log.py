@@ -24,7 +24,7 @@ async def get_dap_log(session: Session, *, query: DapLogQuery) -> DapLogPage:
     """The last messages between the relay and the session's debugger, in both directions.
 
     For reports of faults. Values of secret names and credentials are masked, as everywhere; what is
-    longer than 16 KiB is shown by its beginning. Kept until the session ends, at most 2,000.
+    longer than 16 KiB is shown by its beginning. Kept until the session ends, at most 1,000.
     """
     newest = session.dap_log.newest(query.limit)
     return DapLogPage(

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from relay.session.clock import utc_now
 
-MOST_MESSAGES = 2000
+MOST_MESSAGES = 1000
 KEPT_BYTES = 16 * 1024
 """Of one message; what is longer, as a page of values or a probe, is kept to there."""
 
