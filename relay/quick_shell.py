@@ -378,7 +378,8 @@ class _Signals:
         numbers = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT)
         self._before = {number: _signal.getsignal(number) for number in numbers}
         for number, before in self._before.items():
-            if before != _signal.SIG_IGN:
+            # A run that is not forked obeys the first two even where the shell has them ignored.
+            if before != _signal.SIG_IGN or number in (_signal.SIGINT, _signal.SIGTERM):
                 _signal.signal(number, self._take)
 
     def _take(self, number: int, _: object) -> None:

@@ -13,7 +13,7 @@ import click
 import pytest
 import yaml
 
-from relay.command_line import cli
+from relay.command_line import CONTEXT, cli
 from relay.config import RELAY_ID, Settings, variable_of
 from tests.deploy.fleet import CONFIGURATION, DEPLOY, IDS
 
@@ -114,9 +114,11 @@ def test_the_image_and_the_sidecar_start_a_relay_as_it_can_be_started() -> None:
     ]
     for words in (shlex.split(shell), sidecar):
         assert words[:2] == ["relay", "serve"]
-        command = cli.get_command(click.Context(cli), "serve")
+        parent = click.Context(cli, **CONTEXT)
+        command = cli.get_command(parent, "serve")
         assert command is not None
-        with command.make_context("serve", words[2:]) as context:
+        # Without its parent it would remember other options of help.
+        with command.make_context("serve", words[2:], parent) as context:
             assert not context.args
 
 

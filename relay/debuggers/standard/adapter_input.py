@@ -51,15 +51,10 @@ class AdapterInput:
         """End of file for the program. Idempotent."""
         if not self._closed:
             self._closed = True
-            self._debuggee.nursery.start_soon(self._end)
+            # Nobody waits for the answer: the program may be ending by itself.
+            self._link.send(self._request, {"eof": True})
 
     abandon = close
-
-    async def _end(self) -> None:
-        try:
-            await self._ask({"eof": True})
-        except trio.BrokenResourceError:
-            return  # it has ended by itself
 
     async def _ask(self, arguments: dict[str, object]) -> None:
         try:
