@@ -92,7 +92,7 @@ def cli() -> None:
     \b
     Sessions for others, and a look at all of it:
       relay serve    over HTTP, on http://127.0.0.1:5679/api/v1
-      relay mcp      for agents; relay agent install tells yours of it
+      relay mcp      for agents; relay agent install makes it known to yours
       relay demo     a buggy program debugged, each step shown as a curl command
       relay doctor   check that everything is there
     """

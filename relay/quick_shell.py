@@ -39,7 +39,6 @@ PATH = "/shell"
 RUN_SOCKET = "run.sock"
 """In the state directory: where a server takes `relay run` (`faces/cli/run_offer.py`)."""
 
-PACKAGE = os.path.dirname(os.path.abspath(__file__))
 FORK_SECONDS = 5.0
 """How long the offer to run it elsewhere may take; then it is run here."""
 
@@ -64,12 +63,14 @@ def answer(words: Sequence[str]) -> int | None:
         return _version()
     if words[-1] in ("-h", "--help"):
         return _help(words[:-1])
-    if words[0] != "run" and (
-        words[0] not in SERVED or any(word in ("-h", "--help", "--url") for word in words)
-    ):
+    if words[0] == "run":
+        carry_out = _run_forked
+    elif words[0] in SERVED and not any(word in ("-h", "--help", "--url") for word in words):
+        carry_out = _ask
+    else:
         return None
     try:
-        return _run_forked(words) if words[0] == "run" else _ask(words)
+        return carry_out(words)
     except KeyboardInterrupt:
         _write("Aborted!\n", err=True)
         return 1
@@ -325,7 +326,7 @@ def _forker(state_dir: str) -> _socket.socket | None:
         return None
     path = os.path.join(os.path.abspath(state_dir), RUN_SOCKET)
     try:
-        if os.stat(path).st_uid != os.geteuid():  # it is told all that our environment holds
+        if os.stat(path).st_uid != os.geteuid():  # it is sent all that our environment holds
             return None
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         connection.settimeout(FORK_SECONDS)
@@ -337,15 +338,11 @@ def _forker(state_dir: str) -> _socket.socket | None:
 
 def _hand_over(connection: _socket.socket, words: Sequence[str]) -> None:
     """Raises OSError."""
-    variables = {name: text for name, text in os.environ.items() if name.startswith("PYTHON")}
     request = {
         "words": words,
         "environment": dict(os.environ),
         "encodings": [[one.encoding, one.errors] for one in (sys.stdin, sys.stdout, sys.stderr)],
-        "origin": [
-            *(installed_version(), PACKAGE, sys.executable),
-            *(sys.getfilesystemencoding(), variables),
-        ],
+        "origin": origin(),
     }
     line = _json(request).encode() + b"\n"
     directory = os.open(".", os.O_PATH)
@@ -357,6 +354,14 @@ def _hand_over(connection: _socket.socket, words: Sequence[str]) -> None:
         os.close(directory)
     while sent < len(line):
         sent += connection.send(line[sent:])
+
+
+def origin() -> list[Any]:
+    """Equal where the same code would run in the same way: relay, Python, and its variables."""
+    package = os.path.dirname(os.path.abspath(__file__))
+    variables = {name: text for name, text in os.environ.items() if name.startswith("PYTHON")}
+    coding = sys.getfilesystemencoding()
+    return [installed_version(), package, sys.executable, coding, variables]
 
 
 def _line(connection: _socket.socket, received: bytes) -> bytes:

@@ -24,13 +24,12 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from relay import __version__
 from relay.process.inheritance import Changeable, inheritance_of
-from relay.quick_shell import PACKAGE
+from relay.quick_shell import origin
 from relay.staying_imports import imports_that_stay
 
 ASKING_SECONDS = 1.0
@@ -147,7 +146,7 @@ def _fitting(client: socket.socket) -> RunRequest | None:
     descriptors: list[int] = []
     try:
         asked = _received(client, descriptors)
-        if len(descriptors) == DESCRIPTORS and asked.pop("origin") == origin(os.environ):
+        if len(descriptors) == DESCRIPTORS and asked.pop("origin") == origin():
             credentials = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
             pid = int.from_bytes(credentials[:4], sys.byteorder)
             if inheritance_of(pid) == inheritance_of(os.getpid()):
@@ -176,12 +175,6 @@ def _received(client: socket.socket, descriptors: list[int]) -> dict[str, Any]:
     if not isinstance(asked, dict):
         raise ValueError("no object")
     return asked
-
-
-def origin(environment: Mapping[str, str]) -> list[Any]:
-    """Equal where the same code would run in the same way: relay, Python, and its variables."""
-    variables = {k: v for k, v in environment.items() if k.startswith("PYTHON")}
-    return [__version__, PACKAGE, sys.executable, sys.getfilesystemencoding(), variables]
 
 
 def _say(client: socket.socket, line: str) -> None:

@@ -17,16 +17,17 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
+from pathlib import Path
 
 import click
 import trio
 
 from relay.config import Settings, apply_log_level
-from relay.faces.cli.run_offer import offer_runs
+from relay.faces.cli.run_offer import carry_out_runs
 from relay.faces.cli.served import shell_app
 from relay.faces.common.asgi import Mount
 from relay.faces.http.app import make_api
-from relay.faces.http.listener import CannotListenError
+from relay.faces.http.listener import CannotListenError, bind_unix, owned
 from relay.faces.http.routes import ROUTES
 from relay.faces.http.server import serve
 from relay.faces.mcp.http import PATH as MCP
@@ -36,7 +37,9 @@ from relay.faces.ui.http import PATH as UI
 from relay.faces.ui.http import UiApp
 from relay.hub import Hub, open_relay
 from relay.models.tool import PREFIX as TOOL
+from relay.operations.allowed_roots import is_allowed
 from relay.quick_shell import PATH as SHELL
+from relay.quick_shell import RUN_SOCKET
 from relay.session.debuggee.start_failures import leaves
 
 log = logging.getLogger("relay")
@@ -76,17 +79,11 @@ def _fault(settings: Settings) -> str | None:
     """What would make every session fail, said now and not by the first request."""
     if not settings.project_root.expanduser().is_dir():
         return f"project_root: no such directory: {settings.project_root}"
-    if not _is_allowed(settings):
+    if not is_allowed(settings, os.path.realpath(settings.project_root.expanduser())):
         return f"project_root: {settings.project_root} lies outside of allowed_roots"
     if shutil.which(os.path.expanduser(settings.python_path)) is None:
         return f"python_path: no such executable: {settings.python_path}"
     return None
-
-
-def _is_allowed(settings: Settings) -> bool:
-    root = settings.project_root.expanduser().resolve()
-    allowed = [one.expanduser().resolve() for one in settings.allowed_roots]
-    return not allowed or any(root.is_relative_to(one) for one in allowed)
 
 
 def _needs_token(settings: Settings) -> bool:
@@ -124,6 +121,23 @@ async def _main(settings: Settings, commands: click.Group) -> None:
                 _serve, hub, settings, commands, shutdown, nursery.cancel_scope
             )
             _announce(url, settings, generated)
+
+
+async def offer_runs(directory: Path, minutes: float) -> None:
+    """Carry out `relay run` of this user's shells, at a socket in `directory`, until cancelled.
+
+    Returns at once where that cannot be: on a system without it, in a directory that is not ours,
+    or where another server does it. `minutes`: see `carry_out_runs`.
+    """
+    if not hasattr(os, "pidfd_open"):
+        return
+    try:
+        listener = bind_unix(directory / RUN_SOCKET)
+    except CannotListenError as error:
+        log.info("no runs are carried out: %s", error)
+        return
+    with owned(listener):
+        await carry_out_runs(trio.socket.from_stdlib_socket(listener), minutes)
 
 
 async def _serve(

@@ -148,7 +148,7 @@ def skill_text() -> str:
 
 
 def debugger_text() -> str:
-    """What the sub-agent is told: its task, and the questions of the skill."""
+    """The instructions of the sub-agent: its task, and the questions of the skill."""
     questions = skill_text().split("---\n", 2)[2].strip()
     return f"{_text('debugger.md')}\n{questions}\n"
 

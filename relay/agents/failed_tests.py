@@ -66,7 +66,7 @@ def failed(event: Mapping[str, Any]) -> bool:
 
 
 def offer(client: str) -> str:
-    """What the agent is told."""
+    """The offer, for the agent to read."""
     start = "A test run failed. If the traceback does not show why, do not guess and add no prints"
     if client in SUBAGENTS:
         return (

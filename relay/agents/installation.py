@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,32 +89,37 @@ def install(
     clients: Iterable[AgentClient], at: Surroundings, relay: Relay, state_dir: Path
 ) -> InstallPlan:
     """The plan that gives these clients what they take. Raises Refused."""
-    plan = InstallPlan(Record.read(state_dir))
-    for client in clients:
-        parts = client.gets(at, relay)
-        plan.changes[client.title] = [_put(part, client, plan) for part in parts]
-    return plan
+    return _planned(clients, at, relay, state_dir, _put)
 
 
 def uninstall(
     clients: Iterable[AgentClient], at: Surroundings, relay: Relay, state_dir: Path
 ) -> InstallPlan:
     """The plan that takes from these clients what is ours. Raises Refused."""
+    return _planned(clients, at, relay, state_dir, _take)
+
+
+def _planned(
+    clients: Iterable[AgentClient],
+    at: Surroundings,
+    relay: Relay,
+    state_dir: Path,
+    changes: Callable[[Document | OwnFile, AgentClient, InstallPlan], Iterator[Change]],
+) -> InstallPlan:
     plan = InstallPlan(Record.read(state_dir))
     for client in clients:
         parts = client.gets(at, relay)
-        plan.changes[client.title] = [
-            change for part in parts for change in _take(part, client, plan)
-        ]
+        plan.changes[client.title] = [one for part in parts for one in changes(part, client, plan)]
     return plan
 
 
 # One file --------------------------------------------------------------------------------
 
 
-def _put(part: Document | OwnFile, client: AgentClient, plan: InstallPlan) -> Change:
+def _put(part: Document | OwnFile, client: AgentClient, plan: InstallPlan) -> Iterator[Change]:
     if isinstance(part, OwnFile):
-        return _put_own(part, client, plan)
+        yield _put_own(part, client, plan)
+        return
     before = _current(part.path, plan)
     known = plan.record.of(part.path)
     with _refusing(part.path):
@@ -126,7 +131,7 @@ def _put(part: Document | OwnFile, client: AgentClient, plan: InstallPlan) -> Ch
             after, made = one.put(after)
             known.made += [list(path) for path in made if list(path) not in known.made]
     said = [one.said() for one in part.parts if not isinstance(one, Needed)]
-    return Change(part.path, said, before, f"{mark}{after}".encode())
+    yield Change(part.path, said, before, f"{mark}{after}".encode())
 
 
 def _put_own(part: OwnFile, client: AgentClient, plan: InstallPlan) -> Change:

@@ -1,7 +1,7 @@
 """What an installation has made from nothing: files, directories, and containers in documents.
 
 An empty object that was there before looks like one that was made, and stays when the rest is
-taken away; only this record tells them apart. It lies in the state directory while anything is
+taken away; only this record knows which is which. It lies in the state directory while anything is
 installed. Losing it loses nothing but that: what is ours is known without it.
 """
 

@@ -53,7 +53,8 @@ class StrictModel(BaseModel):
     """Base of every request, body or query.
 
     Unknown names are refused and nothing is converted: `"3"` is no number and `1` is
-    no boolean. null for an optional field is its absence. A face whose values all arrive as text validates with `strict=False`.
+    no boolean. null for an optional field is its absence. A face whose values all arrive as
+    text validates with `strict=False`.
     """
 
     model_config = ConfigDict(
@@ -70,7 +71,7 @@ class StrictModel(BaseModel):
 
     @model_validator(mode="after")
     def _forget_nulls(self) -> Self:
-        """Who asks which fields were given is not told of those."""
+        """`model_fields_set` does not name those."""
         if self.null_is_absence:
             fields = type(self).model_fields
             for name in [name for name in self.model_fields_set if getattr(self, name) is None]:

@@ -24,7 +24,7 @@ def require_allowed(
 
     Symbolic links count as where they lead to. Nothing need be there.
     """
-    if not _is_allowed(settings, os.path.realpath(path)):
+    if not is_allowed(settings, os.path.realpath(path)):
         raise _refused(settings, field, path, refusal)
 
 
@@ -37,13 +37,13 @@ def require_allowed_interpreter(settings: Settings, path: str) -> None:
     if os.path.abspath(path) in (os.path.abspath(own), os.path.abspath(sys.executable)):
         return
     folder, name = os.path.split(os.path.abspath(path))
-    if not _is_allowed(settings, os.path.join(os.path.realpath(folder), name)):
+    if not is_allowed(settings, os.path.join(os.path.realpath(folder), name)):
         raise _refused(settings, "python_path", path)
 
 
 def first_allowed(settings: Settings, field: str, *paths: str) -> list[str]:
     """Those of the paths that are allowed; raises InvalidRequest if none is."""
-    allowed = [path for path in paths if _is_allowed(settings, os.path.realpath(path))]
+    allowed = [path for path in paths if is_allowed(settings, os.path.realpath(path))]
     if not allowed:
         raise _refused(settings, field, paths[0])
     return allowed
@@ -58,7 +58,8 @@ def named_path(
     return found
 
 
-def _is_allowed(settings: Settings, real_path: str) -> bool:
+def is_allowed(settings: Settings, real_path: str) -> bool:
+    """Whether a path without symbolic links lies below a root, if there are any."""
     roots = [os.path.realpath(root.expanduser()) for root in settings.allowed_roots]
     return not roots or any(Path(real_path).is_relative_to(root) for root in roots)
 

@@ -227,7 +227,7 @@ class Adapter:
             return  # it ended; its end is an event of its own
 
     async def _ended(self, run: PerlRun) -> None:
-        # Its beginning is told first, and all that a client says before the program may run: one
+        # Its beginning is said first, and all that a client says before the program may run: one
         # that ends while Perl compiles it would otherwise end the conversation in between.
         await run.opened.wait()
         if self._run is run:

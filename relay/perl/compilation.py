@@ -1,4 +1,4 @@
-"""Why Perl gave up compiling: by its own words, since it tells nobody else.
+"""Why Perl gave up compiling: by its own words, since nothing else says it.
 
 Pure. Knows the messages of `perldiag` that are about the program's text. A program that ends by
 `exit` or `die` in a BEGIN block, or by a module that is missing or broken, ran, and is not meant.

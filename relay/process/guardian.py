@@ -272,7 +272,7 @@ def limit(limits: dict[str, int]) -> None:
     if "processes" in limits:
         soft, hard = r.getrlimit(r.RLIMIT_NPROC)
         r.setrlimit(r.RLIMIT_NPROC, (1, hard))
-        if _can_fork():  # root is held to none, and is not told so
+        if _can_fork():  # root is held to none, without an error
             raise OSError(errno.ENOTSUP, "processes")
         r.setrlimit(r.RLIMIT_NPROC, (soft, hard))
         _bound(r.RLIMIT_NPROC, threads_of(os.getuid()) + limits["processes"])

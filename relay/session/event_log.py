@@ -50,8 +50,8 @@ class EventSlice(NamedTuple):
     """What a reader gets.
 
     `next_seq` is the `after` of the next read; `dropped` counts the events, of any type, that are
-    lost between the reader's `after` and that. A reader who wants no output is not told of output
-    that went while everything else stayed.
+    lost between the reader's `after` and that. For a reader who wants no output, output does
+    not count that went while everything else stayed.
     """
 
     events: list[Event]

@@ -1,6 +1,7 @@
 """What a debugger says of source without a program: lines with code, and texts that parse.
 
-The shapes of the answers, and the error of a launch that they lead to. Which tool found them is the debugger's affair.
+The shapes of the answers, and the error of a launch that they lead to. Which tool found them is
+the debugger's affair.
 """
 
 from __future__ import annotations

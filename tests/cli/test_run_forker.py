@@ -18,8 +18,8 @@ import psutil
 import pytest
 import trio
 
-from relay.faces.cli.run_offer import offer_runs
 from relay.quick_shell import RUN_SOCKET
+from relay.serving import offer_runs
 from tests.e2e.served import Served, served, until
 from tests.programs import Program
 from tests.relays import environment

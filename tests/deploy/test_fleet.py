@@ -11,6 +11,7 @@ import httpx
 import trio
 
 from tests.deploy.fleet import IDS, SECONDS, Fleet, needs_haproxy, running_fleet
+from tests.mcp.client import ACCEPTS, INITIALIZE
 from tests.programs import Program
 
 pytestmark = needs_haproxy
@@ -21,18 +22,6 @@ LOOP = """
         number += 1  # @add
     print("counted", number)
 """
-
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
-ACCEPTS = {"Accept": "application/json, text/event-stream"}
 
 
 def data(answer: httpx.Response) -> Any:

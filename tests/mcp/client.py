@@ -14,6 +14,20 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.relays import environment
 
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+"""The first message over HTTP, for tests that send it by hand, with the headers ACCEPTS."""
+
+ACCEPTS = {"Accept": "application/json, text/event-stream"}
+
 
 class Client:
     """An initialized MCP session with a relay."""

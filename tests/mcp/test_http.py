@@ -14,7 +14,7 @@ from relay import Settings
 from tests.e2e.api import Api
 from tests.e2e.conftest import running_relay
 from tests.e2e.test_attach import LOOP, free_port, lives_on, target
-from tests.mcp.client import over_http
+from tests.mcp.client import ACCEPTS, INITIALIZE, over_http
 from tests.programs import Program
 
 COUNT = """
@@ -31,18 +31,6 @@ DEADLINE = 60
 
 # The official client leaves its response streams to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning")
-
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
-ACCEPTS = {"Accept": "application/json, text/event-stream"}
 
 
 def root(api: Api) -> str:

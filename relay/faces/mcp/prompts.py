@@ -22,7 +22,7 @@ _NAME = re.compile(r"\{(\w+)\}")
 
 
 class Argument(NamedTuple):
-    """What a prompt is told."""
+    """A value that the person gives."""
 
     name: str
     description: str

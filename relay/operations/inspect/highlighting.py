@@ -26,7 +26,7 @@ async def highlighted(path: str, lines: Sequence[str]) -> Sequence[Sequence[Span
     return await trio.to_thread.run_sync(_spans, PurePath(path).name, text, abandon_on_cancel=True)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)  # the spans of a long source take some ten megabytes
 def _spans(name: str, text: str) -> Sequence[Sequence[Span]] | None:
     # Imported by the first who asks: programs without a page never do.
     from pygments.lexers import get_lexer_for_filename

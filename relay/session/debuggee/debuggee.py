@@ -233,7 +233,7 @@ class Debuggee:
     async def leave_adapter(self) -> None:
         """The program has ended: the adapter, which only waits to be left, may go.
 
-        A start that is under way is heard to its end: it is what tells how the program began.
+        A start that is under way comes to its end first: it is what says how the program began.
         """
         assert self.link is not None
         with trio.move_on_after(HANG_UP_GRACE):

@@ -5,12 +5,12 @@ import { Table } from "./table.js";
 import { html, useState } from "./vendor/htm-preact.js";
 
 export function Questions({ session, frame, one }) {
-  const [answer, tell] = useState(null);
+  const [answer, setAnswer] = useState(null);
   const expression = one.evaluate_name ?? one.name;
   const ask = async (verb, body, show) => {
-    tell("…");
+    setAnswer("…");
     const found = await session.run(verb, { expression, frame_id: frame.id, ...body });
-    tell(found ? show(found) : null);
+    setAnswer(found ? show(found) : null);
   };
   const set = (event) => {
     event.preventDefault();
@@ -26,7 +26,7 @@ export function Questions({ session, frame, one }) {
       Stop when it changes</button>
     <button onClick=${() => session.run("watch", { expression }).then(() => session.refresh())}>Watch</button>
     ${one.variables_reference > 0 &&
-    html`<button onClick=${() => tell(html`<${Table} session=${session} one=${one} />`)}>Table</button>`}
+    html`<button onClick=${() => setAnswer(html`<${Table} session=${session} one=${one} />`)}>Table</button>`}
     <form onSubmit=${set}><input name="value" aria-label="New value of ${one.name}" placeholder="new value" required
       spellcheck="false" /><button>Set</button></form>
     <p class="whole">${one.value}${one.truncated ? " …" : ""}</p>

@@ -28,7 +28,7 @@ function Item({ one, chosen }) {
 }
 
 function NewSession({ relay }) {
-  const [error, tell] = useState(null);
+  const [error, setError] = useState(null);
   const submit = async (event) => {
     event.preventDefault();
     const given = new FormData(event.target);
@@ -36,10 +36,10 @@ function NewSession({ relay }) {
     try {
       const launch = { script: given.get("script"), args, stop_on_entry: true, stop_on_exception: "uncaught" };
       const made = await post("/sessions", { launch });
-      tell(null);
+      setError(null);
       go({ session: made.session_id, frame: null, entry: null, thread: null });
     } catch (refused) {
-      tell(refused.message);
+      setError(refused.message);
       // What did not start is of no use here.
       if (refused.details?.session_id) await remove(`/sessions/${refused.details.session_id}`).catch(() => null);
     }

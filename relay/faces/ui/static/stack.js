@@ -5,11 +5,11 @@ import { html, useState } from "./vendor/htm-preact.js";
 
 export function Stack({ session, here, frame }) {
   const frames = session.stack?.frames ?? [];
-  const [traced, tell] = useState(null);
+  const [traced, setTraced] = useState(null);
   const trace = async () => {
-    tell("Runs to the next call…");
+    setTraced("Runs to the next call…");
     const found = await session.run("trace", { function: frame.name.split(".").at(-1), wait: 60 });
-    tell(found ? found.text || found.reason : null);
+    setTraced(found ? found.text || found.reason : null);
   };
   return html`<section class="stack" aria-label="Stack">
     <h2>Stack</h2>

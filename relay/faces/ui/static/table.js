@@ -30,13 +30,13 @@ async function rowsFrom(session, one, offset) {
 
 export function Table({ session, one }) {
   const [shown, show] = useState({ rows: [], next: 0 });
-  const [error, tell] = useState(null);
+  const [error, setError] = useState(null);
   const more = async () => {
     try {
       const found = await rowsFrom(session, one, shown.next);
       show((old) => ({ rows: [...old.rows, ...found.rows], next: found.next }));
     } catch (refused) {
-      if (refused.name !== "AbortError") tell(refused.message);
+      if (refused.name !== "AbortError") setError(refused.message);
     }
   };
   useEffect(() => void more(), []);

@@ -4,11 +4,11 @@ import { go } from "./place.js";
 import { html, useEffect, useState } from "./vendor/htm-preact.js";
 
 export function Threads({ session, here }) {
-  const [report, tell] = useState(null);
-  useEffect(() => tell(null), [session.stop]);
+  const [report, setReport] = useState(null);
+  useEffect(() => setReport(null), [session.stop]);
   const hang = async () => {
     const found = await session.run("hang-report", {});
-    tell(found?.report ?? null);
+    setReport(found?.report ?? null);
   };
   return html`<section class="threads" aria-label="Threads">
     <h2>Threads</h2>

@@ -35,14 +35,14 @@ const childrenOf = (session, reference) => (offset) =>
 function Children({ session, frame, page, level }) {
   const [items, show] = useState([]);
   const [more, expect] = useState(false);
-  const [error, tell] = useState(null);
+  const [error, setError] = useState(null);
   const load = async (offset) => {
     try {
       const found = await page(offset);
       show((old) => (offset ? [...old, ...found.items] : found.items));
       expect(found.has_more && { shown: offset + found.items.length, total: found.total });
     } catch (refused) {
-      if (refused.name !== "AbortError") tell(refused.message);
+      if (refused.name !== "AbortError") setError(refused.message);
     }
   };
   useEffect(() => void load(0), []);
