@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+import trio
+import trio.testing
 
+from relay import Settings, open_relay
+from relay.models.creating import CreateSession
+from relay.models.launch import LaunchRequest
+from relay.operations.sessions.creating import create_session
+from relay.operations.sessions.launching import launch
+from relay.operations.sessions.stop_wait import until_it_stands
+from relay.session.state.stop import Stop
 from tests.e2e.api import Api
 from tests.programs import Program
 
@@ -37,3 +46,22 @@ async def test_every_resume_is_answered(
         at = await session.resume()
         assert (at["status"], at["stop_reason"]) == ("paused", "breakpoint"), at
         assert (await session.evaluate("6 * 7"))["result"] == "42"
+
+
+async def test_a_stop_that_is_over_at_once_is_no_answer(
+    settings: Settings, program: Callable[..., Program]
+) -> None:
+    """A thread stops as a resume is under way that lets it go, too: the wait goes on."""
+    spin = program("import time\nwhile True:\n    time.sleep(60)  # @sleeps\n")
+    async with open_relay(settings) as hub, trio.open_nursery() as nursery:
+        session = hub.get((await create_session(hub, body=CreateSession())).session_id)
+        await launch(session, body=LaunchRequest(script=spin.text))
+        stop, cursor = Stop(0, 1, "breakpoint", None), session.events.last_seq
+        with trio.fail_after(30):
+            nursery.start_soon(until_it_stands, session, cursor)
+            await trio.testing.wait_all_tasks_blocked()
+            session.program_events.stopped(stop)
+            session.program_events.resumed(1)  # nobody has looked yet
+            await trio.testing.wait_all_tasks_blocked()
+            assert nursery.child_tasks, "it has answered with a program that runs"
+            session.program_events.stopped(stop)

@@ -32,12 +32,13 @@ from relay.models.execution import ContinueRequest
 from relay.models.launch import LaunchRequest
 from relay.models.sessions import SessionSettings
 from relay.models.watches import WatchesQuery, WatchRequest
-from relay.operations.execution.stepping import STOPS, continue_execution
+from relay.operations.execution.stepping import continue_execution
 from relay.operations.inspect.watches import add_watch, list_watches
 from relay.operations.report.stop_report import gather
 from relay.operations.sessions.ending import terminate
 from relay.operations.sessions.launching import launch
 from relay.operations.sessions.sessions import adapter_of, open_session
+from relay.operations.sessions.stop_wait import STOPS
 
 if TYPE_CHECKING:
     from relay.faces.cli.run_trace import TraceQuestion

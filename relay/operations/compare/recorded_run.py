@@ -18,10 +18,11 @@ from relay.models.launch import LaunchRequest
 from relay.models.sessions import SessionSettings
 from relay.operations.execution.calls import focus_of
 from relay.operations.execution.output_tap import feed
-from relay.operations.execution.stepping import STOPS, continue_execution
+from relay.operations.execution.stepping import continue_execution
 from relay.operations.output.reading import last_words
 from relay.operations.sessions.launching import launch
 from relay.operations.sessions.sessions import open_session
+from relay.operations.sessions.stop_wait import STOPS
 from relay.session.state.program_run import WantedCalls
 
 

@@ -31,8 +31,8 @@ from relay.operations.report.blocked import (
     until_stop_or_blocked,
     why_not_paused,
 )
-from relay.operations.report.blocked import STOPS as STOPS
 from relay.operations.sessions.sessions import change_view, failure_fields, location_view
+from relay.operations.sessions.stop_wait import until_it_stands
 from relay.session.inspector import Extra
 from relay.session.session import Session
 from relay.session.state.journey import leg_of, setting_of
@@ -257,7 +257,7 @@ async def settle(
     """Where the program stands at its next stop or exit, or when the wait is over."""
     wait = default_wait if body.wait is None else body.wait
     if wait:
-        await session.events.wait(cursor, types=STOPS, timeout=wait)
+        await until_it_stands(session, cursor, wait)
     return await present_result(session, body, cursor)
 
 

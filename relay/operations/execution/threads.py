@@ -22,7 +22,8 @@ from relay.models.resource import Location
 from relay.models.threads import ThreadRequest, ThreadResult, ThreadStackQuery, ThreadState
 from relay.operations.execution.stepping import STEP_WAIT, pause_execution, present_result
 from relay.operations.inspect.inspection import get_stack_trace, inspector_of
-from relay.operations.report.blocked import PATIENCE, STOPS
+from relay.operations.report.blocked import PATIENCE
+from relay.operations.sessions.stop_wait import STOPS
 from relay.session.dap.stack import top_frame
 from relay.session.debugger import Ability
 from relay.session.inspector import Inspector

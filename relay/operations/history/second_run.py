@@ -19,8 +19,9 @@ from relay.actions import Action
 from relay.dap.lifecycle import Phase
 from relay.errors import InvalidSessionState, RelayError
 from relay.models.execution import StepOutRequest, StepRequest
-from relay.operations.execution.stepping import STOPS, resume_all, step_into, step_out, step_over
+from relay.operations.execution.stepping import resume_all, step_into, step_out, step_over
 from relay.operations.output.reading import last_words
+from relay.operations.sessions.stop_wait import until_it_stands
 from relay.session.dap.breakpoint_sync import (
     send_breakpoints,
     send_exception_filters,
@@ -127,7 +128,7 @@ def _fresh(setting: Setting) -> list[Any]:
 
 async def _arrival(hidden: Session, cursor: int) -> Place:
     """The stop that comes after event number `cursor`."""
-    await hidden.events.wait(cursor, types=STOPS)
+    await until_it_stands(hidden, cursor)
     if hidden.phase is not Phase.PAUSED or hidden.stop is None:
         raise OtherwiseError(_how_it_ended(hidden))
     return Place.of(hidden.stop)

@@ -17,6 +17,7 @@ from relay.models.execution import BlockedThread
 from relay.models.hangs import HangReport, HangThread
 from relay.models.resource import Location
 from relay.operations.hangs.hang_report import hang_facts, report_of
+from relay.operations.sessions.stop_wait import STOPS
 from relay.session.debugger import Ability
 from relay.session.session import Session
 
@@ -40,7 +41,6 @@ HOLDS_ALL = (
 TEXT_SHARE = 3
 """The text of what is waited for takes one part of so many of an answer."""
 
-STOPS = frozenset({"stopped", "terminated"})
 _FRAMES, _LOCALS, _TASKS = 10, 10, 20
 
 

@@ -1,15 +1,34 @@
-"""Wait until a program needs somebody: it stops, ends, or waits for its standard input.
+"""Wait until a program stands, or needs somebody: it stops, ends, or waits for its standard input.
 
-For faces whose client cannot be informed of an event later. Source: contract, section 8 (MCP).
+The latter for faces whose client cannot be informed of an event later. Source: contract,
+sections 4 and 8 (MCP).
 """
 
 from __future__ import annotations
 
+import math
+
 import trio
 
+from relay.dap.lifecycle import Phase
 from relay.session.session import Session
 
+STOPS = frozenset({"stopped", "terminated"})
+
 CALLS_FOR_SOMEBODY = frozenset({"stopped", "terminated", "input_requested"})
+
+
+async def until_it_stands(session: Session, after: int, wait: float = math.inf) -> None:
+    """Until an event above number `after` says that the program stands or has ended, and it does.
+
+    Waits for at most `wait` seconds. Where threads meet breakpoints together, the stop of one can
+    be over before anybody looks: the resume that was sent ahead of it lets all of them go.
+    """
+    with trio.move_on_after(wait):
+        while event := await session.events.wait(after, types=STOPS):
+            if session.phase is not Phase.RUNNING:
+                return
+            after = event.seq
 
 
 async def until_stop(session: Session, after: int, wait: float) -> bool:

@@ -47,11 +47,11 @@ from relay.models.tool import (
 )
 from relay.operations.breakpoints.placing import place
 from relay.operations.execution.run_to import run_to
-from relay.operations.execution.stepping import STOPS
 from relay.operations.project_paths import inside
 from relay.operations.sessions.ending import RESTARTABLE, restart
 from relay.operations.sessions.launching import check_launch
 from relay.operations.sessions.sessions import open_session
+from relay.operations.sessions.stop_wait import until_it_stands
 from relay.session.dap.breakpoint_sync import send_breakpoints
 from relay.session.debuggee.exit_text import describe_exit
 from relay.session.session import Session
@@ -195,7 +195,7 @@ async def _go(session: Session, spot: Breakpoint) -> None:
         request = RunToRequest(file=spot.path, line=spot.line, wait=RUN_SECONDS)
         await run_to(session, body=request)
     else:
-        await session.events.wait(cursor, types=STOPS, timeout=RUN_SECONDS)
+        await until_it_stands(session, cursor, RUN_SECONDS)
 
 
 async def _begin(session: Session, spot: Breakpoint) -> None:
