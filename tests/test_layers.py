@@ -310,7 +310,7 @@ def test_debuggers_are_imported_by_the_hub_only() -> None:
         "hub.py": ("relay.debuggers.known.known_debuggers",),
         # Before there is a hub: importing one takes longer than starting a debuggee.
         "begun_ahead.py": ("relay.debuggers.ahead.begin_python",),
-        "redaction/rules.py": (f"{probe}credentials", f"{probe}secrets"),
+        "redaction/rules.py": (f"{probe}values.credentials", f"{probe}values.secrets"),
     }
 
     def imported(path: Path) -> list[str]:
@@ -321,6 +321,20 @@ def test_debuggers_are_imported_by_the_hub_only() -> None:
 
     others = [path for path in EVERY if not name_of(path).startswith("debuggers/")]
     assert faults(others, imported) == {}
+
+
+def test_a_private_name_is_its_file_s_own() -> None:
+    """What another file needs has a name for everybody."""
+
+    def taken(path: Path) -> list[str]:
+        return named(
+            one
+            for one in imports(path)
+            if re.fullmatch("_[A-Za-z].*", one.module.split(".")[-1])
+            and one.module.startswith("relay.")
+        )
+
+    assert faults(EVERY, taken) == {}
 
 
 def test_the_names_of_debuggers_and_faces_are_found() -> None:

@@ -1,6 +1,6 @@
 """Redaction: what a session's settings say of secrets, applied to what the relay itself shows.
 
-Values are masked in the debuggee (see `probe/secrets.py`); output, arguments and environments here.
+Values are masked in the debuggee (see `probe/values/secrets.py`); output, arguments and environments here.
 """
 
 from __future__ import annotations

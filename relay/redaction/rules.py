@@ -6,7 +6,7 @@ with its other code; this module is the way to them for everybody else.
 
 from __future__ import annotations
 
-from relay.debuggers.debugpy.debuggee.probe.credentials import (
+from relay.debuggers.debugpy.debuggee.probe.values.credentials import (
     CREDENTIAL_MASK,
     credential_spans,
     last_word_from,
@@ -15,7 +15,7 @@ from relay.debuggers.debugpy.debuggee.probe.credentials import (
     open_password,
     without_credentials,
 )
-from relay.debuggers.debugpy.debuggee.probe.secrets import (
+from relay.debuggers.debugpy.debuggee.probe.values.secrets import (
     DEFAULT_PATTERNS,
     MASK,
     is_pattern,

@@ -15,7 +15,7 @@ FOLDERS = ("_pydevd_bundle", "_pydev_bundle", "_pydevd_sys_monitoring")
 OBJECTS = frozenset({"py_db", "pydevd", "info"})
 """Variables and attributes that are so called hold objects of pydevd's everywhere."""
 
-BY_CALL = frozenset({"debugger", "_events_module"})
+BY_CALL = frozenset({"debugger", "events_module"})
 TAKE_A_NAME = frozenset({"getattr", "hasattr", "setattr", "patch", "is_patched"})
 COMMON = frozenset().union(
     *map(dir, (dict, list, str, set, type, threading.Thread, threading.Event(), queue.Queue))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from relay.debuggers.debugpy.debuggee.probe import guard
 from relay.debuggers.debugpy.debuggee.probe.failures import listening
+from relay.debuggers.debugpy.debuggee.probe.process import guard
 
 
 @pytest.fixture(autouse=True)

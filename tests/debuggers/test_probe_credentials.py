@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relay.debuggers.debugpy.debuggee.probe.credentials import (
+from relay.debuggers.debugpy.debuggee.probe.values.credentials import (
     credential_spans,
     last_word_from,
     open_from,

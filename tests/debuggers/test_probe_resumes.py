@@ -10,7 +10,8 @@ from pathlib import Path
 import debugpy
 import pytest
 
-from relay.debuggers.debugpy.debuggee.probe import references, resumes
+from relay.debuggers.debugpy.debuggee.probe.stops import resumes
+from relay.debuggers.debugpy.debuggee.probe.values import references
 
 VENDORED = Path(debugpy.__file__).parent / "_vendored" / "pydevd"
 

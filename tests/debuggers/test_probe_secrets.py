@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from relay.config import ConfigurationError, load_settings
-from relay.debuggers.debugpy.debuggee.probe.secrets import (
+from relay.debuggers.debugpy.debuggee.probe.values.secrets import (
     DEFAULT_PATTERNS,
     names_in,
     scrub,

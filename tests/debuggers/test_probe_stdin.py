@@ -13,7 +13,7 @@ import pytest
 from relay.debuggers.debugpy.debuggee import probe
 from tests.debuggers.bootstrap_runner import PYENV
 
-PROBE = Path(probe.__file__).with_name("stdin.py")
+PROBE = Path(probe.__file__).with_name("process") / "stdin.py"
 VERSIONS = ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
 INTERPRETERS = [p for v in VERSIONS for p in sorted(PYENV.glob(f"{v}.*/bin/python"))[-1:]]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from relay.debuggers.debugpy.debuggee import probe
 from relay.debuggers.debugpy.debuggee.probe import entry
-from relay.debuggers.debugpy.debuggee.probe.pydevd_names import NEEDS
+from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import NEEDS
 from relay.debuggers.debugpy.debuggee.pydevd import child as pydevd_child
 from relay.debuggers.debugpy.debuggee.pydevd import load as pydevd_load
 from tests.debuggers.pydevd_uses import Uses, words_of_pydevd

@@ -15,7 +15,7 @@ import httpx
 import pytest
 import trio
 
-from relay.debuggers.debugpy.debuggee.probe.ending import LAST_WORDS_SECONDS
+from relay.debuggers.debugpy.debuggee.probe.process.ending import LAST_WORDS_SECONDS
 from tests.e2e.api import Api, Refused
 from tests.programs import Program
 

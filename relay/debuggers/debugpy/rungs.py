@@ -269,7 +269,7 @@ def _for_greenlets(interpreter: Interpreter, program: Program) -> dict[str, str]
 
 
 def children_spec(join_port: str, *, workers_only: bool) -> dict[str, str]:
-    """What a debuggee has to know for its children to join: see `probe/inherit.py`.
+    """What a debuggee has to know for its children to join: see `probe/process/inherit.py`.
 
     join_port: path of the Unix socket on which they speak DAP, the same on every rung. workers_only:
     of all children those of multiprocessing and pytest-xdist, which run a part of the program.

@@ -1,6 +1,6 @@
 """Joins the session of the program that started this one, then leaves without a trace.
 
-Found by a new interpreter on its PYTHONPATH, see `probe/inherit.py`; run by whatever Python it is.
+Found by a new interpreter on its PYTHONPATH, see `probe/process/inherit.py`; run by whatever Python it is.
 The program's own sitecustomize is run afterwards, or missed as it would have been.
 """
 

@@ -16,65 +16,72 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe import PARTS
-    from relay.debuggers.debugpy.debuggee.probe.assignment import set_expression, set_variable
-    from relay.debuggers.debugpy.debuggee.probe.breakpoints import hits
-    from relay.debuggers.debugpy.debuggee.probe.calls import calls_read, calls_start
-    from relay.debuggers.debugpy.debuggee.probe.captures import report_captures, set_captures
-    from relay.debuggers.debugpy.debuggee.probe.data_breakpoints import (
-        data_change,
-        data_delete,
-        data_set,
-        data_states,
-    )
-    from relay.debuggers.debugpy.debuggee.probe.evaluation import evaluate
-    from relay.debuggers.debugpy.debuggee.probe.exceptions import exception
+    from relay.debuggers.debugpy.debuggee.probe.calls.recordings import calls_read, calls_start
     from relay.debuggers.debugpy.debuggee.probe.failures.watching import watch_failures
-    from relay.debuggers.debugpy.debuggee.probe.functions import (
-        function_places,
-        set_function_breakpoints,
+    from relay.debuggers.debugpy.debuggee.probe.frames.assignment import (
+        set_expression,
+        set_variable,
     )
-    from relay.debuggers.debugpy.debuggee.probe.guard import (
+    from relay.debuggers.debugpy.debuggee.probe.frames.evaluation import evaluate
+    from relay.debuggers.debugpy.debuggee.probe.frames.modules import (
+        loaded_modules,
+        modules,
+        source,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.frames.report import report
+    from relay.debuggers.debugpy.debuggee.probe.frames.returns import return_values
+    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import scopes
+    from relay.debuggers.debugpy.debuggee.probe.frames.snapshot import snapshot
+    from relay.debuggers.debugpy.debuggee.probe.frames.static_lookup import completions, hover
+    from relay.debuggers.debugpy.debuggee.probe.hooks.install import install
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import (
         Interrupted,
         TroubleError,
         exception_line,
     )
-    from relay.debuggers.debugpy.debuggee.probe.hang import hang_report
-    from relay.debuggers.debugpy.debuggee.probe.inherit import debug_children
-    from relay.debuggers.debugpy.debuggee.probe.install import install
-    from relay.debuggers.debugpy.debuggee.probe.interrupts import RunningCall, interrupt
-    from relay.debuggers.debugpy.debuggee.probe.modules import loaded_modules, modules, source
-    from relay.debuggers.debugpy.debuggee.probe.pages import variables
-    from relay.debuggers.debugpy.debuggee.probe.raises import (
+    from relay.debuggers.debugpy.debuggee.probe.process.inherit import debug_children
+    from relay.debuggers.debugpy.debuggee.probe.process.interrupts import RunningCall, interrupt
+    from relay.debuggers.debugpy.debuggee.probe.process.stdin import watch_input
+    from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import hits
+    from relay.debuggers.debugpy.debuggee.probe.stops.captures import report_captures, set_captures
+    from relay.debuggers.debugpy.debuggee.probe.stops.exceptions import exception
+    from relay.debuggers.debugpy.debuggee.probe.stops.functions import (
+        function_places,
+        set_function_breakpoints,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.stops.raises import (
         exception_condition,
         limit_exceptions,
         refine_exceptions,
     )
-    from relay.debuggers.debugpy.debuggee.probe.references import references, release
-    from relay.debuggers.debugpy.debuggee.probe.report import report
-    from relay.debuggers.debugpy.debuggee.probe.returns import return_values
-    from relay.debuggers.debugpy.debuggee.probe.scopes import scopes
-    from relay.debuggers.debugpy.debuggee.probe.secrets import configure, reveal_in_call
-    from relay.debuggers.debugpy.debuggee.probe.snapshot import snapshot
-    from relay.debuggers.debugpy.debuggee.probe.static_lookup import completions, hover
-    from relay.debuggers.debugpy.debuggee.probe.stdin import watch_input
-    from relay.debuggers.debugpy.debuggee.probe.tasks import tasks
-    from relay.debuggers.debugpy.debuggee.probe.threads import (
+    from relay.debuggers.debugpy.debuggee.probe.stops.threads import (
         jump_lines,
         resume_all,
         resume_thread,
         thread_states,
     )
-    from relay.debuggers.debugpy.debuggee.probe.trace import (
+    from relay.debuggers.debugpy.debuggee.probe.trace.traces import (
         trace_functions,
         trace_read,
         trace_start,
     )
-    from relay.debuggers.debugpy.debuggee.probe.write_history import (
+    from relay.debuggers.debugpy.debuggee.probe.values.pages import variables
+    from relay.debuggers.debugpy.debuggee.probe.values.references import references, release
+    from relay.debuggers.debugpy.debuggee.probe.values.secrets import configure, reveal_in_call
+    from relay.debuggers.debugpy.debuggee.probe.values.writers import learn_array
+    from relay.debuggers.debugpy.debuggee.probe.waits.hang import hang_report
+    from relay.debuggers.debugpy.debuggee.probe.waits.tasks import tasks
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import (
+        data_change,
+        data_delete,
+        data_set,
+        data_states,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_history import (
         watch_writes,
         write_question,
         written,
     )
-    from relay.debuggers.debugpy.debuggee.probe.writers import learn_array
 
 
 def _load_parts() -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import listen
-    from relay.debuggers.debugpy.debuggee.probe.types import exact
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
 
 def listen_to_loops() -> None:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_threads import fail_unread_results
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed, has_debugger
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.steps import end_step
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.stops.steps import end_step
 
 _audited: list[bool] = []
 _listens: list[bool] = []

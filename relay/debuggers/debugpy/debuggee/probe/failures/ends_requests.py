@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way, listen
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.types import exact
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
 _LONGEST_REQUEST = 200
 

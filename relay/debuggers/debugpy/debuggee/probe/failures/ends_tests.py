@@ -18,8 +18,8 @@ if TYPE_CHECKING:
         keep_time_limits,
         lift_time_limit,
     )
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt, frame_at
-    from relay.debuggers.debugpy.debuggee.probe.types import exact
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
 _LONGEST_EXPLANATION = 2000
 

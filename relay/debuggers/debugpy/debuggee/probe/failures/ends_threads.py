@@ -14,8 +14,8 @@ if TYPE_CHECKING:
         calling_frame,
         error_under_way,
     )
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.types import exact
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
 
 def listen_to_threads() -> None:

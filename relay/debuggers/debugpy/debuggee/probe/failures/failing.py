@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.post_mortem import PostMortem, suspend
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import remote_entries
-    from relay.debuggers.debugpy.debuggee.probe.frames import (
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger,
         debugger_threading,
         is_debugger_file,
     )
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.raises import is_wanted_exception
-    from relay.debuggers.debugpy.debuggee.probe.types import exact, mro_of
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.stops.raises import is_wanted_exception
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact, mro_of
 
 _MOST_KEPT = 20
 _MOST_LEAVES = 50

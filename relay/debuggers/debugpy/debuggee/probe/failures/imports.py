@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
 
 # Under the name of the file that Python leaves out of the tracebacks of failed imports.
 _LOADER = """\

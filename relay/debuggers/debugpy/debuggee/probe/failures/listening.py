@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.debuggers.debugpy.debuggee.probe.frames import is_debugger_file
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
 
 
 def listen(

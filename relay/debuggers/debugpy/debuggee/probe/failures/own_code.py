@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
 
 _INSTALLED = frozenset(("site-packages", "dist-packages", "node_modules", ".tox", ".nox"))
 _own_roots: list[str] = []
@@ -27,12 +27,10 @@ def is_own_path(path: str) -> bool:
     if "ipykernel_" in path or path.startswith("<ipython-input-"):
         return True
     real = os.path.abspath(path) if path[:1] != "<" else path
-    return any(
-        real.startswith(root) and not _is_installed(real[len(root) :]) for root in _own_roots
-    )
+    return any(real.startswith(root) and not is_installed(real[len(root) :]) for root in _own_roots)
 
 
-def _is_installed(inside: str) -> bool:
+def is_installed(inside: str) -> bool:
     parts = inside.split(os.sep)
     if not _INSTALLED.isdisjoint(parts):
         return True

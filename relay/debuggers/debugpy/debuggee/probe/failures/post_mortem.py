@@ -11,7 +11,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import own_frame
     from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import (
         TracebackEntry,
@@ -22,14 +21,15 @@ if TYPE_CHECKING:
         traceback_here,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.rewritten import original_traceback
-    from relay.debuggers.debugpy.debuggee.probe.frames import (
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         client_path,
         debugger,
         debugger_threading,
         is_debugger_file,
     )
-    from relay.debuggers.debugpy.debuggee.probe.guard import TroubleError, attempt, frame_at
-    from relay.debuggers.debugpy.debuggee.probe.patches import patch
+    from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
+    from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt, frame_at
 
 _FAILURE_EVENT = "relayFailure"
 _EXCEPTION_BREAK = 122  # pydevd's CMD_ADD_EXCEPTION_BREAK, by which it knows the reason

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from relay.debuggers.debugpy.debuggee.probe.opcodes import HAS_TABLE, handler_table
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import HAS_TABLE, handler_table
 
 _MOST_ENTRIES = 2000
 """A recursion without an end has a traceback of a thousand frames and more."""

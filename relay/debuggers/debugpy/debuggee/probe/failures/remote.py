@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import calling_frame
     from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import TracebackEntry
-    from relay.debuggers.debugpy.debuggee.probe.guard import frame_at
-    from relay.debuggers.debugpy.debuggee.probe.types import name_of
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
+    from relay.debuggers.debugpy.debuggee.probe.values.types import name_of
 
 _FRAME_LINE = re.compile(r'^  File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
 

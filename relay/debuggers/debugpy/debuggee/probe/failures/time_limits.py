@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
-    from relay.debuggers.debugpy.debuggee.probe.frames import debugger
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.tracing import is_tracing_needed
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_tracing_needed
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
 
 
 def keep_time_limits() -> None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failures_stop
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import own_roots
     from relay.debuggers.debugpy.debuggee.probe.failures.rewritten import listen_to_rewriting
-    from relay.debuggers.debugpy.debuggee.probe.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.pydevd_names import can
+    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import can
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
 
 _listening: list[bool] = []
 

@@ -1,0 +1,113 @@
+"""How own calls are recorded from the interpreter's events: by `sys.monitoring`, on 3.12 and later.
+
+A tool number of our own. The beginning of each function is an event once; of those that are not
+meant never again. Returns and yields are events of own code only; what an exception leaves is one
+of all code, since the interpreter has no such event for one code alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.calls.record import CallRecord
+    from relay.debuggers.debugpy.debuggee.probe.calls.values import brief_error
+    from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import (
+        MONITORING,
+        give_back_tool,
+        take_tool,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
+
+_CALL_EVENTS = ("PY_START", "PY_RETURN", "PY_YIELD", "PY_UNWIND")
+
+
+class CallsMonitor:
+    """The events of one recording."""
+
+    def __init__(self, record: CallRecord) -> None:
+        self.record, self.tool = record, -1
+
+    def start(self) -> bool:
+        """False if others have all tool numbers."""
+        self.tool = take_tool("calls")
+        if self.tool < 0:
+            return False
+        events = MONITORING.events
+        callbacks = (self._on_start(), self._on_return, self._on_yield, self._on_unwind)
+        for name, callback in zip(_CALL_EVENTS, callbacks):  # noqa: B905  not in Python 3.8
+            MONITORING.register_callback(self.tool, getattr(events, name), callback)
+        MONITORING.set_events(self.tool, events.PY_START | events.PY_UNWIND)
+        MONITORING.restart_events()  # those that an earlier recording has switched off
+        return True
+
+    def stop(self) -> None:
+        tool, self.tool = self.tool, -1
+        if tool < 0:
+            return
+        functions = list(self.record.scope.functions.items())
+        give_back_tool(tool, _CALL_EVENTS, [code for code, function in functions if function])
+
+    def _on_start(self) -> Any:
+        """The callback at the beginning of a function; its first lines are the price."""
+        record, disable = self.record, MONITORING.DISABLE
+        functions, begin, frame_of = record.scope.functions, record.begin, frame_at
+
+        def on_start(code: Any, offset: int) -> Any:
+            try:
+                function = functions.get(code)
+                if not function:
+                    function = self._learn(code, frame_of(1))
+                    if not function:
+                        return disable
+                if record.is_active:
+                    begin(frame_of(1), function)
+            except Exception as error:  # noqa: BLE001  whatever the program's objects raise
+                record.failed(error)
+            return None
+
+        return on_start
+
+    def _learn(self, code: Any, frame: Any) -> Any:
+        scope = self.record.scope
+        function = scope.learn(frame)
+        if not function:
+            scope.functions.pop(code, None)  # nobody asks again
+            return function
+        events = MONITORING.events
+        wanted = events.PY_RETURN | (events.PY_YIELD if function.yields_values else 0)
+        MONITORING.set_local_events(self.tool, code, wanted)
+        return function
+
+    def _on_return(self, code: Any, offset: int, value: Any) -> None:
+        try:
+            self.record.returned(frame_at(1), value)
+        except Exception as error:  # noqa: BLE001  whatever the program's objects raise
+            self.record.failed(error)
+
+    def _on_yield(self, code: Any, offset: int, value: Any) -> None:
+        try:
+            self.record.yielded(frame_at(1), value)
+        except Exception as error:  # noqa: BLE001  whatever the program's objects raise
+            self.record.failed(error)
+
+    def _on_unwind(self, code: Any, offset: int, error: Any) -> None:
+        record = self.record
+        if code not in record.scope.functions:
+            return
+        try:
+            frame = frame_at(1)
+            if id(frame) in record.open:
+                record.raised(
+                    frame, type(error), brief_error(error), _line_in_traceback(frame, error)
+                )
+        except Exception as fault:  # noqa: BLE001  whatever the program's objects raise
+            record.failed(fault)
+
+
+def _line_in_traceback(frame: Any, error: Any) -> int:
+    """The line of the frame in the exception's traceback; a `finally` may have run since."""
+    traceback = BaseException.__dict__["__traceback__"].__get__(error)
+    if traceback is not None and traceback.tb_frame is frame:
+        return int(traceback.tb_lineno or 0)
+    return frame.f_lineno or 0

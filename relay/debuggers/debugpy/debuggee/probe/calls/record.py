@@ -1,0 +1,157 @@
+"""The record of own calls: the tree, and which frames of the program are in it.
+
+Knows frames and values, and nothing of how the interpreter reports them: one of the two files
+beside it calls `begin`, `returned`, `raised` and `yielded`, in the thread that runs the frame. Frames
+are known by their numbers only, so none lives longer for it.
+"""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.calls.scope import CallScope, OwnFunction
+    from relay.debuggers.debugpy.debuggee.probe.calls.stream import CallStream, ample
+    from relay.debuggers.debugpy.debuggee.probe.calls.tree import (
+        CALL_RAISED,
+        CALL_RETURNED,
+        CALL_STOPPED,
+        CallRows,
+        CallTree,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.calls.values import (
+        brief,
+        brief_named,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import exception_line
+
+_SHOWN_YIELDS = 3
+_KEEPS_LOCALS = sys.version_info[:2] == (3, 12)
+"""A frame keeps the dictionary of its `f_locals`, and with it values that the program lets go of. Up
+to 3.11 it must not be emptied inside a trace function, which writes it back."""
+_ENDS_ITERATION = (StopIteration, StopAsyncIteration, GeneratorExit)
+_ASKED_FOR_NAMES = frozenset(("__getattr__", "__getattribute__"))  # "there is none" is an answer
+_get_ident = threading.get_ident
+
+
+class CallRecord:
+    """One recording."""
+
+    def __init__(self, scope: CallScope, stream: CallStream | None = None) -> None:
+        self.scope = scope
+        self.tree: Any = CallTree() if stream is None else stream
+        self.stream = stream
+        self.write: Any = brief if stream is None else ample
+        self.open: dict[int, Any] = {}  # calls that are not over, by the id of their frames
+        self.others: set[int] = set()  # threads of the debugger
+        self.state = "recording"  # stopped, ended, replaced
+        self.complaint: str | None = None
+        self.is_active = True
+
+    def begin(self, frame: Any, function: OwnFunction) -> None:
+        """A frame of the function begins."""
+        parent, calls = None, self.open
+        if calls:
+            caller = frame.f_back
+            while caller is not None:
+                parent = calls.get(id(caller))
+                if parent is not None and parent.function.code is caller.f_code:
+                    break
+                parent, caller = None, caller.f_back
+        if parent is None:
+            if self.scope.start is not None and not function.is_start:
+                calls.pop(id(frame), None)
+                return
+            parent = self._root(frame)
+            if parent is None:
+                return
+        function.is_called = True
+        values: Any = frame.f_locals if function.arguments else ()
+        if function.hides_any:
+            texts = tuple([brief_named(name, values[name]) for name in function.arguments])
+        else:
+            write = self.write
+            texts = tuple([write(values[name]) for name in function.arguments])
+        if _KEEPS_LOCALS and texts:
+            values.clear()
+        calls[id(frame)] = self.tree.begin(function, texts, parent)
+
+    def _root(self, frame: Any) -> Any:
+        """What a call belongs to that none of those recorded has made; None for the debugger's."""
+        caller, functions = frame.f_back, self.scope.functions
+        while caller is not None and functions.get(caller.f_code):
+            caller = caller.f_back
+        if caller is not None and is_debugger_file(caller.f_code.co_filename):
+            return None
+        ident = _get_ident()
+        if ident in self.others:
+            return None
+        if ident not in self.tree.roots and not is_program_thread(ident):
+            self.others.add(ident)
+            return None
+        return self.tree.root_of(ident)
+
+    def returned(self, frame: Any, value: Any) -> None:
+        node = self.open.pop(id(frame), None)
+        if node is not None:
+            function = node.function
+            hides = function.hides_result
+            text = brief_named(function.code.co_name, value) if hides else self.write(value)
+            self.tree.end(node, CALL_RETURNED, text)
+
+    def raised(self, frame: Any, kind: type, text: str, line: int) -> None:
+        """An exception leaves the frame."""
+        node = self.open.pop(id(frame), None)
+        if node is not None:
+            is_end = issubclass(kind, _ENDS_ITERATION) or (
+                node.function.code.co_name in _ASKED_FOR_NAMES and issubclass(kind, AttributeError)
+            )
+            self.tree.end(node, CALL_STOPPED if is_end else CALL_RAISED, text, line)
+
+    def yielded(self, frame: Any, value: Any) -> None:
+        """A generator gives a value."""
+        node = self.open.get(id(frame))
+        if node is None:
+            return
+        if frame.f_code.co_flags & inspect.CO_ASYNC_GENERATOR:
+            if type(value).__name__ != "async_generator_wrapped_value":
+                return  # it waits
+            value = next(iter(gc.get_referents(value)), None)
+        node.yields += 1
+        if node.yields <= _SHOWN_YIELDS:
+            node.yielded += (brief(value),)
+
+    def finish(self, state: str) -> None:
+        """Nothing is recorded any more."""
+        if self.is_active:
+            self.is_active, self.state = False, state
+            if self.stream is not None:
+                self.stream.close()
+
+    def failed(self, error: BaseException) -> None:
+        """Something went wrong here, which is none of the program's business."""
+        self.complaint = "the recording broke off: " + exception_line(error)[:300]
+        self.finish("broken")
+
+    def answer(self, most: int) -> dict[str, Any]:
+        """What the relay gets, as it is now."""
+        rows = CallRows(CallTree() if self.stream else self.tree, most)
+        return {
+            "state": self.state,
+            "complaint": self.complaint,
+            "calls": self.tree.total(),
+            "known": sum(
+                bool(one and one.is_called) for one in list(self.scope.functions.values())
+            ),
+            "rows": rows.rows,
+            "functions": [
+                {"name": f.name, "path": f.path, "line": f.line, "arguments": list(f.arguments)}
+                for f in rows.functions
+            ],
+        }

@@ -1,0 +1,106 @@
+"""Recordings of own calls: begun, ended at the next stop, and read.
+
+One at a time, and none beside a trace of one call. It ends with any stop, and with the program.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.calls.monitor import CallsMonitor
+    from relay.debuggers.debugpy.debuggee.probe.calls.record import CallRecord
+    from relay.debuggers.debugpy.debuggee.probe.calls.scope import CallScope
+    from relay.debuggers.debugpy.debuggee.probe.calls.settrace import CallsSettrace
+    from relay.debuggers.debugpy.debuggee.probe.calls.stream import CallStream
+    from relay.debuggers.debugpy.debuggee.probe.calls.values import forget_writers
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
+    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
+    from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.trace.traces import end_trace
+
+CALLS_EVENT = "relayCalls"
+_MOST_CALL_ROWS = 3000
+
+
+class _Recording:
+    """The one that there is, or was."""
+
+    def __init__(self) -> None:
+        self.record: CallRecord | None = None
+        self.listener: Any = None
+        self.is_read = True  # after its end
+        self.lock: Any = threading.RLock()  # while it ends
+
+
+_recording = _Recording()
+
+
+def calls_start(
+    roots: list[str], focus: list[str], start: str | None = None, stream: str | None = None
+) -> dict[str, Any]:
+    """Record own calls from now on, in place of any recording before. For pydevd's own thread.
+
+    stream: an empty file that gets a line for each call, in place of a tree.
+    """
+    require_purpose("traces")
+    _end_calls("replaced")
+    end_trace("replaced")
+    forget_writers()
+    scope = CallScope(roots, focus, start, stream is not None)
+    record = CallRecord(scope, None if stream is None else CallStream(stream))
+    _recording.record = record
+    listener: Any = CallsMonitor if hasattr(sys, "monitoring") else CallsSettrace
+    _recording.listener, _recording.is_read = listener(record), False
+    hook_suspensions("calls", before=_end_calls_at_stop)
+    can = attempt(_recording.listener.start, default=False)
+    if not can:
+        _end_calls("replaced")
+    return {"can": can}
+
+
+def calls_read(stopped: bool = False) -> dict[str, Any]:
+    """What is recorded so far; a recording ends if the program has stopped."""
+    record = _recording.record
+    if record is None:
+        return {"calls": None}
+    if stopped:
+        _end_calls("stopped")
+    if not record.is_active:
+        _recording.is_read = True
+    return {"calls": record.answer(_MOST_CALL_ROWS)}
+
+
+def report_calls() -> None:
+    """The program ends: report what nobody will be able to ask for."""
+    record, py_db = _recording.record, debugger()
+    if record is None or _recording.is_read or py_db is None:
+        return
+    _end_calls("ended")
+    send_event(py_db, CALLS_EVENT, {"calls": record.answer(_MOST_CALL_ROWS)})
+
+
+def forget_calls() -> None:
+    """In a forked child, where the recording is its parent's; and when the client leaves."""
+    _recording.lock = threading.RLock()
+    _end_calls("replaced")
+    _recording.record = _recording.listener = None
+
+
+def _end_calls(state: str) -> None:
+    with _recording.lock:
+        record, listener = _recording.record, _recording.listener
+        if record is not None:
+            record.finish(state)
+        _recording.listener = None
+        if listener is not None:
+            attempt(listener.stop)
+
+
+def _end_calls_at_stop(thread: Any, frame: Any, event: Any) -> None:
+    if event != "exception":  # the relay may decide that one at an exception is none
+        _end_calls("stopped")

@@ -1,0 +1,116 @@
+"""Whose calls are recorded: of the program's own functions, or of those that the question names."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.stops.functions import (
+        ends_with,
+        module_names,
+        place_of_code,
+        qualified_name,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.values.secrets import is_secret_name
+
+_FUNCTION_FLAGS = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS  # else the body of a module or class
+_PARTS_OF_FUNCTIONS = frozenset(("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>"))
+_SUSPENDING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_YIELDING = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
+
+
+class OwnFunction:
+    """An own function: what is written of each of its calls."""
+
+    def __init__(self, number: int, frame: Any, whole: bool = False) -> None:
+        code = frame.f_code
+        flags, names = code.co_flags, code.co_varnames
+        self.number, self.code, self.line = number, code, code.co_firstlineno
+        self.name: str = attempt(qualified_name, frame, default=code.co_name)
+        self.path: str = (attempt(place_of_code, code) or {"path": code.co_filename})["path"]
+        self.suspends = bool(flags & _SUSPENDING)
+        self.yields_values = bool(flags & _YIELDING)
+        count = code.co_argcount + code.co_kwonlyargcount
+        count += bool(flags & inspect.CO_VARARGS) + bool(flags & inspect.CO_VARKEYWORDS)
+        first = int(not whole and code.co_argcount > 0 and names[0] in ("self", "cls", "mcs"))
+        self.arguments: tuple[str, ...] = names[first:count]
+        self.hides = tuple(map(is_secret_name, self.arguments))
+        self.hides_any = any(self.hides)
+        self.hides_result = is_secret_name(code.co_name)
+        self.operations = code.co_code if self.suspends or not hasattr(sys, "monitoring") else b""
+        self.is_called = False
+        self.is_start = False  # where a recording of calls below a function begins
+
+
+class CallScope:
+    """Which code is meant.
+
+    roots: directories of the program's own code. focus: in their place, absolute paths of files and
+    folders, and names of modules. start: the function below which calls are recorded. whole: the
+    object of a method counts as an argument, too.
+    """
+
+    def __init__(
+        self, roots: list[str], focus: list[str], start: str | None, whole: bool = False
+    ) -> None:
+        paths = [one for one in focus if os.path.isabs(one)] if focus else roots
+        self.modules = [one for one in focus if not os.path.isabs(one)]
+        self.focused = bool(focus)
+        self.paths = [one for path in paths for one in {path, os.path.realpath(path)}]
+        self.whole = whole
+        self.start = None if start is None else start.split(".")
+        self.files: dict[str, bool] = {}
+        self.functions: dict[Any, Any] = {}  # by code; False for code that is not meant
+        self.numbers = itertools.count()  # counts in C: two threads never get the same
+
+    def learn(self, frame: Any) -> Any:
+        """The function of a code that is seen for the first time, or False."""
+        code = frame.f_code
+        found: Any = False
+        if attempt(self._is_meant_code, frame, default=False):
+            found = OwnFunction(next(self.numbers), frame, self.whole)
+            found.is_start = self.start is not None and attempt(self._starts, frame, default=False)
+        return self.functions.setdefault(code, found)
+
+    def _is_meant_code(self, frame: Any) -> bool:
+        code = frame.f_code
+        if code.co_flags & _FUNCTION_FLAGS != _FUNCTION_FLAGS:
+            return False
+        if code.co_name in _PARTS_OF_FUNCTIONS:
+            return False
+        name = code.co_filename
+        known = self.files.get(name)
+        if known is None:
+            known = self.files[name] = self._is_meant_file(name)
+        return known or (bool(self.modules) and self._is_meant_module(frame))
+
+    def _is_meant_file(self, name: str) -> bool:
+        if name[:1] == "<" or is_debugger_file(name):
+            return False
+        path = os.path.abspath(name)
+        for root in self.paths:
+            inside = path[len(root) :]
+            if path == root:
+                return True
+            if path.startswith(root.rstrip(os.sep) + os.sep):
+                return self.focused or not is_installed(inside)
+        return False
+
+    def _is_meant_module(self, frame: Any) -> bool:
+        name = frame.f_globals.get("__name__")
+        if type(name) is not str or is_debugger_file(frame.f_code.co_filename):
+            return False
+        return any(name == one or name.startswith(one + ".") for one in self.modules)
+
+    def _starts(self, frame: Any) -> bool:
+        path = qualified_name(frame).split(".")
+        if ends_with(path, self.start):  # type: ignore[arg-type]
+            return True
+        return any(self.start == [*module, *path] for module in module_names(frame.f_globals))

@@ -1,0 +1,138 @@
+"""How own calls are recorded from the interpreter's events: by `sys.settrace`, before 3.12.
+
+A frame in which nobody else wants lines gets none: only its end is an event.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.calls.record import CallRecord
+    from relay.debuggers.debugpy.debuggee.probe.calls.values import brief_error
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import RETURNS, YIELDS
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import frames_of_all_threads
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
+        begin_thread,
+        trace_call,
+        tracing_state,
+        wanted_trace_function,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.trace.holder import TraceHolder
+    from relay.debuggers.debugpy.debuggee.probe.trace.record import starts_here
+
+
+class CallsSettrace(TraceHolder):
+    """The events of one recording."""
+
+    def __init__(self, record: CallRecord) -> None:
+        super().__init__()
+        self.record = record
+        self.had_hook = True  # of new threads
+
+    @property
+    def is_active(self) -> bool:
+        return self.record.is_active
+
+    def start(self) -> bool:
+        """In new threads, too, where pydevd has no hook of its own."""
+        can = self.take_threads()
+        if threading._trace_hook is None:  # type: ignore[attr-defined]
+            self.had_hook = False
+            threading.settrace(begin_thread)
+        return can
+
+    def stop(self) -> None:
+        if self.set_trace is None:
+            return
+        self.leave_threads()
+        hook = threading._trace_hook  # type: ignore[attr-defined]
+        if not self.had_hook and not tracing_state.is_on and hook is begin_thread:
+            threading.settrace(None)
+        for _, frame in frames_of_all_threads():
+            if type(frame.f_trace) is _CallListener:
+                frame.f_trace_lines = True
+
+    def give_way(self) -> None:
+        """Somebody else takes the place in all threads."""
+        self.record.finish("replaced")
+
+    def on_call(self, frame: Any, event: str, arg: Any) -> Any:
+        record = self.record
+        if not record.is_active:
+            return self.hand_back(frame, event, arg)
+        inner = (
+            self._inner(frame, event, arg)
+            if tracing_state.is_on or not tracing_state.can_wait
+            else None
+        )
+        function = record.scope.functions.get(frame.f_code)
+        if function is None:
+            function = attempt(record.scope.learn, frame, default=False)
+        if not function or not record.is_active:
+            return inner
+        try:
+            if not function.suspends or starts_here(frame):
+                record.begin(frame, function)
+            if id(frame) not in record.open:
+                return inner
+        except Exception as error:  # noqa: BLE001  whatever the program's objects raise
+            record.failed(error)
+            return inner
+        if inner is None:
+            frame.f_trace_lines = False
+        return _CallListener(record, function, inner)
+
+    def _inner(self, frame: Any, event: str, arg: Any) -> Any:
+        theirs = trace_call if tracing_state.can_wait else wanted_trace_function()
+        return None if theirs is None else theirs(frame, event, arg)
+
+    def adopt(self) -> None:
+        """pydevd has put its own trace function into frames that run: ours is set before it."""
+        for _, frame in frames_of_all_threads():
+            if id(frame) in self.record.open and type(frame.f_trace) is not _CallListener:
+                function = self.record.scope.functions[frame.f_code]
+                frame.f_trace = _CallListener(self.record, function, frame.f_trace)
+                frame.f_trace_lines = True
+
+
+class _CallListener:
+    """The trace function of one frame that is recorded."""
+
+    __slots__ = ("error", "function", "inner", "record")
+
+    def __init__(self, record: CallRecord, function: Any, inner: Any) -> None:
+        self.record, self.function, self.inner = record, function, inner
+        self.error: Any = None  # type, text and line of the last exception; not itself
+
+    def __call__(self, frame: Any, event: str, arg: Any) -> Any:
+        record = self.record
+        if record.is_active:
+            try:
+                if event == "return":
+                    self._leave(frame, arg)
+                elif event == "exception":
+                    self.error = arg[0], brief_error(arg[1]), frame.f_lineno
+            except Exception as fault:  # noqa: BLE001  whatever the program's objects raise
+                record.failed(fault)
+        if self.inner is not None:
+            self.inner = self.inner(frame, event, arg) or self.inner
+        return self if record.is_active else self.inner
+
+    def _leave(self, frame: Any, value: Any) -> None:
+        function, record = self.function, self.record
+        if function.suspends or (value is None and self.error is not None):
+            operations = function.operations
+            operation = operations[frame.f_lasti] if frame.f_lasti >= 0 else -1
+            if operation in YIELDS:
+                frame.f_trace_lines = True
+                self.error = None
+                if function.yields_values:
+                    record.yielded(frame, value)
+                return
+            if operation not in RETURNS and self.error is not None and value is None:
+                record.raised(frame, *self.error)
+                return
+        record.returned(frame, value)

@@ -1,0 +1,349 @@
+"""What a frame's code is about to do: the call that it stands in, and the `with` blocks around it.
+
+Reads bytecode of Python 3.8 and later, and gives expressions: names, attributes and items, which
+`stored_expressions.py` looks up without running anything. What is computed, or depends on the way that the
+program took, is unknown: no expression is guessed.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
+        HAS_TABLE,
+        JUMPS,
+        begun_line,
+        handler_table,
+    )
+
+UNKNOWN: Any = ("unknown",)
+_NAME_LOADS = {
+    "LOAD_FAST": "local",
+    "LOAD_FAST_CHECK": "local",
+    "LOAD_FAST_BORROW": "local",
+    "LOAD_FAST_AND_CLEAR": "local",
+    "LOAD_DEREF": "local",
+    "LOAD_CLASSDEREF": "local",
+    "LOAD_GLOBAL": "global",
+    "LOAD_NAME": "name",
+}
+_PAIR_LOADS = ("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW")
+_QUIET_OPS = ("NOP", "CACHE", "RESUME", "EXTENDED_ARG", "KW_NAMES", "PRECALL", "NOT_TAKEN")
+_CALL_OPS = (
+    "CALL",
+    "PRECALL",
+    "CALL_FUNCTION",
+    "CALL_METHOD",
+    "CALL_FUNCTION_KW",
+    "CALL_KW",
+    "CALL_FUNCTION_EX",
+)
+_WITH_OPS = ("SETUP_WITH", "BEFORE_WITH", "SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH")
+_AWAIT_OPS = (
+    "GET_AWAITABLE",
+    "LOAD_CONST",
+    "YIELD_FROM",
+    "SEND",
+    "YIELD_VALUE",
+    "RESUME",
+    "JUMP_BACKWARD_NO_INTERRUPT",
+    "CLEANUP_THROW",
+    "END_SEND",
+    "CACHE",
+    "EXTENDED_ARG",
+)
+_LONGEST_LOOKBACK = 400
+
+_code_facts: dict[int, tuple[Any, list[Any], dict[int, int], frozenset[int]]] = {}
+"""Of each code object: itself, its instructions, their indices, the targets of its jumps."""
+
+
+def facts_of(code: Any) -> tuple[list[Any], dict[int, int], frozenset[int]]:
+    known = _code_facts.get(id(code))
+    if known is None or known[0] is not code:
+        found = list(dis.get_instructions(code))
+        indices = {one.offset: index for index, one in enumerate(found)}
+        jumps = frozenset(one.argval for one in found if one.opcode in JUMPS)
+        if len(_code_facts) > 500:
+            _code_facts.clear()
+        known = _code_facts[id(code)] = code, found, indices, jumps
+    return known[1], known[2], known[3]
+
+
+def index_at(code: Any, offset: int) -> int | None:
+    """The instruction at an offset; 3.11 and 3.12 count a call's caches to the call."""
+    _, indices, _ = facts_of(code)
+    for back in range(0, 40, 2):
+        if offset - back in indices:
+            return indices[offset - back]
+    return None
+
+
+# ---------------------------------------------------------------------------- the stack
+
+
+def _effect(one: Any) -> tuple[int, int] | None:
+    """How many values an instruction takes and gives; None where it is not known here."""
+    name, arg = one.opname, one.arg or 0
+    if name in _QUIET_OPS:
+        return 0, 0
+    if name == "LOAD_GLOBAL":
+        return 0, 2 if sys.version_info >= (3, 11) and arg & 1 else 1
+    if name in _NAME_LOADS or name in ("LOAD_CONST", "LOAD_SMALL_INT", "LOAD_CLOSURE", "PUSH_NULL"):
+        return 0, 1
+    if name in _PAIR_LOADS:
+        return 0, 2
+    if name == "STORE_FAST_LOAD_FAST":
+        return 1, 1
+    if name == "LOAD_ATTR":
+        return 1, 2 if sys.version_info >= (3, 12) and arg & 1 else 1
+    if name == "LOAD_METHOD":
+        return 1, 2
+    if name == "BINARY_SLICE":
+        return 3, 1
+    if name.startswith(("BINARY_", "INPLACE_")) or name in ("COMPARE_OP", "IS_OP", "CONTAINS_OP"):
+        return 2, 1
+    if name.startswith("UNARY_") or name in ("TO_BOOL", "FORMAT_SIMPLE", "CONVERT_VALUE"):
+        return 1, 1
+    if name == "FORMAT_VALUE":
+        return (2 if arg & 4 else 1), 1
+    if name in ("BUILD_TUPLE", "BUILD_LIST", "BUILD_SET", "BUILD_STRING", "BUILD_SLICE"):
+        return arg, 1
+    if name in ("DICT_MERGE", "DICT_UPDATE", "LIST_EXTEND", "SET_UPDATE"):
+        return 1, 0  # into what lies below
+    if name in ("BUILD_MAP", "BUILD_CONST_KEY_MAP"):
+        return (2 * arg if name == "BUILD_MAP" else arg + 1), 1
+    taken = taken_by_call(one)
+    return None if taken is None else (taken, 1)
+
+
+def taken_by_call(one: Any) -> int | None:
+    """How many values a call takes from the stack, the function among them."""
+    name, arg = one.opname, one.arg or 0
+    if name == "CALL_FUNCTION":
+        return arg + 1
+    if name in ("CALL_METHOD", "CALL_FUNCTION_KW", "CALL"):
+        return arg + 2
+    if name == "PRECALL":  # a specialised one makes the call itself
+        return arg + 2
+    if name == "CALL_KW":
+        return arg + 3
+    if name == "CALL_FUNCTION_EX":
+        if sys.version_info >= (3, 14):
+            return 4
+        return (arg & 1) + (3 if sys.version_info >= (3, 11) else 2)
+    return None
+
+
+def pushed(code: Any, index: int, depth: int) -> Any:
+    """The expression whose value lies `depth` below the top just before instruction `index`."""
+    found, _, jumps = facts_of(code)
+    for at in range(index - 1, max(-1, index - 1 - _LONGEST_LOOKBACK), -1):
+        if found[at + 1].offset in jumps:
+            return UNKNOWN  # another way leads here, which may have left something else
+        one = found[at]
+        effect = None if one.opcode in JUMPS else _effect(one)
+        if effect is None:
+            return UNKNOWN
+        taken, given = effect
+        if depth < given:
+            return _expression(code, at, given - 1 - depth)
+        depth += taken - given
+    return UNKNOWN
+
+
+def _expression(code: Any, at: int, position: int) -> Any:
+    """What an instruction gives, as an expression; `position` counts its values from below."""
+    one = facts_of(code)[0][at]
+    name = one.opname
+    if name == "LOAD_GLOBAL" and one.arg is not None and _effect(one) == (0, 2):
+        # Up to 3.12 the mark of a plain function lies below it, from 3.13 on above.
+        value_at = 0 if sys.version_info >= (3, 13) else 1
+        return ("global", _argname(one)) if position == value_at else UNKNOWN
+    if name in _NAME_LOADS:
+        return _NAME_LOADS[name], _argname(one)
+    if name in _PAIR_LOADS or name == "STORE_FAST_LOAD_FAST":
+        names = one.argval
+        at_name = position if name in _PAIR_LOADS else 1
+        return ("local", names[at_name]) if type(names) is tuple else UNKNOWN
+    if name in ("LOAD_CONST", "LOAD_SMALL_INT"):
+        return "constant", one.argval
+    if name in ("LOAD_ATTR", "LOAD_METHOD"):
+        return "attribute", pushed(code, at, 0), one.argval
+    if name == "BINARY_SUBSCR" or (name == "BINARY_OP" and "[" in str(one.argrepr)):
+        return "item", pushed(code, at, 1), pushed(code, at, 0)
+    if taken_by_call(one) is not None:
+        return "call", call_at(code, at)[0]
+    return UNKNOWN
+
+
+def _argname(one: Any) -> str:
+    return str(one.argval)
+
+
+def call_at(code: Any, index: int) -> tuple[Any, list[Any]]:
+    """The function that a call calls, and its arguments by position; both are expressions."""
+    one = facts_of(code)[0][index]
+    name, count = one.opname, one.arg or 0
+    taken = taken_by_call(one)
+    if taken is None:
+        return UNKNOWN, []
+    if name == "CALL_FUNCTION_EX":
+        below = 2 if sys.version_info >= (3, 14) else 1 + (count & 1)
+        candidates = [pushed(code, index, depth) for depth in (below, below + 1)]
+        return next((one for one in candidates if one != UNKNOWN), UNKNOWN), []
+    extra = 1 if name in ("CALL_KW", "CALL_FUNCTION_KW") else 0
+    arguments = [pushed(code, index, extra + count - 1 - n) for n in range(count)]
+    below = extra + count
+    candidates = [pushed(code, index, depth) for depth in (below, below + 1)]
+    if name in ("CALL_FUNCTION", "CALL_FUNCTION_KW"):
+        return candidates[0], arguments
+    # Function and mark, or method and object, in either order: whichever is the function.
+    functions = [one for one in candidates if one != UNKNOWN]
+    methods = [one for one in functions if one[0] == "attribute"]
+    function = (methods or functions or [UNKNOWN])[0]
+    return function, arguments
+
+
+# ---------------------------------------------------------------------------- what stands
+
+
+def present_call(frame: Any) -> tuple[Any, list[Any]]:
+    """The call that the frame is in: the function and its arguments, as expressions.
+
+    The start of a `with` is a call of `__enter__`.
+    """
+    code = frame.f_code
+    found = facts_of(code)[0]
+    index = index_at(code, frame.f_lasti)
+    if index is None:
+        return UNKNOWN, []
+    one = found[index]
+    if one.opname in _WITH_OPS:
+        return ("attribute", pushed(code, index, 0), "__enter__"), []
+    if one.opname in _CALL_OPS:
+        manager = _manager_of_special(code, index)
+        if manager is not None:
+            return ("attribute", manager, "__enter__"), []
+        return call_at(code, index)
+    if one.opname == "FOR_ITER":
+        return ("attribute", UNKNOWN, "__next__"), []
+    return UNKNOWN, []
+
+
+def awaited_call(frame: Any) -> Any:
+    """The function whose result a suspended frame awaits, as an expression.
+
+    The start of an `async with` is a call of `__aenter__`.
+    """
+    code = frame.f_code
+    found, index = facts_of(code)[0], index_at(code, frame.f_lasti)
+    while index is not None and index > 0 and found[index].opname in _AWAIT_OPS:
+        index -= 1
+    if index is None:
+        return UNKNOWN
+    if found[index].opname in _WITH_OPS:
+        return "attribute", pushed(code, index, 0), "__aenter__"
+    if found[index].opname in _CALL_OPS:
+        manager = _manager_of_special(code, index)
+        return call_at(code, index)[0] if manager is None else ("attribute", manager, "__aenter__")
+    return UNKNOWN
+
+
+def _manager_of_special(code: Any, index: int) -> Any:
+    """What `with` is about to enter by a call at `index`, as Python 3.14 does it; else None."""
+    found = facts_of(code)[0]
+    names = [one.opname for one in found[max(0, index - 5) : index] if one.opname != "CACHE"]
+    if names[-1:] != ["LOAD_SPECIAL"] or "COPY" not in names:
+        return None
+    copy = next(at for at in range(index, -1, -1) if found[at].opname == "COPY")
+    return pushed(code, copy, 0)
+
+
+def with_blocks(frame: Any) -> list[tuple[Any, int]]:
+    """The `with` blocks whose bodies the frame stands in: expression and line, outermost first."""
+    code = frame.f_code
+    found, index = facts_of(code)[0], index_at(code, frame.f_lasti)
+    if index is None:
+        return []
+    if HAS_TABLE:
+        starts = _entered_by_table(code, found[index].offset)
+    else:
+        starts = _entered_by_blocks(code, index)
+    return [(_entered(code, index), line_at(found, index)) for index in starts]
+
+
+def _entered(code: Any, index: int) -> Any:
+    manager = _manager_of_special(code, index)
+    return pushed(code, index, 0) if manager is None else manager
+
+
+def line_at(found: list[Any], index: int) -> int:
+    for one in reversed(found[: index + 1]):
+        line = begun_line(one)
+        if line:
+            return line
+    return 0
+
+
+def _entered_by_table(code: Any, offset: int) -> list[int]:
+    """From 3.11 on: handlers that lie around the place, each below the next outer one."""
+    found, indices, _ = facts_of(code)
+    entries = handler_table(code)
+    starts: list[int] = []
+    seen: set[int] = set()
+    while True:
+        around = [one for one in entries if one.start <= offset < one.end]
+        if not around or around[-1].target in seen:
+            return starts[::-1]
+        target = around[-1].target
+        seen.add(target)
+        offset = target
+        at = indices.get(target, len(found))
+        names = [one.opname for one in found[at : at + 3] if one.opname != "CACHE"]
+        if names[:2] == ["PUSH_EXC_INFO", "WITH_EXCEPT_START"]:
+            first = min(one.start for one in entries if one.target == target)
+            before = indices.get(first, 0) - 1
+            while before > 0 and found[before].opname in _AWAIT_OPS:  # of `async with`
+                before -= 1
+            if before >= 0 and (found[before].opname in (*_WITH_OPS, "CALL")):
+                starts.append(before)
+
+
+def _entered_by_blocks(code: Any, index: int) -> list[int]:
+    """Up to 3.10: the blocks that are open at the place, by following the jumps."""
+    found, indices, _ = facts_of(code)
+    open_at: dict[int, tuple[int, ...]] = {0: ()}
+    todo = [0]
+    while todo:
+        at = todo.pop()
+        one, blocks = found[at], open_at[at]
+        name = one.opname
+        ways: list[tuple[int, tuple[int, ...]]] = []
+        if name.startswith("SETUP_"):  # its jump is that of the handler, with the block closed
+            ways.append((at + 1, (*blocks, at)))
+            ways.append((indices.get(one.argval, -1), blocks))
+        else:
+            after = blocks[:-1] if name == "POP_BLOCK" else blocks
+            if one.opcode in JUMPS:
+                ways.append((indices.get(one.argval, -1), after))
+            if not name.startswith(("JUMP_FORWARD", "JUMP_ABSOLUTE", "RETURN", "RAISE", "RERAISE")):
+                ways.append((at + 1, after))
+        for place, state in ways:
+            if 0 <= place < len(found) and place not in open_at:
+                open_at[place] = state
+                todo.append(place)
+    blocks = open_at.get(index, ())
+    return [_entering(found, at) for at in blocks if found[at].opname in _WITH_OPS]
+
+
+def _entering(found: list[Any], at: int) -> int:
+    """Where the manager lies on top: `async with` opens its block after an await."""
+    if found[at].opname == "SETUP_ASYNC_WITH":
+        at -= 1
+        while at > 0 and found[at].opname in _AWAIT_OPS:
+            at -= 1
+    return at

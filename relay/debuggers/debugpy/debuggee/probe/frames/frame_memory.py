@@ -1,0 +1,142 @@
+"""What a frame holds in memory: its cells, and the values that an instruction is about to take.
+
+Python shows neither to anybody, so they are read from memory, whose layout each version of CPython
+has in its own way.
+"""
+
+from __future__ import annotations
+
+import dis
+import gc
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import JUMPS, handler_table
+
+_WORD_SIZE = 8
+_INNER_AT = 3 * _WORD_SIZE
+"""In a frame object, from 3.11 on: the address of the interpreter's frame."""
+_CODE_AT = 4 * _WORD_SIZE if sys.version_info < (3, 12) else 0
+"""In an interpreter's frame: its code."""
+_TOP_AT = 8 * _WORD_SIZE
+"""In an interpreter's frame, on 3.11: how many values it has, variables included."""
+_VALUES_AT = 9 * _WORD_SIZE
+"""In an interpreter's frame: its variables, then its stack."""
+_STACK_VERSIONS = ((3, 8), (3, 13))
+_ENDS = ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "INTERPRETER_EXIT")
+_ALWAYS_JUMPS = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
+
+_known_depths: dict[Any, dict[int, int]] = {}
+
+
+def can_read_stack() -> bool:
+    """Whether the layout of frames is known here."""
+    oldest, newest = _STACK_VERSIONS
+    plain = sys.implementation.name == "cpython" and object.__basicsize__ == 2 * _WORD_SIZE
+    return plain and oldest <= sys.version_info[:2] <= newest
+
+
+def stack_values(frame: Any, offset: int, count: int) -> list[Any]:
+    """The uppermost values, the top first, as the instruction at `offset` finds them.
+
+    To be asked from an event of that very instruction only.
+    """
+    if sys.version_info < (3, 11):  # noqa: UP036  also run by the debuggee's Python
+        # What the collector is shown ends with the stack.
+        return gc.get_referents(frame)[: -count - 1 : -1]
+    import ctypes
+
+    inner = _word_at(ctypes, id(frame) + _INNER_AT)
+    if sys.version_info < (3, 12):
+        height = ctypes.c_int.from_address(inner + _TOP_AT).value
+    else:  # it is in a register, and so worked out
+        code = frame.f_code
+        height = len(_variable_names(code)) + stack_depths(code)[offset]
+    top = inner + _VALUES_AT + height * _WORD_SIZE
+    return [_stacked_object(ctypes, top - place * _WORD_SIZE) for place in range(1, count + 1)]
+
+
+def _stacked_object(ctypes: Any, place: int) -> Any:
+    try:
+        return ctypes.py_object.from_address(place).value
+    except ValueError:  # no object
+        return None
+
+
+def can_read_cells() -> bool:
+    """Whether `cell_of` knows: before 3.11 a frame has its variables elsewhere."""
+    return can_read_stack() and sys.version_info >= (3, 11)
+
+
+def cell_of(frame: Any, name: str) -> Any:
+    """The cell of a variable that functions share; None if it is not made yet.
+
+    Python hands it out only to functions made in there.
+    """
+    import ctypes
+
+    inner = _word_at(ctypes, id(frame) + _INNER_AT)
+    if _word_at(ctypes, inner + _CODE_AT) != id(frame.f_code):
+        return None  # another layout than is known
+    index = _variable_names(frame.f_code).index(name)
+    address = _word_at(ctypes, inner + _VALUES_AT + index * _WORD_SIZE)
+    found = ctypes.cast(address, ctypes.py_object).value if address else None
+    return found if type(found) is types.CellType else None
+
+
+def _word_at(ctypes: Any, address: int) -> int:
+    return ctypes.c_void_p.from_address(address).value or 0
+
+
+def _variable_names(code: Any) -> list[str]:
+    """The frame's variables in the order in which it has them, from 3.11 on."""
+    cells = [name for name in code.co_cellvars if name not in code.co_varnames]
+    return [*code.co_varnames, *cells, *code.co_freevars]
+
+
+def stack_depths(code: Any) -> dict[int, int]:
+    """How many values lie on the stack before each instruction, by its offset; from 3.12 on."""
+    known = _known_depths.get(code)
+    if known is None:
+        known = _known_depths[code] = _worked_out_depths(code)
+    return known
+
+
+def _worked_out_depths(code: Any) -> dict[int, int]:
+    found = list(dis.get_instructions(code))
+    places = {one.offset: place for place, one in enumerate(found)}
+    depths: dict[int, int] = {}
+    begins = [(0, 0)]
+    begins += [(one.target, one.depth + 1 + bool(one.lasti)) for one in handler_table(code)]
+    while begins:
+        offset, depth = begins.pop()
+        for one in _run_from(found, places[offset]):
+            if one.offset in depths:
+                break
+            depths[one.offset] = depth
+            if one.opcode in JUMPS:
+                begins.append((one.argval, depth + _effect_on_depth(one, True)))
+                if one.opname in _ALWAYS_JUMPS:
+                    break
+            depth += _effect_on_depth(one, False)
+    return depths
+
+
+def _run_from(found: list[Any], place: int) -> Iterator[Any]:
+    for one in found[place:]:
+        yield one
+        if one.opname in _ENDS:
+            return
+
+
+def _effect_on_depth(one: Any, jumps: bool) -> int:
+    if one.opname == "RETURN_GENERATOR":
+        return 1  # the value that is sent
+    if one.opname == "EXTENDED_ARG":
+        return 0
+    argument = one.arg if one.opcode >= dis.HAVE_ARGUMENT else None
+    return dis.stack_effect(one.opcode, argument, jump=jumps)

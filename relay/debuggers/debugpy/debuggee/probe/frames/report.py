@@ -1,0 +1,88 @@
+"""What a short report of a stop needs, in one answer: the locals that matter and the whole stack.
+
+Knows which locals are noise. Refuses to rank them, and to know how they are shown.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.post_mortem import post_mortem_entry
+    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import local_items
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        client_path,
+        debugger,
+        find_frame,
+        is_debugger_file,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.values.attributes import attribute_child
+    from relay.debuggers.debugpy.debuggee.probe.values.references import scope_handle
+    from relay.debuggers.debugpy.debuggee.probe.values.types import is_dunder, plan_of
+    from relay.debuggers.debugpy.debuggee.probe.values.variables import describe
+
+_DEFINITIONS = ("module", "class", "function", "method", "builtin")
+_BOTTOM_FRAMES = 20
+
+
+def report(
+    frame: int,
+    first: list[str],
+    max_value: int = 200,
+    max_variables: int = 60,
+    max_frames: int = 200,
+) -> dict[str, Any]:
+    """Locals that say something, those named in `first` ahead of the others, and the stack."""
+    found = find_frame(frame)
+    relevant = _relevant_locals(found, first)
+    handle = scope_handle("locals", found)
+    return {
+        "variables": [
+            describe(attribute_child(*item), handle, found, max_value)
+            for item in relevant[:max_variables]
+        ],
+        "total": len(relevant),
+        "frames": attempt(_frames_above, found, max_frames),
+    }
+
+
+def _relevant_locals(frame: Any, first: list[str]) -> list[tuple[Any, Any]]:
+    items = [(n, v) for n, v in local_items(frame) if type(n) is str and not is_dunder(n)]
+    in_function = frame.f_locals is not frame.f_globals
+    kept = [
+        (name, value)
+        for name, value in items
+        # A function that was passed in, and is about to be called, is a value like others.
+        if (in_function and name in first) or plan_of(value).family not in _DEFINITIONS
+    ]
+    return sorted(kept, key=lambda item: item[0] not in first)
+
+
+def _is_inner(frame: Any) -> bool:
+    entry = post_mortem_entry(frame)
+    return entry is not None and bool(entry.inner)
+
+
+def _frames_above(frame: Any, most: int) -> dict[str, Any]:
+    """The stack that the frame is in, top first, as the debugger keeps it for this stop."""
+    manager = debugger().suspended_frames_manager
+    thread = manager.get_thread_id_for_variable_reference(id(frame))
+    known = manager.get_frames_list(thread)
+    stack = [f for f in known if not is_debugger_file(f.f_code.co_filename)]
+    cut = len(stack) > most
+    shown = stack[: most - _BOTTOM_FRAMES] + stack[-_BOTTOM_FRAMES:] if cut else stack
+    return {
+        "items": [
+            {
+                "name": f.f_code.co_name,
+                "path": client_path(f),
+                "line": known.frame_id_to_lineno.get(id(f), f.f_lineno),
+                "shown": f is frame,
+                "moved_on": getattr(f, "moved_on", False),
+                "inner": attempt(_is_inner, f, default=False),
+            }
+            for f in shown
+        ],
+        "total": len(stack),
+    }

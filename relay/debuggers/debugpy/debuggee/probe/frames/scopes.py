@@ -1,0 +1,60 @@
+"""The scopes of a frame: its locals and its globals, in the order of definition.
+
+Leaves out what the debugger has put there, and Python's own hidden variables.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import find_frame
+    from relay.debuggers.debugpy.debuggee.probe.values.attributes import dunders_last
+    from relay.debuggers.debugpy.debuggee.probe.values.references import references, scope_handle
+    from relay.debuggers.debugpy.debuggee.probe.values.types import mro_of
+
+_ARTEFACTS = frozenset(
+    ("__pydevd_ret_val_dict", "__exception__", "__builtins__", "_pydev_stop_at_break", "__class__")
+)
+
+
+def scopes(frame: int) -> dict[str, Any]:
+    found = find_frame(frame)
+    return {"scopes": [_scope(found, "locals"), _scope(found, "globals")]}
+
+
+def _scope(frame: Any, kind: str) -> dict[str, Any]:
+    size = len(local_items(frame) if kind == "locals" else global_items(frame))
+    return {
+        "name": kind.capitalize(),
+        "presentation_hint": kind,
+        "variables_reference": references.add(scope_handle(kind, frame)),
+        "named_variables": size,
+        "indexed_variables": 0,
+        "expensive": kind == "globals",
+    }
+
+
+def items_of(namespace: Any) -> list[tuple[Any, Any]]:
+    """Not every namespace is a dict: 3.13 has proxies, and a metaclass may prepare anything."""
+    if any(base is dict for base in mro_of(type(namespace))):
+        return list(dict.items(namespace))
+    return [(name, namespace[name]) for name in list(namespace.keys())]
+
+
+def local_items(frame: Any) -> list[tuple[Any, Any]]:
+    """(name, value) in the order of definition, without the debugger's own."""
+    items = items_of(frame.f_locals)
+    # "." begins the names of comprehensions' arguments, "@" those that pytest's rewriting makes.
+    found = [(n, v) for n, v in items if n not in _ARTEFACTS and n[:1] not in (".", "@")]
+    code = frame.f_code
+    names = getattr(code, "co_varnames", ()) + getattr(code, "co_cellvars", ())
+    names += getattr(code, "co_freevars", ())
+    if names:
+        order = {name: index for index, name in reversed(list(enumerate(names)))}
+        found.sort(key=lambda item: order.get(item[0], len(order)))
+    return dunders_last(found)
+
+
+def global_items(frame: Any) -> list[tuple[Any, Any]]:
+    return dunders_last([(n, v) for n, v in items_of(frame.f_globals) if n not in _ARTEFACTS])

@@ -1,0 +1,309 @@
+"""What an expression names in the program's state: the object, and where in it the value lies.
+
+Runs the part of the expression that gives the owner, once; the value itself is read where it is
+stored, past properties and `__getattr__`. Refuses, with the reason, what is stored nowhere, or
+where nothing in Python sees it written.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import gc
+import sys
+import types
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from relay.debuggers.debugpy.debuggee.probe.frames.expressions import (
+        compile_source,
+        mangled,
+        run_code,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import can_read_cells, cell_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import pull_locals
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import (
+        Interrupted,
+        TroubleError,
+        attempt,
+        exception_line,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.values.types import (
+        Plan,
+        exact,
+        is_heap_type,
+        lookup,
+        mro_of,
+        name_of,
+        namespace_of,
+        plan_of,
+    )
+
+_OPTIMIZED = 0x1  # of a code's flags: locals are not in a dict
+
+
+class StateTarget(NamedTuple):
+    """One place that holds a value."""
+
+    kind: str
+    """"attribute" (in a `__dict__`), "slot", "item" of a dict, "list_item", "global", "local", or
+    "cell" (a local that functions share)."""
+    owner: Any
+    """The object with the attribute, the dict, the list, the module's dict, the frame, the cell."""
+    key: Any
+    """The attribute's name as it is stored, the item's key or index, the variable's name."""
+    code: Any
+    """The code whose local it is; None for all others."""
+    text: str
+    """The expression, as it was asked for."""
+
+
+class _Absent:
+    """The value of what is not there now."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Any = _Absent()
+
+
+def resolve_target(expression: str, frame: Any) -> StateTarget:
+    """What the expression names in the frame, now.
+
+    Raises TroubleError: "syntax"; "unwatchable" with the reason; "raised" with what the part that
+    gives the owner has raised.
+    """
+    compile_source(expression, False, frame)  # says what is wrong with the syntax
+    text = expression.strip()
+    node = mangled(ast.parse(text, "<evaluate>", "eval"), text, frame).body
+    if isinstance(node, ast.Name):
+        return _named_target(node.id, frame, text)
+    if isinstance(node, ast.Attribute):
+        owner = _value_of_part(node.value, frame)
+        return _attribute_target(owner, node.attr, frame, text)
+    if isinstance(node, ast.Subscript):
+        index: Any = node.slice
+        if type(index).__name__ == "Index":  # Python 3.8
+            index = index.value
+        if isinstance(index, ast.Slice):
+            raise _unwatchable(f"{text} is a new list each time: name one item")
+        container = _value_of_part(node.value, frame)
+        return _item_target(container, _value_of_part(index, frame), text)
+    raise _unwatchable(f"{text} is {_kind_of_node(node)}: name what it is made of")
+
+
+def read_target(target: StateTarget) -> Any:
+    """The value now, or ABSENT. Runs none of the program's code, but `__eq__` of a dict's keys."""
+    kind, owner, key = target.kind, target.owner, target.key
+    if kind in ("attribute", "global", "item"):
+        return dict.get(dict_of_target(target), key, ABSENT)
+    if kind == "slot":
+        return attempt(lookup(plan_of(owner).mro, key).__get__, owner, default=ABSENT)
+    if kind == "list_item":
+        return list.__getitem__(owner, key) if key < list.__len__(owner) else ABSENT
+    if kind == "cell":
+        return attempt(lambda: owner.cell_contents, default=ABSENT)
+    return attempt(lambda: owner.f_locals.get(key, ABSENT), default=ABSENT)
+
+
+def dict_of_target(target: StateTarget) -> Any:
+    """The dict that holds the value of an "attribute", a "global" or an "item", as it is now."""
+    if target.kind != "attribute":
+        return target.owner
+    plan = plan_of(target.owner)
+    if plan.family == "class":
+        return _dict_of_class(target.owner)
+    return plan.dictionary.__get__(target.owner)
+
+
+def _dict_of_class(cls: type) -> Any:
+    """The one behind the proxy, which Python shows to its collector alone."""
+    return next(one for one in gc.get_referents(namespace_of(cls)) if type(one) is dict)
+
+
+def _unwatchable(reason: str) -> TroubleError:
+    return TroubleError("unwatchable", reason)
+
+
+def _value_of_part(node: Any, frame: Any) -> Any:
+    code = compile(ast.Expression(node), "<evaluate>", "eval", 0, True)
+    try:
+        return run_code((None, code), frame)
+    except Interrupted:
+        raise
+    except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
+        raise TroubleError("raised", exception_line(error)) from None
+    finally:
+        pull_locals(frame)
+
+
+_NODE_KINDS = (
+    (ast.Call, "the result of a call, which is stored nowhere"),
+    (ast.Constant, "a constant"),
+    ((ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare), "worked out anew each time"),
+    ((ast.Tuple, ast.List, ast.Dict, ast.Set), "a new object each time"),
+)
+
+
+def _kind_of_node(node: Any) -> str:
+    found = (words for kind, words in _NODE_KINDS if isinstance(node, kind))
+    return next(found, "not a name, an attribute or an item")
+
+
+# Variables
+
+
+def _named_target(name: str, frame: Any, text: str) -> StateTarget:
+    code, space = frame.f_code, frame.f_globals
+    if name in code.co_cellvars or name in code.co_freevars:
+        return StateTarget("cell", _cell_named(name, frame), name, None, text)
+    if name in code.co_varnames:
+        return StateTarget("local", frame, name, code, text)
+    f_locals = frame.f_locals
+    if not code.co_flags & _OPTIMIZED and f_locals is not space and name in f_locals:
+        return StateTarget("local", frame, name, code, text)  # the body of a class
+    is_builtin = name in vars(sys.modules["builtins"])
+    if name in space or (name in code.co_names and not is_builtin):
+        return StateTarget("global", space, name, None, text)
+    if is_builtin:
+        raise _unwatchable(f"{name} is one of Python's own names, which nobody assigns to")
+    known = (*code.co_varnames, *code.co_cellvars, *code.co_freevars, *space)
+    raise _unwatchable(f"There is no variable {name}{_similar(name, known)}")
+
+
+def _similar(name: str, names: Iterable[Any]) -> str:
+    near = difflib.get_close_matches(name, [n for n in names if type(n) is str], n=1)
+    return f"; there is {near[0]}" if near else ""
+
+
+def _cell_named(name: str, frame: Any) -> Any:
+    if not can_read_cells():
+        raise _unwatchable(
+            f"{name} is shared with an inner function, and this Python does not say where it is"
+        )
+    cell = attempt(cell_of, frame, name)
+    if cell is None:
+        raise _unwatchable(
+            f"{name} is shared with an inner function, and not yet made: ask a line further on"
+        )
+    return cell
+
+
+# Attributes
+
+
+def _attribute_target(owner: Any, name: str, frame: Any, text: str) -> StateTarget:
+    plan = plan_of(owner)
+    if plan.family == "module":
+        return _module_target(owner, name, frame, text)
+    if plan.family == "class":
+        return _class_target(owner, name, frame, text)
+    found, kept_by = _in_class(plan, name)
+    if type(found) is types.MemberDescriptorType and is_heap_type(kept_by):
+        return StateTarget("slot", owner, name, None, text)
+    _refuse_computed(found, f"{plan.name}.{name}")
+    own = attempt(plan.dictionary.__get__, owner) if plan.dictionary is not None else None
+    if type(own) is not dict:
+        raise _unwatchable(f"A {plan.name} keeps no attribute {name} that Python code can change")
+    if name in own:
+        return StateTarget("attribute", owner, name, None, text)
+    if found is not None:
+        raise _unwatchable(
+            f"{name} is not in this {plan.name} but in its class: watch {name_of(kept_by)}.{name}"
+        )
+    if not _may_be_set(name, plan, frame):
+        _refuse_absent(plan, name, own)
+    return StateTarget("attribute", owner, name, None, text)
+
+
+def _in_class(plan: Plan, name: str) -> tuple[Any, Any]:
+    """What the class has under the name, and which of its bases; (None, None) if none has."""
+    for cls in plan.mro:
+        if name in namespace_of(cls):
+            return namespace_of(cls)[name], cls
+    return None, None
+
+
+def _refuse_computed(found: Any, name: str) -> None:
+    kind = mro_of(type(found))
+    if lookup(kind, "__set__") is None and lookup(kind, "__delete__") is None:
+        return
+    if type(found) in (types.MemberDescriptorType, types.GetSetDescriptorType):
+        raise _unwatchable(f"{name} is kept by C code, which does not say when it writes")
+    raise _unwatchable(
+        f"{name} is computed by a {name_of(type(found))}: watch the attribute that it reads"
+    )
+
+
+def _may_be_set(name: str, plan: Plan, frame: Any) -> bool:
+    """Whether code at hand names it: `__init__` may be about to set it for the first time."""
+    members = [found for cls in plan.mro for found in list(namespace_of(cls).values())]
+    codes = [getattr(getattr(found, "__func__", found), "__code__", None) for found in members]
+    return any(name in getattr(code, "co_names", ()) for code in (frame.f_code, *codes))
+
+
+def _refuse_absent(plan: Plan, name: str, own: Any) -> None:
+    if lookup(plan.mro, "__getattr__") is not None:
+        raise _unwatchable(
+            f"{plan.name}.{name} is not stored: {plan.name}.__getattr__ gives it when asked"
+        )
+    raise _unwatchable(f"This {plan.name} has no attribute {name}{_similar(name, own)}")
+
+
+def _module_target(module: Any, name: str, frame: Any, text: str) -> StateTarget:
+    space = plan_of(module).dictionary.__get__(module)
+    if name not in space and name not in frame.f_code.co_names:
+        where = exact(str(space.get("__name__")))
+        raise _unwatchable(f"The module {where} has no {name}{_similar(name, space)}")
+    return StateTarget("global", space, name, None, text)
+
+
+def _class_target(cls: Any, name: str, frame: Any, text: str) -> StateTarget:
+    if not is_heap_type(cls):
+        raise _unwatchable(f"{name_of(cls)} is one of Python's own types, which cannot change")
+    found, _ = _in_class(plan_of(cls), name)
+    _refuse_computed(found, f"{name_of(cls)}.{name}")
+    if name in namespace_of(cls):
+        return StateTarget("attribute", cls, name, None, text)
+    base = next((one for one in mro_of(cls) if name in namespace_of(one)), None)
+    if base is not None:
+        raise _unwatchable(
+            f"{name} is not in {name_of(cls)} but in a base: watch {name_of(base)}.{name}"
+        )
+    if name not in frame.f_code.co_names:
+        near = _similar(name, namespace_of(cls))
+        raise _unwatchable(f"The class {name_of(cls)} has no attribute {name}{near}")
+    return StateTarget("attribute", cls, name, None, text)
+
+
+# Items
+
+
+def _item_target(container: Any, key: Any, text: str) -> StateTarget:
+    bases = mro_of(type(container))
+    if dict in bases:
+        try:
+            hash(key)
+        except TypeError:
+            raise _unwatchable(f"A {name_of(type(key))} is no key of a dict") from None
+        return StateTarget("item", container, key, None, text)
+    if list in bases:
+        return _list_item_target(container, key, text)
+    if any(base in bases for base in (tuple, str, bytes, range, frozenset)):
+        raise _unwatchable(f"The items of a {name_of(type(container))} never change")
+    raise _unwatchable(
+        f"The items of a {name_of(type(container))} are kept its own way: only those of dicts and"
+        " lists can be watched, so name the dict or list that it keeps them in"
+    )
+
+
+def _list_item_target(container: Any, key: Any, text: str) -> StateTarget:
+    size = list.__len__(container)
+    if type(key) not in (int, bool):
+        raise _unwatchable(f"A {name_of(type(key))} is no index of one item")
+    if not -size <= key < size:
+        raise _unwatchable(f"The list has {size} items, and no index {key}")
+    return StateTarget("list_item", container, int(key) % size, None, text)

@@ -1,0 +1,105 @@
+"""Whether a line is come back to within one statement: the call behind its arguments, say.
+
+A statement of several lines begins its first line, evaluates the others, and comes back to the
+first for the rest of its work. That is one pass, and what is logged or recorded there is so once.
+Several copies of one statement are none of this: the compiler makes one of a `finally` for each way
+into it.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
+    from relay.debuggers.debugpy.debuggee.probe.stops.expected import source_tree
+
+_MOST_VISITS = 1000
+_last_visits: dict[tuple[str, int], tuple[Any, int]] = {}
+"""By breakpoint and frame, or one that was where this one is now: the code, and the instruction at
+which it was there last."""
+
+_MOST_WAYS = 1000
+_visited_ways: dict[tuple[int, int, int], tuple[Any, bool]] = {}
+"""By the id of a code and two instructions: the code, and whether one statement has them both."""
+
+_HANDLING = frozenset(("PUSH_EXC_INFO", "POP_EXCEPT", "RERAISE"))
+"""Instructions around a handler of exceptions, which no statement without one has."""
+
+
+def comes_back(name: str, frame: Any) -> bool:
+    """Whether this frame has been here before in this very pass. Asked once a visit.
+
+    A later pass begins further up in the code, or has gone through the head of a loop.
+    """
+    code, now = frame.f_code, frame.f_lasti
+    before, at = _last_visits.get((name, id(frame)), (None, 0))
+    if len(_last_visits) > _MOST_VISITS:
+        _last_visits.clear()
+    _last_visits[name, id(frame)] = code, now
+    if before is not code or at >= now:
+        return False
+    known = _visited_ways.get((id(code), at, now))
+    if known is None or known[0] is not code:
+        if len(_visited_ways) > _MOST_WAYS:
+            _visited_ways.clear()
+        known = _visited_ways[id(code), at, now] = (
+            code,
+            _is_one_statement(code, at, now, frame.f_lineno),
+        )
+    return known[1]
+
+
+def _is_one_statement(code: Any, at: int, now: int, line: int) -> bool:
+    """Whether nothing between two instructions of a line leads out of the statement there."""
+    instructions, _, targets = facts_of(code)
+    lines = _instruction_lines(code)
+    last = max(line, _statement_end(code, instructions, line))
+    heads = _loop_heads(instructions, targets)
+    for one in instructions:
+        if not at < one.offset <= now:
+            continue
+        if one.opname in _HANDLING or one.offset in heads:
+            return False
+        if not line <= lines.get(one.offset, line) <= last:
+            return False
+    return True
+
+
+def _instruction_lines(code: Any) -> dict[int, int]:
+    """The line of each instruction that has one."""
+    if hasattr(code, "co_lines"):
+        found = code.co_lines()
+        return {at: line for start, end, line in found if line for at in range(start, end, 2)}
+    lines: dict[int, int] = {}
+    starts = dict(dis.findlinestarts(code))
+    line = code.co_firstlineno
+    for at in range(0, len(code.co_code), 2):
+        line = lines[at] = starts.get(at, line)
+    return lines
+
+
+def _statement_end(code: Any, instructions: Any, line: int) -> int:
+    """Of what begins on a line: a statement, of a compound one the head, or a part of either."""
+    if hasattr(instructions[0], "positions"):
+        places = [one.positions for one in instructions if one.positions.lineno == line]
+        return max((place.end_lineno or line for place in places), default=line)
+    last = line
+    nodes: Any = ast.walk(source_tree(code.co_filename))
+    for node in nodes:
+        if getattr(node, "lineno", 0) == line:
+            body: Any = getattr(node, "body", None)
+            is_compound = isinstance(body, list) and bool(body)
+            last = max(last, body[0].lineno - 1 if is_compound else node.end_lineno or line)
+    return last
+
+
+def _loop_heads(instructions: Any, targets: Any) -> set[int]:
+    """Where something further down jumps back to."""
+    return {one.argval for one in instructions if one.argval in targets and _goes_up(one)}
+
+
+def _goes_up(one: Any) -> bool:
+    return type(one.argval) is int and one.argval <= one.offset and "JUMP" in one.opname

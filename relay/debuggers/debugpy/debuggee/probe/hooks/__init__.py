@@ -1,0 +1,1 @@
+"""Where the probe takes hold of pydevd and of the interpreter: each hook set once, and given back."""

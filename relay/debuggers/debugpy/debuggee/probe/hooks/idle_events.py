@@ -1,0 +1,320 @@
+"""Events that pydevd asks for and does nothing at: from 3.12 on the interpreter leaves them out.
+
+pydevd is told of every line of a function with a breakpoint, of each of its calls, and, once it was
+stepped through, of its returns: a loop there takes fifty times as long. Here a callback of ours
+stands before each of pydevd's. Where no breakpoint is on the line, and nobody steps or is to stop,
+it has the interpreter tell of this place no more (`DISABLE`).
+
+Whatever may need such a place again calls for all of them by pydevd's `restart_events`: breakpoints
+that are set, a pause, a stop; and, here, each step as it begins. What was found out before that
+call counts no more after it: every such call has an epoch of its own begin, and a place is left out
+only if its epoch still lasts. The comparison is the callback's last act, and no other thread runs
+between it and the interpreter's own note: they change hands at calls and at jumps back only.
+
+Knows pydevd's callbacks, and when they do nothing. Refuses to know what a stop is.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import types
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import operations_named
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        debugger,
+        debugger_threading,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
+    from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
+        someone_steps_or_stops,
+        tracing_state,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
+    from relay.debuggers.debugpy.debuggee.probe.stops.direct_questions import (
+        ask_directly,
+        begin_questions,
+        end_questions,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.stops.steps import any_thread_steps, events_module
+    from relay.debuggers.debugpy.debuggee.probe.stops.threads import SUSPENDED
+
+EVERY_LINE = "DEBUG_RELAY_EVERY_LINE"
+"""A variable of the debuggee's environment: if set, pydevd gets all events, as without us."""
+
+# pydevd's number of a step into code of the program's own: in use at the entry only.
+_STEP_INTO_OWN = 144
+_TOOLS = range(6)  # all that there can be
+_RESUMES = operations_named(("RESUME",))
+_OURS = "_debug_relay_callback"  # a mark of functions: of this probe, or of another relay's
+
+
+def _no_callback(*_: Any) -> None:
+    """pydevd's, before it first needs any events."""
+
+
+class _Epoch:
+    """What holds until places may be needed again."""
+
+    def __init__(self) -> None:
+        self.quiet_files: set[str] = set()  # in which pydevd looks for nothing
+
+
+class _IdleEvents:
+    """What is between the interpreter and pydevd."""
+
+    def __init__(self) -> None:
+        self.are_left_out = False
+        self.epoch = _Epoch()
+        self.line: Any = _no_callback  # pydevd's, as it registered them last
+        self.start: Any = _no_callback
+        self.leave: Any = _no_callback
+
+
+class _ThisThread(threading.local):
+    is_known = False  # to pydevd, which learns of some threads at their first event only
+
+
+_idle = _IdleEvents()
+_this_thread = _ThisThread()
+_own_lines = CodeTable()  # whether the code has any
+_passed_on: set[int] = set()  # ids of the code of callbacks that stand before pydevd's
+
+
+def leave_idle_events_out() -> bool:
+    """From now on. False where it is not wanted, or where there is no `sys.monitoring` to ask."""
+    constants: Any = sys.modules["_pydevd_bundle.pydevd_constants"]
+    if os.environ.get(EVERY_LINE) or not constants.PYDEVD_USE_SYS_MONITORING:
+        return False
+    keep_frames()
+    for callback in (_on_line, _on_start, _on_leave):
+        pass_on(callback)
+    module = events_module()
+    patch(module, "restart_events", _restart_events)
+    _idle.are_left_out = True
+    module.update_monitor_events()
+    module.restart_events()
+    return True
+
+
+def _restart_events(restart: Any) -> None:
+    _idle.epoch = _Epoch()
+    restart()
+
+
+def stand_before_pydevd() -> None:
+    """It has just registered its callbacks, or none where it needs no events."""
+    if not _idle.are_left_out:
+        return
+    events = MONITORING.events
+    _idle.line = _register(events.LINE, _on_line) or _idle.line
+    _idle.start = _register(events.PY_START, _on_start) or _idle.start
+    _idle.leave = _register(events.PY_RETURN, _on_leave) or _idle.leave
+    _register(events.JUMP, _on_jump)
+
+
+def _register(event: int, callback: Any) -> Any:
+    """pydevd's, which this one takes the place of; None if there is none.
+
+    Ours is never taken away: without one, a place that is an event is not left out, and costs.
+    """
+    theirs = MONITORING.register_callback(MONITORING.DEBUGGER_ID, event, callback)
+    return None if hasattr(theirs, _OURS) else theirs
+
+
+# Frames
+
+
+def pass_on(callback: Any) -> None:
+    """This function is called in the place of pydevd's, and calls that: it has no place on a stack."""
+    setattr(callback, _OURS, True)
+    _passed_on.add(id(callback.__code__))
+
+
+def keep_frames() -> None:
+    """Have pydevd's callbacks find the program's frame, past ours, and whatever the program does to
+    `sys._getframe`: what they raise would go up in the program."""
+    compiled: Any = sys.modules.get("_pydevd_sys_monitoring_cython")
+    if compiled is not None:
+        # What it has imported, and no name of pydevd's; looked up at each event.
+        vars(compiled)["sys"] = types.SimpleNamespace(_getframe=program_frame)
+    plain: Any = sys.modules.get("_pydevd_sys_monitoring._pydevd_sys_monitoring")
+    if plain is not None:
+        vars(plain)["_getframe"] = program_frame
+
+
+def program_frame(depth: int = 0) -> Any:
+    """`sys._getframe`, for a callback that pydevd was called by one of ours for."""
+    frame: Any = frame_at(depth + 1)
+    while id(frame.f_code) in _passed_on:
+        frame = frame.f_back
+    return frame
+
+
+# What needs a place
+
+
+def _breakpoint_lines(py_db: Any, code: Any) -> Any:
+    """The lines of this code's file that have a breakpoint: found as pydevd finds them."""
+    files: Any = sys.modules["pydevd_file_utils"]
+    path = files.get_abs_path_real_path_and_base_from_file(code.co_filename)[1]
+    return py_db.breakpoints.get(path) or ()
+
+
+def _is_line_idle(code: Any, line: int) -> bool:
+    """Whether no breakpoint is on this line, and its event can be left out."""
+    try:
+        has_breakpoint = line in _breakpoint_lines(debugger(), code)
+    except Exception:  # noqa: BLE001  pydevd's own callback is to meet it
+        return False
+    return not has_breakpoint and not _has_instruction_events(code)
+
+
+def _has_instruction_events(code: Any) -> bool:
+    """Whether a tool is told of instructions in this code, as the log of writes is.
+
+    CPython's own fault (seen on 3.12.1 and 3.13.0): where a callback of lines answers DISABLE, the
+    event of the line's first instruction is not told this once.
+    """
+    wanted = MONITORING.events.INSTRUCTION
+    try:
+        return any(
+            (MONITORING.get_events(tool) | MONITORING.get_local_events(tool, code)) & wanted
+            for tool in _TOOLS
+            if MONITORING.get_tool(tool) is not None
+        )
+    except ValueError:  # another thread has just given one back
+        return True
+
+
+def _is_start_idle(code: Any) -> bool:
+    """Whether all that pydevd does at calls of this code is done: its lines are events by now."""
+    py_db = debugger()
+    try:
+        local = MONITORING.get_local_events(MONITORING.DEBUGGER_ID, code)
+        return (
+            bool(local & MONITORING.events.LINE)
+            and _has_lines_of_its_own(code)
+            and _is_nothing_under_way(code)
+            and code.co_name not in py_db.function_breakpoint_name_to_breakpoint
+        )
+    except Exception:  # noqa: BLE001
+        return False
+
+
+def _is_file_quiet(code: Any) -> bool:
+    """Whether pydevd looks for nothing in all the code of this one's file, as breakpoints are now."""
+    py_db = debugger()
+    try:
+        return (
+            _is_nothing_under_way(code)
+            and not py_db.function_breakpoint_name_to_breakpoint
+            and not _breakpoint_lines(py_db, code)
+        )
+    except Exception:  # noqa: BLE001
+        return False
+
+
+def _has_lines_of_its_own(code: Any) -> bool:
+    """Whether its first line is not the one that it is defined in: `lambda: 0` has none.
+
+    CPython's own fault (seen on 3.13.0): where calls are no events, it tells of no line that goes on
+    from the instruction that begins them. So they stay events.
+    """
+    known = _own_lines.get(code)
+    if known is None:
+        operations = code.co_code
+        offset = next(n for n in range(0, len(operations), 2) if operations[n] in _RESUMES)
+        lines = [line for start, end, line in code.co_lines() for _ in range(start, end, 2)]
+        known = _own_lines[code] = lines[offset // 2] != lines[offset // 2 + 1]
+    return bool(known)
+
+
+def _is_nothing_under_way(code: Any) -> bool:
+    """Whether breakpoints on lines are all that pydevd looks for in this code, which this thread
+    runs: nobody steps there, or is to stop."""
+    py_db = debugger()
+    try:
+        if py_db is None or py_db.pydb_disposed or py_db.has_plugin_line_breaks:
+            return False
+        if tracing_state.requests:
+            return False
+        if any_thread_steps():  # the quick question; the other one knows what it leaves out
+            return _is_only_entry_sought() and _is_library(py_db, code)
+        return not someone_steps_or_stops()
+    except Exception:  # noqa: BLE001
+        return False
+
+
+def _is_only_entry_sought() -> bool:
+    """Whether the one step under way is that to the first line of the program's own code.
+
+    Where a library's module is run, as a test runner is, the program imports for seconds before.
+    """
+    for thread in list(debugger_threading()._active.values()):
+        info = getattr(thread, "additional_info", None)
+        if info is None or (info.pydev_step_cmd == -1 and info.pydev_state != SUSPENDED):
+            continue
+        is_entry = info.pydev_step_cmd == _STEP_INTO_OWN and info.pydev_step_stop is None
+        if not is_entry or info.pydev_state == SUSPENDED:
+            return False
+    return True
+
+
+def _is_library(py_db: Any, code: Any) -> bool:
+    """Whether pydevd takes this code, which this thread runs, for none of the program's own."""
+    frame: Any = frame_at(1)
+    while frame.f_code is not code:
+        frame = frame.f_back
+    return bool(py_db.apply_files_filter(frame, code.co_filename, True))
+
+
+# The callbacks
+
+
+def _on_line(code: Any, line: int) -> Any:
+    epoch = _idle.epoch
+    stops = ask_directly(code, line, epoch)
+    if stops is False:
+        return None
+    is_quiet = _is_nothing_under_way(code)
+    if is_quiet and not stops and _is_line_idle(code, line) and _idle.epoch is epoch:
+        return MONITORING.DISABLE
+    begin_questions()
+    answer = _idle.line(code, line)
+    end_questions(code, line, epoch if is_quiet and _idle.epoch is epoch else None)
+    if answer is not None and _has_instruction_events(code):
+        return None
+    return answer if _idle.epoch is epoch else None
+
+
+def _on_start(code: Any, offset: int) -> Any:
+    epoch = _idle.epoch
+    # The first call of each function costs pydevd ten times as much, and most are of libraries.
+    is_quiet = code.co_filename in epoch.quiet_files and _this_thread.is_known
+    if is_quiet and _is_nothing_under_way(code):
+        return MONITORING.DISABLE if _idle.epoch is epoch else None
+    answer = _idle.start(code, offset)
+    _this_thread.is_known = True
+    if answer is None and _is_start_idle(code):
+        answer = MONITORING.DISABLE
+    elif answer is MONITORING.DISABLE and _is_file_quiet(code):
+        epoch.quiet_files.add(code.co_filename)
+    return answer if _idle.epoch is epoch else None
+
+
+def _on_leave(code: Any, offset: int, value: Any) -> Any:
+    epoch = _idle.epoch
+    if _is_nothing_under_way(code):
+        return MONITORING.DISABLE if _idle.epoch is epoch else None
+    return _idle.leave(code, offset, value)
+
+
+def _on_jump(code: Any, offset: int, target: int) -> Any:
+    """Nobody looks at jumps, but pydevd has them be events wherever lines are."""
+    return MONITORING.DISABLE

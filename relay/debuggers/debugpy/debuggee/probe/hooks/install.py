@@ -1,0 +1,72 @@
+"""What a debuggee lacks that the relay's bootstrap did not start is added here, all at once.
+
+Each patch is tried by itself: one for which a new pydevd has no place must not keep out the
+others, and is reported. Where one that answers depend on has none, nothing is done.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.returns import patch_returns
+    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import leave_idle_events_out
+    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import (
+        apply_patch,
+        report_debugger,
+        unfit,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import trace_as_needed
+    from relay.debuggers.debugpy.debuggee.probe.process.children import announce_children
+    from relay.debuggers.debugpy.debuggee.probe.process.ending import send_all_at_end
+    from relay.debuggers.debugpy.debuggee.probe.process.forks import free_forks
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt
+    from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import patch_breakpoints
+    from relay.debuggers.debugpy.debuggee.probe.stops.resumes import patch_resumes
+    from relay.debuggers.debugpy.debuggee.probe.stops.steps import patch_steps
+    from relay.debuggers.debugpy.debuggee.probe.stops.stop_places import announce_stops
+
+
+def install() -> dict[str, Any]:
+    """Add what a debuggee started or attached by others lacks, and report which debugger it has.
+
+    Raises TroubleError, before anything is changed, for a debugger that the probe does not know.
+    """
+    reason = unfit()
+    if reason is not None:
+        raise TroubleError("unfit", reason)
+    attempt(_buffer_lines)
+    hook_suspensions("output", before=_flush_streams)
+    apply_patch("forks", free_forks)
+    apply_patch("last words", send_all_at_end)
+    apply_patch("breakpoints", patch_breakpoints)
+    patch_program()
+    apply_patch("tracing", trace_as_needed)
+    report_debugger()
+    return {}
+
+
+def patch_program() -> None:
+    """What makes stops, steps and children those of the relay; as the program begins."""
+    apply_patch("children", announce_children)
+    apply_patch("steps", patch_steps)
+    apply_patch("idle events", leave_idle_events_out)
+    apply_patch("returns", patch_returns)
+    apply_patch("resumes", patch_resumes)
+    apply_patch("stops", announce_stops)
+
+
+def _flush_streams(*_: Any) -> None:
+    """What the program has printed is seen before its stop is."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name, None)
+        if stream is not None:
+            attempt(lambda s=stream: s.flush())
+
+
+def _buffer_lines() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(line_buffering=True)

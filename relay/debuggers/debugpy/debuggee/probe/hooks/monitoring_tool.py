@@ -1,0 +1,34 @@
+"""A tool number of `sys.monitoring`, on 3.12 and later: taken, and given back with all its events.
+
+pydevd has a number of its own, so its events stay as they are whatever happens to ours. Of several
+tools the one with the highest number is called first.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MONITORING: Any = getattr(sys, "monitoring", None)
+_TOOL_NUMBERS = (4, 3, 2)  # 0, 1, 2 and 5 have names: debugger, coverage, profiler, optimizer
+
+
+def take_tool(name: str, numbers: tuple[int, ...] = _TOOL_NUMBERS) -> int:
+    """The first of these numbers that is free, ours from now on; -1 if others have all."""
+    tool = next((number for number in numbers if MONITORING.get_tool(number) is None), -1)
+    if tool >= 0:
+        MONITORING.use_tool_id(tool, f"debug relay {name}")
+    return tool
+
+
+def give_back_tool(tool: int, events: Iterable[str], codes: Iterable[Any] = ()) -> None:
+    """No more events. `events` names those with a callback; `codes` have local ones."""
+    MONITORING.set_events(tool, 0)
+    for code in codes:
+        MONITORING.set_local_events(tool, code, 0)
+    for name in events:
+        MONITORING.register_callback(tool, getattr(MONITORING.events, name), None)
+    MONITORING.free_tool_id(tool)

@@ -1,0 +1,65 @@
+"""Requests to the probe itself: pydevd hands them to the thread that they are about, and no more.
+
+Its own way to evaluate is made for expressions: it compiles a text, copies the globals of the frame
+twice and compares them all afterwards, and has a timer watch over it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import object_id
+    from relay.debuggers.debugpy.debuggee.probe.hooks.events import event_kind
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import exception_line
+
+_COMMAND = "relayProbe"
+_MARK = b'"command":"' + _COMMAND.encode() + b'"'
+_COMMAND_WITHIN = 100  # bytes within which a request names its command: its arguments come last
+
+
+def take_probe_request(py_db: Any, contents: bytes, ask: Callable[[str], str]) -> bool:
+    """Whether this is such a request, which `ask` answers then. Called by the debugger's reader."""
+    if _MARK not in contents[:_COMMAND_WITHIN].replace(b" ", b""):
+        return False
+    request = json.loads(contents.decode())
+    number, arguments = request["seq"], request["arguments"]
+    frame_id = object_id(arguments["frameId"])
+    with py_db._main_lock:
+        thread_id = py_db.suspended_frames_manager.get_thread_id_for_variable_reference(frame_id)
+        if thread_id is not None:
+            py_db.post_method_as_internal_command(
+                thread_id, _answer_question, number, arguments["call"], ask
+            )
+    if thread_id is None:
+        _respond(py_db, number, message=f"no thread is stopped that has the frame {frame_id}")
+    return True
+
+
+def _answer_question(py_db: Any, number: int, question: str, ask: Callable[[str], str]) -> None:
+    """In the stopped thread. There is one answer, whatever happens."""
+    try:
+        with warnings.catch_warnings():  # what is looked at is none of the program's doing
+            warnings.simplefilter("ignore")
+            answer = str.__str__(ask(question))
+    except BaseException as error:  # noqa: BLE001
+        _respond(py_db, number, message=exception_line(error))
+    else:
+        _respond(py_db, number, body={"result": answer})
+
+
+def _respond(py_db: Any, number: int, **more: Any) -> None:
+    response = {
+        "type": "response",
+        "request_seq": number,
+        "command": _COMMAND,
+        "success": "body" in more,
+        **more,
+    }
+    net_command: Any = sys.modules["pydevd"].NetCommand
+    py_db.writer.add_command(net_command(event_kind(), 0, response, is_json=True))

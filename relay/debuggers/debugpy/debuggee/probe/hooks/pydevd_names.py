@@ -1,0 +1,341 @@
+"""Every name of pydevd that the probe uses, by what it is for; looked for before the program runs.
+
+pydevd promises none of them. Where one that answers depend on is missing, the probe is of no use,
+and another way of starting may have another pydevd. Any other costs what it is for, and no more:
+nothing is half done. Refuses to know how the names are used; a test compares.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, exception_line
+
+DEBUGGER_EVENT = "relayDebugger"
+
+_PYDB = "pydevd:PyDB"
+_API = "_pydevd_bundle.pydevd_api:PyDevdAPI"
+_CONSTANTS = "_pydevd_bundle.pydevd_constants"
+_SCHEMA = "_pydevd_bundle._debug_adapter.pydevd_base_schema:BaseSchema"
+_FRAMES = "_pydevd_bundle.pydevd_suspended_frames:SuspendedFramesManager"
+_INFO = "_pydevd_bundle.pydevd_additional_thread_info:PyDBAdditionalThreadInfo"
+_WRITER = "_pydevd_bundle.pydevd_comm:WriterThread"
+_FACTORY = "_pydevd_bundle.pydevd_net_command_factory_json:NetCommandFactoryJson"
+_MONITORING = "_pydevd_sys_monitoring.pydevd_sys_monitoring"
+
+
+class Need:
+    """What some names are for, whether answers depend on it, and what is lost without them."""
+
+    def __init__(self, purpose: str, required: bool, without: str, names: dict[str, str]) -> None:
+        self.purpose, self.required, self.without, self.names = purpose, required, without, names
+
+    def missing(self) -> list[str]:
+        """Those that this pydevd does not have, each with its place."""
+        return [
+            f"{place}.{name}"
+            for place, names in self.names.items()
+            for name in _missing_in(place, names.split())
+        ]
+
+
+NEEDS = (
+    Need(
+        "values",
+        True,
+        "stops cannot be looked at",
+        {
+            _CONSTANTS: "get_global_debugger get_thread_id PYDEVD_USE_SYS_MONITORING",
+            _PYDB: "find_frame suspended_frames_manager in_project_scope _main_lock"
+            " post_method_as_internal_command",
+            _FRAMES: "get_thread_id_for_variable_reference get_frames_list",
+            "_pydevd_bundle.pydevd_frame_utils:FramesList": "exc_desc trace_obj frame_id_to_lineno",
+            _SCHEMA: "_dap_id_to_obj_id _obj_id_to_dap_id _translate_id_to_dap",
+            "_pydev_bundle._pydev_saved_modules": "threading",
+            "pydevd_file_utils": "map_file_to_client get_abs_path_real_path_and_base_from_file"
+            " get_abs_path_real_path_and_base_from_frame",
+        },
+    ),
+    Need(
+        "stops",
+        True,
+        "nothing can be said of a stop",
+        {
+            "pydevd": "NetCommand get_current_thread_id",
+            "_pydevd_bundle.pydevd_comm_constants": "CMD_RETURN",
+            _PYDB: "do_wait_suspend writer",
+            _WRITER: "add_command",
+        },
+    ),
+    Need(
+        "breakpoints",
+        True,
+        "conditions and hits of breakpoints are not the relay's",
+        {
+            _PYDB: "handle_breakpoint_condition cmd_factory mtime",
+            _FACTORY: "make_console_message",
+            "_pydevd_bundle.pydevd_breakpoints:LineBreakpoint": "has_condition",
+        },
+    ),
+    Need(
+        "resumes",
+        True,
+        "a resume may be reported late, or never",
+        {
+            _PYDB: "_threads_suspended_single_notification",
+            "pydevd:ThreadsSuspendedSingleNotification": "add_on_resumed_callback"
+            " on_thread_suspend on_thread_resume send_resume_notification _lock _callbacks"
+            " _last_suspend_notification_time _last_resume_notification_time"
+            " _suspended_thread_id_to_thread",
+        },
+    ),
+    Need(
+        "steps",
+        True,
+        "steps may end in the wrong place",
+        {
+            _MONITORING: "update_monitor_events enable_code_tracing restart_events",
+            "_pydevd_bundle.pydevd_additional_thread_info": "any_thread_stepping"
+            " set_additional_thread_info",
+            _INFO: "pydev_step_cmd pydev_step_stop update_stepping_info",
+            _PYDB: "set_trace_for_frame_and_parents",
+        },
+    ),
+    Need(
+        "idle events",
+        False,
+        "a function with a breakpoint in it runs slowly",
+        {
+            _CONSTANTS: "PYDEVD_USE_SYS_MONITORING",
+            _MONITORING: "update_monitor_events restart_events",
+            "_pydevd_bundle.pydevd_additional_thread_info": "any_thread_stepping",
+            _INFO: "pydev_step_cmd pydev_step_stop pydev_state",
+            _PYDB: "breakpoints has_plugin_line_breaks function_breakpoint_name_to_breakpoint"
+            " pydb_disposed apply_files_filter",
+            "pydevd_file_utils": "get_abs_path_real_path_and_base_from_file",
+        },
+    ),
+    Need(
+        "prompt resumes",
+        False,
+        "steps take up to 0.2 s longer, and a resume into C code may be answered late",
+        {
+            _PYDB: "_thread_events created_pydb_daemon_threads",
+            _API: "request_resume_thread request_step request_smart_step_into request_set_next",
+            _INFO: "pydev_state",
+        },
+    ),
+    Need(
+        "quick breakpoints",
+        False,
+        "setting many breakpoints takes seconds",
+        {
+            "_pydevd_bundle.pydevd_api": "_get_code_lines",
+            "pydevd:PyDevJsonCommandProcessor": "on_setbreakpoints_request",
+            _PYDB: "on_breakpoints_changed",
+        },
+    ),
+    Need(
+        "functions",
+        False,
+        "function breakpoints cannot be set",
+        {
+            "_pydevd_bundle.pydevd_breakpoints": "FunctionBreakpoint",
+            "_pydevd_bundle.pydevd_utils": "convert_dap_log_message_to_expression",
+            _API: "set_function_breakpoints",
+            _PYDB: "_files_filtering multi_threads_single_notification",
+            "_pydevd_bundle.pydevd_filtering:FilesFiltering": "in_project_roots",
+        },
+    ),
+    Need(
+        "exceptions",
+        False,
+        "an exception breakpoint may stop more than once a raise, and takes no types",
+        {
+            _PYDB: "get_exception_breakpoint exclude_exception_by_filter"
+            " break_on_caught_exceptions",
+            "_pydevd_bundle.pydevd_breakpoints:ExceptionBreakpoint": "ignore_libraries"
+            " notify_on_first_raise_only notify_on_user_unhandled_exceptions",
+        },
+    ),
+    Need(
+        "failures",
+        False,
+        "no stop is made where an exception ends something (uncaught)",
+        {
+            "_pydevd_bundle.pydevd_frame_utils": "create_frames_list_from_traceback",
+            "_pydevd_bundle.pydevd_frame_utils:FramesList": "append exc_type",
+            "_pydev_bundle.pydev_is_thread_alive": "is_thread_alive",
+            _INFO: "is_tracing pydev_message",
+            _PYDB: "set_suspend",
+            _MONITORING: "start_monitoring stop_monitoring",
+        },
+    ),
+    Need(
+        "threads",
+        False,
+        "one thread cannot be resumed alone",
+        {
+            "_pydevd_bundle.pydevd_thread_lifecycle": "resume_threads",
+            _PYDB: "get_internal_queue_and_event",
+            _INFO: "is_in_wait_loop pydev_original_step_cmd pydev_state",
+        },
+    ),
+    Need(
+        "traces",
+        False,
+        "calls cannot be traced",
+        {
+            _PYDB: "set_suspend pydb_disposed",
+            _INFO: "trace_suspend_type",
+            "pydevd_tracing": "SetTrace set_trace_to_threads",
+        },
+    ),
+    Need(
+        "data breakpoints",
+        False,
+        "data breakpoints cannot be set",
+        {
+            _PYDB: "set_suspend pydb_disposed do_wait_suspend",
+            _INFO: "trace_suspend_type",
+        },
+    ),
+    Need(
+        "tracing",
+        False,
+        "the program is traced also where nothing needs it, and runs slower",
+        {
+            "pydevd": "settrace",
+            _PYDB: "enable_tracing patch_threads on_breakpoints_changed set_suspend breakpoints"
+            " frame_eval_func pydb_disposed ready_to_run created_pydb_daemon_threads"
+            " function_breakpoint_name_to_breakpoint break_on_caught_exceptions"
+            " break_on_user_uncaught_exceptions break_on_uncaught_exceptions"
+            " has_plugin_line_breaks has_plugin_exception_breaks get_thread_local_trace_func"
+            " set_tracing_for_untraced_contexts",
+            _INFO: "pydev_step_cmd pydev_state",
+            _MONITORING: "update_monitor_events",
+            "pydevd_tracing": "SetTrace set_trace_to_threads _load_python_helper_lib",
+        },
+    ),
+    Need(
+        "captures",
+        False,
+        "captures of a program that is not listened to are held back less well",
+        {_WRITER: "_cmd_queue"},
+    ),
+    Need(
+        "children",
+        False,
+        "child processes are seen late, or not at all",
+        {
+            _PYDB: "dont_trace_external_files",
+            _API: "set_dont_trace_start_end_patterns start_patterns end_patterns",
+            _WRITER: "_cmd_queue",
+        },
+    ),
+    Need(
+        "forks",
+        False,
+        "a forked child may hang at a breakpoint",
+        {
+            _PYDB: "reader created_pydb_daemon_threads",
+            "pydevd_tracing": "SetTrace",
+            _CONSTANTS: "set_global_debugger",
+        },
+    ),
+    Need(
+        "last words",
+        False,
+        "what a busy program says at its very end may be lost",
+        {_PYDB: "dispose_and_kill_all_pydevd_threads add_dap_messages_listener reader"},
+    ),
+)
+"""In the order in which they are reported."""
+
+_lost: dict[str, str] = {}  # purpose -> what is missing, or went wrong
+_looked: list[bool] = []
+
+
+def unfit() -> str | None:
+    """Why the probe is of no use with this pydevd, or None. Looks for every name, once."""
+    if not _looked:
+        _looked.append(True)
+        for need in NEEDS:
+            missing = need.missing()
+            if missing:
+                _lost[need.purpose] = f"there is no {', '.join(missing)}"
+    found = [need for need in NEEDS if need.required and need.purpose in _lost]
+    return "; ".join(f"{need.without}: {_lost[need.purpose]}" for need in found) or None
+
+
+def apply_patch(purpose: str, function: Callable[[], Any]) -> bool:
+    """Call it if all that it needs is there; what goes wrong is a limitation of the session."""
+    if not can(purpose):
+        return False
+    try:
+        function()
+    except Exception as error:  # noqa: BLE001  whatever pydevd does instead
+        _lost[purpose] = exception_line(error)
+        return False
+    return True
+
+
+def can(purpose: str) -> bool:
+    """Whether the names for this are there."""
+    unfit()
+    return purpose not in _lost
+
+
+def require_purpose(purpose: str) -> None:
+    """Raises TroubleError where the names for this are missing."""
+    if not can(purpose):
+        text = next(need.without for need in NEEDS if need.purpose == purpose)
+        raise TroubleError("unsupported", f"With this debugger {text}: {_lost[purpose]}")
+
+
+def limitations() -> list[str]:
+    """What is lost, in words."""
+    return [f"{need.without}: {_lost[need.purpose]}" for need in NEEDS if need.purpose in _lost]
+
+
+def report_debugger() -> None:
+    """Report which debugger this is, and what it cannot do with it."""
+    version = getattr(sys.modules.get("debugpy"), "__version__", None)
+    body = {"name": "debugpy", "version": version, "limitations": limitations()}
+    send_event(debugger(), DEBUGGER_EVENT, body)
+
+
+def _missing_in(place: str, names: Sequence[str]) -> list[str]:
+    module, _, attribute = place.partition(":")
+    try:
+        holder: Any = importlib.import_module(module)
+        holder = getattr(holder, attribute) if attribute else holder
+    except (ImportError, AttributeError):
+        return list(names)
+    return [name for name in names if not _has_name_of(holder, name)]
+
+
+def _has_name_of(holder: Any, name: str) -> bool:
+    """What only its objects have is named in its code: in no other way can it be seen here."""
+    if hasattr(holder, name):
+        return True
+    if type(holder) is type(sys):
+        return False
+    return any(
+        name in names for cls in holder.__mro__ for names in _names_in_code(vars(cls).values())
+    )
+
+
+def _names_in_code(values: Any) -> Iterator[Any]:
+    for value in values:
+        code = getattr(value, "__code__", value)
+        if hasattr(code, "co_names"):
+            yield code.co_names
+            yield from _names_in_code(code.co_consts)

@@ -1,0 +1,104 @@
+"""What is done where a thread is about to stop, and when it runs on: in one order, once each.
+
+pydevd stops a thread in one function. Who has something to do there says so here, under a name;
+who says it again, as at each attach, takes the place of the first. Refuses to know what is done.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        debugger,
+        debugger_threading,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import Interrupted
+
+_OVER = 108  # pydevd's number of a step over: what a stop of ours looks like
+_ORDER = (
+    "answer",  # last of those that follow a stop: everything that resuming says is queued by then
+    "references",  # what the end of a value runs, the program runs before its next line
+    "process",  # before all others: in a forked child that is not debugged nothing else may be done
+    "output",  # what was printed before the stop is out before anybody knows of the stop
+    "calls",  # recorded up to here, and what the stop does is none of them
+    "writes",  # of a stopped thread are the client's
+    "trace",  # ends here, and what the stop says may depend on it
+    "data",  # the stop that one is made for is over
+    "data lines",
+    "place",  # said ahead of pydevd's own word, which follows
+    "steps",
+    "returns",
+    "tracing",
+)
+_before: dict[str, Callable[..., Any]] = {}
+_after: dict[str, Callable[..., Any]] = {}
+
+
+def hook_suspensions(
+    name: str,
+    before: Callable[[Any, Any, Any], Any] | None = None,
+    after: Callable[[Any, Any, Any], Any] | None = None,
+) -> None:
+    """Call these around every stop: with the thread, the frame and pydevd's name for the event.
+
+    name: one of `_ORDER`, the order in which the `before` are called; the `after` are called in
+    the reverse. A `before` that answers False has the thread run on, and nobody else called.
+    What either raises is lost, but for a Ctrl-C, which is the program's.
+    """
+    if name not in _ORDER:
+        raise ValueError("no place in the order of suspensions: " + name)
+    for hooks, hook in ((_before, before), (_after, after)):
+        if hook is None:
+            hooks.pop(name, None)
+        else:
+            hooks[name] = hook
+    patch(debugger(), "do_wait_suspend", _suspended)
+
+
+def _suspended(wait: Any, thread: Any, frame: Any, event: Any, *more: Any, **named: Any) -> Any:
+    for name in _ORDER:
+        hook = _before.get(name)
+        if hook is not None and _call(hook, thread, frame, event) is False:
+            return None
+    result = wait(thread, frame, event, *more, **named)
+    for name in reversed(_ORDER):
+        hook = _after.get(name)
+        if hook is not None:
+            _call(hook, thread, frame, event)
+    return result
+
+
+def _call(hook: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return hook(*arguments)
+    except (Interrupted, KeyboardInterrupt):
+        raise
+    except BaseException:  # noqa: BLE001  whatever the program's objects raise
+        return None
+
+
+def forget_suspension_hooks() -> None:
+    """In a forked child that joins: they are its parent's, until it says its own."""
+    _before.clear()
+    _after.clear()
+
+
+def suspend_in(frame: Any, event: str) -> Any:
+    """Stop this thread in the frame, as at the end of a step; pydevd's state of it, None without one."""
+    py_db, thread = debugger(), debugger_threading().current_thread()
+    if py_db is None or py_db.pydb_disposed:
+        return None
+    info = getattr(thread, "additional_info", None)
+    if info is None:
+        module: Any = sys.modules["_pydevd_bundle.pydevd_additional_thread_info"]
+        info = module.set_additional_thread_info(thread)
+    if hasattr(sys, "monitoring"):
+        info.trace_suspend_type = "sys_monitoring"
+    py_db.set_suspend(thread, _OVER)
+    py_db.do_wait_suspend(thread, frame, event, None)
+    return info

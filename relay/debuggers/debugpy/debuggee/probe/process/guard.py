@@ -1,0 +1,54 @@
+"""The program's code under guard: what it raises is part of an answer, never the end of the probe.
+
+Knows the probe's own two exceptions, and lets the one that interrupts a call through. Refuses to
+know what is called.
+"""
+# ruff: noqa: BLE001
+# Broad excepts are the trade here: whatever the program's objects raise is an answer.
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact, full_name
+
+
+frame_at = sys._getframe
+"""Bound once: a program may take it out of `sys` for a while, as the tests of attrs do."""
+
+
+class Interrupted(BaseException):
+    """Raised inside a running call by `interrupt`; never leaves the probe."""
+
+
+class TroubleError(Exception):
+    """An answer of the kind {"error": {"kind", "message", …}}."""
+
+    def __init__(self, kind: str, message: str, **more: Any) -> None:
+        self.answer = {"error": dict(more, kind=kind, message=message)}
+
+
+def attempt(function: Callable[..., Any], *arguments: Any, default: Any = None) -> Any:
+    """What the call gives, or `default` if it raises."""
+    try:
+        return function(*arguments)
+    except Interrupted:
+        raise
+    except BaseException:
+        return default
+
+
+def exception_line(error: BaseException) -> str:
+    """As the last line of a traceback: 'ValueError: bad'."""
+    try:
+        message = exact(str(error))
+    except Interrupted:
+        raise
+    except BaseException:
+        message = "<str() failed>"
+    name = full_name(type(error))
+    return f"{name}: {message}" if message else name

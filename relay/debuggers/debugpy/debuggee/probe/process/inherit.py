@@ -1,0 +1,261 @@
+"""Children that are to be debugged, too: each learns, by its environment, where the relay listens.
+
+A new interpreter finds the directory `site` on its PYTHONPATH, and in it a `sitecustomize.py` that
+joins the session before any code of the program runs; that one takes both variables away again.
+So its command line stays its own, and a Python is found however it is started: by a shell, by a
+script with `#!`, by a program that is none. A forked child joins by itself.
+Refuses to know how a child joins: that is `pydevd/child.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import os
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import forget_suspension_hooks
+    from relay.debuggers.debugpy.debuggee.probe.process.children import birth
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import (
+        pass_counts,
+        reported_hits,
+        stopping_names,
+        totals,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.values.references import references
+
+_VARIABLE = b"DEBUG_RELAY_CHILD"
+_PATH = b"PYTHONPATH"
+# Helpers of multiprocessing that run no code of the program's.
+_NOT_DEBUGGED = ("multiprocessing.resource_tracker", "multiprocessing.semaphore_tracker")
+# What runs a part of the program: multiprocessing's ways, and execnet's, by which xdist starts.
+_WORKERS = (
+    "multiprocessing.spawn",
+    "multiprocessing.forkserver",
+    "--multiprocessing-fork",
+    "exec(eval(sys.stdin.readline()))",
+)
+_FORKERS = ("multiprocessing/popen_fork.py", "multiprocessing/forkserver.py")
+_REFERENCES_EACH = 1_000_000
+
+
+class _Heritage:
+    """What every child gets, and the module by which a forked one joins."""
+
+    def __init__(self, spec: dict[str, str], joining: Any) -> None:
+        self.spec = spec
+        self.joining = joining
+        self.workers_only = spec["scope"] == "workers"
+        self.site = os.fsencode(spec["site"])
+        self.text = os.fsencode(json.dumps(spec))
+
+    def variables(self, path: bytes | None) -> list[tuple[bytes, bytes]]:
+        """The two variables, for an environment whose PYTHONPATH is `path`."""
+        return [(_PATH, self.site + b":" + path if path else self.site), (_VARIABLE, self.text)]
+
+
+_heritage: list[_Heritage] = []
+
+
+def debug_children(**spec: str) -> dict[str, Any]:
+    """From now on; say it before the program begins. `can_join`: the debugger's version is known.
+
+    join_port: path of the relay's socket; site: the directory for PYTHONPATH; code: that of
+    `pydevd/child.py`; debugpy: where one lies for those who have none; probe: path of `entry.py`;
+    scope: all, or workers for those of multiprocessing and of pytest-xdist only, which run a part
+    of this program.
+    """
+    joining = _load_joining(spec["code"])
+    reason = joining.unfit()
+    if reason is not None:
+        return {"can_join": False, "reason": reason}
+    first = not _heritage
+    _heritage[:] = [_Heritage(spec, joining)]
+    _number_apart()
+    if first:
+        _wrap_births()
+        # After the hook that takes the debugger of the parent away.
+        os.register_at_fork(after_in_child=_join_after_fork)
+    return {"can_join": True}
+
+
+def _load_joining(directory: str) -> Any:
+    import importlib.machinery
+
+    path = os.path.join(directory, "child.py")
+    code = importlib.machinery.SourceFileLoader("_debug_relay_child", path).get_code(
+        "_debug_relay_child"
+    )
+    if code is None:
+        raise ImportError("no code in " + path)
+    module: Any = types.ModuleType("_debug_relay_child")
+    module.__file__ = path
+    exec(code, module.__dict__)
+    module.prepare()
+    return module
+
+
+def _number_apart() -> None:
+    """No two processes of a session give the same reference."""
+    references.numbers = itertools.count(os.getpid() * _REFERENCES_EACH + 1000)
+
+
+# Forks
+
+
+def _join_after_fork() -> None:
+    """A child that is about to become another program joins as that one."""
+    if not _heritage or birth.announced:
+        return
+    if _heritage[0].workers_only and not _forks_worker():
+        return
+    attempt(_forget_parents_state)
+    heritage = _heritage[0]
+    attempt(heritage.joining.rejoin, heritage.spec, frame_at(1))
+
+
+def _forks_worker() -> bool:
+    """Whether multiprocessing forks, here or in its fork server."""
+    frame: Any = frame_at(1)
+    while frame is not None:
+        if frame.f_code.co_filename.endswith(_FORKERS):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _forget_parents_state() -> None:
+    _number_apart()
+    references.release()
+    references.stop = -1
+    forget_suspension_hooks()
+    for counts in (totals, pass_counts, reported_hits, stopping_names):
+        counts.clear()
+
+
+# New programs. What follows runs in the middle of the program, and calls no Python code of others.
+
+
+def _wrap_births() -> None:
+    for module, name, argv_at, env_at, lay in (
+        ("_posixsubprocess", "fork_exec", 0, 5, _in_list),
+        ("posix", "posix_spawn", 1, 2, _in_mapping),
+        ("posix", "posix_spawnp", 1, 2, _in_mapping),
+        ("posix", "execve", 1, 2, _in_mapping),
+    ):
+        attempt(_wrap_birth, module, name, argv_at, env_at, lay)
+    os.execv = _execv(os.execv)
+    os.system = _shell(os.system)
+
+
+def _wrap_birth(
+    module: str, name: str, argv_at: int, env_at: int, lay: Callable[[_Heritage, Any], Any]
+) -> None:
+    made = __import__(module)
+    # `os` may have the wrapper that announces children; it is wrapped once more.
+    maker = getattr(os, name, None) or getattr(made, name)
+    wrapper = _bequeathing(maker, argv_at, env_at, lay)
+    for place, alias in ((made, name), (os, name), (sys.modules.get("subprocess"), "_" + name)):
+        if hasattr(place, alias):
+            setattr(place, alias, wrapper)
+
+
+def _bequeathing(
+    maker: Callable[..., Any], argv_at: int, env_at: int, lay: Callable[[_Heritage, Any], Any]
+) -> Callable[..., Any]:
+    @functools.wraps(maker)
+    def make(*arguments: Any, **named: Any) -> Any:
+        return maker(
+            *attempt(_changed, arguments, argv_at, env_at, lay, default=arguments), **named
+        )
+
+    return make
+
+
+def _changed(
+    arguments: tuple[Any, ...], argv_at: int, env_at: int, lay: Callable[[_Heritage, Any], Any]
+) -> tuple[Any, ...]:
+    """The arguments with an environment that has the heritage in it."""
+    if not _heritage or len(arguments) <= env_at or _is_helper(arguments[argv_at]):
+        return arguments
+    if _heritage[0].workers_only and not _has_word(arguments[argv_at], _WORKERS):
+        return arguments
+    return (*arguments[:env_at], lay(_heritage[0], arguments[env_at]), *arguments[env_at + 1 :])
+
+
+def _is_helper(argv: Any) -> bool:
+    return _has_word(argv, _NOT_DEBUGGED)
+
+
+def _has_word(argv: Any, parts: tuple[str, ...]) -> bool:
+    if type(argv) not in (list, tuple):
+        return False
+    words = [os.fsdecode(word) for word in argv]
+    return any(part in word for word in words for part in parts)
+
+
+def _own_environment() -> dict[bytes, bytes]:
+    data: dict[bytes, bytes] = os.environ._data  # type: ignore[attr-defined]
+    return dict(data)
+
+
+def _in_list(heritage: _Heritage, environment: Any) -> Any:
+    """As fork_exec takes it: None, or a sequence of b"NAME=value"."""
+    if environment is None:
+        items = list(_own_environment().items())
+    else:
+        items = [(name, value) for name, _, value in [e.partition(b"=") for e in environment]]
+    return [name + b"=" + value for name, value in _laid_over(heritage, items)]
+
+
+def _in_mapping(heritage: _Heritage, environment: Any) -> Any:
+    """As execve and posix_spawn take it: a mapping of str or bytes, or None."""
+    if environment is None or environment is os.environ:
+        return dict(_laid_over(heritage, list(_own_environment().items())))
+    items = [(os.fsencode(name), os.fsencode(value)) for name, value in environment.items()]
+    return dict(_laid_over(heritage, items))
+
+
+def _laid_over(heritage: _Heritage, items: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    others = [(name, value) for name, value in items if name not in (_PATH, _VARIABLE)]
+    return [*others, *heritage.variables(dict(items).get(_PATH))]
+
+
+def _execv(execv: Callable[..., Any]) -> Callable[..., Any]:
+    """The one exec that takes no environment: what it would take is given."""
+
+    @functools.wraps(execv)
+    def run(path: Any, argv: Any, /) -> Any:
+        if _heritage and not _heritage[0].workers_only:
+            return os.execve(path, argv, os.environ)
+        return execv(path, argv)
+
+    return run
+
+
+def _shell(system: Callable[..., int]) -> Callable[..., int]:
+    """os.system takes no environment either, but a shell reads its command."""
+
+    @functools.wraps(system)
+    def run(command: Any) -> int:
+        return system(attempt(_exporting, command, default=command))
+
+    return run
+
+
+def _exporting(command: Any) -> Any:
+    if not _heritage or _heritage[0].workers_only or type(command) not in (str, bytes):
+        return command
+    words = [
+        name + b"='" + value.replace(b"'", b"'\\''") + b"'"
+        for name, value in _heritage[0].variables(_own_environment().get(_PATH))
+    ]
+    head = b"export " + b" ".join(words) + b"\n"
+    return head + command if type(command) is bytes else os.fsdecode(head) + command

@@ -1,0 +1,262 @@
+"""Breakpoints, as the relay means them: their lines, and their conditions in the program's frames.
+
+pydevd counts hits anew whenever a breakpoint is set in the same file, compiles the condition at
+each hit, and takes a condition that raises for one that is false, without a word. Here counts go
+on, conditions are compiled once, and one that raises stops the program and says why.
+
+Hits are counted for every breakpoint, under the name that the relay wrote at the end of its
+condition, and reported: at a stop, at the end, on request, and now and then while the program runs.
+
+It also compiles the whole file for each breakpoint in it, to move it to a line with code, and
+looks through all running code after each: seconds for a thousand. The relay has compiled before,
+once, and moves none; and looking once a request is enough.
+"""
+# ruff: noqa: BLE001
+# Broad excepts are the trade here: whatever the program's objects raise is an answer.
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+import os
+import re
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.frames.statement_visits import comes_back
+    from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
+    from relay.debuggers.debugpy.debuggee.probe.hooks.patches import is_patched, patch
+    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import apply_patch
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
+    from relay.debuggers.debugpy.debuggee.probe.stops.captures import (
+        captures_by_name,
+        captures_here,
+        complains_here,
+        forget_captures_at_fork,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.stops.direct_questions import question_of_pydevd
+    from relay.debuggers.debugpy.debuggee.probe.stops.functions import function_stops
+
+HITS_EVENT = "relayHits"
+_REPORT_EVERY = 0.25  # seconds between two reports of hits that stop nothing
+
+# What pydevd makes of a hit condition, and what `translate_both` of both conditions.
+_HITS = re.compile(
+    r"@HIT@\s*(==|>=|<=|>|<|%)\s*(\d+)(?:\s*==\s*0)?(?:\s+and\s+\((.*)\))?\s*", re.DOTALL
+)
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    "==": operator.eq,
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+    "%": lambda hits, number: hits % number == 0,
+}
+# The relay's name for the breakpoint, as a comment behind its condition.
+_NAME = re.compile(r"(.*?)\s*#relay:(\S+)\s*", re.DOTALL)
+pass_counts: dict[tuple[str, str], Iterator[int]] = {}  # by name and hit condition
+totals: dict[str, Iterator[int]] = {}  # by name
+reported_hits: dict[str, int] = {}
+_reported_at = [0.0]
+stopping_names: dict[int, list[str]] = {}  # names, by the thread that is about to stop there
+
+
+def patch_breakpoints() -> bool:
+    """From now on. Before the first breakpoint is set, if it is to be one of these."""
+    py_db = debugger()
+    if not has_patched_conditions(py_db):
+        _start_anew(py_db)
+    patch(py_db, "handle_breakpoint_condition", _evaluate_here)
+    _ask_at_every_hit()
+    apply_patch("quick breakpoints", _set_quickly)
+    attempt(forget_captures_at_fork)
+    return True
+
+
+def _start_anew(py_db: Any) -> None:
+    """pydevd keeps the breakpoints of each code with the number of their latest change, and a new
+    PyDB (of an attach, of a forked child) counts from 0 again: it would find those of the last."""
+    pydevd: Any = sys.modules["pydevd"]
+    born = pydevd._debug_relay_born = getattr(pydevd, "_debug_relay_born", 0) % 2000 + 1
+    py_db.mtime += born * 1_000_000  # an int in C
+
+
+def _evaluate_here(original: Any, info: Any, breakpoint: Any, frame: Any) -> bool:
+    kind = type(breakpoint).__name__
+    if kind == "LineBreakpoint":
+        return question_of_pydevd(breakpoint, frame)
+    if kind == "FunctionBreakpoint":
+        return announce_hits(function_stops(frame))
+    return bool(original(info, breakpoint, frame))
+
+
+def stops_at(breakpoint: Any, frame: Any) -> bool:
+    """Whether a breakpoint of a line stops the program; if not, what it logs or records is done."""
+    named = names_in_condition(breakpoint.condition)
+    name = named[1]
+    goes_on = breakpoint.is_logpoint or name in captures_by_name
+    if goes_on and name is not None and attempt(comes_back, name, frame, default=False):
+        return False
+    if not breakpoint_holds(breakpoint, named, frame):
+        return False
+    if breakpoint.is_logpoint:
+        captures_here(name, frame)
+        report_hits_soon()
+        return True  # pydevd writes its text, and goes on
+    if captures_here(name, frame):
+        return False
+    announce_hits([] if name is None else [name])
+    return True
+
+
+def announce_hits(names: list[str]) -> bool:
+    """These are why this thread is about to stop. False, and nothing else, if there are none."""
+    if names:
+        stopping_names[threading.get_ident()] = names
+    else:
+        report_hits_soon()
+    return bool(names)
+
+
+def hit_here() -> list[str]:
+    """Why this thread stops, asked once."""
+    return stopping_names.pop(threading.get_ident(), [])
+
+
+def _ask_at_every_hit() -> None:
+    """Also at breakpoints without a condition, or their hits would be nobody's to count."""
+    line: Any = sys.modules["_pydevd_bundle.pydevd_breakpoints"].LineBreakpoint
+    # A forked child that others debug has a debugger of its own, as it comes.
+    patch(
+        line,
+        "has_condition",
+        lambda original, line: original(line) or has_patched_conditions(debugger()),
+    )
+
+
+def has_patched_conditions(py_db: Any) -> bool:
+    return is_patched(py_db, "handle_breakpoint_condition")
+
+
+def _set_quickly() -> None:
+    def no_lines(original: Any, path: Any) -> Any:
+        raise NotImplementedError  # what pydevd itself says where it cannot know: it goes on
+
+    patch(sys.modules["_pydevd_bundle.pydevd_api"], "_get_code_lines", no_lines)
+    processor = sys.modules["pydevd"].PyDevJsonCommandProcessor
+    patch(processor, "on_setbreakpoints_request", _set_breakpoints)
+
+
+def _set_breakpoints(set_breakpoints: Any, processor: Any, py_db: Any, request: Any) -> Any:
+    changed = py_db.on_breakpoints_changed
+    waiting: list[bool] = []  # by whether breakpoints were only removed
+    py_db.on_breakpoints_changed = lambda removed=False: waiting.append(removed)
+    try:
+        return set_breakpoints(processor, py_db, request)
+    finally:
+        py_db.on_breakpoints_changed = changed
+        if waiting:
+            changed(removed=all(waiting))
+
+
+def breakpoint_holds(breakpoint: Any, named: tuple[str | None, str | None], frame: Any) -> bool:
+    """Whether its conditions hold. Whatever the program's objects raise is a reason to stop.
+
+    named: its condition, and the relay's name for it.
+    """
+    condition, name = named
+    try:
+        if breakpoint.hit_condition:
+            test, number, condition = _parsed(breakpoint.hit_condition)
+            _count(name)
+            if not test(_count_pass(breakpoint, name, frame), number):
+                return False
+        if condition and not eval(_compiled(condition), frame.f_globals, frame.f_locals):
+            return False
+    except BaseException as error:
+        if complains_here(name):
+            attempt(_complain, breakpoint, frame, error)
+    if not breakpoint.hit_condition:
+        _count(name)
+    return True
+
+
+@functools.lru_cache(maxsize=10_000)
+def names_in_condition(condition: str | None) -> tuple[str | None, str | None]:
+    """(condition, the relay's name); None for what there is not."""
+    match = _NAME.fullmatch(condition or "")
+    if match is None:
+        return condition, None
+    return (None if match[1] == "True" else match[1]), match[2]
+
+
+@functools.lru_cache(maxsize=1000)
+def _parsed(hit_condition: str) -> tuple[Callable[[int, int], bool], int, str | None]:
+    match = _HITS.fullmatch(hit_condition)
+    if match is None:
+        raise ValueError("not a hit condition: " + hit_condition)
+    return _COMPARISONS[match[1]], int(match[2]), match[3]
+
+
+@functools.lru_cache(maxsize=1000)
+def _compiled(condition: str) -> Any:
+    return compile(condition, "<condition>", "eval", 0, True)
+
+
+def _count_pass(breakpoint: Any, name: str | None, frame: Any) -> int:
+    """What a hit condition counts: passes since it was set; it is new when its text is."""
+    place = name or f"{frame.f_code.co_filename}:{breakpoint.line}"
+    key = (place, breakpoint.hit_condition)
+    counter = pass_counts.get(key)
+    if counter is None:
+        counter = pass_counts.setdefault(key, itertools.count(1))
+    return next(counter)  # in C: two threads never get the same
+
+
+def _count(name: str | None) -> None:
+    if name is not None:
+        counter = totals.get(name)
+        if counter is None:
+            counter = totals.setdefault(name, itertools.count())
+        next(counter)
+
+
+def hits() -> dict[str, Any]:
+    """How often each breakpoint was hit, by the relay's names."""
+    # The next number is the count so far; only its repr shows it without taking it.
+    return {"hits": {name: int(repr(count)[6:-1]) for name, count in list(totals.items())}}
+
+
+def new_hits() -> dict[str, int]:
+    """The counts that have changed since they were reported."""
+    found = {name: n for name, n in hits()["hits"].items() if reported_hits.get(name) != n}
+    reported_hits.update(found)
+    _reported_at[0] = time.monotonic()
+    return found
+
+
+def report_hits() -> None:
+    """Report to the relay what it does not know yet."""
+    py_db, found = debugger(), new_hits()
+    if found and py_db is not None:
+        send_event(py_db, HITS_EVENT, {"hits": found})
+
+
+def report_hits_soon() -> None:
+    if time.monotonic() - _reported_at[0] > _REPORT_EVERY:
+        attempt(report_hits)
+
+
+def _complain(breakpoint: Any, frame: Any, error: BaseException) -> None:
+    line = getattr(breakpoint, "line", None) or frame.f_lineno
+    place = f"{os.path.basename(frame.f_code.co_filename)}:{line}"
+    text = f"Breakpoint at {place}: its condition raised {exception_line(error)}\n"
+    py_db = debugger()
+    py_db.writer.add_command(py_db.cmd_factory.make_console_message(text))

@@ -1,0 +1,100 @@
+"""Breakpoints that are asked without pydevd: it takes several times as long to ask them.
+
+What pydevd has asked about at a line, without a stop, it asks about again whenever this thread comes
+there, as long as breakpoints stay as they are and nobody steps or is to stop. So the next time the
+question is put here, and pydevd is called only to stop: then it is given the answer that there is.
+Log points are left to pydevd, which writes their text.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
+    from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import (
+        hit_here,
+        report_hits_soon,
+        stops_at,
+    )
+
+
+_PASSES = 32  # of breakpoints that do not stop, before hits are looked at that nobody was told of
+
+
+class _Known:
+    """Where this thread asks by itself: in one epoch, and of one set of breakpoints."""
+
+    __slots__ = ("breakpoints", "epoch", "mtime", "passes", "py_db")
+
+    def __init__(self, epoch: Any, py_db: Any) -> None:
+        self.epoch, self.py_db, self.mtime, self.passes = epoch, py_db, py_db.mtime, 0
+        # By id of the code and line; the code is kept, so that its id is no other's.
+        self.breakpoints: dict[tuple[int, int], tuple[Any, Any]] = {}
+
+
+class _Questions(threading.local):
+    """Of one thread."""
+
+    known: _Known | None = None
+    asked: Any = None  # the breakpoint that pydevd has asked about last
+    answered: Any = None  # one that is to stop, of which pydevd does not know yet
+
+
+_questions = _Questions()
+
+
+def ask_directly(code: Any, line: int, epoch: Any) -> bool | None:
+    """Whether the breakpoint here stops the program; None where pydevd must be asked.
+
+    Called by the callback of lines itself. Each line in it counts: loops come here.
+    """
+    known = _questions.known
+    if known is None or known.epoch is not epoch or known.mtime != known.py_db.mtime:
+        return None
+    found = known.breakpoints.get((id(code), line))
+    if found is None:
+        return None
+    frame: Any = frame_at(2)
+    while frame.f_code is not code:  # another callback may stand before that of lines
+        frame = frame.f_back
+    if not stops_at(found[1], frame):
+        known.passes += 1
+        if not known.passes % _PASSES:
+            report_hits_soon()
+        return False
+    _questions.answered = found[1]
+    return True
+
+
+def question_of_pydevd(breakpoint: Any, frame: Any) -> bool:
+    """Whether this breakpoint of a line stops the program."""
+    _questions.asked = breakpoint
+    if _questions.answered is breakpoint:
+        _questions.answered = None
+        return True
+    stops: bool = stops_at(breakpoint, frame)
+    if not stops:
+        report_hits_soon()
+    return stops
+
+
+def begin_questions() -> None:
+    """pydevd is about to be told of a line."""
+    _questions.asked = None
+
+
+def end_questions(code: Any, line: int, epoch: Any) -> None:
+    """It was, and did not stop. `epoch`: in which nothing has been under way since; or None."""
+    if _questions.answered is not None:  # it was not interested: the breakpoint was taken away
+        _questions.answered = None
+        hit_here()
+    breakpoint, py_db = _questions.asked, debugger()
+    if epoch is None or breakpoint is None or breakpoint.is_logpoint or py_db is None:
+        return
+    known = _questions.known
+    if known is None or known.epoch is not epoch or known.mtime != py_db.mtime:
+        known = _questions.known = _Known(epoch, py_db)
+    known.breakpoints[id(code), line] = code, breakpoint

@@ -1,0 +1,238 @@
+"""Function breakpoints by qualified name: `total`, `Cart.total`, `shop.cart.Cart.total`.
+
+pydevd knows the bare names of code only, and stops at every function that has it, those of
+libraries included. Here it gets the bare names, and asked at each of its stops whether the
+function is one that was meant. A name with its module means that one function; a shorter one
+means every function of the program's own code that it fits.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        debugger,
+        is_debugger_file,
+        is_user_code,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import (
+        breakpoint_holds,
+        names_in_condition,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.stops.captures import captures_here
+    from relay.debuggers.debugpy.debuggee.probe.values.types import (
+        exact,
+        is_class,
+        module_of,
+        namespace_of,
+    )
+
+_MOST_DEPTH = 4  # classes in classes
+_DEAF_TO_GENERATORS = sys.version_info < (3, 12)  # without sys.monitoring, pydevd is
+_GENERATORS = 0x20 | 0x80  # CO_GENERATOR, CO_COROUTINE
+_WRAPPERS: tuple[Any, ...] = (staticmethod, classmethod)
+
+
+class FunctionTarget:
+    """One breakpoint; looks to the check of conditions like one of pydevd's."""
+
+    def __init__(self, name: str, function: str, **texts: Any) -> None:
+        self.name, self.parts = name, function.split(".")
+        self.condition, self.hit_condition = texts.get("condition"), texts.get("hit_condition")
+        self.log_message = texts.get("log_message")
+        self.is_logpoint = self.log_message is not None
+        self.expression: Any = _log_expression(self.log_message) if self.is_logpoint else None
+        self.place: dict[str, Any] | None = None
+
+
+_functions: dict[str, list[FunctionTarget]] = {}  # by bare name
+_qualified: dict[Any, str] = {}  # by code, before 3.11
+
+
+def set_function_breakpoints(breakpoints: list[dict[str, Any]]) -> dict[str, Any]:
+    """From now on these, and no others; `places` says where those lie that are known."""
+    if breakpoints:
+        require_purpose("functions")
+    chosen: dict[str, list[FunctionTarget]] = {}
+    for one in breakpoints:
+        function = FunctionTarget(**one)
+        chosen.setdefault(function.parts[-1], []).append(function)
+    _functions.clear()
+    _functions.update(chosen)
+    attempt(_hand_names_on)  # fails without a debugger that knows functions, and with none chosen
+    return function_places()
+
+
+def _hand_names_on() -> None:
+    py_db = debugger()
+    policy = "ALL" if py_db.multi_threads_single_notification else "NONE"
+    kind = sys.modules["_pydevd_bundle.pydevd_breakpoints"].FunctionBreakpoint
+    api = sys.modules["pydevd"].PyDevdAPI()
+    api.set_function_breakpoints(
+        py_db, [kind(0, name, "True", None, policy, None, False) for name in _functions]
+    )
+
+
+def function_places() -> dict[str, Any]:
+    """Where the functions lie that are known by now: name -> path and line."""
+    wanted = [f for functions in _functions.values() for f in functions]
+    if any(f.place is None for f in wanted):
+        attempt(_look, [f for f in wanted if f.place is None])
+    return {"places": {f.name: f.place for f in wanted if f.place is not None}}
+
+
+# At a call
+
+
+def function_stops(frame: Any) -> list[str]:
+    """The names of the breakpoints at which this call of a function stops."""
+    found = []
+    for function in list(_functions.get(frame.f_code.co_name, ())):
+        if not is_meant(function, frame):
+            continue
+        if function.place is None:
+            function.place = attempt(place_of_code, frame.f_code)
+        if not breakpoint_holds(function, names_in_condition(function.condition), frame):
+            continue
+        captured = captures_here(function.name, frame)
+        if function.is_logpoint:
+            attempt(_log, function, frame)
+        elif not captured:
+            found.append(function.name)
+    return found
+
+
+def is_meant(function: FunctionTarget, frame: Any) -> bool:
+    path = qualified_name(frame).split(".")
+    if any(function.parts == [*module, *path] for module in module_names(frame.f_globals)):
+        return True
+    return ends_with(path, function.parts) and bool(is_user_code(frame))
+
+
+def ends_with(path: list[str], parts: list[str]) -> bool:
+    return len(parts) <= len(path) and path[-len(parts) :] == parts
+
+
+def module_names(namespace: Any) -> Iterator[list[str]]:
+    """A script is `__main__`, and goes by its file's name too."""
+    name = namespace.get("__name__")
+    if type(name) is not str:
+        return
+    yield name.split(".")
+    if name == "__main__":
+        spec, file = namespace.get("__spec__"), namespace.get("__file__")
+        if type(getattr(spec, "name", None)) is str:
+            yield spec.name.split(".")
+        if type(file) is str:
+            yield [os.path.splitext(os.path.basename(file))[0]]
+
+
+def qualified_name(frame: Any) -> str:
+    """`Class.method`; without the `<locals>` of functions inside of functions."""
+    code = frame.f_code
+    name = getattr(code, "co_qualname", None)  # 3.11+
+    if name is None:
+        name = _qualified.get(code)
+        if name is None:
+            name = _qualified[code] = _search_name(code, frame.f_globals)
+    return name.replace("<locals>.", "")
+
+
+def _search_name(code: Any, namespace: Any) -> str:
+    for path, function in walk_namespace(namespace, _MOST_DEPTH):
+        if function.__code__ is code:
+            return ".".join(path)
+    return str(code.co_name)
+
+
+# Functions that are not called yet
+
+
+def _look(wanted: list[FunctionTarget]) -> None:
+    for name, module in list(sys.modules.items()):
+        if type(module) is not types.ModuleType:
+            continue
+        namespace = module.__dict__
+        is_own = is_own_namespace(namespace)
+        if not is_own and not any(f.parts[0] == name.partition(".")[0] for f in wanted):
+            continue
+        names = list(module_names(namespace))
+        for path, function in walk_namespace(namespace, _MOST_DEPTH):
+            for one in wanted:
+                by_module = any(one.parts == [*module_name, *path] for module_name in names)
+                if by_module or (is_own and ends_with(path, one.parts)):
+                    one.place = one.place or place_of_code(function.__code__)
+
+
+def is_own_namespace(namespace: Any) -> bool:
+    file = namespace.get("__file__")
+    if type(file) is not str or is_debugger_file(file):
+        return False
+    return bool(debugger()._files_filtering.in_project_roots(os.path.abspath(file)))
+
+
+def walk_namespace(namespace: Any, depth: int) -> Iterator[tuple[list[str], Any]]:
+    """Functions of a namespace and of the classes in it, with their paths. Runs no property."""
+    for name, value in list(namespace.items()):
+        if type(name) is not str:
+            continue
+        if is_class(value) and depth and module_of(value) == namespace.get("__name__"):
+            inner = dict(namespace_of(value), __name__=module_of(value))
+            for path, function in walk_namespace(inner, depth - 1):
+                yield [name, *path], function
+            continue
+        function = _unwrapped(value)
+        if function is not None:
+            yield [name], function
+
+
+def _unwrapped(value: Any) -> Any:
+    """The function behind decorators that say what they wrap."""
+    for _ in range(10):
+        kind = type(value)
+        if kind in _WRAPPERS:
+            value = value.__func__
+        elif kind is property:
+            value = value.fget
+        elif kind is types.FunctionType:
+            if "__wrapped__" not in value.__dict__:
+                return value
+            value = value.__dict__["__wrapped__"]
+        else:
+            return None
+    return None
+
+
+def place_of_code(code: Any) -> dict[str, Any]:
+    files = sys.modules["pydevd_file_utils"]
+    path = files.get_abs_path_real_path_and_base_from_file(code.co_filename)[0]
+    return {
+        "path": str(files.map_file_to_client(path)[0]),
+        "line": code.co_firstlineno,
+        "deaf": _DEAF_TO_GENERATORS and bool(code.co_flags & _GENERATORS),
+    }
+
+
+# Log messages
+
+
+def _log_expression(message: Any) -> Any:
+    convert = sys.modules["_pydevd_bundle.pydevd_utils"].convert_dap_log_message_to_expression
+    return compile(convert(message), "<log message>", "eval", 0, True)
+
+
+def _log(function: FunctionTarget, frame: Any) -> None:
+    try:
+        text = exact(str(eval(function.expression, frame.f_globals, frame.f_locals)))
+    except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
+        text = exact(str(error))
+    py_db = debugger()
+    py_db.writer.add_command(py_db.cmd_factory.make_console_message(text + os.linesep))

@@ -1,0 +1,172 @@
+"""Exception breakpoints: by the types' names, by a condition on the exception, and once a raise.
+
+pydevd takes a type only if it can import it at that moment, and loses its connection over some
+that it cannot. Here names are compared when something is raised: a class is meant if it, or a base
+of it, has the name, or is what the name leads to. So classes of modules that are not imported yet
+match later.
+Nothing of the program is called but the condition.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        debugger,
+        find_frame,
+        is_user_code,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
+    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
+    from relay.debuggers.debugpy.debuggee.probe.stops.exceptions import current_exception
+    from relay.debuggers.debugpy.debuggee.probe.values.types import (
+        is_class,
+        module_of,
+        mro_of,
+        name_of,
+        namespace_of,
+        qualname_of,
+    )
+
+_wanted_types: list[str] = []
+
+
+def limit_exceptions(types: list[str]) -> dict[str, Any]:
+    """Stop at exceptions of these types and their subclasses only; at all of them without any.
+
+    `unknown` lists the names that lead to nothing now.
+    """
+    if types:
+        require_purpose("exceptions")
+    _wanted_types[:] = types
+    if types:
+        patch(debugger(), "get_exception_breakpoint", _lookup_wanted)
+    return {"unknown": [name for name in types if not attempt(_is_known, name, default=True)]}
+
+
+def _lookup_wanted(lookup: Any, cls: Any, exceptions: Any) -> Any:
+    if _wanted_types and not attempt(_is_wanted, cls, default=True):
+        return None
+    return lookup(cls, exceptions)
+
+
+def is_wanted_exception(cls: Any) -> bool:
+    """Whether the types that the client named, if it named any, include this class."""
+    return not _wanted_types or _is_wanted(cls)
+
+
+def _is_wanted(cls: Any) -> bool:
+    bases = mro_of(cls)
+    return any(_has_name(base, name) for base in bases for name in _wanted_types) or any(
+        _leads_to(name) is base for name in _wanted_types for base in bases
+    )
+
+
+def _has_name(cls: Any, name: str) -> bool:
+    """A name without a module means the class of that name in any module."""
+    if "." not in name:
+        return bool(name_of(cls) == name)
+    qualified = qualname_of(cls)
+    return bool(name in (f"{module_of(cls)}.{qualified}", qualified))
+
+
+def _leads_to(name: str) -> Any:
+    """What `pkg.Error` is, when the class itself says that it is `pkg._errors.Error`."""
+    parts = name.split(".")
+    for end in range(len(parts) - 1, 0, -1):
+        found = sys.modules.get(".".join(parts[:end]))
+        if type(found) is not type(sys):
+            continue
+        for part in parts[end:]:
+            if type(found) is type(sys):
+                found = found.__dict__.get(part)
+            else:
+                found = namespace_of(found).get(part) if is_class(found) else None
+        if found is not None:
+            return found
+    return None
+
+
+def _is_known(name: str) -> bool:
+    if "." in name and is_class(_leads_to(name)):
+        return True
+    seen, waiting = set(), [BaseException]
+    while waiting:
+        cls: Any = waiting.pop()
+        if _has_name(cls, name):
+            return True
+        if cls not in seen:
+            seen.add(cls)
+            waiting += type.__subclasses__(cls)
+    return False
+
+
+def exception_condition(frame: int, condition: str) -> dict[str, Any]:
+    """Whether it holds in the frame, in which `exception` is the exception unless it has that name.
+
+    One that raises holds, and `complaint` says what it raised.
+    """
+    at = find_frame(frame)
+    error = current_exception(at)[0]
+    names = {"exception": error}
+    names.update(at.f_globals)
+    names.update(at.f_locals)
+    try:
+        code = compile(condition, "<condition>", "eval", 0, True)
+        return {"holds": bool(eval(code, names))}
+    except Exception as raised:  # noqa: BLE001  whatever the program's objects raise
+        return {"holds": True, "complaint": exception_line(raised)}
+
+
+class _Policy:
+    """Which of an exception's raise events is worth a stop.
+
+    pydevd reports an exception in each frame that it unwinds. Here it is reported once: in the
+    frame that raised, or, with `user_code_only`, in the innermost frame of the program's own.
+    """
+
+    user_code_only = False
+    first_raise_only = False
+
+    def excludes(self, original: Any, exception_breakpoint: Any, trace: Any) -> Any:
+        if original(exception_breakpoint, trace):
+            return True
+        if trace is None or not _is_refined(exception_breakpoint):
+            return False
+        if self.user_code_only and not is_user_code(trace.tb_frame):
+            return True
+        if not self.first_raise_only:
+            return False
+        deeper = trace.tb_next
+        while deeper is not None:
+            if not self.user_code_only or is_user_code(deeper.tb_frame):
+                return True
+            deeper = deeper.tb_next
+        return False
+
+
+_policy = _Policy()
+
+
+def _is_refined(exception_breakpoint: Any) -> bool:
+    caught = debugger().break_on_caught_exceptions
+    # One pydevd object may serve "user unhandled" too, which has rules of its own.
+    shared = getattr(exception_breakpoint, "notify_on_user_unhandled_exceptions", False)
+    return not shared and any(found is exception_breakpoint for found in caught.values())
+
+
+def refine_exceptions(user_code_only: bool = True, first_raise_only: bool = True) -> dict[str, Any]:
+    """Stop once per raised exception; say it again after each setExceptionBreakpoints."""
+    py_db = debugger()
+    _policy.user_code_only, _policy.first_raise_only = user_code_only, first_raise_only
+    caught = list(getattr(py_db, "break_on_caught_exceptions", {}).values())
+    if all(hasattr(py_db, name) for name in ("exclude_exception_by_filter", "in_project_scope")):
+        patch(py_db, "exclude_exception_by_filter", _policy.excludes)
+        return {"refined": len(caught), "by": "probe"}
+    for found in caught:
+        found.ignore_libraries = user_code_only
+        found.notify_on_first_raise_only = first_raise_only
+    return {"refined": len(caught), "by": "pydevd"}

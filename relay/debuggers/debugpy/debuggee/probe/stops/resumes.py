@@ -1,0 +1,143 @@
+"""Resumes that pydevd reports too late or not at all, where several threads meet breakpoints.
+
+pydevd numbers its stops, and reports a resume when the first thread leaves the newest one. It does
+not ask which stop that thread was at. A thread that is slow to leave one, while another is already
+at the next, makes it say that the program runs, and stay silent when it really does: the `continue`
+that was to be answered by that never is. Here a thread leaves the stop that it was at.
+
+What a resume is answered is queued by the thread that resumes, and sent by another. A thread that
+goes straight into C code which keeps the GIL lets no other run: so it waits for the answer to be
+sent first.
+
+And a thread that waits in pydevd looks only five times a second whether it may run. Here it looks
+before it waits, so that a step need not wait, and `continue` wakes them all.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.hooks.events import wait_until_answered
+    from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
+    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import apply_patch
+    from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import trace_less
+    from relay.debuggers.debugpy.debuggee.probe.process.ending import presence
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.stops.steps import pydevd_thread
+    from relay.debuggers.debugpy.debuggee.probe.stops.threads import (
+        SUSPENDED,
+        pydevd_threads,
+        wake_thread,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.values.references import references, release_stale
+
+
+_ANSWERING_SECONDS = 1.0  # microseconds, unless the relay has stopped reading
+
+
+def patch_resumes() -> bool:
+    """Report each resume once, before any later stop, and answer every `continue`."""
+    behavior = debugger()._threads_suspended_single_notification
+    if not hasattr(type(behavior), "has_prompt_resumes"):
+        behavior.__class__ = _prompt_notification(type(behavior))
+    apply_patch("prompt resumes", _make_resumes_prompt)
+    return True
+
+
+def _make_resumes_prompt() -> None:
+    hook_suspensions("answer", after=_wait_for_answer)
+    _look_before_waiting()
+    hook_suspensions("references", after=release_stale)
+    api: Any = sys.modules["_pydevd_bundle.pydevd_api"].PyDevdAPI
+    patch(api, "request_resume_thread", _resume_and_wake)
+    for name in ("request_step", "request_smart_step_into", "request_set_next"):
+        patch(api, name, _expire_and_go)
+    references.expires_by_itself = True
+
+
+def _wait_for_answer(*_: Any) -> None:
+    if presence.is_here:  # who lets the program go waits for no answer, and the next may come
+        wait_until_answered(debugger(), _ANSWERING_SECONDS)
+
+
+def _look_before_waiting() -> None:
+    events: Any = debugger()._thread_events
+    stock: Any = events.default_factory
+    if hasattr(stock, "looks_first"):
+        return
+
+    class Event(stock):  # type: ignore[misc]
+        looks_first = True
+
+        def wait(self, timeout: float | None = None) -> bool:
+            state = getattr(pydevd_thread(), "additional_info", None)
+            if state is not None and state.pydev_state != SUSPENDED:
+                return True
+            return bool(stock.wait(self, timeout))
+
+    events.default_factory = Event
+    for event in list(events.values()):
+        event.__class__ = Event
+
+
+def _expire_and_go(go: Any, api: Any, *arguments: Any, **named: Any) -> Any:
+    attempt(references.expire)
+    return go(api, *arguments, **named)
+
+
+def _resume_and_wake(resume: Any, api: Any, thread_id: str) -> None:
+    attempt(references.expire)
+    resume(api, thread_id)
+    for _, thread in pydevd_threads():
+        attempt(wake_thread, thread)
+    attempt(trace_less)
+
+
+def _prompt_notification(stock: Any) -> Any:
+    stop_of: dict[str, int] = {}  # thread id → number of the stop that it is at
+
+    class Notification(stock):  # type: ignore[misc]
+        __slots__ = ()
+        has_prompt_resumes = True
+
+        def add_on_resumed_callback(self: Any, callback: Callable[[], None]) -> None:
+            """`callback` answers `continue`; pydevd sets the threads free right after this."""
+            with self._lock:
+                waiting = self._suspended_thread_id_to_thread
+                if waiting:
+                    self._let_one_report(waiting)
+                    stock.add_on_resumed_callback(self, callback)
+            if not waiting:
+                callback()
+
+        def _let_one_report(self: Any, waiting: dict[str, Any]) -> None:
+            if all(stop_of.get(one, -1) <= self._last_resume_notification_time for one in waiting):
+                self._last_resume_notification_time = self._last_suspend_notification_time - 1
+                stop_of.update(dict.fromkeys(waiting, self._last_suspend_notification_time))
+
+        def on_thread_suspend(self: Any, thread_id: str, thread: Any, stop_reason: int) -> None:
+            with self._lock:
+                late = self._last_resume_notification_time < self._last_suspend_notification_time
+                if late and self._callbacks:  # free to go, though none has yet: said ahead of this
+                    self._last_resume_notification_time = self._last_suspend_notification_time
+                    self.send_resume_notification(thread_id)
+            stock.on_thread_suspend(self, thread_id, thread, stop_reason)
+            with self._lock:
+                stop_of[thread_id] = self._last_suspend_notification_time
+
+        def on_thread_resume(self: Any, thread_id: str, thread: Any) -> None:
+            with self._lock:
+                self._suspended_thread_id_to_thread.pop(thread_id, None)
+                stop = stop_of.pop(thread_id, -1)
+                if self._last_resume_notification_time < stop:
+                    self._last_resume_notification_time = stop
+                    if self._callbacks or stop == self._last_suspend_notification_time:
+                        self.send_resume_notification(thread_id)
+
+    return Notification

@@ -1,0 +1,367 @@
+"""The record of one call: its lines with what each changed, the calls it made, how it ended.
+
+Knows frames and values, and nothing of how the interpreter reports them: one of the two files
+beside it calls `enter`, `line`, `leave`, `raised` and `unwound`, in the thread that runs the
+frame. Everything is bounded: lines recorded in detail, calls, values; what is beyond is counted.
+"""
+
+from __future__ import annotations
+
+import dis
+import gc
+import inspect
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        is_debugger_file,
+        is_user_code,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.stops.functions import place_of_code, qualified_name
+    from relay.debuggers.debugpy.debuggee.probe.trace.values import (
+        ROOM,
+        UNCHANGING,
+        WIDE_ROOM,
+        ValueTexts,
+        are_same,
+        content_of,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact, is_dunder, plan_of
+
+MOST_VARIABLES, MOST_ATTRIBUTES = 60, 20
+_MOST_LINES, _MOST_NESTED_LINES = 1000, 200  # in detail, of the call and of a call inside
+_ALWAYS_DETAILED = 3  # times that any line is recorded in detail, beyond the bound too
+_MOST_LINES_IN_ALL = 4000
+_MOST_CALLS_A_LINE, _MOST_CALLS = 12, 2000
+SIZED: Any = frozenset((list, dict, set))
+SEAMLESS = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>"))  # frames before 3.12
+_SILENT = (StopIteration, StopAsyncIteration, GeneratorExit)
+_SUSPENDS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
+_HAS_RESUME = "RESUME" in dis.opmap  # whose argument is 0 where a function begins
+
+
+class _TracedCall:
+    """A call that is being recorded; `record` is what the relay gets of it."""
+
+    def __init__(self, frame: Any, record: dict[str, Any], depth: int, room: int) -> None:
+        self.record = record
+        self.depth = depth  # of lines still to be recorded: 0 for arguments and result only
+        self.room = room
+        self.step: Any = None
+        self.gap: Any = None
+        self.times: dict[int, int] = {}
+        self.known: dict[str, tuple[Any, str, int, Any]] = {}
+        self.last_error = 0
+        names = frame.f_code.co_varnames
+        self.watches_self = frame.f_code.co_argcount > 0 and names[0] == "self"
+
+
+class FrameTrace:
+    """What was asked for, and what was seen of it."""
+
+    def __init__(self, call: int, depth: int, reveal: bool) -> None:
+        self.call, self.depth = call, depth
+        self.called = 0
+        self.state = "waiting"  # recording, complete, interrupted
+        self.root: Any = None
+        self.thread: dict[str, Any] | None = None
+        self.frames: dict[Any, Any] = {}  # of calls that are recorded
+        self.codes: dict[Any, tuple[str, str, bool]] = {}
+        self.lines = self.detailed_lines = self.calls = self.exceptions = 0
+        self.truncated = False
+        self.texts = ValueTexts(reveal)
+        self.complaint: str | None = None
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in ("waiting", "recording")
+
+    # Events of the interpreter -------------------------------------------------------
+
+    def begin(self, frame: Any) -> None:
+        """This is the call."""
+        current = threading.current_thread()
+        self.thread = {"ident": current.ident, "name": exact(str(current.name))}
+        self.root = self._open(frame, self.depth, _MOST_LINES)
+        self.state = "recording"
+
+    def enter(self, frame: Any) -> bool:
+        """A frame begins. Whether it is of interest: a call made by one that is recorded."""
+        caller = self.frames.get(frame.f_back)
+        if caller is None:
+            return False
+        code = frame.f_code
+        if code.co_name in SEAMLESS:
+            self.frames[frame] = caller
+            return False
+        if not caller.depth or code.co_filename.startswith("<frozen "):
+            return False
+        if is_debugger_file(code.co_filename):
+            return False
+        is_own = self._about(frame)[2]
+        if not is_own and code.co_name[:1] == "_" and not is_dunder(code.co_name):
+            return False  # what the interpreter calls on its own account: weakrefs, fork hooks
+        self.calls += 1
+        return self._nest(frame, caller, is_own)
+
+    def _nest(self, frame: Any, caller: _TracedCall, is_own: bool) -> bool:
+        if caller.gap is not None:
+            caller.gap["calls"] += 1
+            return False
+        step = caller.step
+        if step is None:
+            return False
+        if len(step.setdefault("calls", [])) >= _MOST_CALLS_A_LINE or self.calls > _MOST_CALLS:
+            step["more_calls"] = step.get("more_calls", 0) + 1
+            self.truncated = True
+            return False
+        depth = caller.depth - 1 if is_own else 0
+        step["calls"].append(self._open(frame, depth, _MOST_NESTED_LINES).record)
+        return True
+
+    def _open(self, frame: Any, depth: int, room: int) -> _TracedCall:
+        code = frame.f_code
+        name, path, _ = self._about(frame)
+        record: dict[str, Any] = {
+            "function": name,
+            "path": path,
+            "line": code.co_firstlineno,
+            "arguments": [],
+        }
+        call = self.frames[frame] = _TracedCall(frame, record, depth, room)
+        self._note_arguments(call, frame)
+        if depth:
+            record["steps"] = []
+        return call
+
+    def _about(self, frame: Any) -> tuple[str, str, bool]:
+        """Name and file of the frame's function, and whether it is the program's own."""
+        code = frame.f_code
+        known = self.codes.get(code)
+        if known is None:
+            place = attempt(place_of_code, code) or {"path": code.co_filename}
+            name = attempt(qualified_name, frame, default=code.co_name)
+            is_own = bool(attempt(is_user_code, frame, default=False))
+            known = self.codes[code] = (name, place["path"], is_own)
+        return known
+
+    def _note_arguments(self, call: _TracedCall, frame: Any) -> None:
+        code, values = frame.f_code, frame.f_locals
+        flags = code.co_flags
+        count = code.co_argcount + code.co_kwonlyargcount
+        stars = bool(flags & inspect.CO_VARARGS) + bool(flags & inspect.CO_VARKEYWORDS)
+        for name in code.co_varnames[: count + stars]:
+            if name in values and not name.startswith("."):
+                call.record["arguments"].append(self.texts.value(name, values[name], WIDE_ROOM))
+        if call.depth:
+            self._changes(call, frame)
+
+    def line(self, frame: Any, line: int) -> None:
+        """A line is about to run."""
+        call = self.frames.get(frame)
+        if call is None or not call.depth or frame.f_code.co_name in SEAMLESS:
+            return
+        self.lines += 1
+        times = call.times[line] = call.times.get(line, 0) + 1
+        if self.detailed_lines < _MOST_LINES_IN_ALL and (
+            call.room > 0 or times <= _ALWAYS_DETAILED
+        ):
+            self._settle(call, frame)
+            call.room -= 1
+            self.detailed_lines += 1
+            call.step = {"line": line}
+            call.record["steps"].append(call.step)
+        else:
+            self._skip(call, frame, line)
+
+    def _skip(self, call: _TracedCall, frame: Any, line: int) -> None:
+        if call.step is None:
+            call.step = {"line": line}
+            call.record["steps"].append(call.step)
+            return
+        if call.gap is None:
+            self._settle(call, frame)
+            call.gap = call.step["skipped"] = {"lines": {}, "calls": 0}
+            self.truncated = True
+        counts = call.gap["lines"]
+        counts[line] = counts.get(line, 0) + 1
+
+    def _settle(self, call: _TracedCall, frame: Any) -> None:
+        """What the line, or those that were only counted, has changed."""
+        if call.step is None:
+            return
+        changed = self._changes(call, frame)
+        target, call.gap = (call.step if call.gap is None else call.gap), None
+        if changed:
+            target.setdefault("changed", []).extend(changed)
+
+    def _settled(self, frame: Any) -> _TracedCall | None:
+        """The recorded call that the frame is about to leave, with what its last line has changed."""
+        call: _TracedCall | None = self.frames.get(frame)
+        if call is None:
+            return None
+        if frame.f_code.co_name in SEAMLESS:
+            del self.frames[frame]
+            return None
+        if call.depth:
+            self._settle(call, frame)
+        return call
+
+    def leave(self, frame: Any, value: Any, suspends: bool) -> bool:
+        """A frame returns or, if it suspends, yields. Whether the recorded call is over."""
+        call = self._settled(frame)
+        if call is None:
+            return False
+        if suspends:
+            self._suspend(call, frame, value)
+            return False
+        call.record["result"] = self.texts.unnamed(frame.f_code.co_name, value)
+        return self._close(call, frame)
+
+    def _suspend(self, call: _TracedCall, frame: Any, value: Any) -> None:
+        record = call.record
+        record["suspensions"] = number = record.get("suspensions", 0) + 1
+        awaits = bool(frame.f_code.co_flags & _SUSPENDS)
+        if type(value).__name__ == "async_generator_wrapped_value":
+            inner = gc.get_referents(value)
+            awaits, value = len(inner) != 1, inner and inner[0]
+        if awaits and not frame.f_code.co_flags & inspect.CO_ASYNC_GENERATOR:
+            record["awaits"] = True
+        if call.depth and call.step is not None:
+            call.step["suspended"] = {"awaits": True} if awaits else self._yielded(frame, value)
+        elif not awaits and number <= _ALWAYS_DETAILED:
+            record.setdefault("yielded", []).append(self._yielded(frame, value))
+
+    def _yielded(self, frame: Any, value: Any) -> dict[str, Any]:
+        return self.texts.unnamed(frame.f_code.co_name, value, ROOM)
+
+    def raised(self, frame: Any, error: Any) -> None:
+        """An exception passes through the line at which the frame is."""
+        call = self.frames.get(frame)
+        if call is None or not call.depth or issubclass(type(error), _SILENT):
+            return
+        if call.step is None or call.last_error == id(error):
+            return
+        call.last_error = id(error)
+        self.exceptions += 1
+        if call.gap is None:
+            call.step["raised"] = self.texts.error(error)
+
+    def unwound(self, frame: Any, error: Any) -> bool:
+        """An exception leaves the frame. Whether the recorded call is over."""
+        call = self._settled(frame)
+        if call is None:
+            return False
+        call.record["exception"] = dict(self.texts.error(error), line=frame.f_lineno)
+        return self._close(call, frame)
+
+    def _close(self, call: _TracedCall, frame: Any) -> bool:
+        del self.frames[frame]
+        call.known.clear()
+        is_root = call is self.root
+        if is_root:
+            self.finish("complete")
+        return is_root
+
+    def stop_at(self, frame: Any, is_ahead: bool) -> None:
+        """The thread stops for another reason, in this frame or one that it called.
+
+        is_ahead: a line is reported before the debugger stops at it; it has not run then.
+        """
+        for own, call in list(self.frames.items()):
+            if not call.depth or call.step is None:
+                continue
+            steps, line = call.record["steps"], {"line": frame.f_lineno}
+            if is_ahead and own is frame and call.gap is None and steps[-1] == line:
+                steps.pop()
+                self.lines -= 1
+            else:
+                self._settle(call, own)
+
+    def finish(self, state: str) -> None:
+        """Nothing is recorded any more."""
+        if self.is_active:
+            self.state = state
+        for call in list(self.frames.values()):
+            call.known.clear()
+        self.frames.clear()
+
+    # What changed ---------------------------------------------------------------------
+
+    def _changes(self, call: _TracedCall, frame: Any) -> list[dict[str, Any]]:
+        known, changed = call.known, []
+        present = self._present(call, frame)
+        for name, value in present:
+            old = known.get(name)
+            content = None
+            if old is not None and old[0] is value:
+                if type(value) in UNCHANGING:
+                    continue
+                content = content_of(value)
+                if content is not None and are_same(content, old[3]):
+                    continue
+            record = self.texts.value(name, value, ROOM)
+            size = self.size_of(value)
+            known[name] = (value, record["value"], size, content or content_of(value))
+            if size >= 0 and record.get("truncated"):
+                record["length"] = size
+            if old is None:
+                changed.append(record)
+            elif (old[1], old[2]) != (record["value"], size):
+                record["old"] = old[1]
+                is_one = self.is_one(old[0], value)
+                changed.append(self._grown(record, value, old[2]) if is_one else record)
+        if len(known) > len(present):
+            gone = set(known) - {name for name, _ in present}
+            changed += [{"name": n, "old": known.pop(n)[1], "deleted": True} for n in sorted(gone)]
+        return changed
+
+    def size_of(self, value: Any) -> int:
+        """Items of a list, dict or set; -1 for others."""
+        return len(value) if type(value) in SIZED else -1
+
+    def is_one(self, old: Any, value: Any) -> bool:
+        """Whether these are one object, then and now."""
+        return old is value
+
+    def _grown(self, record: dict[str, Any], value: Any, before: int) -> dict[str, Any]:
+        """What a list has at its end now: the beginning of a long one says nothing new."""
+        if type(value) is list and 0 <= before < len(value) <= before + 3:
+            record["length"] = len(value)
+            if not record.get("redacted"):
+                record["added"] = self.texts.value(record["name"], value[before:], ROOM)["value"]
+        return record
+
+    def _present(self, call: _TracedCall, frame: Any) -> list[tuple[str, Any]]:
+        names = list(frame.f_locals.items())[:MOST_VARIABLES]
+        present = [(n, v) for n, v in names if n[0] != "." and not is_dunder(n) and n[:2] != "__"]
+        if call.watches_self and present and present[0][0] == "self":
+            value = present[0][1]
+            own = attempt(lambda: list(own_dict(value, plan_of(value)).items()), default=[])
+            present += [("self." + str(n), v) for n, v in own[:MOST_ATTRIBUTES]]
+        return present
+
+    # What the relay gets --------------------------------------------------------------
+
+    def answer(self) -> dict[str, Any]:
+        return {
+            "state": self.state,
+            "called": self.called,
+            "thread": self.thread,
+            "lines": self.lines,
+            "calls": self.calls,
+            "exceptions": self.exceptions,
+            "truncated": self.truncated or self.texts.truncated,
+            "complaint": self.complaint,
+            "root": None if self.root is None else self.root.record,
+        }
+
+
+def starts_here(frame: Any) -> bool:
+    """Whether the frame begins, where the interpreter reports its resumption the same way."""
+    if _HAS_RESUME:
+        return bool(frame.f_code.co_code[frame.f_lasti + 1] == 0)
+    return bool(frame.f_lasti < 0)

@@ -1,0 +1,97 @@
+"""How a call is recorded from the interpreter's events: by `sys.settrace`, before 3.12.
+
+How a thread's trace function is shared with pydevd is in `holder.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import RETURNS, YIELDS
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import wanted_trace_function
+    from relay.debuggers.debugpy.debuggee.probe.trace.holder import TraceHolder
+    from relay.debuggers.debugpy.debuggee.probe.trace.record import FrameTrace, starts_here
+    from relay.debuggers.debugpy.debuggee.probe.trace.traces import (
+        end_of_call,
+        fits_call,
+        guarded_event,
+    )
+
+
+class SettraceListener(TraceHolder):
+    """The events of one trace."""
+
+    def __init__(self, trace: FrameTrace) -> None:
+        super().__init__()
+        self.trace = trace
+
+    @property
+    def is_active(self) -> bool:
+        return self.trace.is_active
+
+    def start(self) -> bool:
+        return self.take_threads()
+
+    def stop(self) -> None:
+        self.leave_threads()
+
+    def on_call(self, frame: Any, event: str, arg: Any) -> Any:
+        if not self.trace.is_active:
+            return self.hand_back(frame, event, arg)
+        theirs = wanted_trace_function()
+        inner = None if theirs is None else theirs(frame, event, arg)
+        if guarded_event(self.trace, self._is_wanted, frame):
+            return _LocalListener(self, inner)
+        return inner
+
+    def _is_wanted(self, frame: Any) -> bool:
+        trace = self.trace
+        if not trace.is_active:
+            return False  # pydevd has stopped in between
+        if frame in trace.frames:
+            return True  # a generator goes on
+        if trace.root is None:
+            if fits_call(trace, frame, starts_here):
+                trace.begin(frame)
+                return True
+            return False
+        if frame.f_back not in trace.frames or not starts_here(frame):
+            return False
+        return trace.enter(frame) or frame in trace.frames
+
+
+class _LocalListener:
+    """The trace function of one frame that is recorded."""
+
+    def __init__(self, listener: SettraceListener, inner: Any) -> None:
+        self.listener, self.inner = listener, inner
+        self.error: Any = None
+
+    def __call__(self, frame: Any, event: str, arg: Any) -> Any:
+        trace = self.listener.trace
+        is_over = (
+            event == "return" and trace.is_active and guarded_event(trace, self._leave, frame, arg)
+        )
+        if is_over:
+            end_of_call(trace, frame)
+            if frame.f_trace is not self and frame.f_trace is not None:
+                self.inner = frame.f_trace  # set for the step with which it goes on
+        if self.inner is not None:
+            self.inner = self.inner(frame, event, arg) or self.inner
+        if not trace.is_active:
+            return self.inner
+        if event == "line":
+            self.error = None
+            guarded_event(trace, trace.line, frame, frame.f_lineno)
+        elif event == "exception":
+            self.error = arg[1]
+            guarded_event(trace, trace.raised, frame, arg[1])
+        return self
+
+    def _leave(self, frame: Any, value: Any) -> bool:
+        error, self.error = self.error, None
+        operation = frame.f_code.co_code[frame.f_lasti] if frame.f_lasti >= 0 else -1
+        if value is None and error is not None and operation not in RETURNS:
+            return self.listener.trace.unwound(frame, error)
+        return self.listener.trace.leave(frame, value, operation in YIELDS)

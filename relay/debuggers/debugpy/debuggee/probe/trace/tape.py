@@ -1,0 +1,326 @@
+"""A call as it goes by, kept cheaply: references and copies, whose texts are written if it counts.
+
+What cannot change is kept as it is, and what Python itself writes as a copy (`copies.py`). The
+text of anything else is written at once. So what a replay shows is what there was at each line.
+"""
+
+from __future__ import annotations
+
+from operator import is_
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.trace.copies import (
+        Copies,
+        LongCopy,
+        NotCopiedError,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.trace.lines import LineFacts
+    from relay.debuggers.debugpy.debuggee.probe.trace.record import (
+        MOST_ATTRIBUTES,
+        MOST_VARIABLES,
+        SIZED,
+        FrameTrace,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.trace.values import (
+        ROOM,
+        UNCHANGING,
+        WIDE_ROOM,
+        ValueTexts,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict
+    from relay.debuggers.debugpy.debuggee.probe.values.types import is_dunder, plan_of
+
+TAPE_START, TAPE_LINE, TAPE_YIELD, TAPE_RETURN, TAPE_RAISE, TAPE_UNWIND = range(6)
+MOST_EVENTS = 5000  # on one tape
+_MOST_TAPE_LEAVES, _MOST_KNOWN_TEXTS = 60, 500
+_NO_NAMES: frozenset[str] = frozenset()
+_PLAIN_SEQUENCES: Any = frozenset((list, tuple, set, frozenset))
+
+
+class Tape:
+    """The events of one call, and of those that it made as deep as they are shown."""
+
+    __slots__ = ("counted", "events", "frame", "given", "is_end", "number")
+
+    def __init__(self, frame: Any, number: int, given: dict[str, Any]) -> None:
+        self.frame, self.number, self.given = frame, number, given
+        self.is_end = False  # known to be the call that was asked for
+        self.events: list[tuple[int, Any, Any, Any]] = []  # kind, frame, what, variables
+        self.counted: dict[Any, dict[int, int]] = {}  # by frame: lines beyond the bound
+
+    def add(self, kind: int, frame: Any, what: Any, variables: Any) -> None:
+        if len(self.events) < MOST_EVENTS:
+            self.events.append((kind, frame, what, variables))
+        elif kind == TAPE_LINE:
+            counts = self.counted.setdefault(frame, {})
+            counts[what] = counts.get(what, 0) + 1
+
+
+class _Copy:
+    """A value, and what is written as it was."""
+
+    __slots__ = ("origin", "value")
+
+    def __init__(self, origin: Any, value: Any) -> None:
+        self.origin, self.value = origin, value
+
+
+class _Shown:
+    """A value of which the texts are there already: in the room of a change, and of an argument."""
+
+    __slots__ = ("near", "origin", "size", "wide")
+
+    def __init__(self, origin: Any, near: Any, wide: Any) -> None:
+        self.origin, self.near, self.wide = origin, near, wide
+        self.size = len(origin) if type(origin) in SIZED else -1
+
+
+class TapeTexts(ValueTexts):
+    """Texts of values as they are, and as they were kept."""
+
+    def __init__(self, reveal: bool) -> None:
+        super().__init__(reveal)
+        self.copies = Copies()
+        self.known: dict[tuple[int, str], tuple[Any, list[Any], _Shown]] = {}
+
+    def begin(self) -> None:
+        """Nothing is on a tape: what was known of values is let go of."""
+        self.seconds = 0.0
+        if self.known:
+            self.known.clear()
+
+    def value(self, name: str, value: Any, room: int) -> dict[str, Any]:
+        if type(value) is _Shown:
+            return dict(value.near if room <= ROOM else value.wide)
+        return super().value(name, value.value if type(value) is _Copy else value, room)
+
+    def kept(self, name: str, value: Any, is_whole: bool = True) -> Any:
+        """The value in a form that the program cannot change; whole: also as an argument."""
+        if type(value) in UNCHANGING:
+            return value
+        try:
+            frozen = self.copies.of(value)
+        except NotCopiedError:
+            return self._shown(name, value, is_whole)
+        return value if frozen is value else _Copy(value, frozen)
+
+    def _shown(self, name: str, value: Any, is_whole: bool) -> _Shown:
+        leaves = _leaves_of(value)
+        known = self.known.get((id(value), name))
+        if (
+            known is not None
+            and leaves is not None
+            and _are_one(leaves, known[1])
+            and (known[2].wide is not None or not is_whole)
+        ):
+            return known[2]
+        near = self.value(name, value, ROOM)
+        wide = None
+        if is_whole:
+            is_short = not near.get("truncated") and len(near["value"]) < ROOM
+            wide = near if is_short else self.value(name, value, WIDE_ROOM)
+        shown = _Shown(value, near, wide)
+        if leaves is not None and len(self.known) < _MOST_KNOWN_TEXTS:
+            self.known[id(value), name] = value, leaves, shown
+        return shown
+
+    def variables(self, code: Any, found: dict[str, Any], is_whole: bool) -> Any:
+        """The locals of a frame as they are now; `expanded_look` has them in their last form.
+
+        found: a copy of them, which is left as it is.
+        """
+        values, kept = found, self.kept
+        for name, value in found.items():
+            if type(value) not in UNCHANGING:
+                if values is found:
+                    values = found.copy()
+                values[name] = kept(name, value, is_whole)
+        if values is found:
+            return found
+        if len(values) > MOST_VARIABLES:
+            values = dict(list(values.items())[:MOST_VARIABLES])
+        if not code.co_argcount or code.co_varnames[0] != "self" or "self" not in found:
+            return values
+        own = self._attributes(found["self"])
+        for name, value in own.items():
+            if type(value) not in UNCHANGING:
+                own[name] = kept("self." + str(name), value, is_whole)
+        return values, own
+
+    def _attributes(self, me: Any) -> dict[str, Any]:
+        """A copy of what `self` has."""
+        plan = plan_of(me)
+        own = attempt(own_dict, me, plan)
+        if type(own) is dict and len(own) <= MOST_ATTRIBUTES:
+            return own.copy()
+        return dict(attempt(lambda: list(own.items()), default=[])[:MOST_ATTRIBUTES])
+
+
+def with_names(variables: Any, names: tuple[str, ...]) -> Any:
+    """Of a look: only these variables, with the attributes of `self`."""
+    found, attributes = variables if type(variables) is tuple else (variables, {})
+    chosen = {name: found[name] for name in names if name in found}
+    return (chosen, attributes) if attributes else chosen
+
+
+def expanded_look(variables: Any) -> Any:
+    """The locals, and `self.x` for the attributes of `self`."""
+    if type(variables) is not tuple:
+        return variables
+    found, attributes = variables
+    return {**found, **_as_attributes(attributes.items())}
+
+
+def _as_attributes(attributes: Any) -> dict[str, Any]:
+    return {"self." + str(name): value for name, value in attributes}
+
+
+def _leaves_of(value: Any) -> list[Any] | None:
+    """All that the value consists of, if that can be seen without code of the program, and is little.
+
+    The same leaves make the same text. Held, so that no other object comes to one's address.
+    """
+    leaves: list[Any] = []
+    ahead, inside = [value], set()
+    while ahead:
+        one = ahead.pop()
+        leaves.append(one)
+        if len(leaves) > _MOST_TAPE_LEAVES:
+            return None
+        kind = type(one)
+        if kind in UNCHANGING or id(one) in inside:
+            continue
+        inside.add(id(one))
+        if kind in _PLAIN_SEQUENCES:
+            leaves.append(len(one))
+            ahead += one
+        elif kind is dict:
+            leaves.append(len(one))
+            ahead += one
+            ahead += one.values()
+        else:
+            plan = plan_of(one)
+            if plan.family != "object":
+                return None
+            parts = own_dict(one, plan)
+            ahead += parts.values()
+            leaves += parts
+            for _, member in plan.members:
+                ahead.append(attempt(member.__get__, one))
+    return leaves
+
+
+def _are_one(leaves: list[Any], others: list[Any]) -> bool:
+    return len(leaves) == len(others) and all(map(is_, leaves, others))
+
+
+class _Past:
+    """A frame as it was at one event."""
+
+    def __init__(self, frame: Any, back: Any) -> None:
+        self.f_code, self.f_globals, self.f_back = frame.f_code, frame.f_globals, back
+        self.f_locals: dict[str, Any] = {}
+        self.f_lineno = 0
+
+
+class Replay(FrameTrace):
+    """What a tape holds, recorded as if it happened now."""
+
+    def __init__(self, trace: FrameTrace, facts: dict[int, LineFacts]) -> None:
+        super().__init__(trace.call, trace.depth, trace.texts.reveal)
+        self.texts, self.codes, self.facts = trace.texts, trace.codes, facts
+        self.origins: dict[int, Any] = {}  # of copies, by the copy's id
+
+    def play(self, tape: Tape) -> None:
+        past: dict[Any, _Past] = {}
+        variables = self._variables(tape)
+        for number, (kind, frame, what, _) in enumerate(tape.events):
+            if kind == TAPE_START and (frame is tape.frame or frame.f_back in past):
+                past[frame] = _Past(frame, past.get(frame.f_back))
+            one = past.get(frame)
+            if one is None:
+                continue
+            if variables[number] is not None:
+                one.f_locals = variables[number]
+            self._event(kind, one, what)
+        self.truncated = self.truncated or bool(tape.counted)
+        self.lines += sum(sum(counts.values()) for counts in tape.counted.values())
+
+    def _event(self, kind: int, frame: Any, what: Any) -> None:
+        if kind == TAPE_START:
+            if frame.f_back is None:
+                self.begin(frame)
+            else:
+                self.enter(frame)
+        elif kind == TAPE_LINE:
+            self.line(frame, what)
+        elif kind == TAPE_RAISE:
+            self.raised(frame, what)
+        elif kind == TAPE_UNWIND:
+            error, frame.f_lineno = what
+            self.unwound(frame, error)
+        else:
+            self.leave(frame, what, kind == TAPE_YIELD)
+
+    def _variables(self, tape: Tape) -> list[Any]:
+        """Those of each event: what lines gave in between is found at the next look."""
+        found = [expanded_look(event[3]) for event in tape.events]
+        since: dict[Any, list[int]] = {}  # by frame: its events since the last look
+        for number, (_, frame, _, variables) in enumerate(tape.events):
+            events = since.setdefault(frame, [])
+            events.append(number)
+            if variables is not None:
+                self._fill(tape, events, found)
+                since[frame] = [number]
+        return found
+
+    def _fill(self, tape: Tape, events: list[int], found: list[Any]) -> None:
+        """Of the events between two looks. All that changed is the first line's doing."""
+        first, between, last = events[0], events[1:-1], events[-1]
+        facts = self.facts.get(id(tape.events[first][1].f_code))
+        if found[first] is None or facts is None:
+            return
+        later, names, before = found[last], set(found[first]), first
+        for number in between:
+            kind, _, line, _ = tape.events[before]
+            if kind == TAPE_LINE:
+                names |= facts.binds.get(line, _NO_NAMES)
+            found[number] = {
+                name: value
+                for name, value in later.items()
+                if name in names or name.startswith("self.")
+            }
+            before = number
+
+    def _present(self, call: Any, frame: Any) -> list[tuple[str, Any]]:
+        present = []
+        for name, value in frame.f_locals.items():
+            if name[0] == "." or is_dunder(name) or name[:2] == "__":
+                continue
+            if type(value) is _Copy:
+                self.origins[id(value.value)] = value.origin
+                value = value.value
+            present.append((name, value))
+        return present
+
+    def size_of(self, value: Any) -> int:
+        if type(value) is LongCopy:
+            return int(value.size) if type(self._origin(value)) in SIZED else -1
+        return int(value.size) if type(value) is _Shown else super().size_of(value)
+
+    def _grown(self, record: dict[str, Any], value: Any, before: int) -> dict[str, Any]:
+        if type(value) is LongCopy and 0 <= before < value.size <= before + len(value.tail):
+            record["length"] = value.size
+            if not record.get("redacted"):
+                new = value.tail[before - value.size :]
+                record["added"] = self.texts.value(record["name"], new, ROOM)["value"]
+            return record
+        return super()._grown(record, value, before)
+
+    def is_one(self, old: Any, value: Any) -> bool:
+        return self._origin(old) is self._origin(value)
+
+    def _origin(self, value: Any) -> Any:
+        return value.origin if type(value) is _Shown else self.origins.get(id(value), value)

@@ -1,0 +1,275 @@
+"""Traces of calls: armed, recorded, stopped at the end of the call, and read.
+
+One trace at a time. It ends with its call, where the program stops, or with any other stop
+before.
+"""
+# ruff: noqa: BLE001
+# Broad excepts are the trade here: whatever the program's objects raise is an answer.
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import sys
+import threading
+import types
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        debugger,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
+    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
+    from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
+    from relay.debuggers.debugpy.debuggee.probe.stops.functions import (
+        FunctionTarget,
+        is_meant,
+        is_own_namespace,
+        module_names,
+        place_of_code,
+        walk_namespace,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.stops.steps import stop_at_return
+    from relay.debuggers.debugpy.debuggee.probe.trace.monitor import MonitorListener
+    from relay.debuggers.debugpy.debuggee.probe.trace.record import FrameTrace
+    from relay.debuggers.debugpy.debuggee.probe.trace.settrace import SettraceListener
+    from relay.debuggers.debugpy.debuggee.probe.trace.until import UntilTrace
+    from relay.debuggers.debugpy.debuggee.probe.trace.until_events import (
+        UntilMonitorListener,
+        UntilSettraceListener,
+    )
+
+TRACE_EVENT = "relayTrace"
+
+
+class _Wanted:
+    """Which calls are meant: of a function by name, or of the one that begins at a line."""
+
+    def __init__(self, function: str, path: str | None, line: int | None, condition: str | None):
+        self.function = FunctionTarget(function, function)
+        self.bare, self.path, self.line = self.function.parts[-1], path, line
+        self.code = condition and compile(condition, "<condition>", "eval", 0, True)
+
+    def is_code(self, frame: Any) -> bool:
+        code = frame.f_code
+        if self.path is None:
+            return bool(code.co_name == self.bare and is_meant(self.function, frame))
+        if code.co_firstlineno != self.line or code.co_name != self.bare:
+            return False
+        return bool(place_of_code(code)["path"] == self.path)
+
+
+class _Held:
+    """The trace that there is, or was."""
+
+    def __init__(self) -> None:
+        self.trace: FrameTrace | None = None
+        self.listener: Any = None
+        self.wanted: Any = None
+        self.entries: Any = None  # counts in C: two threads never get the same
+        self.is_read = False  # after its end
+        self.stopping: list[int] = []  # the thread that stops at the end of its call
+
+
+_held = _Held()
+
+
+def trace_start(
+    function: str,
+    path: str | None = None,
+    line: int | None = None,
+    number: int = 1,
+    depth: int = 1,
+    condition: str | None = None,
+    reveal_values: bool = False,
+    until_result: str | None = None,
+) -> dict[str, Any]:
+    """Wait for a call from now on, in place of any trace before. For pydevd's own thread."""
+    require_purpose("traces")
+    end_trace("replaced")
+    if until_result is None:
+        trace = FrameTrace(number, depth, reveal_values)
+    else:
+        trace = UntilTrace(number, depth, reveal_values, until_result)
+    _held.wanted = _Wanted(function, path, line, condition)
+    _held.entries = itertools.count(1)
+    listener = _LISTENERS[until_result is not None, hasattr(sys, "monitoring")]
+    _held.trace, _held.listener, _held.is_read = trace, listener(trace), False
+    _end_at_stops()
+    can = attempt(_held.listener.start, default=False)
+    if not can:
+        end_trace("replaced")
+    return {"can": can}
+
+
+def trace_read(stopped: bool = False) -> dict[str, Any]:
+    """What is recorded so far; a trace that is under way ends if the program has stopped."""
+    trace = _held.trace
+    if trace is None:
+        return {"trace": None}
+    trace.texts.free()
+    if stopped:
+        end_trace("interrupted")
+        _held.is_read = True
+    return {"trace": trace.answer()}
+
+
+def report_trace() -> None:
+    """The program ends: report what nobody will be able to ask for."""
+    trace, py_db = _held.trace, debugger()
+    if trace is None or _held.is_read or py_db is None:
+        return
+    end_trace("ended")
+    send_event(py_db, TRACE_EVENT, {"trace": trace.answer()})
+
+
+def trace_functions(function: str) -> dict[str, Any]:
+    """Whether a function of this name is loaded, and which are called nearly so."""
+    wanted, names = function.split("."), set()
+    for module in list(sys.modules.values()):
+        if type(module) is not types.ModuleType:
+            continue
+        namespace = module.__dict__
+        is_own = attempt(is_own_namespace, namespace, default=False)
+        roots = list(module_names(namespace))
+        if not is_own and not any(root[0] == wanted[0] for root in roots):
+            continue
+        for path, _ in attempt(lambda n=namespace: list(walk_namespace(n, 3)), default=[]):
+            whole = any(wanted == [*root, *path] for root in roots)
+            if whole or (is_own and wanted == path[-len(wanted) :]):
+                return {"found": True, "similar": []}
+            if is_own:
+                names.add(".".join(path))
+    if attempt(_may_come, wanted, default=False):
+        return {"found": True, "similar": []}
+    bare = {name.rpartition(".")[2]: name for name in names}
+    near = difflib.get_close_matches(wanted[-1], bare, n=3)
+    return {"found": False, "similar": [bare[name] for name in near]}
+
+
+_LISTENERS: dict[tuple[bool, bool], Any] = {
+    (False, False): SettraceListener,
+    (False, True): MonitorListener,
+    (True, False): UntilSettraceListener,
+    (True, True): UntilMonitorListener,
+}
+
+
+def _may_come(wanted: list[str]) -> bool:
+    """Whether the first part of the name that is not loaded yet is a module that can be."""
+    inside = None
+    for count in range(1, len(wanted)):
+        name = ".".join(wanted[:count])
+        module = sys.modules.get(name)
+        if module is None:
+            finders = [finder for finder in sys.meta_path if hasattr(finder, "find_spec")]
+            return any(finder.find_spec(name, inside) for finder in finders)
+        inside = getattr(module, "__path__", None)
+        if inside is None:
+            break
+    return False
+
+
+# What the listeners ask
+
+
+def fits_call(trace: FrameTrace, frame: Any, is_start: Any = None) -> bool | None:
+    """Whether this is the call; None if it is one of another function."""
+    if not is_meant_code(frame):
+        return None
+    if is_start is not None and not is_start(frame):
+        return False
+    return count_call(trace, frame) == trace.call
+
+
+def is_meant_code(frame: Any) -> bool:
+    """Whether the frame runs the function that is traced."""
+    return bool(_held.wanted.is_code(frame))
+
+
+def count_call(trace: FrameTrace, frame: Any) -> int:
+    """The number of a call of that function that begins; 0 if it does not count."""
+    code = _held.wanted.code
+    if code and not _condition_holds(trace, code, frame):
+        return 0
+    number: int = next(_held.entries)
+    if number & 63 == 1:  # now and then, since it takes its time
+        py_db = debugger()
+        if py_db is None or py_db.pydb_disposed:
+            end_trace("interrupted")  # nobody debugs this program any more
+            return 0
+    if number > trace.called:
+        trace.called = number
+    return number
+
+
+def _condition_holds(trace: FrameTrace, code: Any, frame: Any) -> bool:
+    try:
+        return bool(eval(code, frame.f_globals, frame.f_locals))
+    except BaseException as error:
+        trace.complaint = attempt(exception_line, error, default=type(error).__name__)
+        return True
+
+
+def guarded_event(trace: FrameTrace, function: Any, *arguments: Any) -> Any:
+    """Nothing that goes wrong here is the program's business."""
+    try:
+        return function(*arguments)
+    except BaseException as error:
+        break_off(trace, error)
+        return False
+
+
+def break_off(trace: FrameTrace, error: BaseException) -> None:
+    """The recording itself has failed: end it, and say so."""
+    trace.complaint = "the trace broke off: " + attempt(exception_line, error, default="")
+    end_trace("interrupted")
+
+
+def forget_trace() -> None:
+    """In a forked child: the trace is its parent's."""
+    end_trace("replaced")
+    _held.trace = _held.listener = None
+
+
+def end_trace(state: str) -> None:
+    trace, listener = _held.trace, _held.listener
+    if trace is not None:
+        trace.finish(state)
+    if listener is not None:
+        attempt(listener.stop)
+
+
+# Stops
+
+
+def end_of_call(trace: FrameTrace, frame: Any) -> None:
+    """Stop the program here: the call is about to return, or an exception to leave it."""
+    attempt(_held.listener.stop)
+    ident = threading.get_ident()
+    _held.stopping.append(ident)
+    try:
+        attempt(stop_at_return, frame)
+    finally:
+        _held.stopping.remove(ident)
+
+
+def _note_stop(frame: Any, event: Any) -> None:
+    trace = _held.trace
+    if trace is None or trace.thread is None or trace.state != "recording":
+        return
+    if trace.thread["ident"] == threading.get_ident():
+        trace.stop_at(frame, event == "line" and hasattr(sys, "monitoring"))
+
+
+def _end_at_stops() -> None:
+    """Any other stop ends the trace; the relay may decide that one at an exception is none."""
+    hook_suspensions("trace", before=_end_at_stop)
+
+
+def _end_at_stop(thread: Any, frame: Any, event: Any) -> None:
+    if event != "exception" and threading.get_ident() not in _held.stopping:
+        attempt(_note_stop, frame, event)
+        end_trace("interrupted")

@@ -1,0 +1,327 @@
+"""Calls of one function that go by until one ends as was asked for; that one is recorded whole.
+
+Until then a call is kept on a tape (`tape.py`), which is thrown away at its end.
+"""
+# ruff: noqa: BLE001
+# Broad excepts are the trade here: whatever the program's objects raise is an answer.
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
+    from relay.debuggers.debugpy.debuggee.probe.trace.conditions import Condition
+    from relay.debuggers.debugpy.debuggee.probe.trace.lines import LineFacts, line_facts
+    from relay.debuggers.debugpy.debuggee.probe.trace.record import (
+        SEAMLESS,
+        FrameTrace,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.trace.tape import (
+        MOST_EVENTS,
+        TAPE_LINE,
+        TAPE_RAISE,
+        TAPE_RETURN,
+        TAPE_START,
+        TAPE_UNWIND,
+        TAPE_YIELD,
+        Replay,
+        Tape,
+        TapeTexts,
+        with_names,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.trace.types import (
+        facts_of_types,
+        line_only_reads,
+    )
+
+_NO_FACTS = LineFacts(None, frozenset(), frozenset(), {}, frozenset(), (), (), {}, {})
+_MOST_OPEN_CALLS = 10_000  # calls that are not over, at once
+_MOST_TYPES = 500  # of what one function is called with, and of what one line finds
+
+
+class _TapedCall:
+    """A call that is on tapes: its own if it may be the one, and those of its callers."""
+
+    __slots__ = ("facts", "inner", "line", "own", "tapes")
+
+    def __init__(self, own: Tape | None, tapes: Any, inner: Any, facts: Any) -> None:
+        self.own = own
+        self.tapes = tapes  # of callers, which show that it was called, and how it ended
+        self.inner = inner  # (tape, levels): those that show its lines, and so many levels of them
+        self.facts = facts
+        self.line = 0  # that runs
+
+
+class UntilTrace(FrameTrace):
+    """A trace that waits for an end. In the place of a FrameTrace, with the same events.
+
+    `frames` has what is kept of each call. Of one that nobody on a tape has called, and that has
+    called none that would be, that is a plain list: the variables at the first line that may change
+    one (None before), the facts of its code, its number, and its lines: a number for one at which
+    nothing can be missed, a number with a look at the variables ahead of any other.
+    """
+
+    def __init__(self, call: int, depth: int, reveal: bool, until: str) -> None:
+        super().__init__(call, depth, reveal)
+        self.texts = self.tape_texts = TapeTexts(reveal)
+        self.condition = Condition(until)
+        self.facts: dict[int, LineFacts] = {}  # by the code's id
+        self.found: Replay | None = None
+        self.number: int | None = None  # of the call that was found
+        self.matches = self.answers = 0
+        self.ended = itertools.count()  # counts in C: two threads never get the same
+        self.until_error: str | None = None
+
+    # Events of the interpreter -------------------------------------------------------
+
+    def begin(self, frame: Any, number: int = 0) -> None:
+        """This may be the call."""
+        if not self.frames:
+            self.tape_texts.begin()
+        elif len(self.frames) >= _MOST_OPEN_CALLS:
+            return
+        code = frame.f_code
+        self.frames[frame] = [None, self.facts.get(id(code)) or self._facts_of(code), number]
+        if len(self.frames) > 1 and frame.f_back in self.frames:
+            self._on_tape(frame)
+
+    def _on_tape(self, frame: Any) -> _TapedCall | None:
+        """The call, with its tape from now on; None if it is not of interest."""
+        kept = self.frames.get(frame)
+        if type(kept) is not list:
+            return kept
+        given, facts, number, *lines = kept
+        if given is None:  # nothing has changed since it began
+            given = frame.f_locals.copy()
+            variables = self.tape_texts.variables(frame.f_code, given, True)
+        else:
+            variables = next(one[1] for one in lines if type(one) is tuple)
+        variables = with_names(variables, facts.given)
+        given = {name: given[name] for name in facts.arguments if name in given}
+        own = Tape(frame, number, given)
+        own.events.append((TAPE_START, frame, None, variables))
+        lines = [one if type(one) is tuple else (one, None) for one in lines]
+        own.events += [(TAPE_LINE, frame, line, look) for line, look in lines]
+        caller = self._on_tape(frame.f_back)
+        tapes, inner = ((), ()) if caller is None else self._shown_by(caller, frame, variables)
+        facts = self._facts_of(frame.f_code)
+        kept = self.frames[frame] = _TapedCall(own, tapes, ((own, self.depth), *inner), facts)
+        kept.line = lines[-1][0] if lines else 0
+        return kept
+
+    def _facts_of(self, code: Any) -> LineFacts:
+        facts = self.facts.get(id(code))
+        if facts is None:
+            facts = self.facts[id(code)] = line_facts(code)
+        return facts
+
+    def _look(self, frame: Any, is_whole: bool = False) -> Any:
+        return self.tape_texts.variables(frame.f_code, frame.f_locals.copy(), is_whole)
+
+    def _shown_by(self, caller: _TapedCall, frame: Any, variables: Any) -> tuple[Any, Any]:
+        for tape, _ in caller.inner:
+            tape.add(TAPE_START, frame, None, variables)
+        tapes = tuple(tape for tape, _ in caller.inner)
+        return tapes, tuple((tape, level - 1) for tape, level in caller.inner if level > 1)
+
+    def enter(self, frame: Any) -> bool:
+        """A frame begins. Whether it is of interest: own code, called by what is on a tape."""
+        caller = self._on_tape(frame.f_back)
+        if caller is None or not caller.inner:
+            return False
+        code = frame.f_code
+        if code.co_name in SEAMLESS:
+            for tape, _ in caller.inner:
+                tape.add(TAPE_START, frame, None, {})
+            self.frames[frame] = _TapedCall(None, (), caller.inner, _NO_FACTS)
+            return False
+        if not self._about(frame)[2] or is_debugger_file(code.co_filename):
+            return False
+        variables = self._look(frame, is_whole=True)
+        tapes, inner = self._shown_by(caller, frame, variables)
+        self.frames[frame] = _TapedCall(None, tapes, inner, self._facts_of(code))
+        return True
+
+    def line(self, frame: Any, line: int) -> None:
+        """A line is about to run."""
+        kept = self.frames.get(frame)
+        if type(kept) is list:
+            if len(kept) < MOST_EVENTS:
+                kept.append(self._line_of_list(kept, frame, line))
+                return
+            kept = self._on_tape(frame)
+        if kept is None or not kept.inner or frame.f_code.co_name in SEAMLESS:
+            return
+        facts = kept.facts
+        last, kept.line = kept.line, line
+        variables = None
+        if last and (last in facts.acts or line in facts.acts or line in facts.rebinds):
+            variables = self._look(frame)
+        for tape, _ in kept.inner:
+            tape.add(TAPE_LINE, frame, line, variables)
+
+    def _line_of_list(self, kept: list[Any], frame: Any, line: int) -> Any:
+        """What to keep of a line ahead of it."""
+        facts: LineFacts = kept[1]
+        if line in facts.quiet:
+            return line
+        now = frame.f_locals
+        if not facts.is_typed:
+            facts = kept[1] = self._facts_of_types(frame, now, facts)
+            if line in facts.quiet:
+                return line
+        if line not in facts.rebinds and self._only_reads(frame, now, facts, line):
+            return line
+        is_first = kept[0] is None
+        if is_first and self._finds_nothing_to_change(kept, facts, line):
+            return line
+        found = now.copy()
+        if is_first:
+            kept[0] = found
+        return line, self.tape_texts.variables(frame.f_code, found, is_first)
+
+    def _finds_nothing_to_change(self, kept: list[Any], facts: LineFacts, line: int) -> bool:
+        if line in facts.rebinds or not facts.is_given_plain:
+            return False
+        return facts.binds.keys().isdisjoint(kept[3:])
+
+    def _facts_of_types(self, frame: Any, now: Any, facts: LineFacts) -> LineFacts:
+        key = (*map(type, map(now.get, facts.given)),)
+        typed: LineFacts | None = facts.by_types.get(key)
+        if typed is None:
+            if len(facts.by_types) >= _MOST_TYPES:
+                facts.by_types.clear()
+            given = {name: now[name] for name in facts.given if name in now}
+            typed = facts.by_types[key] = facts_of_types(facts, given, frame.f_globals)
+        return typed
+
+    def _only_reads(self, frame: Any, now: Any, facts: LineFacts, line: int) -> bool:
+        names = facts.loads.get(line, ())
+        key = line, *map(type, map(now.get, names))
+        reads: bool | None = facts.by_types.get(key)
+        if reads is None:
+            if len(facts.by_types) >= _MOST_TYPES:
+                facts.by_types.clear()
+            found = {name: now[name] for name in names if name in now}
+            reads = facts.by_types[key] = line_only_reads(facts, line, found, frame.f_globals)
+        return reads
+
+    def leave(self, frame: Any, value: Any, suspends: bool) -> bool:
+        """A frame returns or, if it suspends, yields. Whether it is the call that was asked for."""
+        kept = self.frames.get(frame)
+        if type(kept) is list:
+            if not suspends and not self._is_end(kept, frame, value, None):
+                del self.frames[frame]
+                return False
+            kept = self._on_tape(frame)
+        if kept is None:
+            return False
+        if suspends:
+            self._end_on_tapes(kept, frame, TAPE_YIELD, value)
+            return False
+        del self.frames[frame]
+        return self._over(kept, frame, value, None)
+
+    def raised(self, frame: Any, error: Any) -> None:
+        """An exception passes through the line at which the frame is."""
+        kept = self._on_tape(frame)
+        if kept is not None:
+            for tape, _ in kept.inner:
+                tape.add(TAPE_RAISE, frame, error, None)
+
+    def unwound(self, frame: Any, error: Any) -> bool:
+        """An exception leaves the frame. Whether it is the call that was asked for."""
+        kept = self._on_tape(frame)
+        self.frames.pop(frame, None)
+        return kept is not None and self._over(kept, frame, None, error)
+
+    def _over(self, kept: _TapedCall, frame: Any, value: Any, error: Any) -> bool:
+        own = kept.own
+        if own is not None and (own.is_end or self._matches(frame, own.given, value, error)):
+            self._find(own, frame, value, error)
+            return True
+        if kept.tapes or len(kept.inner) > (own is not None):
+            kind, what = TAPE_RETURN, value
+            if error is not None:
+                kind, what = TAPE_UNWIND, (error, frame.f_lineno)
+            self._end_on_tapes(kept, frame, kind, what)
+        return False
+
+    def _end_on_tapes(self, kept: _TapedCall, frame: Any, kind: int, what: Any) -> None:
+        variables = self._look(frame) if kept.inner else None
+        if kind != TAPE_UNWIND:
+            what = self.tape_texts.kept(frame.f_code.co_name, what)
+        tapes = {id(tape): tape for tape in (*kept.tapes, *(tape for tape, _ in kept.inner))}
+        for tape in tapes.values():
+            tape.add(kind, frame, what, variables)
+
+    def _is_end(self, kept: list[Any], frame: Any, value: Any, error: Any) -> bool:
+        """Whether it is the call that was asked for; of one without a tape."""
+        condition = self.condition.in_code(frame, kept[1])
+        given: Any = ()
+        if condition.names:
+            given = frame.f_locals if kept[0] is None else kept[0]
+        if not self._counts(condition, given, value, error):
+            return False
+        tape = self._on_tape(frame)
+        assert tape is not None
+        assert tape.own is not None
+        tape.own.is_end = True
+        return True
+
+    def _matches(self, frame: Any, given: Any, value: Any, error: Any) -> bool:
+        condition = self.condition.in_code(frame, self._facts_of(frame.f_code))
+        return self._counts(condition, given, value, error)
+
+    def _counts(self, condition: Any, given: Any, value: Any, error: Any) -> bool:
+        """Counts the call: as one that goes by, or as one that ends as asked for."""
+        try:
+            found = condition.function(value, error, *[given[name] for name in condition.names])
+            if found:
+                found = bool(found)
+        except BaseException as wrong:
+            found = False
+            if self.until_error is None:
+                self.until_error = attempt(exception_line, wrong, default=type(wrong).__name__)
+        if found:
+            self.matches += 1
+            if self.matches == self.call:
+                return True
+        next(self.ended)
+        return False
+
+    def _find(self, own: Tape, frame: Any, value: Any, error: Any) -> None:
+        kind, what = TAPE_RETURN, value
+        if error is not None:
+            kind, what = TAPE_UNWIND, (error, frame.f_lineno)
+        own.events.append((kind, frame, what, self._look(frame)))
+        self._about(frame)
+        replay = Replay(self, self.facts)
+        replay.play(own)
+        self.found, self.number = replay, own.number
+        self.finish("complete")
+
+    def stop_at(self, frame: Any, is_ahead: bool) -> None:
+        """Whatever is on tapes was not the call."""
+
+    def finish(self, state: str) -> None:
+        """Nothing is recorded any more."""
+        if self.is_active:
+            self.state = state
+        self.frames.clear()
+
+    def answer(self) -> dict[str, Any]:
+        passed = next(self.ended) - self.answers
+        self.answers += 1
+        found = self if self.found is None else self.found
+        answer = dict(FrameTrace.answer(found), state=self.state, called=self.called)
+        answer.update(
+            call=self.number,
+            passed=passed,
+            complaint=self.complaint,
+            until_error=self.until_error,
+        )
+        return answer

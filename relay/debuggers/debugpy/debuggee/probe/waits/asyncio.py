@@ -1,0 +1,212 @@
+"""The tasks of asyncio: where it keeps them, and which of them waits for which.
+
+They are in weak sets of the module `asyncio.tasks` (one up to 3.11, two from 3.12 on); 3.14 is asked
+by loop.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.values.types import mro_of, name_of
+    from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
+        ThreadStacks,
+        clipped,
+        module_globals,
+        stored_field,
+        weak_members,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.waits.tasks import (
+        SHOWN_RELATIVES,
+        FoundTask,
+        new_run,
+        task_reference,
+        waits_for_answer,
+    )
+
+
+def asyncio_tasks(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[FoundTask]:
+    found = []
+    numbers: dict[int, int] = {}
+    for task in _every_asyncio_task(stacks):
+        loop = stored_field(task, "_loop")
+        if id(loop) not in numbers:
+            thread = stored_field(loop, "_thread_id")
+            thread = thread if type(thread) is int else None
+            numbers[id(loop)] = new_run("asyncio", loop, thread, stacks, runs)
+        run = numbers[id(loop)]
+        runs[run]["tasks"] += 1
+        found.append(FoundTask("asyncio", task, stored_field(task, "_coro"), run))
+    return found
+
+
+def _every_asyncio_task(stacks: ThreadStacks) -> list[Any]:
+    module = module_globals("asyncio.tasks")
+    known: dict[int, Any] = {}
+    for name in ("_all_tasks", "_scheduled_tasks", "_eager_tasks"):
+        for task in weak_members(module.get(name)):
+            known[id(task)] = task
+    if sys.version_info >= (3, 14) and "all_tasks" in module:
+        for loop in _asyncio_loops_on(stacks):
+            for task in attempt(module["all_tasks"], loop, default=()):
+                known[id(task)] = task
+    return list(known.values())
+
+
+def _asyncio_loops_on(stacks: ThreadStacks) -> Iterator[Any]:
+    for frames in stacks.of.values():
+        for frame in frames:
+            if frame.f_code.co_name == "run_forever" and "asyncio" in frame.f_code.co_filename:
+                yield frame.f_locals.get("self")
+
+
+def asyncio_name(task: Any) -> str:
+    kind: Any = module_globals("_asyncio").get("Task")
+    if any(base is kind for base in mro_of(type(task))):
+        return clipped(attempt(kind.get_name, task))  # of C: it runs nothing of a subclass
+    name = stored_field(task, "_name", "")
+    return clipped(name if type(name) is not int else f"Task-{name}")
+
+
+def asyncio_state(task: Any) -> str:
+    state = stored_field(task, "_state")
+    if state == "CANCELLED":
+        return "cancelled"
+    if state == "FINISHED":
+        return "done" if stored_field(task, "_exception") is None else "failed"
+    waiter = stored_field(task, "_fut_waiter")
+    return "waiting" if waiter is not None and _is_pending_future(waiter) else "ready"
+
+
+def _is_pending_future(future: Any) -> bool:
+    return bool(stored_field(future, "_state", "PENDING") == "PENDING")
+
+
+def _asyncio_cancel(task: Any) -> bool:
+    if stored_field(task, "_must_cancel") is True:
+        return True
+    kind: Any = module_globals("_asyncio").get("Task")
+    if any(base is kind for base in mro_of(type(task))):
+        count = attempt(lambda: kind.cancelling(task), default=0)  # since 3.11
+    else:
+        count = stored_field(task, "_num_cancels_requested", 0)
+    return bool(type(count) is int and count > 0)
+
+
+class TaskRelations:
+    """Which asyncio task waits for which, straight or through a future such as gather's."""
+
+    def __init__(self, found: list[FoundTask]) -> None:
+        self._found = {id(one.task): one for one in found}
+        self._waiting: dict[int, list[FoundTask]] = {}  # by the future that is waited for
+        self._ending: dict[int, list[FoundTask]] | None = None
+        for one in found:
+            waiter = stored_field(one.task, "_fut_waiter") if one.kind == "asyncio" else None
+            if waiter is not None:
+                self._waiting.setdefault(id(waiter), []).append(one)
+
+    def get(self, task: Any) -> FoundTask | None:
+        return self._found.get(id(task))
+
+    def awaiters(self, one: FoundTask) -> list[FoundTask]:
+        """Who goes on when the task is over."""
+        keys = [id(one.task), *(id(future) for future in _futures_after(one.task))]
+        keys += [id(f) for f in weak_members(stored_field(one.task, "_asyncio_awaited_by"))]
+        found = [waiting for key in keys for waiting in self._waiting.get(key, ())]
+        found += [self._found[key] for key in keys[1:] if key in self._found]
+        return list({id(waiting): waiting for waiting in found}.values())
+
+    def awaited(self, future: Any) -> list[FoundTask]:
+        """The tasks whose end the future waits for."""
+        own = self.get(future)
+        if own is not None:
+            return [own]
+        children = stored_field(future, "_children")  # of gather
+        if type(children) is list:
+            known = [self._found[id(c)] for c in children if id(c) in self._found]
+            return [one for one in known if _is_pending_future(one.task)]
+        if self._ending is None:
+            self._ending = self._by_future()
+        return self._ending.get(id(future), [])
+
+    def _by_future(self) -> dict[int, list[FoundTask]]:
+        by_future: dict[int, list[FoundTask]] = {}
+        for one in self._found.values():
+            if one.kind == "asyncio" and _is_pending_future(one.task):
+                for future in _futures_after(one.task):
+                    by_future.setdefault(id(future), []).append(one)
+        return by_future
+
+
+def _futures_after(task: Any) -> list[Any]:
+    """Futures that the task's callbacks have to do with: gather, wait, wait_for, TaskGroup."""
+    callbacks = stored_field(task, "_callbacks")
+    if type(callbacks) is not list:
+        return []
+    found = []
+    for item in callbacks:
+        callback = item[0] if type(item) is tuple and item else item
+        found += [
+            held
+            for held in _held_by_callback(callback)
+            if _is_asyncio_future(held) and held is not task
+        ]
+    return found
+
+
+def _held_by_callback(callback: Any) -> list[Any]:
+    if type(callback) is functools.partial:
+        return list(callback.args)
+    if type(callback) is types.FunctionType:
+        cells = callback.__closure__ or ()
+        return [attempt(lambda c=cell: c.cell_contents) for cell in cells]
+    if type(callback) is types.MethodType:
+        return [stored_field(callback.__self__, "_on_completed_fut")]  # of TaskGroup
+    return []
+
+
+def _is_asyncio_future(value: Any) -> bool:
+    futures = module_globals("asyncio.futures")
+    kinds = (futures.get("Future"), futures.get("_PyFuture"))
+    return any(base is kind for base in mro_of(type(value)) for kind in kinds)
+
+
+def _task_group_of(task: Any) -> Any:
+    """The task that opened the TaskGroup which the task belongs to."""
+    callbacks = stored_field(task, "_callbacks")
+    for item in callbacks if type(callbacks) is list else ():
+        callback = item[0] if type(item) is tuple and item else item
+        if type(callback) is types.MethodType and callback.__func__.__name__ == "_on_task_done":
+            return stored_field(callback.__self__, "_parent_task")
+    return None
+
+
+def asyncio_answer(one: FoundTask, relations: TaskRelations) -> dict[str, Any]:
+    task, waits_for = one.task, None
+    future = stored_field(task, "_fut_waiter")
+    if one.state == "waiting":
+        awaited = relations.awaited(future)
+        kind = "future"
+        if relations.get(future) is not None:
+            kind = "task"
+        elif type(stored_field(future, "_children")) is list:
+            kind = "gather"
+        waits_for = waits_for_answer(kind, future, awaited)
+    parent = relations.get(_task_group_of(task))
+    error = stored_field(task, "_exception")
+    return {
+        "cancel_requested": _asyncio_cancel(task),
+        "waits_for": waits_for,
+        "awaited_by": [
+            task_reference(other) for other in relations.awaiters(one)[:SHOWN_RELATIVES]
+        ],
+        "parent": None if parent is None else task_reference(parent),
+        "exception": None if error is None else clipped(name_of(type(error))),
+    }

@@ -1,0 +1,254 @@
+"""The threads of a program as they are, without a stop: where each is, and what it waits for.
+
+Answers on the debugger's own thread, while every other may wait in C code. Looks twice, a moment
+apart: a thread that was given a processor between the two looks runs, the others are blocked. Runs
+nothing of the program.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        client_path,
+        is_debugger_file,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.stops.threads import state_of
+    from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import asyncio_tasks
+    from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
+        AwaitPlace,
+        ThreadStacks,
+        await_chain,
+        clipped,
+        field_getters,
+        function_name,
+        stored_field,
+        without_debugger,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import (
+        child_pids,
+        process_name,
+        system_call,
+        times_run,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holders
+    from relay.debuggers.debugpy.debuggee.probe.waits.quiet import quiet_locals
+    from relay.debuggers.debugpy.debuggee.probe.waits.tasks import FoundTask, tasks
+    from relay.debuggers.debugpy.debuggee.probe.waits.thread_waits import Wait, WaitFinder
+    from relay.debuggers.debugpy.debuggee.probe.waits.trio import trio_tasks
+
+_LOOKS_APART = 0.03
+"""Seconds; a thread that waits for the GIL is woken several times in it."""
+
+
+def hang_report(
+    thread: int | None = None,
+    max_threads: int = 100,
+    frames: int = 30,
+    locals_each: int = 20,
+    max_value: int = 120,
+    max_chars: int = 200_000,
+    tasks_shown: int = 50,
+    all_locals: bool = False,
+) -> dict[str, Any]:
+    """Every thread with its stack, locals and what it waits for; and the tasks of event loops.
+
+    thread: the only one to show, by the id that clients know; all are looked at nevertheless.
+    all_locals: of every frame, and not of the program's own and the innermost only.
+    """
+    try:
+        found = _threads_seen()
+        room = _Room(frames, locals_each, max_value, max_chars, all_locals)
+        wanted = [one for one in found if thread in (None, one.number)]
+        shown = _thread_views(found, wanted[:max_threads], room)
+        page = attempt(tasks, None, 0, tasks_shown, 20, max_chars // 2) if tasks_shown else None
+    finally:
+        field_getters.clear()
+    return {
+        "threads": shown,
+        "total_threads": len(found),
+        "blocked": bool(found) and all(one.state == "blocked" for one in found),
+        "tasks": page or {"tasks": [], "total": 0, "current": None, "runs": [], "total_runs": 0},
+        "children": [process_name(pid) for pid in attempt(child_pids, default=[])[:20]],
+    }
+
+
+class _Room:
+    """How much is shown of each thread, and of all."""
+
+    def __init__(self, frames: int, each: int, value: int, chars: int, all_locals: bool) -> None:
+        self.frames = frames
+        self.locals_each = each
+        self.value = value
+        self.chars = chars
+        self.all_locals = all_locals
+
+
+def _thread_views(found: list[_Seen], wanted: list[_Seen], room: _Room) -> list[dict[str, Any]]:
+    stacks = {one.ident: one.frames for one in found}
+    names = {one.ident: one.name for one in found}
+    held = [(one.ident, "it", one.frames) for one in found]
+    finder = WaitFinder(Holders(held + _stacks_of_tasks()), stacks, names)
+    return [
+        _thread_view(one, attempt(finder.of, one.ident, one.frames, one.call), names, room)
+        for one in wanted
+    ]
+
+
+class _Seen:
+    """One thread of the program at one moment."""
+
+    def __init__(self, ident: int, thread: Any, top: Any) -> None:
+        self.ident = ident
+        self.thread = thread
+        self.number = _number_of_thread(thread)
+        self.native_id = _native_id(ident, thread)
+        name = stored_field(thread, "_name") if thread is not None else None
+        self.name = clipped(name) if name is not None else f"thread {ident}"
+        self.daemon = bool(stored_field(thread, "_daemonic")) if thread is not None else None
+        self.top = top
+        self.place = top.f_lasti
+        self.run = times_run(self.native_id)
+        self.call: tuple[str, list[int]] | None = None
+        self.frames: list[Any] = []
+        self.state = attempt(state_of, thread, default="running")
+
+    def look_again(self, top: Any) -> None:
+        """Whether it has moved since, and where it is now."""
+        if self.state == "standing":
+            self.frames = without_debugger(_frames_below(top))
+            self.state = "stopped"
+            return
+        moved = top is not self.top or top.f_lasti != self.place
+        moved = moved or times_run(self.native_id) != self.run
+        self.state = "running" if moved else "blocked"
+        self.call = None if moved else system_call(self.native_id)
+        self.frames = _frames_below(top)
+
+
+def _native_id(ident: int, thread: Any) -> int | None:
+    found = stored_field(thread, "_native_id") if thread is not None else None
+    return found if type(found) is int else None
+
+
+def _number_of_thread(thread: Any) -> int | None:
+    """The id that clients know, of a thread that `threading` knows."""
+    if thread is None:
+        return None
+    constants: Any = sys.modules.get("_pydevd_bundle.pydevd_constants")
+    schema: Any = sys.modules.get("_pydevd_bundle._debug_adapter.pydevd_base_schema")
+    found = attempt(lambda: schema.BaseSchema._translate_id_to_dap(constants.get_thread_id(thread)))
+    return found if type(found) is int else None
+
+
+def _threads_seen() -> list[_Seen]:
+    """The program's threads, the main one first; neither the debugger's nor this one."""
+    # Not threading.enumerate(): a thread that hangs may hold the lock that it takes.
+    known = _known_threads()
+    here = frame_at()  # not get_ident(), which gevent replaces
+    seen = [
+        _Seen(ident, known.get(ident), top)
+        for ident, top in list(sys._current_frames().items())
+        if top is not here and not getattr(known.get(ident), "is_pydev_daemon_thread", False)
+    ]
+    _saved_module("time", time).sleep(_LOOKS_APART)
+    tops = sys._current_frames()
+    seen = [one for one in seen if one.ident in tops]
+    for one in seen:
+        one.look_again(tops[one.ident])
+    del tops, here  # a frame that knows itself keeps what it knows alive
+    main = _saved_module("threading", threading).main_thread().ident
+    return sorted(seen, key=lambda one: (one.ident != main, one.number or 1 << 62))
+
+
+def _known_threads() -> dict[int, Any]:
+    """By their idents: those of the program, and those of a copy of `threading` that pydevd has."""
+    copy = _saved_module("threading", threading)
+    return {**getattr(threading, "_active", {}), **getattr(copy, "_active", {})}
+
+
+def _saved_module(name: str, otherwise: Any) -> Any:
+    """A module as it was before gevent or eventlet changed it, where pydevd has kept it."""
+    saved = sys.modules.get("_pydev_bundle._pydev_saved_modules")
+    return getattr(saved, name, otherwise)
+
+
+def _frames_below(top: Any) -> list[Any]:
+    found = []
+    while top is not None:
+        found.append(top)
+        top = top.f_back
+    return found
+
+
+def _stacks_of_tasks() -> list[tuple[int, str, list[Any]]]:
+    """The frames in which tasks are suspended, which lie on no stack, by their loops' threads."""
+    stacks = ThreadStacks(None)
+    runs: list[dict[str, Any]] = []
+    found: list[FoundTask] = [
+        *attempt(asyncio_tasks, stacks, runs, default=()),
+        *attempt(trio_tasks, stacks, runs, default=()),
+    ]
+    known = []
+    for one in found[:2000]:
+        if not one.running and (ident := runs[one.run].get("ident")):
+            places = attempt(await_chain, one.coro, default=())
+            frames = [place.frame for place in reversed(places)]
+            known.append((ident, f"its task {one.name}", frames))
+    return known
+
+
+# ---------------------------------------------------------------------------- answers
+
+
+def _thread_view(
+    one: _Seen, wait: Wait | None, names: dict[int, str], room: _Room
+) -> dict[str, Any]:
+    stack = []
+    shown = [frame for frame in one.frames if not _is_debuggers(frame)]
+    for position, frame in enumerate(shown[: room.frames]):
+        place = AwaitPlace(frame, function_name(frame.f_code))
+        view: dict[str, Any] = place.answer()
+        view["path"] = attempt(client_path, frame, default=view["path"])
+        view["own"] = place.is_own
+        wanted = place.is_own or position == 0 or room.all_locals
+        if room.locals_each and room.chars > 0 and wanted:
+            view["locals"] = attempt(quiet_locals, frame, room.locals_each, room.value, default=[])
+        room.chars -= 100 + sum(40 + len(v["value"]) for v in view.get("locals", ()))
+        stack.append(view)
+    return {
+        "id": one.number,
+        "ident": one.ident,
+        "name": one.name,
+        "daemon": one.daemon,
+        "native_id": one.native_id,
+        "state": one.state,
+        "stack": stack,
+        "total_frames": len(shown),
+        "waits_for": None if wait is None or one.state == "stopped" else _wait_view(wait, names),
+        "system_call": None if one.call is None else one.call[0],
+    }
+
+
+def _is_debuggers(frame: Any) -> bool:
+    return bool(is_debugger_file(frame.f_code.co_filename))
+
+
+def _wait_view(wait: Wait, names: dict[int, str]) -> dict[str, Any]:
+    answer, held = wait.answer(), wait.held_by
+    answer["held_by"] = answer["known_from"] = None
+    if held is not None:
+        thread = _known_threads().get(held.ident)
+        answer["held_by"] = {
+            "thread_id": _number_of_thread(thread),
+            "ident": held.ident,
+            "others": list(held.others),
+            "name": names.get(held.ident) or f"thread {held.ident}, which has ended",
+        }
+        answer["known_from"] = held.known_from
+    return answer

@@ -1,0 +1,314 @@
+"""Who holds a lock: the owner that it knows, or a thread that stands inside a `with` on it.
+
+A plain lock knows no owner. Then frames are asked: in which body of a `with` each stands, and which
+`acquire` it has passed with no `release` since. How an answer is known is part of it, and where
+nothing is known nobody is named.
+"""
+
+from __future__ import annotations
+
+import _thread
+import gc
+import os
+import re
+import threading
+import types
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import (
+        call_at,
+        facts_of,
+        index_at,
+        line_at,
+        taken_by_call,
+        with_blocks,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
+        JUMPS,
+        handler_table,
+        operations_named,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import items_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.stored_expressions import (
+        expression_text,
+        stored_result,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict
+    from relay.debuggers.debugpy.debuggee.probe.values.types import mro_of, namespace_of, plan_of
+    from relay.debuggers.debugpy.debuggee.probe.waits.awaits import module_globals, stored_field
+
+PlainLock: Any = type(_thread.allocate_lock())
+OwnedLock: Any = type(threading.RLock())
+_OWNER = re.compile(r"owner=(\d+)")
+_WITH_NAMES = ("SETUP_WITH", "BEFORE_WITH", "SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")
+_MOST_OBJECTS = 3_000_000
+
+
+class Holder(NamedTuple):
+    """The thread that holds a lock, and by what that is known."""
+
+    ident: int
+    known_from: str
+    others: tuple[int, ...] = ()
+    """Threads of which any could end the wait in its place."""
+
+
+class _Hold(NamedTuple):
+    """A place in a thread's stack at which something is held."""
+
+    value: Any
+    ident: int
+    known_from: str
+    let_go: frozenset[int] = frozenset()
+    """Ids of locks that the same thread has let go for as long as it waits in a condition."""
+
+    def is_of(self, lock: Any, matches: Callable[[Any, Any], bool]) -> bool:
+        """Whether it is this lock that is held here."""
+        return id(lock) not in self.let_go and matches(self.value, lock)
+
+
+def lock_below(value: Any) -> Any:
+    """The lock that a Condition or the like is made of; the lock itself otherwise."""
+    kinds = [getattr(threading, name, None) for name in ("Condition", "_RLock")]
+    if any(base is kinds[0] for base in mro_of(type(value))):
+        return lock_below(stored_field(value, "_lock"))
+    return value
+
+
+def is_lock(value: Any) -> bool:
+    """Whether it is one of the locks that threads have."""
+    return type(value) in (PlainLock, OwnedLock, getattr(threading, "_RLock", None))
+
+
+def is_locked(lock: Any) -> bool:
+    """Whether it is held now; a lock of an unknown kind counts as held."""
+    if type(lock) is PlainLock:
+        return bool(PlainLock.locked(lock))
+    return True
+
+
+def owner_of(lock: Any) -> int | None:
+    """The thread that a reentrant lock says it belongs to; None where it says nothing."""
+    if type(lock) is OwnedLock:
+        found = _OWNER.search(repr(lock))  # of C
+        return int(found.group(1)) or None if found else None
+    owner = stored_field(lock, "_owner") if type(lock) is not PlainLock else None
+    return owner if type(owner) is int else None
+
+
+class Holders:
+    """Finds who holds a lock. The stacks are searched at the first plain one."""
+
+    def __init__(self, stacks: list[tuple[int, str, list[Any]]]) -> None:
+        """Each stack with its thread, and what of the thread has it: `it`, or a task's name."""
+        self._stacks = stacks
+        self._holds: list[_Hold] | None = None
+        self._generators: list[tuple[Any, list[_Hold]]] | None = None
+        self._known: dict[int, tuple[Any, Holder | None]] = {}
+
+    def of(self, lock: Any) -> Holder | None:
+        """Who holds the lock; None where that is not known. Each is searched for once."""
+        known = self._known.get(id(lock))
+        if known is None:
+            known = self._known[id(lock)] = lock, self._found(lock)
+        return known[1]
+
+    def _found(self, lock: Any) -> Holder | None:
+        owner = owner_of(lock)
+        if owner is not None:
+            return Holder(owner, "the lock names its owner")
+        if type(lock) is not PlainLock or not is_locked(lock):
+            return None
+        if self._holds is None:
+            self._holds = [
+                hold
+                for ident, who, frames in self._stacks
+                for let_go in [let_go_by(frames)]
+                for frame in frames
+                for hold in attempt(_holds_of, ident, frame, who, let_go, default=())
+            ]
+        for matches in (_is_it, _has_it):
+            found = {h.ident: h for h in self._holds if h.is_of(lock, matches)}
+            if len(found) == 1:
+                hold = next(iter(found.values()))
+                return Holder(hold.ident, hold.known_from)
+            if found:
+                return None  # only one can be right
+        return attempt(self._in_generator, lock)  # type: ignore[no-any-return]
+
+    def _in_generator(self, lock: Any) -> Holder | None:
+        """A context manager that is a generator: it stands inside the `with`, on no stack."""
+        if self._generators is None:
+            self._generators = _suspended_holds()
+        inside = [
+            one for one, holds in self._generators if any(_is_it(h.value, lock) for h in holds)
+        ]
+        if len(inside) != 1:
+            return None
+        code, frame = inside[0].gi_code, inside[0].gi_frame
+        if frame is None:
+            return None
+        users = [
+            (ident, f"{known}, whose generator holds it at {place_text(frame, frame.f_lineno)}")
+            for ident, who, frames in self._stacks
+            for user in frames
+            for made_by, known in attempt(_generators_entered, user, who, default=())
+            if made_by is code
+        ]
+        return Holder(*users[0]) if len({ident for ident, _ in users}) == 1 else None
+
+
+def _suspended_holds() -> list[tuple[Any, list[_Hold]]]:
+    """Generators that stand inside a `with`, and what they hold."""
+    found = gc.get_objects()
+    if len(found) > _MOST_OBJECTS:
+        return []
+    kind = types.GeneratorType
+    generators = [one for one in found if type(one) is kind]
+    del found
+    holds = [
+        (one, attempt(_holds_of, 0, one.gi_frame, "", default=()))
+        for one in generators
+        if one.gi_frame is not None and not one.gi_running
+    ]
+    return [(one, held) for one, held in holds if held]
+
+
+def _is_it(value: Any, lock: Any) -> bool:
+    return lock_below(value) is lock
+
+
+def _has_it(value: Any, lock: Any) -> bool:
+    """An object of the program's own that keeps the lock, and is entered in its place."""
+    if is_lock(value):
+        return False
+    plan = plan_of(value)
+    return plan.family == "object" and any(
+        item is lock for item in list(dict.values(own_dict(value, plan)))
+    )
+
+
+def has_ops(code: Any, names: tuple[str, ...]) -> bool:
+    """Whether any of these instructions is in the code, found without reading it as text."""
+    return not operations_named(names).isdisjoint(code.co_code[::2])
+
+
+def place_text(frame: Any, line: int) -> str:
+    return f"{os.path.basename(frame.f_code.co_filename)}:{line}"
+
+
+def let_go_by(frames: list[Any]) -> frozenset[int]:
+    """Ids of the locks below conditions that a stack waits in: who waits there has let go of them."""
+    found = set()
+    for module in ("threading", "asyncio.locks"):
+        condition = module_globals(module).get("Condition")
+        code = attempt(lambda c=condition: namespace_of(c)["wait"].__code__)
+        for frame in frames:
+            if frame.f_code is code:
+                waited = dict(items_of(frame.f_locals)).get("self")
+                found.add(id(lock_below(waited)))
+                found.add(id(stored_field(waited, "_lock")))
+    return frozenset(found)
+
+
+def _holds_of(
+    ident: int, frame: Any, who: str, let_go: frozenset[int] = frozenset()
+) -> list[_Hold]:
+    """What a frame holds by its `with` blocks, and by what it has acquired."""
+    code, found = frame.f_code, []
+    given_back = _released(code) if "release" in code.co_names else []
+    if has_ops(code, _WITH_NAMES):
+        for expression, line in with_blocks(frame):
+            value = attempt(stored_result, expression, frame)
+            if value is not None and expression not in given_back:
+                place = place_text(frame, line)
+                text = f"{who} stands inside `with {expression_text(expression)}` at {place}"
+                found.append(_Hold(value, ident, text, let_go))
+    if "acquire" in code.co_names:
+        for expression, line in _acquired(code, frame.f_lasti):
+            value = attempt(stored_result, expression, frame)
+            if value is not None:
+                text = f"{who} passed `{expression_text(expression)}.acquire()`"
+                text = f"{text} at {place_text(frame, line)}"
+                found.append(_Hold(value, ident, text, let_go))
+    return found
+
+
+def _released(code: Any) -> list[Any]:
+    """What the code releases somewhere: a `with` on it says little."""
+    calls = [
+        _method_called(code, at) for at, one in enumerate(facts_of(code)[0]) if taken_by_call(one)
+    ]
+    return [expression for name, expression, _ in calls if name == "release"]
+
+
+def _generators_entered(frame: Any, who: str) -> list[tuple[Any, str]]:
+    """The code of generators by which a frame's `with` blocks were entered, and where."""
+    found = []
+    if has_ops(frame.f_code, _WITH_NAMES):
+        for expression, line in with_blocks(frame):
+            if expression[0] != "call":
+                continue
+            function = attempt(stored_result, expression[1], frame)
+            function = getattr(function, "__func__", function)
+            if type(function) is types.FunctionType:
+                inner = function.__dict__.get("__wrapped__")
+                text = f"`with {expression_text(expression)}` at {place_text(frame, line)}"
+                if type(inner) is types.FunctionType:
+                    found.append((inner.__code__, f"{who} stands inside {text}"))
+    return found
+
+
+# ---------------------------------------------------------------------------- acquire
+
+
+def _acquired(code: Any, offset: int) -> list[tuple[Any, int]]:
+    """Locks that the code has acquired on every way to the place, and not released since."""
+    found, here = facts_of(code)[0], index_at(code, offset)
+    if here is None:
+        return []
+    calls = [(at, *_method_called(code, at)) for at, one in enumerate(found) if taken_by_call(one)]
+    acquired = []
+    for at, name, expression, plain in calls:
+        if name != "acquire" or not plain or at >= here or found[at].opname == "PRECALL":
+            continue
+        released = [n for n, what, which, _ in calls if what == "release" and which == expression]
+        if _leads_only_through(code, at, here, released):
+            acquired.append((expression, line_at(found, at)))
+    return acquired
+
+
+def _method_called(code: Any, at: int) -> tuple[str | None, Any, bool]:
+    """Name and object of a method call, and whether it is without arguments and its result."""
+    found = facts_of(code)[0]
+    function, arguments = call_at(code, at)
+    if function[0] != "attribute" or function[2] not in ("acquire", "release"):
+        return None, None, False
+    after = next((one.opname for one in found[at + 1 :] if one.opname != "CACHE"), "")
+    return function[2], function[1], not arguments and after == "POP_TOP"
+
+
+def _leads_only_through(code: Any, start: int, here: int, released: list[int]) -> bool:
+    """Whether every way to `here` comes through `start`, and by none of `released` after it."""
+    found, indices, _ = facts_of(code)
+    if any(start < at < here for at in released):
+        return False
+    ways = [(n, indices.get(one.argval, -1)) for n, one in enumerate(found) if one.opcode in JUMPS]
+    for entry in handler_table(code):
+        ways += [
+            (indices[at], indices.get(entry.target, -1))
+            for at in (entry.start, entry.end - 2)
+            if at in indices
+        ]
+    for origin, target in ways:
+        if not start < target <= here:
+            continue
+        if origin <= start:
+            return False
+        if origin > here and any(target <= at <= origin for at in released):
+            return False
+    return True

@@ -1,0 +1,104 @@
+"""The functions of libraries in which threads and tasks wait, known by their code objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.values.types import namespace_of
+    from relay.debuggers.debugpy.debuggee.probe.waits.awaits import module_globals
+
+_THREAD_WAITS = (
+    # (kind, module, function, the local that is waited for)
+    ("condition", "threading", "Condition.wait", "self"),
+    ("condition", "threading", "Condition.wait_for", "self"),
+    ("condition", "threading", "Barrier.wait", "self"),
+    ("event", "threading", "Event.wait", "self"),
+    ("lock", "threading", "Semaphore.acquire", "self"),
+    ("join", "threading", "Thread.join", "self"),
+    ("join", "threading", "_shutdown", None),
+    ("queue", "queue", "Queue.get", "self"),
+    ("queue", "queue", "Queue.put", "self"),
+    ("queue", "queue", "Queue.join", "self"),
+    ("queue", "multiprocessing.queues", "Queue.get", "self"),
+    ("queue", "multiprocessing.queues", "SimpleQueue.get", "self"),
+    ("queue", "multiprocessing.queues", "JoinableQueue.join", "self"),
+    ("future", "concurrent.futures._base", "Future.result", "self"),
+    ("future", "concurrent.futures._base", "Future.exception", "self"),
+    ("future", "concurrent.futures._base", "wait", "fs"),
+    ("future", "concurrent.futures._base", "as_completed", "fs"),
+    ("future", "multiprocessing.pool", "ApplyResult.wait", "self"),
+    ("future", "multiprocessing.pool", "ApplyResult.get", "self"),
+    ("child", "subprocess", "Popen.wait", "self"),
+    ("child", "subprocess", "Popen.communicate", "self"),
+    ("child", "multiprocessing.popen_fork", "Popen.wait", "self"),
+    ("child", "multiprocessing.process", "BaseProcess.join", "self"),
+    ("io", "asyncio.base_events", "BaseEventLoop._run_once", "self"),
+    ("io", "trio._core._run", "run", "runner"),
+    ("io", "trio._core._run", "unrolled_run", "runner"),
+    ("lock", "importlib._bootstrap", "_ModuleLock.acquire", "self"),
+)
+_TASK_WAITS = (
+    # (kind, module, function, what is waited for in a few words)
+    ("lock", "asyncio.locks", "Lock.acquire", "a lock"),
+    ("event", "asyncio.locks", "Event.wait", "an event that is not set"),
+    ("condition", "asyncio.locks", "Condition.wait", "notify of a condition"),
+    ("condition", "asyncio.locks", "Barrier.wait", "a barrier"),
+    ("semaphore", "asyncio.locks", "Semaphore.acquire", "a semaphore"),
+    ("queue", "asyncio.queues", "Queue.get", "an item of an empty queue"),
+    ("queue", "asyncio.queues", "Queue.put", "room in a full queue"),
+    ("queue", "asyncio.queues", "Queue.join", "task_done of a queue"),
+    ("sleep", "asyncio.tasks", "sleep", "asyncio.sleep"),
+    ("io", "asyncio.streams", "StreamReader._wait_for_data", "data of a stream"),
+    ("lock", "trio._sync", "_LockImpl.acquire", "a lock"),
+    ("event", "trio._sync", "Event.wait", "an event that is not set"),
+    ("condition", "trio._sync", "Condition.wait", "notify of a condition"),
+    ("semaphore", "trio._sync", "Semaphore.acquire", "a semaphore"),
+    ("semaphore", "trio._sync", "CapacityLimiter.acquire_on_behalf_of", "a capacity limiter"),
+    ("queue", "trio._channel", "MemorySendChannel.send", "room in a channel"),
+    ("queue", "trio._channel", "MemoryReceiveChannel.receive", "an item of a channel"),
+    ("sleep", "trio._timeouts", "sleep_until", "trio.sleep"),
+    ("sleep", "trio._timeouts", "sleep_forever", "trio.sleep_forever"),
+    ("thread", "trio._threads", "to_thread_run_sync", "a function that runs in a thread"),
+    ("io", "trio._core._io_epoll", "EpollIOManager.wait_readable", "something to read"),
+    ("io", "trio._core._io_epoll", "EpollIOManager.wait_writable", "room to write"),
+)
+
+
+class KnownWait(NamedTuple):
+    """One of these functions."""
+
+    code: Any
+    kind: str
+    function: str
+    what: str | None
+    """Of a thread the local that is waited for; of a task what it waits for, in a few words."""
+
+
+def known_thread_waits() -> dict[int, KnownWait]:
+    """Those in which threads wait, by the ids of their code."""
+    return _by_code(_THREAD_WAITS)
+
+
+def known_task_waits() -> dict[int, KnownWait]:
+    """The same for tasks of asyncio and trio."""
+    return _by_code(_TASK_WAITS)
+
+
+def _by_code(table: Any) -> dict[int, KnownWait]:
+    found = {}
+    for kind, module, function, what in table:
+        code = _waiting_code(module, function)
+        if code is not None:
+            found[id(code)] = KnownWait(code, kind, function, what)
+    return found
+
+
+def _waiting_code(module: str, function: str) -> Any:
+    """None if the module is not loaded, or has no such function."""
+    outer, _, inner = function.partition(".")
+    name = "_frozen_importlib" if module == "importlib._bootstrap" else module
+    value: Any = module_globals(name).get(outer)
+    if inner and isinstance(value, type):
+        value = namespace_of(value).get(inner)
+    return getattr(getattr(value, "__wrapped__", value), "__code__", None)

@@ -1,0 +1,104 @@
+"""What a task waits for: the lock, event, queue or channel that its innermost own frame awaits.
+
+Known are the primitives of asyncio and trio. A lock of trio names its owner. One of asyncio does not:
+then the tasks are searched for one that stands inside an `async with` on that very lock.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import awaited_call, with_blocks
+    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import items_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.stored_expressions import (
+        expression_text,
+        stored_result,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
+        AwaitPlace,
+        await_chain,
+        clipped,
+        stored_field,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.waits.holders import has_ops, let_go_by, place_text
+    from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import KnownWait, known_task_waits
+    from relay.debuggers.debugpy.debuggee.probe.waits.tasks import FoundTask, task_reference
+
+_ASYNC_WITH_NAMES = ("SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")
+
+
+class TaskWaits:
+    """What the tasks of one listing wait for."""
+
+    def __init__(self, found: list[FoundTask]) -> None:
+        self._found = found
+        self._by_task = {id(one.task): one for one in found}
+        self._known = known_task_waits()
+        self._held: list[tuple[Any, FoundTask, str]] | None = None
+
+    def of(self, one: FoundTask, places: list[AwaitPlace]) -> dict[str, Any] | None:
+        """Of a task that waits at these places, outermost first."""
+        if one.running:
+            return None
+        below = len(places)
+        while below and not places[below - 1].is_own:
+            below -= 1
+        for index in range(below, len(places)):
+            frame = places[index].frame
+            known = self._known.get(id(frame.f_code))
+            if known is not None and known.code is frame.f_code:
+                return self._answer(known, frame, places[below - 1].frame if below else None)
+        return None
+
+    def _answer(self, known: KnownWait, frame: Any, caller: Any) -> dict[str, Any]:
+        kind, words = known.kind, known.what
+        subject = dict(items_of(frame.f_locals)).get("self")
+        name = None if subject is None else attempt(_awaited_name, caller, subject)
+        holder, known_from = None, None
+        if kind == "lock" and subject is not None:
+            holder, known_from = self._holder_of(subject)
+        return {
+            "kind": kind,
+            "on": clipped(words if name is None else name, 1000),
+            "id": None if subject is None else hex(id(subject)),
+            "held_by": None if holder is None else task_reference(holder),
+            "known_from": known_from,
+        }
+
+    def _holder_of(self, lock: Any) -> tuple[FoundTask | None, str | None]:
+        owner = self._by_task.get(id(stored_field(lock, "_owner")))
+        if owner is not None:
+            return owner, "the lock names its owner"
+        if self._held is None:
+            self._held = [
+                held for one in self._found[:5000] for held in attempt(_held_by, one, default=())
+            ]
+        found = {id(one): (one, known) for value, one, known in self._held if value is lock}
+        return next(iter(found.values())) if len(found) == 1 else (None, None)
+
+
+def _held_by(one: FoundTask) -> list[tuple[Any, FoundTask, str]]:
+    """What a task that is suspended has entered by `async with`."""
+    found = []
+    places = [] if one.running else await_chain(one.coro)
+    let_go = let_go_by([place.frame for place in places])
+    for place in places:
+        frame = place.frame
+        if has_ops(frame.f_code, _ASYNC_WITH_NAMES):
+            for expression, line in with_blocks(frame):
+                value = attempt(stored_result, expression, frame)
+                if value is not None and id(value) not in let_go:
+                    text = f"`async with {expression_text(expression)}`"
+                    where = place_text(frame, line)
+                    found.append((value, one, f"it stands inside {text} at {where}"))
+    return found
+
+
+def _awaited_name(caller: Any, subject: Any) -> str | None:
+    """What the awaiting code calls the object."""
+    called = awaited_call(caller)
+    if called[0] == "attribute" and stored_result(called[1], caller) is subject:
+        return expression_text(called[1])
+    return None

@@ -1,0 +1,366 @@
+"""What a thread waits for: known by the functions of the standard library that it stands in, by the
+call of C code that its innermost frame makes, or by the system call.
+
+Locals are read where they are stored, and nothing of the program is run. What none of the three
+says is not known.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import present_call
+    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import items_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.stored_expressions import (
+        expression_text,
+        stored_result,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.values.types import full_name, mro_of, namespace_of
+    from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
+        STANDARD_LIBRARY,
+        clipped,
+        home_of_trio,
+        module_globals,
+        stored_field,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import (
+        OF_ONE_DESCRIPTOR,
+        DescriptorNames,
+        descriptors_of,
+        process_name,
+        registered,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.waits.holders import (
+        Holder,
+        Holders,
+        OwnedLock,
+        PlainLock,
+        is_lock,
+        lock_below,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import (
+        KnownWait,
+        known_thread_waits,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.waits.pools import holder_of_future
+
+_SLEEPS = ("nanosleep", "clock_nanosleep")
+_FILE_CALLS = ("read", "write", "pread", "pwrite", "readv", "writev", "sendfile", "flock", "lockf")
+_CHILD_CALLS = ("waitpid", "wait", "wait3", "wait4", "waitid")
+_MOST_LIBRARY_FRAMES = 40
+
+
+class Wait:
+    """What one thread waits for."""
+
+    def __init__(self, kind: str, on: str, subject: Any = None) -> None:
+        self.kind = kind
+        self.on = on
+        self.subject = subject
+        self.held_by: Holder | None = None
+        self.note: str | None = None
+        self.timeout: float | None = None
+
+    def answer(self) -> dict[str, Any]:
+        subject = self.subject
+        return {
+            "kind": self.kind,
+            "on": clipped(self.on, 1000),
+            "type": None if subject is None else full_name(type(subject)),
+            "id": None if subject is None else hex(id(subject)),
+            "timeout_seconds": self.timeout,
+            "note": self.note,
+        }
+
+
+class WaitFinder:
+    """Finds what the threads of one moment wait for."""
+
+    def __init__(self, holders: Holders, stacks: dict[int, list[Any]], names: Any) -> None:
+        self._holders = holders
+        self._stacks = stacks
+        self._names: dict[int, str] = names
+        self._descriptors = DescriptorNames()
+        self._known_waits = known_thread_waits()
+
+    def of(self, ident: int, frames: list[Any], call: tuple[str, list[int]] | None) -> Wait | None:
+        """What the thread waits for; `frames` are its stack, `call` its system call."""
+        if not frames:
+            return None
+        top = frames[0]
+        function, arguments = attempt(present_call, top, default=(("unknown",), []))
+        target = attempt(stored_result, function, top)
+        found = self._reacquiring(target)
+        found = found or attempt(self._by_library, frames)
+        found = found or attempt(self._by_call, top, function, arguments, target)
+        if found is None and call is not None:
+            found = attempt(self._by_system_call, call)
+        return found
+
+    # By the functions of the standard library ----------------------------------------------
+
+    def _reacquiring(self, target: Any) -> Wait | None:
+        """A condition that was notified, and now needs its lock back."""
+        lock = target.__self__ if _is_c_method(target) else None
+        if type(lock) is OwnedLock and target.__name__ == "_acquire_restore":
+            return self._lock(lock, None)
+        return None
+
+    def _by_library(self, frames: list[Any]) -> Wait | None:
+        found = None
+        for frame in frames[:_MOST_LIBRARY_FRAMES]:
+            path = frame.f_code.co_filename
+            known = self._known_waits.get(id(frame.f_code))
+            if known is not None and known.code is frame.f_code:
+                found = self._known(known, frame) or found
+            elif not _is_awaiting_code(path):
+                break
+        if found is not None and found.kind == "condition" and _is_taking_back(frames):
+            return self._lock(lock_below(found.subject), None)
+        return found
+
+    def _known(self, known: KnownWait, frame: Any) -> Wait | None:
+        _, kind, function, local = known
+        locals_ = dict(items_of(frame.f_locals))
+        subject = locals_.get(local) if local else None
+        wait = Wait(kind, clipped(full_name(type(subject))), subject)
+        timeout = locals_.get("timeout")
+        wait.timeout = timeout if type(timeout) in (int, float) else None
+        describe_wait: Any = getattr(self, "_on_" + kind)
+        describe_wait(wait, function, locals_)
+        if kind in ("condition", "event", "queue", "lock", "future"):
+            text = attempt(_name_of_subject, frame.f_back, subject)
+            wait.on = wait.on if text is None else f"{text}, {wait.on}"
+        return wait
+
+    def _on_condition(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
+        waiters = stored_field(wait.subject, "_waiters")
+        if function == "Barrier.wait":
+            parties, count = (stored_field(wait.subject, name) for name in ("_parties", "_count"))
+            wait.on = f"a barrier: {count} of {parties} have come"
+            return
+        wait.on = "notify of a condition"
+        if waiters is not None and plain_length(waiters) > 1:
+            wait.on += f", with {plain_length(waiters)} waiting"
+
+    def _on_event(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
+        wait.on = "an event that is not set"
+
+    def _on_lock(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
+        if function == "Semaphore.acquire":
+            wait.on = f"a semaphore at {stored_field(wait.subject, '_value')}"
+            return
+        wait.on = f"the import of {clipped(stored_field(wait.subject, 'name'))}"
+        owner = stored_field(wait.subject, "owner")
+        if type(owner) is list:  # since 3.12.? a re-entrant one keeps a list of its uses
+            owner = owner[0] if owner else None
+        if type(owner) is int:
+            wait.held_by = Holder(owner, "the import's lock names its owner")
+
+    def _on_join(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
+        if function == "_shutdown":
+            self._on_shutdown(wait)
+            return
+        ident = stored_field(wait.subject, "_ident")
+        wait.on = f"the end of thread {clipped(stored_field(wait.subject, '_name'))}"
+        if type(ident) is int and ident in self._stacks:
+            wait.held_by = Holder(ident, "it is the thread that is joined")
+
+    def _on_shutdown(self, wait: Wait) -> None:
+        active = dict(module_globals("threading").get("_active", {}))
+        left = [
+            ident
+            for ident, thread in active.items()
+            if ident in self._stacks
+            and not stored_field(thread, "_daemonic")
+            and type(thread).__name__ != "_MainThread"
+        ]
+        names = ", ".join(self._names.get(ident, "?") for ident in left[:5])
+        wait.subject, wait.on = None, f"the end of threads that are no daemons: {names}"
+        if left:
+            wait.held_by = Holder(left[0], "the interpreter ends when it has ended")
+
+    def _on_queue(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
+        subject, verb = wait.subject, function.rpartition(".")[2]
+        wait.on = {
+            "get": "an item of an empty queue",
+            "put": "room in a full queue",
+            "join": "task_done of a queue",
+        }[verb]
+        if verb == "join" and type(left := stored_field(subject, "unfinished_tasks")) is int:
+            items = stored_field(subject, "queue")
+            size = None if items is None else plain_length(items)
+            wait.on = f"{left} x task_done of a queue"
+            if size is not None:
+                wait.on += f" with {size} items"
+            if size == 0:
+                wait.note = f"{left} items were taken out, and task_done was not called for them"
+        if "multiprocessing" in str(type(subject).__module__):
+            reader = stored_field(stored_field(subject, "_reader"), "_handle")
+            if type(reader) is int:
+                wait.on += f", {self._descriptors.of(reader)}"
+
+    def _on_future(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
+        subject, futures = wait.subject, []
+        if type(subject) in (set, frozenset, list, tuple):
+            futures = [f for f in list(subject) if _is_pending(f)]
+            wait.subject = futures[0] if futures else None
+            wait.on = (
+                "a future" if len(futures) == 1 else f"{len(futures)} futures, the first of them"
+            )
+        else:
+            futures = [subject]
+            wait.on = "a future"
+        for future in futures[:50]:
+            found = attempt(holder_of_future, future, self._stacks, self._names)
+            if found is not None:
+                text, wait.held_by = found
+                wait.on, wait.subject = f"{wait.on}, which {text}", future
+                return
+
+    def _on_child(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
+        popen = stored_field(wait.subject, "_popen") or wait.subject
+        pid = stored_field(popen, "pid")
+        wait.on = "the end of " + (process_name(pid) if type(pid) is int else "a process")
+
+    def _on_io(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
+        kind = "trio run" if function in ("run", "unrolled_run") else "asyncio event loop"
+        wait.on = f"{kind}: whatever comes first, see its tasks"
+
+    # By the call of C code -----------------------------------------------------------------
+
+    def _by_call(
+        self,
+        frame: Any,
+        function: Any,
+        arguments: list[Any],
+        target: Any,
+    ) -> Wait | None:
+        if type(target) is types.MethodType:
+            return None  # of Python: it would have a frame
+        owner = target.__self__ if _is_c_method(target) else None
+        name = target.__name__ if owner is not None else None
+        given = [attempt(stored_result, one, frame) for one in arguments]
+        if is_lock(owner):
+            wait = self._lock(owner, expression_text(function[1]))
+            wait.timeout = _timeout_of(given)
+            return wait
+        if name == "sleep":
+            wait = Wait("sleep", "time.sleep")
+            wait.timeout = given[0] if given and type(given[0]) in (int, float) else None
+            return wait
+        if name in _CHILD_CALLS and owner is sys.modules.get("posix"):
+            pid = given[0] if given and type(given[0]) is int else -1
+            named = process_name(pid) if pid > 0 else "any child process"
+            return Wait("child", f"the end of {named}")
+        of_file = name in _FILE_CALLS and owner in map(sys.modules.get, ("posix", "fcntl"))
+        if of_file and given and type(given[0]) is int:
+            kind = "lock" if name in ("flock", "lockf") else "io"
+            return Wait(kind, f"{name} of {self._descriptors.of(given[0])}")
+        text = expression_text(function[1]) if function[0] == "attribute" else None
+        return None if owner is None else self._by_owner(owner, str(name), given, text)
+
+    def _by_owner(self, owner: Any, name: str, given: list[Any], text: str | None) -> Wait | None:
+        """By the object whose method of C is called."""
+        kinds = [full_name(base) for base in mro_of(type(owner))]
+        if "_socket.socket" in kinds:
+            number: int = module_globals("_socket")["socket"].fileno(owner)
+            wait = Wait("io", f"{name} of {self._descriptors.of(number)}", owner)
+            timeout = attempt(module_globals("_socket")["socket"].gettimeout, owner)
+            wait.timeout = timeout if type(timeout) is float else None
+            return wait
+        if kinds[0] == "_queue.SimpleQueue":
+            wait = Wait("queue", f"{text or 'a queue'}, an item of an empty queue", owner)
+            wait.timeout = _timeout_of(given)
+            return wait
+        if kinds[0] in ("_thread._ThreadHandle", "_thread._thread_handle"):
+            return Wait("join", "the end of a thread", owner)
+        if kinds[0] in ("select.epoll", "select.devpoll"):
+            watched = registered(attempt(owner.fileno, default=-1))
+            return Wait("io", f"any of {self._descriptors.of_all(watched)}", owner)
+        if kinds[0] == "_multiprocessing.SemLock":
+            wait = Wait("lock", f"{text or 'a lock'}, shared by processes", owner)
+            wait.note = "which process holds it is not known"
+            wait.timeout = _timeout_of(given)
+            return wait
+        return None
+
+    def _lock(self, lock: Any, text: str | None) -> Wait:
+        kind = "RLock" if type(lock) is not PlainLock else "Lock"
+        wait = Wait("lock", text or f"{kind} at {hex(id(lock))}", lock)
+        wait.held_by = attempt(self._holders.of, lock)
+        if wait.held_by is None:
+            wait.note = (
+                "who holds it is not known: a plain lock has no owner, and no thread stands "
+            )
+            wait.note += "inside a `with` on it"
+        return wait
+
+    # By the system call --------------------------------------------------------------------
+
+    def _by_system_call(self, call: tuple[str, list[int]]) -> Wait | None:
+        name, arguments = call
+        if name in _SLEEPS:
+            return Wait("sleep", name)
+        if name in ("wait4", "waitid"):
+            pid = arguments[0 if name == "wait4" else 1] & 0xFFFFFFFF
+            known = 0 < pid < 1 << 31 and (name == "wait4" or arguments[0] == 1)
+            return Wait(
+                "child", f"the end of {process_name(pid) if known else 'any child process'}"
+            )
+        found = descriptors_of(call)
+        if name == "flock":
+            return Wait("lock", f"flock of {self._descriptors.of_all(found)}")
+        if not found:
+            return None
+        what = self._descriptors.of_all(found)
+        return Wait("io", f"{name} of {what}" if name in OF_ONE_DESCRIPTOR else f"any of {what}")
+
+
+def _is_awaiting_code(path: str) -> bool:
+    """Whether it is of the standard library or of trio, below which other waits may be known."""
+    if path.startswith(home_of_trio()):
+        return True
+    return path.startswith((STANDARD_LIBRARY, "<frozen")) and "-packages" not in path
+
+
+def _is_c_method(value: Any) -> bool:
+    return any(
+        base in (types.BuiltinMethodType, types.MethodWrapperType) for base in mro_of(type(value))
+    )
+
+
+def _name_of_subject(caller: Any, subject: Any) -> str | None:
+    """What the calling code calls the object whose method it has called."""
+    called, _ = present_call(caller)
+    if called[0] == "attribute" and stored_result(called[1], caller) is subject:
+        return expression_text(called[1])
+    return None
+
+
+def plain_length(value: Any) -> int:
+    """Items of one of Python's own containers, whatever a subclass says."""
+    for base in mro_of(type(value)):
+        if base.__module__ in ("builtins", "collections") and "__len__" in namespace_of(base):
+            return int(base.__len__(value))
+    return -1
+
+
+def _is_pending(future: Any) -> bool:
+    return stored_field(future, "_state") in ("PENDING", "RUNNING")
+
+
+def _timeout_of(given: list[Any]) -> float | None:
+    """Of `acquire(blocking, timeout)` and `get(block, timeout)`, as far as it is known."""
+    found = [one for one in given if type(one) in (int, float) and type(one) is not bool]
+    return float(found[-1]) if found and found[-1] >= 0 else None
+
+
+def _is_taking_back(frames: list[Any]) -> bool:
+    condition = module_globals("threading").get("Condition")
+    function = attempt(lambda: namespace_of(condition)["_acquire_restore"].__code__)
+    return frames[0].f_code is function

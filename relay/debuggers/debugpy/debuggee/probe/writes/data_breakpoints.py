@@ -1,0 +1,271 @@
+"""Data breakpoints: the program stops after the statement that changed what one watches.
+
+A dict watcher reports a write before it is done; where there is none, the value is compared at the
+lines of code that can write it. Who gives the events of lines is one of two listeners:
+`data_monitor.py` and `data_settrace.py`.
+"""
+# ruff: noqa: BLE001
+# Broad excepts are the trade here: whatever the program's objects raise is an answer.
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.expressions import compile_source
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        client_path,
+        debugger,
+        find_frame,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
+        ABSENT,
+        StateTarget,
+        dict_of_target,
+        resolve_target,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
+    from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import (
+        Interrupted,
+        TroubleError,
+        attempt,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.values.secrets import (
+        MASK,
+        hides,
+        is_secret_expression,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.values.text import text_of
+    from relay.debuggers.debugpy.debuggee.probe.values.types import plan_of
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
+        forget_shown,
+        on_write,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_monitor import DataMonitor
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_settrace import DataSettrace
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
+        DATA_GONE,
+        DataWatch,
+        Strong,
+        data_state,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.dict_watch import (
+        HAS_DICT_WATCHERS,
+        object_at,
+        prepare_attributes,
+        unwatch_dict,
+        watch_dict,
+    )
+
+_IN_DICTS = ("attribute", "global", "item")
+_MOST_WATCHED = 100
+_LONGEST_VALUE = 1000
+
+
+# Calls of the relay
+
+
+def data_set(
+    number: str, expression: str, frame: int, condition: str | None = None
+) -> dict[str, Any]:
+    """Watch what the expression names in the frame, from now on."""
+    require_purpose("data breakpoints")
+    found = find_frame(frame)
+    code = condition and compile_source(condition, False, found)[1]
+    if len(data_state.watches) >= _MOST_WATCHED:
+        raise TroubleError("unwatchable", f"There are {_MOST_WATCHED} data breakpoints already")
+    target = resolve_target(expression, found)
+    with data_state.lock:
+        watch = DataWatch(number, target, code)
+        if target.kind in _IN_DICTS and HAS_DICT_WATCHERS and _has_one_thread():
+            watch_by_dict(watch, target)
+        data_state.watches[number] = watch
+        try:
+            _begin_listening()
+        except BaseException:
+            _drop_watch(number)
+            raise
+    return dict(_watch_state(watch), text=watch.text)
+
+
+def data_delete(number: str) -> dict[str, Any]:
+    with data_state.lock:
+        found = number in data_state.watches
+        _drop_watch(number)
+    return {"deleted": found}
+
+
+def data_states() -> dict[str, Any]:
+    """Of each data breakpoint, whether it still watches."""
+    with data_state.lock:
+        for watch in data_state.watches.values():
+            _look_for_end(watch)
+        return {"states": {w.number: _watch_state(w) for w in data_state.watches.values()}}
+
+
+def data_change(frame: int, reveal_values: bool = False) -> dict[str, Any]:
+    """What the thread of this frame has stopped for, with the values as texts."""
+    find_frame(frame)
+    change = data_state.shown.get(threading.get_ident())
+    if change is None:
+        return {"change": None}
+    watch, code = change.watch, change.frame.f_code
+    texts = {
+        name: _text_of_value(watch, value, reveal_values)
+        for name, value in (("old", change.old), ("new", change.new))
+    }
+    answer = {
+        "id": watch.number,
+        "expression": watch.text,
+        "location": {
+            "path": client_path(change.frame),
+            "line": change.line,
+            "column": 0,
+            "function": code.co_name,
+        },
+        "function": code.co_name,
+    }
+    if change.complaint:
+        answer["condition_error"] = change.complaint
+    if not change.exact:
+        answer["inexact"] = True
+    if change.ended:
+        answer["ended"] = True
+    return {"change": dict(answer, **texts)}
+
+
+def _text_of_value(watch: DataWatch, value: Any, reveal: bool) -> str | None:
+    if value is ABSENT:
+        return None
+    name = watch.key if type(watch.key) is str else ""
+    if not reveal and (hides(name, value) or is_secret_expression(watch.text)):
+        return MASK
+    try:
+        return str(text_of(value, plan_of(value), _LONGEST_VALUE)[0])
+    except Interrupted:
+        raise
+    except BaseException as error:
+        return f"<{plan_of(value).name}: {type(error).__name__}>"
+
+
+def _watch_state(watch: DataWatch) -> dict[str, Any]:
+    return {"how": watch.how, "ended": watch.ended or None, "note": watch.note or None}
+
+
+# Beginning and ending
+
+
+def watch_by_dict(watch: DataWatch, target: StateTarget) -> None:
+    space = dict_of_target(target)
+    if target.kind == "attribute" and plan_of(target.owner).family != "class":
+        attempt(prepare_attributes, target.owner, space)
+    try:
+        watch.handle = watch_dict(space, lambda write: on_write(watch, write))
+    except TroubleError as trouble:
+        watch.note = str(trouble.answer["error"]["message"])
+        return
+    watch.how, watch.pointer, watch.last, watch.peek = "dict", id(space), None, watch.read
+    if type(watch.owner) is Strong:
+        watch.owner = Strong(None)  # the dict is enough, and ends with its owner
+
+
+def _has_one_thread() -> bool:
+    """Of the program's own. A watcher's callback lets other threads run in the middle of a write:
+    one that writes to the same dict then would crash the interpreter."""
+    return sum(map(is_program_thread, list(sys._current_frames()))) <= 1
+
+
+def leave_dicts() -> None:
+    """A second thread is about to start: compare at lines what was watched by its dict."""
+    with data_state.lock:
+        for watch in list(data_state.watches.values()):
+            handle, watch.handle = watch.handle, None
+            if handle is None:
+                continue
+            target = watch.target()
+            if target is None and watch.pointer:
+                space = object_at(watch.pointer)
+                watch.owner = Strong(space)
+                watch.kind = "item" if watch.kind == "attribute" else watch.kind
+            watch.how, watch.pointer = "lines", 0
+            watch.last = watch.read()
+            attempt(unwatch_dict, handle)
+        if data_state.listener is not None:
+            data_state.listener.watch(data_state.lines())
+
+
+def _begin_listening() -> None:
+    if data_state.listener is None:
+        data_state.listener = DataMonitor() if hasattr(sys, "monitoring") else DataSettrace()
+        hook_suspensions("data", after=forget_shown)
+    data_state.listener.watch(data_state.lines())
+
+
+def _drop_watch(number: str) -> None:
+    watch = data_state.watches.pop(number, None)
+    if watch is None:
+        return
+    release_watch(watch)
+    for writes in list(data_state.pending.values()):
+        writes[:] = [one for one in writes if one.watch is not watch]
+    if not data_state.watches:
+        _end_listening()
+    elif data_state.listener is not None:
+        data_state.listener.watch(data_state.lines())
+
+
+def release_watch(watch: DataWatch, ended: str = "deleted") -> None:
+    handle, watch.handle = watch.handle, None
+    watch.ended, watch.pointer = ended, 0
+    watch.owner, watch.last, watch.peek = Strong(None), None, Strong(None)
+    if handle is not None:
+        attempt(unwatch_dict, handle)
+
+
+def _end_listening() -> None:
+    listener, data_state.listener = data_state.listener, None
+    data_state.pending.clear()
+    data_state.at.clear()
+    data_state.left.clear()
+    if listener is not None:
+        attempt(listener.stop)
+
+
+def forget_data_breakpoints() -> None:
+    """Nobody debugs this process any more, or it is a forked child."""
+    for watch in list(data_state.watches.values()):
+        attempt(release_watch, watch)
+    data_state.watches.clear()
+    data_state.shown.clear()
+    _end_listening()
+
+
+def forget_data_breakpoints_at_fork() -> None:
+    """They are the parent's."""
+    data_state.lock = threading.RLock()
+    forget_data_breakpoints()
+
+
+def _look_for_end(watch: DataWatch) -> None:
+    """Whether anybody but the debugger still has what is watched."""
+    if watch.ended:
+        return
+    owner = watch.owner()
+    is_gone = owner is None and not watch.pointer
+    if owner is not None and type(watch.owner) is Strong and watch.kind != "local":
+        ours = 3 if watch.peek == watch.read else 4  # with this variable, and the argument
+        is_gone = sys.getrefcount(owner) <= ours
+    if is_gone:
+        release_watch(watch, DATA_GONE)
+
+
+def is_debugged() -> bool:
+    py_db = debugger()
+    if py_db is not None and not py_db.pydb_disposed:
+        return True
+    forget_data_breakpoints()
+    return False

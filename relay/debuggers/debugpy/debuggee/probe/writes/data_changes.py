@@ -1,0 +1,309 @@
+"""Changes at data breakpoints: from a write that is reported, or found at a line, to the stop.
+
+The frame that wrote is known, or the nearest one that has source; the stop is made there, when its
+statement is over.
+"""
+# ruff: noqa: BLE001
+# Broad excepts are the trade here: whatever the program's objects raise is an answer.
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.scopes import items_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        debugger_threading,
+        is_debugger_file,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
+        ABSENT,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import suspend_in
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import (
+        attempt,
+        exception_line,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.stops.steps import stop_at_return
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import (
+        is_debugged,
+        release_watch,
+        watch_by_dict,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
+        DATA_GONE,
+        DataWatch,
+        PendingWrite,
+        SeenChange,
+        data_state,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.dict_watch import (
+        DictWrite,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import are_equal
+
+_PLAIN_KEY_KINDS = frozenset((str, int, bool, float, bytes, type(None)))
+# Debugger's functions that run code of the program: what that writes is the client's doing.
+_ASKS = frozenset(
+    (
+        "do_wait_suspend",
+        "run_code",
+        "breakpoint_holds",
+        "captures_here",
+        "_condition_holds",
+        "handle_breakpoint_condition",
+        "_data_condition",
+    )
+)
+
+
+# Writes that a dict watcher reports
+
+
+def on_write(watch: DataWatch, write: DictWrite) -> None:
+    """In the middle of the write: note what is there, and have its statement's end reported."""
+    if write.event == "gone":
+        old = watch.read()
+        watch.pointer, watch.handle = 0, None
+        if watch.owner() is None:
+            watch.ended = DATA_GONE
+        elif write.frame is not None:  # another `__dict__` has come in its place
+            _note_write(watch, old, write.frame)
+        return
+    is_keyed = write.event in ("added", "modified", "deleted")
+    if is_keyed and not _is_same_key(write.key, watch.key):
+        return
+    if write.frame is None:
+        return
+    old = dict.get(write.space, watch.key, ABSENT)
+    new = _new_value(write, watch.key)
+    if old is new:
+        return
+    kept = _pending_of(watch, write.frame)
+    if kept is None and type(old) in _PLAIN_KEY_KINDS and are_equal(old, new):
+        return
+    _note_write(watch, old, write.frame)
+
+
+def _new_value(write: DictWrite, key: Any) -> Any:
+    if write.event in ("added", "modified"):
+        return write.new
+    return dict.get(write.key, key, ABSENT) if write.event == "cloned" else ABSENT
+
+
+def _is_same_key(one: Any, key: Any) -> bool:
+    if one is key:
+        return True
+    if type(one) in _PLAIN_KEY_KINDS and type(key) in _PLAIN_KEY_KINDS:
+        return bool(one == key)
+    if type(one) in _PLAIN_KEY_KINDS or type(key) in _PLAIN_KEY_KINDS:
+        return False
+    return bool(one == key)
+
+
+def _pending_of(watch: DataWatch, frame: Any) -> PendingWrite | None:
+    writes = data_state.pending.get(frame, ())
+    return next((one for one in writes if one.watch is watch and not one.is_closed), None)
+
+
+def _note_write(watch: DataWatch, old: Any, frame: Any) -> None:
+    """A write by this frame has begun; the stop is due when its statement is over."""
+    frame = _frame_with_source(frame)
+    if frame is None or _is_asked(frame):
+        return
+    _close_others(watch, frame, old)
+    if _pending_of(watch, frame) is None:
+        write = PendingWrite(watch, old, frame.f_lineno)
+        data_state.pending.setdefault(frame, []).append(write)
+    listener = data_state.listener
+    if listener is not None:
+        listener.arm(frame)
+
+
+def _close_others(watch: DataWatch, frame: Any, value: Any) -> None:
+    """What other frames had under way has led to this value, before it is written anew."""
+    for other, writes in list(data_state.pending.items()):
+        if other is frame:
+            continue
+        for one in writes:
+            if one.watch is watch and not one.is_closed:
+                one.new, one.is_closed = value, True
+
+
+def _frame_with_source(frame: Any) -> Any:
+    """The nearest frame whose code is in a file; None in what the debugger does itself."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if is_debugger_file(file):
+            return None
+        if file[:1] != "<":
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def _is_asked(frame: Any) -> bool:
+    """Whether a client has had this code run: by an expression, at a stop."""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name in _ASKS and is_debugger_file(code.co_filename):
+            return True
+        frame = frame.f_back
+    return False
+
+
+# What the listeners report
+
+
+def data_line(frame: Any, lines: Any) -> bool:
+    """A line of this frame is about to run; `lines` are those of its code that write.
+
+    Whether it has stopped there.
+    """
+    stops = _stop_for_each(changes_in(frame), frame, "line")
+    if frame.f_lineno in lines.writes:
+        data_state.at[threading.get_ident(), id(frame)] = frame.f_lineno
+    return stops > 0
+
+
+def data_leave(frame: Any, event: str = "return") -> None:
+    """The frame is about to be left: by a return, a yield ("yield") or an exception ("unwind")."""
+    stops = changes_in(frame)
+    if event != "yield":
+        stops += _ended_locals(frame)
+    _stop_for_each(stops, frame, "return")
+
+
+def changes_in(frame: Any) -> list[SeenChange]:
+    """What the statement that is over in this frame has changed, and was not stopped for yet."""
+    ident = threading.get_ident()
+    changes = data_state.left.pop(ident, [])
+    at = data_state.at.pop((ident, id(frame)), None)
+    if not data_state.watches or not is_debugged():
+        return changes
+    for write in data_state.pending.pop(frame, ()):
+        changes += _settled(write, frame)
+    for watch in data_state.lines():
+        changes += _compared(watch, frame, at)
+    return changes
+
+
+def _settled(write: PendingWrite, frame: Any) -> list[SeenChange]:
+    watch = write.watch
+    if watch.ended:
+        return []
+    if not write.is_closed:
+        write.new = _value_after(watch)
+    return _change_if(watch, write.old, write.new, frame, write.line, True)
+
+
+def _value_after(watch: DataWatch) -> Any:
+    """The value behind a write, also where the object has another `__dict__` now."""
+    target = watch.target()
+    if target is not None and watch.how == "dict" and not watch.pointer:
+        attempt(watch_by_dict, watch, target)
+    return watch.read()
+
+
+def _compared(watch: DataWatch, frame: Any, at: int | None) -> list[SeenChange]:
+    owner = watch.owner()
+    if owner is None:
+        release_watch(watch, DATA_GONE)  # the end of the object is no change
+        return []
+    if watch.kind == "local" and owner is not frame:
+        return []
+    old, new = watch.last, watch.read()
+    if old is new or watch.ended:
+        return []
+    watch.last = new
+    if _is_asked(frame):
+        return []
+    here = _frame_with_source(frame)
+    if here is None:
+        return []
+    if here is not frame:  # code without a file: its caller's statement is not over yet
+        data_state.pending.setdefault(here, []).append(PendingWrite(watch, old, here.f_lineno))
+        data_state.listener.arm(here)
+        return []
+    line = at if at is not None else frame.f_lineno
+    return _change_if(watch, old, new, frame, line, at is not None)
+
+
+def _change_if(
+    watch: DataWatch, old: Any, new: Any, frame: Any, line: int, exact: bool
+) -> list[SeenChange]:
+    """The change, if it is one and the condition holds."""
+    if are_equal(old, new):
+        return []
+    holds, complaint = _data_condition(watch, old, new, frame)
+    return [SeenChange(watch, old, new, frame, line, exact, False, complaint)] if holds else []
+
+
+def _data_condition(watch: DataWatch, old: Any, new: Any, frame: Any) -> tuple[bool, str | None]:
+    if watch.condition is None:
+        return True, None
+    space = dict(items_of(frame.f_locals))
+    space["old"], space["new"] = (None if v is ABSENT else v for v in (old, new))
+    try:
+        return bool(eval(watch.condition, dict(frame.f_globals, **space))), None
+    except BaseException as error:
+        return True, attempt(exception_line, error, default=type(error).__name__)
+
+
+def _ended_locals(frame: Any) -> list[SeenChange]:
+    ended = []
+    for watch in data_state.lines():
+        if watch.kind == "local" and watch.owner() is frame:
+            ended.append(SeenChange(watch, watch.last, ABSENT, frame, frame.f_lineno, True, True))
+            release_watch(watch, "its frame has returned")
+    return ended
+
+
+# Stops
+
+
+def _stop_for_each(changes: list[SeenChange], frame: Any, event: str) -> int:
+    """One stop for each change. Others that a stop's own condition makes are stopped for, too."""
+    ident, stops = threading.get_ident(), 0
+    while changes:
+        change = changes.pop(0)
+        if change.watch.ended == "deleted":
+            continue
+        data_state.left[ident] = [change]
+        if event == "return":
+            attempt(stop_at_return, frame)
+        else:
+            attempt(suspend_in, frame, "line")
+        # Still there where no stop was made: nobody debugs any more.
+        changes += [one for one in data_state.left.pop(ident, []) if one is not change]
+        stops += 1
+    return stops
+
+
+def steps_on() -> bool:
+    """Whether this thread is in a step."""
+    info = getattr(debugger_threading().current_thread(), "additional_info", None)
+    return info is not None and info.pydev_step_cmd != -1
+
+
+def change_at_stop(frame: Any) -> dict[str, Any] | None:
+    """What the stop that is about to be made in this frame is for, if it is a data breakpoint."""
+    if not data_state.watches and not data_state.left:
+        return None
+    ident = threading.get_ident()
+    at = data_state.at.get((ident, id(frame)))
+    changes = attempt(changes_in, frame, default=[])
+    if at is not None and at == frame.f_lineno:  # its statement is yet to run
+        data_state.at[ident, id(frame)] = at
+    if not changes:
+        return None
+    change = data_state.shown[ident] = changes.pop(0)
+    if changes:
+        data_state.left[ident] = changes
+    return {"id": change.watch.number, "ended": change.ended}
+
+
+def forget_shown(thread: Any, frame: Any, event: Any) -> None:
+    """The thread runs on: nothing of the change is kept."""
+    data_state.shown.pop(threading.get_ident(), None)

@@ -1,0 +1,179 @@
+"""Data breakpoints as this process has them: what each watches, and what is under way.
+
+Knows no events; `data_changes.py` gives them meaning.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import frames_of_all_threads
+    from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
+        ABSENT,
+        StateTarget,
+        read_target,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.values.types import plan_of
+    from relay.debuggers.debugpy.debuggee.probe.writes.dict_watch import (
+        object_at,
+    )
+
+_MOST_PLACES = 10_000
+DATA_GONE = "what it watched is gone"
+
+
+class SeenChange(NamedTuple):
+    """What one statement has done to one place."""
+
+    watch: Any
+    old: Any
+    new: Any
+    frame: Any
+    line: int
+    exact: bool
+    """Whether the line is known to have written; else the change was found behind it."""
+    ended: bool = False
+    complaint: str | None = None
+    """What the condition has raised."""
+
+
+class DataWatch:
+    """One data breakpoint."""
+
+    def __init__(self, number: str, target: StateTarget, condition: Any) -> None:
+        self.number, self.condition = number, condition
+        self.kind, self.key, self.text, self.code = target[0], target[2], target[4], target[3]
+        self.how, self.ended = "lines", ""
+        self.note = ""
+        self.owner = _reference_to(target.owner)
+        self.last = read_target(target)
+        self.peek = _quick_read(self, target)
+        self.pointer = 0  # of the dict, which may end
+        self.handle: Any = None
+
+    def target(self) -> StateTarget | None:
+        owner = self.owner()
+        if owner is None:
+            return None
+        return StateTarget(self.kind, owner, self.key, self.code, self.text)
+
+    def read(self) -> Any:
+        """The value now; ABSENT also where its owner is gone."""
+        if self.pointer:
+            return attempt(dict.get, object_at(self.pointer), self.key, ABSENT, default=ABSENT)
+        target = self.target()
+        return ABSENT if target is None else attempt(read_target, target, default=ABSENT)
+
+
+def _quick_read(watch: DataWatch, target: StateTarget) -> Any:
+    """A function that reads the value as `read` does, where that can be done quicker."""
+    key = target.key
+    if target.kind in ("item", "global"):
+        return partial(dict.get, target.owner, key, ABSENT)
+    if target.kind != "attribute" or plan_of(target.owner).family == "class":
+        return watch.read
+    owner_of, get, space_of = watch.owner, dict.get, plan_of(target.owner).dictionary.__get__
+
+    def peek() -> Any:
+        owner = owner_of()
+        return ABSENT if owner is None else get(space_of(owner), key, ABSENT)
+
+    return peek
+
+
+class Strong:
+    """What cannot be referred to weakly: kept, and so looked at for who else has it."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __call__(self) -> Any:
+        return self.value
+
+
+def _reference_to(owner: Any) -> Any:
+    if type(owner) is type(frame_at()):
+        return Strong(owner)
+    try:
+        return weakref.ref(owner)
+    except TypeError:
+        return Strong(owner)
+
+
+class PendingWrite:
+    """A write whose statement is not over yet."""
+
+    def __init__(self, watch: DataWatch, old: Any, line: int) -> None:
+        self.watch, self.old, self.line = watch, old, line
+        self.new: Any = None
+        self.is_closed = False  # somebody else has written since: `new` is what this one left
+
+
+class _DataState:
+    """The data breakpoints of this process, and what is under way."""
+
+    def __init__(self) -> None:
+        self.watches: dict[str, DataWatch] = {}
+        self.pending: dict[Any, list[PendingWrite]] = {}  # by frame
+        self.at: dict[tuple[int, int], int] = {}  # line of a write, by thread and frame
+        self.left: dict[int, list[SeenChange]] = {}  # to stop for, by thread
+        self.shown: dict[int, SeenChange] = {}  # of the stop that a thread is in
+        self.listener: Any = None
+        self.lock: Any = threading.RLock()
+
+    def lines(self) -> list[DataWatch]:
+        """Those that are compared at lines."""
+        return [w for w in self.watches.values() if w.how == "lines" and not w.ended]
+
+
+data_state = _DataState()
+
+
+def is_under_way(frame: Any) -> bool:
+    """Whether something that this frame has done is to be reported when its statement is over."""
+    return frame in data_state.pending or threading.get_ident() in data_state.left
+
+
+def is_quiet_at(frame: Any, watches: list[DataWatch], lines: Any) -> bool:
+    """Whether nothing has changed before this line; if it writes, that is noted. The usual case."""
+    if frame in data_state.pending:
+        return False
+    for watch in watches:
+        if watch.kind == "local" and watch.owner() is not frame:
+            continue
+        if watch.peek() is not watch.last:
+            return False
+    ident = threading.get_ident()
+    if ident in data_state.left:
+        return False
+    if frame.f_lineno in lines.writes:
+        if len(data_state.at) > _MOST_PLACES:
+            data_state.at.clear()
+        data_state.at[ident, id(frame)] = frame.f_lineno
+    return True
+
+
+def leaves_quietly(frame: Any, watches: list[DataWatch]) -> bool:
+    """Whether nothing has changed before this frame is left, and nothing ends with it."""
+    for watch in watches:
+        if watch.kind == "local":
+            if watch.owner() is frame:
+                return False
+        elif watch.peek() is not watch.last:
+            return False
+    ident = threading.get_ident()
+    data_state.at.pop((ident, id(frame)), None)
+    return frame not in data_state.pending and ident not in data_state.left
+
+
+def note_places(lines_of: Any) -> None:
+    """Frames may stand in the very statement that writes: `lines_of` a code, or None."""
+    for ident, frame in frames_of_all_threads():
+        lines = lines_of(frame.f_code)
+        if lines is not None and frame.f_lineno in lines.writes:
+            data_state.at[ident, id(frame)] = frame.f_lineno

@@ -1,0 +1,206 @@
+"""Dict watchers of CPython 3.12 and later: who writes to one dict, as the interpreter reports it.
+
+One watcher number for the process, taken with the first dict and given back with the last. A dict
+is not kept alive: the interpreter reports its end. The watcher is cleared before the interpreter
+ends, since what it calls goes before the dicts do, and in a forked child.
+"""
+# ruff: noqa: BLE001
+# Broad excepts are the trade here: whatever is raised inside a write would break the dict.
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.process.interrupts import raise_in
+
+HAS_DICT_WATCHERS = sys.version_info >= (3, 12) and sys.implementation.name == "cpython"
+# It reports no write to an attribute that lies in the object itself, as those of most do (gh-125608).
+_BLIND_TO_INLINE_VALUES = sys.version_info[:3] == (3, 13, 0)
+_EVENT_NAMES = ("added", "modified", "deleted", "cloned", "cleared", "gone")
+
+
+class DictWrite(NamedTuple):
+    """A write that is about to be done: the dict still holds what it held.
+
+    It holds the dict and the frame: who keeps it keeps them.
+    """
+
+    event: str
+    """"added", "modified", "deleted"; "cloned" fills an empty dict, "cleared" empties one; "gone":
+    the dict itself ends."""
+    space: Any
+    """The dict; None with "gone"."""
+    key: Any
+    """The key; with "cloned" the dict that is taken over; None with "cleared" and "gone"."""
+    new: Any
+    """The value, where the event is "added" or "modified"."""
+    frame: Any
+    """The frame that writes, or that called the C code which does; None at the interpreter's end."""
+
+
+class _DictWatch:
+    """One listener of one dict."""
+
+    def __init__(self, pointer: int, listener: Callable[[DictWrite], Any]) -> None:
+        self.pointer, self.listener = pointer, listener
+
+
+class _Watcher:
+    """The process's watcher, and what it watches."""
+
+    def __init__(self) -> None:
+        self.number = -1
+        self.watches: dict[int, tuple[_DictWatch, ...]] = {}  # by the address of the dict
+        self.lock: Any = threading.RLock()
+        self.callback: Any = None  # C calls it: it must outlive every watch
+        self.watch: Any = None
+        self.unwatch: Any = None
+        self.is_prepared = False
+
+
+_watcher = _Watcher()
+
+
+def watch_dict(space: dict[Any, Any], listener: Callable[[DictWrite], Any]) -> _DictWatch:
+    """Have `listener` called before each write to the dict, in the thread that writes.
+
+    It must neither write to the dict nor run code of the program: the write has begun. What it
+    raises is lost. Raises TroubleError where Python has no such watchers, or none left.
+    """
+    with _watcher.lock:
+        _take_number()
+        watch = _DictWatch(id(space), listener)
+        before = _watcher.watches.get(watch.pointer, ())
+        _watcher.watches[watch.pointer] = (*before, watch)
+        if not before:
+            _watcher.watch(_watcher.number, watch.pointer)
+    return watch
+
+
+def unwatch_dict(watch: _DictWatch) -> None:
+    """No more calls for this one; nothing if it has ended with its dict."""
+    with _watcher.lock:
+        before = _watcher.watches.get(watch.pointer, ())
+        left = tuple(one for one in before if one is not watch)
+        if left == before:
+            return
+        if left:
+            _watcher.watches[watch.pointer] = left
+            return
+        del _watcher.watches[watch.pointer]
+        _watcher.unwatch(_watcher.number, watch.pointer)
+        if not _watcher.watches:
+            _clear_watcher()
+
+
+def forget_dict_watches() -> None:
+    """At the end of the process, in a forked child, and when nobody debugs any more."""
+    for watches in list(_watcher.watches.values()):
+        for watch in watches:
+            attempt(unwatch_dict, watch)
+    attempt(_clear_watcher)
+
+
+def prepare_attributes(owner: Any, space: dict[Any, Any]) -> None:
+    """What an object's `__dict__` needs, so that writes to its attributes are writes to the dict.
+
+    Gives the object the very dict that it has, as a statement of the program could; after that the
+    values lie in it, and no longer in the object.
+    """
+    if _BLIND_TO_INLINE_VALUES:
+        object.__setattr__(owner, "__dict__", space)
+
+
+# The interpreter's side
+
+
+def _take_number() -> None:
+    if _watcher.number >= 0:
+        return
+    if not HAS_DICT_WATCHERS:
+        raise TroubleError("unsupported", "Before Python 3.12 a dict cannot be watched")
+    _prepare_watcher()
+    import ctypes
+
+    try:
+        _watcher.number = ctypes.pythonapi.PyDict_AddWatcher(_watcher.callback)
+    except RuntimeError:
+        raise TroubleError(
+            "unsupported", "All dict watchers of the process are taken by others, such as PyTorch"
+        ) from None
+
+
+def _prepare_watcher() -> None:
+    if _watcher.is_prepared:
+        return
+    import ctypes
+
+    address = ctypes.c_void_p
+    kind = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, address, address, address)
+    _watcher.callback = kind(_on_dict_event)
+    by_address = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, address)
+    # Of our own, by address: the program may have given those of `pythonapi` other types.
+    _watcher.watch = by_address(("PyDict_Watch", ctypes.pythonapi))
+    _watcher.unwatch = by_address(("PyDict_Unwatch", ctypes.pythonapi))
+    atexit.register(forget_dict_watches)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_forget_in_child)
+    _watcher.is_prepared = True
+
+
+def _forget_in_child() -> None:
+    _watcher.lock = threading.RLock()
+    forget_dict_watches()
+
+
+def _clear_watcher() -> None:
+    number, _watcher.number = _watcher.number, -1
+    if number >= 0:
+        import ctypes
+
+        ctypes.pythonapi.PyDict_ClearWatcher(number)
+
+
+def _on_dict_event(event: int, pointer: int, key: int | None, new: int | None) -> int:
+    """Called by C in the middle of a write: whatever goes wrong here must not come out."""
+    try:
+        watches = _watcher.watches.get(pointer)
+        if watches is not None and not sys.is_finalizing():
+            _report_write(watches, event, pointer, key, new)
+    except Exception:
+        pass
+    except BaseException as error:  # a handler of the program's raised it, of a signal
+        attempt(raise_in, threading.get_ident(), type(error))
+    return 0
+
+
+def _report_write(watches: Any, event: int, pointer: int, key: Any, new: Any) -> None:
+    name = _EVENT_NAMES[event] if event < len(_EVENT_NAMES) else "modified"
+    space = None
+    if name == "gone":
+        _watcher.watches.pop(pointer, None)
+    else:
+        space = object_at(pointer)
+    try:
+        frame = frame_at(2)
+    except ValueError:
+        frame = None
+    write = DictWrite(name, space, object_at(key), object_at(new), frame)
+    for watch in watches:
+        with suppress(Exception):
+            watch.listener(write)
+
+
+def object_at(pointer: int | None) -> Any:
+    import ctypes
+
+    return None if pointer is None else ctypes.cast(pointer, ctypes.py_object).value

@@ -1,0 +1,62 @@
+"""Whether a write changes a value: of Python's own types by content, else by identity.
+
+Runs none of the program's code: an `__eq__` of its own is not asked, so two objects of a class of
+the program are two values. Bounded: of containers so many items, and so deep, else by identity.
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+
+_DATE_KINDS = (datetime.date, datetime.time, datetime.datetime, datetime.timedelta)
+_EXACT_KINDS = frozenset((int, bool, str, bytes, bytearray, type(None), range, *_DATE_KINDS))
+_FLOAT_KINDS = frozenset((float, complex))
+_MOST_EQUATED = 10_000  # items, of all levels
+_DEEPEST = 50
+
+
+def are_equal(one: Any, other: Any) -> bool:
+    """Whether a write of `other` over `one` is no change."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    kind = type(one)
+    if kind in _EXACT_KINDS:
+        return bool(attempt(kind.__eq__, one, other, default=False))
+    if kind in _FLOAT_KINDS:
+        return repr(one) == repr(other)  # nan is nan, and -0.0 is not 0.0
+    return _are_equal_inside(one, other, [_MOST_EQUATED], 0)
+
+
+def _are_equal_inside(one: Any, other: Any, left: list[int], depth: int) -> bool:
+    if one is other:
+        return True
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    if kind in _EXACT_KINDS or kind in _FLOAT_KINDS:
+        return are_equal(one, other)
+    if depth > _DEEPEST or kind not in (list, tuple, dict, set, frozenset):
+        return False
+    left[0] -= len(one)
+    if left[0] < 0 or len(one) != len(other):
+        return False
+    if kind in (list, tuple):
+        pairs = zip(one, other)  # noqa: B905  of one length
+        return all(_are_equal_inside(a, b, left, depth + 1) for a, b in pairs)
+    if kind is dict:
+        pairs = zip(one.items(), other.items())  # noqa: B905
+        return all(_are_equal_inside(a, b, left, depth + 1) for a, b in pairs)
+    return (_EXACT_KINDS | _FLOAT_KINDS).issuperset(map(type, one)) and (
+        set(map(_exact_item, one)) == set(map(_exact_item, other))
+    )
+
+
+def _exact_item(item: Any) -> tuple[Any, Any]:
+    """Equal for equal items of a set: 1, 1.0 and True are three."""
+    return type(item), repr(item) if type(item) in _FLOAT_KINDS else item

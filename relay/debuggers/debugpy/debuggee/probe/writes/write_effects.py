@@ -1,0 +1,281 @@
+"""What an instruction or a call writes: which object's state, what was there, and what comes.
+
+Most are judged before they run, since nothing but memory can keep them from it. What may do other
+things too, such as a call of `update`, is looked at again when it is over.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import cell_of, stack_values
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import operations_named
+    from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
+        ABSENT,
+        StateTarget,
+        read_target,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.values.types import (
+        DATA_DESCRIPTORS,
+        lookup,
+        mro_of,
+        plan_of,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_log import address_of, stack_of_write
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_recorder import WriteWatch
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_sites import (
+        MAKERS,
+        WriteSite,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import (
+        DICT_WRITERS,
+        LIST_WRITERS,
+    )
+
+_MOST_PENDING = 200
+_PLAIN_SETTERS = (object.__dict__["__setattr__"], type.__dict__["__setattr__"])
+_PLAIN_ITEM_SETTERS = (dict.__dict__["__setitem__"], dict.__dict__["__delitem__"])
+_GLOBAL_CODES = operations_named(("STORE_GLOBAL", "DELETE_GLOBAL"))
+_C_CALLABLES = (
+    types.BuiltinFunctionType,
+    types.MethodWrapperType,
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+)
+_BOUND_TYPES = (types.BuiltinFunctionType, types.MethodWrapperType)
+
+
+class _Pending(NamedTuple):
+    """What an instruction may change, as it was before."""
+
+    frame: Any
+    follower: int
+    before: list[tuple[Any, Any]]
+    stack: Any
+    makes: bool
+    """Whether it leaves a new container on the stack."""
+
+
+def write_of_site(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
+    """The instruction at `offset` is about to run."""
+    _WRITERS[site.role](watch, frame, offset, site)
+
+
+# Before it runs
+
+
+def _attribute_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
+    values = stack_values(frame, offset, 1 if site.deletes else 2)
+    owner, new = values[0], ABSENT if site.deletes else values[1]
+    if lookup(plan_of(owner).mro, "__setattr__") not in _PLAIN_SETTERS:
+        return  # its own code writes, if any does
+    target = target_in(owner, watch.state.key)
+    if target is not None:
+        watch.log.note(target.owner, read_target(target), new, frame)
+
+
+def target_in(owner: Any, name: str) -> StateTarget | None:
+    """Where the object keeps the attribute; None if it is computed, or kept by C code."""
+    plan = plan_of(owner)
+    if plan.family == "module":
+        return StateTarget("global", plan.dictionary.__get__(owner), name, None, name)
+    found = lookup(plan.mro, name)
+    kind = mro_of(type(found))
+    if lookup(kind, "__set__") is not None or lookup(kind, "__delete__") is not None:
+        is_slot = type(found) is DATA_DESCRIPTORS[0]
+        return StateTarget("slot", owner, name, None, name) if is_slot else None
+    if plan.dictionary is None and plan.family != "class":
+        return None
+    return StateTarget("attribute", owner, name, None, name)
+
+
+def _name_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
+    space, key = frame.f_globals, watch.state.key
+    new = ABSENT if site.deletes else stack_values(frame, offset, 1)[0]
+    in_class = not frame.f_code.co_flags & 1 and frame.f_locals is not space
+    if in_class and frame.f_code.co_code[offset] not in _GLOBAL_CODES:
+        body = body_of_class(watch, frame)
+        if body is not None:
+            watch.log.note(body, frame.f_locals.get(key, ABSENT), new, frame)
+    else:
+        watch.log.note(space, space.get(key, ABSENT), new, frame)
+
+
+class ClassBody:
+    """The run of a class statement; its variables become the attributes of the class."""
+
+    def __init__(self, frame: Any) -> None:
+        self.frame_id = id(frame)
+        self.times = 1
+
+
+def body_of_class(watch: WriteWatch, frame: Any) -> ClassBody | None:
+    """The body that the frame runs, if it is one: known by module and name."""
+    name = frame.f_locals.get("__qualname__")
+    if type(name) is not str:
+        return None
+    place = (frame.f_globals.get("__name__"), name)
+    known = watch.class_bodies.get(place)
+    if known is None:
+        known = watch.class_bodies[place] = ClassBody(frame)
+    elif known.frame_id != id(frame) or watch.state.key not in frame.f_locals:
+        known.times += watch.log.of(known) is not None
+    return known
+
+
+def _local_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
+    new = ABSENT if site.deletes else stack_values(frame, offset, site.position)[-1]
+    old = frame.f_locals.get(watch.state.key, ABSENT)
+    watch.log.note(frame, old, new, frame, is_held=False)
+
+
+def _cell_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
+    cell = cell_of(frame, watch.state.key)
+    new = ABSENT if site.deletes else stack_values(frame, offset, 1)[0]
+    old = attempt(lambda: cell.cell_contents, default=ABSENT)
+    watch.log.note(cell, old, new, frame, is_held=False)
+
+
+def _item_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
+    values = stack_values(frame, offset, 2 if site.deletes else 3)
+    key, container = values[0], values[1]
+    if not _is_key(watch, key) or dict not in mro_of(type(container)):
+        return
+    own = lookup(mro_of(type(container)), "__delitem__" if site.deletes else "__setitem__")
+    if own not in _PLAIN_ITEM_SETTERS:
+        return  # its own code writes, if any does
+    new = ABSENT if site.deletes else values[2]
+    watch.log.note(container, dict.get(container, key, ABSENT), new, frame)
+
+
+def _is_key(watch: WriteWatch, key: Any) -> bool:
+    wanted = watch.state.key
+    return type(key) is type(wanted) and bool(key == wanted)
+
+
+# Looked at again when it is over
+
+
+def _container_change(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
+    container = stack_values(frame, offset, site.position)[-1]
+    target = _container_target(watch, container)
+    _await(watch, frame, site, [] if target is None else [target])
+
+
+def _container_made(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
+    _await(watch, frame, site, [], makes=True)
+
+
+def _cell_made(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
+    _await(watch, frame, site, [], makes=True)
+
+
+def _call_made(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
+    function, values = called_function(frame, offset, site)
+    is_type = function in (dict, list) if type(function) is type else False
+    if not is_type and type(function) not in _C_CALLABLES:
+        return
+    makes = watch.state.kind in ("item", "list_item") and function.__name__ in MAKERS
+    targets = [] if is_type else _targets_of_call(watch, function, values)
+    _await(watch, frame, site, targets, makes=makes)
+
+
+def _await(
+    watch: WriteWatch, frame: Any, site: WriteSite, targets: list[Any], makes: bool = False
+) -> None:
+    if targets or makes:
+        before = [(target, read_target(target)) for target in targets]
+        stack = stack_of_write(frame)
+        if len(watch.pending) > _MOST_PENDING:
+            watch.pending.clear()  # left by exceptions
+        watch.pending[id(frame)] = _Pending(frame, site.follower, before, stack, makes)
+
+
+def look_at_past(watch: WriteWatch, frame: Any, offset: int) -> None:
+    """Note what the instruction before this one has changed, if one is waited for."""
+    pending = watch.pending.pop(id(frame), None)
+    if pending is None or pending.frame is not frame or pending.follower != offset:
+        return
+    for target, old in pending.before:
+        new, known = read_target(target), watch.log.of(target.owner)
+        is_noted = known is not None and known.last == address_of(new)
+        if new is not old and not is_noted:
+            watch.log.note(target.owner, old, new, frame, stack=pending.stack)
+    if not pending.makes:
+        return
+    if watch.state.kind == "cell":
+        made: Any = cell_of(frame, watch.state.key)
+        value = attempt(lambda: made.cell_contents, default=ABSENT)
+    else:
+        made = stack_values(frame, offset, 1)[0]
+        target = _container_target(watch, made)
+        value = ABSENT if target is None else read_target(target)
+    if watch.state.kind == "cell" or value is not ABSENT:
+        watch.log.forget(made)
+    if value is not ABSENT:
+        held = watch.state.kind != "cell"
+        watch.log.note(made, ABSENT, value, frame, stack=pending.stack, is_held=held)
+
+
+def _container_target(watch: WriteWatch, container: Any) -> StateTarget | None:
+    """The place in the container that is watched; None if it is of another kind."""
+    kind, bases = watch.state.kind, mro_of(type(container))
+    if kind == "list_item":
+        return StateTarget(kind, container, watch.state.key, None, "") if list in bases else None
+    return StateTarget("item", container, watch.state.key, None, "") if dict in bases else None
+
+
+def called_function(frame: Any, offset: int, site: WriteSite) -> tuple[Any, list[Any]]:
+    """What a call is about to call, and the values that it gives by position."""
+    name, count = site.operation, site.argument
+    newest = sys.version_info >= (3, 13)
+    if name == "CALL_FUNCTION_EX":
+        more = count & 1
+        values = stack_values(frame, offset, more + (3 if newest else 2))
+        given = values[more]
+        return values[-1], list(given) if type(given) is tuple else []
+    names = 1 if name in ("CALL_KW", "CALL_FUNCTION_KW") else 0
+    if name in ("CALL_FUNCTION", "CALL_FUNCTION_KW"):
+        values = stack_values(frame, offset, count + names + 1)[names:]
+        return values[-1], values[-2::-1]
+    values = stack_values(frame, offset, count + names + 2)[names:]
+    given, upper, lower = values[:count][::-1], values[count], values[count + 1 : count + 2]
+    if newest:
+        return lower[0], given if upper is None else [upper, *given]
+    if lower and type(lower[0]) in (types.WrapperDescriptorType, types.MethodDescriptorType):
+        return lower[0], [upper, *given]
+    if lower and lower[0] is not None and name == "CALL":
+        return lower[0], [upper, *given]
+    return upper, given
+
+
+def _targets_of_call(watch: WriteWatch, function: Any, values: list[Any]) -> list[StateTarget]:
+    name = function.__name__
+    is_bound = type(function) in _BOUND_TYPES and type(function.__self__) is not types.ModuleType
+    values = [function.__self__, *values] if is_bound else values
+    if not values:
+        return []
+    target = None
+    if name in ("setattr", "delattr", "__setattr__", "__delattr__"):
+        if len(values) > 1 and _is_key(watch, values[1]):
+            target = target_in(values[0], watch.state.key)
+    elif name in (LIST_WRITERS if watch.state.kind == "list_item" else DICT_WRITERS):
+        target = _container_target(watch, values[0])
+    return [] if target is None else [target]
+
+
+_WRITERS = {
+    "attribute": _attribute_write,
+    "name": _name_write,
+    "local": _local_write,
+    "cell": _cell_write,
+    "item": _item_write,
+    "into": _container_change,
+    "made": _container_made,
+    "cell_made": _cell_made,
+    "call": _call_made,
+}

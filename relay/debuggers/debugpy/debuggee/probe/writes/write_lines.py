@@ -1,0 +1,147 @@
+"""Which lines of a code object may write to a place, and where its statement is over.
+
+Read from bytecode: a line writes if it stores under the name, or names what stores without saying
+where (`setattr`, `__dict__`, methods of containers). Its end are the lines that may come next.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
+        JUMPS,
+        begun_line,
+        handler_table,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch
+    from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import (
+        DICT_WRITERS,
+        LIST_WRITERS,
+        SETTERS,
+    )
+
+_INDIRECT = SETTERS | frozenset(("__dict__", "vars", "__setstate__"))
+_OF_GLOBALS = frozenset(("globals", "exec", "eval", "import_module"))
+_NAMED_BY = ("attribute", "slot", "global")
+_NEVER_ON = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_ABSOLUTE")
+
+
+class WriteLines(NamedTuple):
+    """Of one code object and one place."""
+
+    writes: frozenset[int]
+    ends: frozenset[int]
+    """Where a statement of `writes` is over, if the code goes on at all."""
+
+
+NO_LINES = WriteLines(frozenset(), frozenset())
+
+
+def write_lines_of(code: Any, kind: str, key: Any) -> WriteLines:
+    """The lines that may write to a place of this kind, by this name; few bytes of code if none."""
+    if not _names_it(code, kind, key):
+        return NO_LINES
+    found = facts_of(code)[0]
+    lines, at = [], code.co_firstlineno
+    for one in found:
+        at = begun_line(one) or at
+        lines.append(at)
+    writers = [index for index, one in enumerate(found) if _writes(one, kind, key)]
+    ends: set[int] = set()
+    for index in writers:
+        ends.update(_lines_after(code, index, lines))
+    return WriteLines(frozenset(lines[index] for index in writers), frozenset(ends))
+
+
+def watched_lines_of(code: Any, watches: Iterable[DataWatch]) -> WriteLines:
+    """The same for several data breakpoints; that of a local counts in its own code only."""
+    found = [
+        write_lines_of(code, watch.kind, watch.key)
+        for watch in watches
+        if watch.kind != "local" or watch.code is code
+    ]
+    writes, ends = ([lines[part] for lines in found] for part in (0, 1))
+    return WriteLines(frozenset().union(*writes), frozenset().union(*ends))
+
+
+def _names_it(code: Any, kind: str, key: Any) -> bool:
+    """Whether it is worth reading; from names alone."""
+    names = code.co_names
+    if kind in ("local", "cell"):
+        return key in (*code.co_varnames, *code.co_cellvars, *code.co_freevars, *names)
+    if kind in _NAMED_BY and key in names:
+        return True
+    if kind in ("item", "list_item"):
+        return True  # any subscript
+    return not _indirect_names(kind).isdisjoint(names)
+
+
+def _indirect_names(kind: str) -> frozenset[str]:
+    if kind == "global":
+        return _INDIRECT | _OF_GLOBALS
+    if kind == "item":
+        return DICT_WRITERS
+    return LIST_WRITERS if kind == "list_item" else _INDIRECT
+
+
+def _writes(one: Any, kind: str, key: Any) -> bool:
+    name = one.opname
+    if kind in ("local", "cell"):
+        return _stores_variable(one, key)
+    if name.startswith(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD")):
+        return one.argval in _indirect_names(kind)
+    if kind in ("item", "list_item"):
+        is_store = name in ("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE")
+        return is_store or _is_inplace(one, ("|=",) if kind == "item" else ("+=", "*="))
+    if name in ("STORE_ATTR", "DELETE_ATTR"):
+        return one.argval in (key, "__dict__")
+    stores = ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_NAME", "DELETE_NAME")
+    return bool(kind == "global" and name in stores and one.argval == key)
+
+
+def _is_inplace(one: Any, signs: tuple[str, ...]) -> bool:
+    """Whether it may write into the container itself: `|=` into a dict, `+=` into a list."""
+    if one.opname == "BINARY_OP":
+        return str(one.argrepr) in signs
+    return bool(one.opname.startswith("INPLACE_"))  # before 3.11, with a name for each sign
+
+
+def _stores_variable(one: Any, key: Any) -> bool:
+    name, value = one.opname, one.argval
+    if not name.startswith(("STORE_FAST", "STORE_DEREF", "STORE_NAME", "DELETE_")):
+        return False
+    if type(value) is tuple:  # two in one, since 3.13
+        return key in (value[:1] if name == "STORE_FAST_LOAD_FAST" else value)
+    return bool(value == key)
+
+
+def _lines_after(code: Any, start: int, lines: list[int]) -> set[int]:
+    """The lines whose beginning may come next, from behind one instruction on."""
+    found, indices, _ = facts_of(code)
+    handlers = handler_table(code)
+    ends: set[int] = set()
+    seen: set[int] = set()
+    todo = [start]
+    while todo:
+        at = todo.pop()
+        if at in seen or at >= len(found):
+            continue
+        seen.add(at)
+        one = found[at]
+        if at != start and begun_line(one):
+            ends.add(lines[at])
+            continue
+        around = [handler for handler in handlers if handler.start <= one.offset < handler.end]
+        todo += [indices.get(handler.target, len(found)) for handler in around]
+        if one.opcode in JUMPS:
+            target_at = indices.get(one.argval, len(found))
+            todo.append(target_at)
+            if target_at <= at:
+                ends.add(lines[min(target_at, len(lines) - 1)])  # a jump back begins its line anew
+        if not one.opname.startswith(_NEVER_ON):
+            todo.append(at + 1)
+    return ends

@@ -1,0 +1,148 @@
+"""The writes of one state in whatever objects have it: which object, what, by which code.
+
+Which of the objects is the one that is asked about is known only when the program stops: so the
+newest writes of each are kept, within a bound, until that or until the object is gone.
+"""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import os
+import sys
+import weakref
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import ABSENT
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.trace.values import ValueTexts
+    from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import are_equal
+
+_MOST_WRITES_KEPT = 100  # writes of one object
+_MOST_WRITTEN_OBJECTS = 50_000
+_MOST_FRAMES = 20  # of the stack of a write
+_TEXT_ROOM = 200  # characters of a value
+_SWEEP_AFTER = 1000  # writes after which those objects are let go that nobody else has
+
+
+class Write(NamedTuple):
+    """One write. None in place of a text: there was no value, or is none since."""
+
+    number: int
+    old: Any
+    new: Any
+    stack: Any
+    before: Any
+    """Which value was there: its address, None for none. Else than the last `after` if something
+    was written in between that nobody saw."""
+    after: Any
+
+
+class ObjectWrites:
+    """The newest writes of one object."""
+
+    def __init__(self, owner: Any, is_held: bool) -> None:
+        self.writes: Any = collections.deque(maxlen=_MOST_WRITES_KEPT)
+        self.count = 0
+        self.last: Any = None  # address of the value that was written last
+        self.owner: Any = None  # how it is known that the address is still the same object's
+        if is_held:
+            self.owner = attempt(weakref.ref, owner) or (lambda: owner)
+
+    def is_of(self, owner: Any) -> bool:
+        return self.owner is None or self.owner() is owner
+
+
+class WriteLog:
+    """What was written, by the object that has it."""
+
+    def __init__(self, key: Any, reveal: bool) -> None:
+        self.name = key if type(key) is str else ""
+        self.texts = ValueTexts(reveal)
+        self.objects: Any = collections.OrderedDict()
+        self.numbers = itertools.count(1)
+        self.is_full = False  # whether objects were left out
+        self.seen = 0
+
+    def note(
+        self, owner: Any, old: Any, new: Any, frame: Any, is_held: bool = True, stack: Any = None
+    ) -> None:
+        """`frame` is about to write `new` over `old`, or has; ABSENT is no value."""
+        writes = self._writes_of(owner, is_held)
+        if old is ABSENT and writes.last is not None and not is_held:
+            self.forget(owner)  # another one, at the same address
+            writes = self._writes_of(owner, is_held)
+        after = writes.last = address_of(new)
+        if are_equal(old, new):
+            if writes.writes and writes.writes[-1].after == address_of(old):
+                writes.writes[-1] = writes.writes[-1]._replace(after=after)
+            return
+        texts = self.text(old), self.text(new)
+        writes.count += 1
+        stack = stack or stack_of_write(frame)
+        writes.writes.append(Write(next(self.numbers), *texts, stack, address_of(old), after))
+
+    def forget(self, owner: Any) -> None:
+        """What lies at this address is new."""
+        self.objects.pop(id(owner), None)
+
+    def of(self, owner: Any) -> ObjectWrites | None:
+        """The writes of the object, if any was seen."""
+        found = self.objects.get(id(owner))
+        return found if found is not None and found.is_of(owner) else None
+
+    def text(self, value: Any) -> Any:
+        """The text of a value; None for ABSENT."""
+        return None if value is ABSENT else self.texts.value(self.name, value, _TEXT_ROOM)["value"]
+
+    def _writes_of(self, owner: Any, is_held: bool) -> ObjectWrites:
+        objects, found = self.objects, self.of(owner)
+        if found is None:
+            found = objects[id(owner)] = ObjectWrites(owner, is_held)
+        objects.move_to_end(id(owner))
+        self.seen += 1
+        if self.seen % _SWEEP_AFTER == 0:
+            self._sweep()
+        if len(objects) > _MOST_WRITTEN_OBJECTS:
+            objects.popitem(last=False)
+            self.is_full = True
+        return found
+
+    def _sweep(self) -> None:
+        """Let go of what is gone, or would be but for us."""
+        for address, writes in list(self.objects.items()):
+            if writes.owner is None:
+                continue
+            owner = writes.owner()
+            # Known by the name here, by the call's argument, and by the cell that holds it for us.
+            if owner is None or sys.getrefcount(owner) <= 3:
+                self.objects.pop(address, None)
+
+
+def address_of(value: Any) -> int | None:
+    """What distinguishes a value from others while it lives; None for ABSENT."""
+    return None if value is ABSENT else id(value)
+
+
+def stack_of_write(frame: Any) -> tuple[tuple[Any, int], ...]:
+    """(code, line) of the frame and its callers, within the bound, without the debugger's."""
+    found: list[tuple[Any, int]] = []
+    while frame is not None and len(found) < _MOST_FRAMES:
+        code = frame.f_code
+        if not is_debugger_file(code.co_filename):
+            found.append((code, frame.f_lineno))
+        frame = frame.f_back
+    return tuple(found)
+
+
+_with_source: dict[str, bool] = {}
+
+
+def has_source(path: str) -> bool:
+    """Whether the code's file can be read: what is made while the program runs has none."""
+    known = _with_source.get(path)
+    if known is None:
+        known = _with_source[path] = path[:1] != "<" and os.path.isfile(path)
+    return known

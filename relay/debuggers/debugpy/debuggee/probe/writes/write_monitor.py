@@ -1,0 +1,62 @@
+"""The instructions that may write a state, as events of `sys.monitoring`: 3.12 and later.
+
+A tool number of our own. Each code is looked at when it begins for the first time; from then on
+only the instructions in question are events.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import (
+        MONITORING,
+        give_back_tool,
+        take_tool,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_recorder import WriteRecorder
+
+
+class WriteMonitor:
+    """The events of one recorder."""
+
+    def __init__(self, recorder: WriteRecorder) -> None:
+        self.recorder, self.tool = recorder, -1
+        # By the code's id, with the code: equal codes are events of their own, and to hash one takes long.
+        self.codes: dict[int, tuple[Any, Any]] = {}
+
+    def start(self) -> bool:
+        """False if others have all tool numbers."""
+        self.tool = take_tool("writes")
+        if self.tool < 0:
+            return False
+        events = MONITORING.events
+        MONITORING.register_callback(self.tool, events.PY_START, self._on_start)
+        MONITORING.register_callback(self.tool, events.INSTRUCTION, self._on_instruction)
+        MONITORING.set_events(self.tool, events.PY_START)
+        return True
+
+    def stop(self) -> None:
+        tool, self.tool = self.tool, -1
+        if tool >= 0:
+            codes = [code for code, looks in list(self.codes.values()) if looks]
+            give_back_tool(tool, ("PY_START", "INSTRUCTION"), codes)
+
+    def _on_start(self, code: Any, offset: int) -> Any:
+        if id(code) not in self.codes:
+            looks = self.recorder.looks_in(code)
+            self.codes[id(code)] = code, looks
+            if looks:
+                MONITORING.set_local_events(self.tool, code, MONITORING.events.INSTRUCTION)
+        if not self.recorder.wants_starts_of(code):
+            return MONITORING.DISABLE
+        self.recorder.begin(frame_at(1))
+        return None
+
+    def _on_instruction(self, code: Any, offset: int) -> Any:
+        looks = self.codes[id(code)][1].get(offset)
+        if looks is None:
+            return MONITORING.DISABLE
+        self.recorder.look(frame_at(1), offset, looks)
+        return None

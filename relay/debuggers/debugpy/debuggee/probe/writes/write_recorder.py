@@ -1,0 +1,188 @@
+"""The states whose writes are recorded in this process, and the one listener that serves them all.
+
+A launch may ask for states whose writes are kept from the beginning; a second run watches just the
+one that was asked about.
+"""
+# ruff: noqa: BLE001
+# Broad excepts are the trade here: what goes wrong in a watch is not the program's business.
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import ABSENT, StateTarget
+    from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_effects import (
+        look_at_past,
+        write_of_site,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_log import WriteLog
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_monitor import WriteMonitor
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_settrace import WriteTracer
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_sites import (
+        CodeSites,
+        WatchedState,
+        WriteSite,
+        write_sites,
+    )
+
+_NAMED_KINDS = frozenset(("attribute", "slot", "global"))  # which of these is not known before
+
+
+class WriteWatch:
+    """One state that is watched, and what was written to it so far."""
+
+    def __init__(self, state: WatchedState) -> None:
+        self.state = state
+        self.log = WriteLog(state.key, False)
+        self.failure: str | None = None
+        self.pending: dict[int, Any] = {}  # by the address of a frame: what it is about to do
+        self.class_bodies: dict[Any, Any] = {}
+
+    def sites_in(self, code: Any) -> CodeSites | None:
+        try:
+            return write_sites(code, self.state)
+        except Exception as error:
+            self._fail(error)
+            return None
+
+    def is_of(self, target: StateTarget) -> bool:
+        """Whether what was written to the target is in the log."""
+        state, kind, key = self.state, target.kind, target.key
+        is_kind = kind == state.kind or (kind in _NAMED_KINDS and state.kind in _NAMED_KINDS)
+        if not is_kind or type(key) is not type(state.key) or key != state.key:
+            return False
+        return kind != "local" or state.is_of(target.code)
+
+    def begin(self, frame: Any) -> None:
+        """A frame whose variable is watched begins: an argument is there already."""
+        try:
+            self.log.forget(frame)
+            value = frame.f_locals.get(self.state.key, ABSENT)
+            if value is not ABSENT:
+                self.log.note(frame, ABSENT, value, frame, is_held=False)
+        except Exception as error:
+            self._fail(error)
+
+    def look(self, frame: Any, offset: int, look: _Look) -> None:
+        """An instruction is about to run: it may write, and one before it may have written."""
+        try:
+            if look.back:
+                look_at_past(self, frame, offset)
+            if look.site is not None:
+                write_of_site(self, frame, offset, look.site)
+        except Exception as error:
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        self.failure = attempt(exception_line, error, default=type(error).__name__)
+
+
+class _Look(NamedTuple):
+    """What a watch does at one instruction."""
+
+    watch: WriteWatch
+    site: WriteSite | None
+    back: bool
+    """Whether what is looked at when it is over may be over here."""
+
+
+class WriteRecorder:
+    """Several watches, and who reports instructions to them."""
+
+    def __init__(self, states: list[WatchedState]) -> None:
+        self.watches = [WriteWatch(state) for state in states]
+        self.of_locals = [watch for watch in self.watches if watch.state.kind == "local"]
+        self.failure: str | None = None
+        self.at_stops: set[int] = set()  # threads that have stopped: what they run is the client's
+        listener: Any = WriteMonitor if hasattr(sys, "monitoring") else WriteTracer
+        self.listener = listener(self)
+
+    def start(self) -> bool:
+        """False if it cannot be."""
+        hook_suspensions("writes", before=self._stops, after=self._goes_on)
+        return bool(attempt(self.listener.start, default=False))
+
+    def stop(self) -> None:
+        attempt(self.listener.stop)
+        hook_suspensions("writes")
+
+    def failed(self, why: str) -> None:
+        """It has missed something: what it has is no answer."""
+        self.failure = why
+
+    def watch_of(self, target: StateTarget) -> WriteWatch | None:
+        """The watch whose log has the writes of the target, if there is one that missed none."""
+        if self.failure is not None:
+            return None
+        return next((watch for watch in self.watches if watch.is_of(target)), None)
+
+    def _stops(self, *_: Any) -> None:
+        self.at_stops.add(threading.get_ident())
+
+    def _goes_on(self, *_: Any) -> None:
+        self.at_stops.discard(threading.get_ident())
+
+    # What the listeners ask
+
+    def looks_in(self, code: Any) -> dict[int, tuple[_Look, ...]]:
+        """What is to be done in the code, by the offsets of instructions; empty: nothing."""
+        looks: dict[int, tuple[_Look, ...]] = {}
+        if is_debugger_file(code.co_filename):
+            return looks
+        for watch in self.watches:
+            found = watch.sites_in(code)
+            if found is None:
+                continue
+            for offset in found.followers.union(found.sites):
+                look = _Look(watch, found.sites.get(offset), offset in found.followers)
+                looks[offset] = (*looks.get(offset, ()), look)
+        return looks
+
+    def wants_starts_of(self, code: Any) -> bool:
+        return any(watch.state.is_of(code) for watch in self.of_locals)
+
+    def begin(self, frame: Any) -> None:
+        """A frame with a variable that is watched begins."""
+        if threading.get_ident() not in self.at_stops:
+            for watch in self.of_locals:
+                if watch.state.is_of(frame.f_code):
+                    watch.begin(frame)
+
+    def look(self, frame: Any, offset: int, looks: tuple[_Look, ...]) -> None:
+        """An instruction of these looks is about to run."""
+        if threading.get_ident() not in self.at_stops:
+            for look in looks:
+                look.watch.look(frame, offset, look)
+
+
+_recorders: list[WriteRecorder] = []
+"""The one of this process, if there is one."""
+
+
+def record_writes(states: list[WatchedState]) -> bool:
+    """Record the writes of these states from now on, in place of any before; False if it cannot be."""
+    forget_writes()
+    recorder = WriteRecorder(states)
+    _recorders.append(recorder)
+    can = recorder.start()
+    if not can:
+        forget_writes()
+    return can
+
+
+def forget_writes() -> None:
+    """Nobody debugs this process any more."""
+    while _recorders:
+        _recorders.pop().stop()
+
+
+def recorded_watch(target: StateTarget) -> WriteWatch | None:
+    """The watch that has the target's writes from the beginning, if there is one."""
+    found = (recorder.watch_of(target) for recorder in _recorders)
+    return next((watch for watch in found if watch is not None), None)

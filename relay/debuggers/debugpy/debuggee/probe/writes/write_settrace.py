@@ -1,0 +1,89 @@
+"""The instructions that may write a state, as events of `sys.settrace`: before 3.12.
+
+Only the code that may write is traced by instructions, and nothing of that is handed on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
+        trace_functions_of,
+        wanted_trace_function,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.trace.holder import TraceHolder
+    from relay.debuggers.debugpy.debuggee.probe.trace.record import starts_here
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_recorder import WriteRecorder
+
+
+class WriteTracer(TraceHolder):
+    """The events of one recorder."""
+
+    def __init__(self, recorder: WriteRecorder) -> None:
+        super().__init__()
+        self.recorder = recorder
+        self.codes: dict[Any, Any] = {}
+        self.watches = False
+
+    @property
+    def is_active(self) -> bool:
+        return self.watches
+
+    def start(self) -> bool:
+        self.watches = True
+        patch(type(debugger()), "set_trace_for_frame_and_parents", self._trace_for_step)
+        return self.take_threads()
+
+    def stop(self) -> None:
+        self.watches = False
+        self.leave_threads()
+
+    def give_way(self) -> None:
+        """Somebody else takes the place in all threads."""
+        self.watches = False
+        self.recorder.failed("a trace has taken its place")
+
+    def _trace_for_step(self, trace: Any, py_db: Any, ident: Any, frame: Any, **how: Any) -> None:
+        """pydevd takes the place of the trace function in frames that are stepped through."""
+        trace(py_db, ident, frame, **how)
+        while self.watches and frame is not None:
+            known, chain = self.codes.get(frame.f_code), trace_functions_of(frame)
+            if known and chain and FrameTracer not in map(type, chain):
+                frame.f_trace = FrameTracer(self, known, chain[0])
+            frame = frame.f_back
+
+    def on_call(self, frame: Any, event: str, arg: Any) -> Any:
+        if not self.watches:
+            return self.hand_back(frame, event, arg)
+        theirs, code = wanted_trace_function(), frame.f_code
+        known = self.codes.get(code)
+        if known is None:
+            known = self.codes[code] = self.recorder.looks_in(code) or False
+        if self.recorder.wants_starts_of(code) and starts_here(frame):
+            self.recorder.begin(frame)
+        inner = None if theirs is None else theirs(frame, event, arg)
+        if not known:
+            return inner
+        frame.f_trace_opcodes = True
+        return FrameTracer(self, known, inner)
+
+
+class FrameTracer:
+    """The trace function of one frame whose code may write."""
+
+    def __init__(self, tracer: WriteTracer, known: Any, inner: Any) -> None:
+        self.tracer, self.known, self.inner = tracer, known, inner
+
+    def __call__(self, frame: Any, event: str, arg: Any) -> Any:
+        if event == "opcode":
+            if self.tracer.watches:
+                looks = self.known.get(frame.f_lasti)
+                if looks is not None:
+                    self.tracer.recorder.look(frame, frame.f_lasti, looks)
+            return self
+        if self.inner is not None:
+            self.inner = self.inner(frame, event, arg) or self.inner
+        return self

@@ -1,0 +1,223 @@
+"""Which instructions of a code may write the state that is asked for, and where they have what.
+
+Knows bytecode of Python 3.8 to 3.13. Refuses to know frames and values.
+"""
+
+from __future__ import annotations
+
+import dis
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import begun_line, operations_named
+    from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import (
+        DICT_WRITERS,
+        LIST_WRITERS,
+        NAMESPACES,
+        SETTERS,
+    )
+
+_FAST_STORES = ("STORE_FAST", "STORE_FAST_MAYBE_NULL")
+_PAIR_STORES = ("STORE_FAST_STORE_FAST", "STORE_FAST_LOAD_FAST")
+_NAME_STORES = ("STORE_NAME", "STORE_GLOBAL")
+_DELETES = frozenset(
+    f"DELETE_{kind}" for kind in ("ATTR", "SUBSCR", "FAST", "NAME", "GLOBAL", "DEREF")
+)
+_SUBSCRIPT_OPS = ("STORE_SUBSCR", "DELETE_SUBSCR")
+
+
+class WriteSite(NamedTuple):
+    """One instruction that writes, if it is about the right object."""
+
+    role: str
+    """"attribute" (value, owner), "name", "local", "cell" (value), "item" (value, container, key):
+    in brackets what lies on the stack, the top last; of one that deletes there is no value. Looked
+    at when it is over: "made" (leaves a container), "into" (changes one), "call", "cell_made"."""
+    deletes: bool = False
+    position: int = 1
+    """Where the value of a "local", or the container of an "into", lies, counted from the top."""
+    operation: str = ""
+    argument: int = 0
+    follower: int = -1
+    """The instruction after one that is looked at when it is over."""
+
+
+class CodeSites(NamedTuple):
+    """What of a code is to be an event, by offsets."""
+
+    sites: dict[int, WriteSite]
+    followers: frozenset[int]
+
+
+class WatchedState(NamedTuple):
+    """What to watch, as it can be said before the program has run."""
+
+    kind: str
+    key: Any
+    path: str = ""
+    function: str = ""
+    first_line: int = 0
+
+    def is_of(self, code: Any) -> bool:
+        """Whether the state is a variable of this code; without a path, of any with that name."""
+        if self.path:
+            is_like = (code.co_name, code.co_firstlineno) == (self.function, self.first_line)
+            return is_like and self.path in (code.co_filename, os.path.realpath(code.co_filename))
+        name = getattr(code, "co_qualname", None)
+        if name is None:  # before 3.11
+            return bool(code.co_name == self.function.rpartition(".")[2])
+        return bool(name == self.function or name.endswith("." + self.function))
+
+
+def write_sites(code: Any, state: WatchedState) -> CodeSites | None:
+    """The instructions that may write the state; None if there are none."""
+    writes, calls = _may_write(code, state), _may_call(code, state)
+    if not writes and not calls:
+        return None
+    found = [one for one in dis.get_instructions(code) if one.opname not in _NO_INSTRUCTIONS]
+    sites, line = {}, 0
+    lines = _lines_of_calls(found, code, state.kind) if calls else frozenset()
+    for place, one in enumerate(found):
+        line = begun_line(one) or line
+        site = _site_of(one, state) if writes else None
+        if site is None and line in lines and one.opname in CALL_OPERATIONS:
+            site = WriteSite("call", operation=one.opname, argument=one.arg or 0)
+        if site is not None:
+            late = site.role in _LATE_ROLES and place + 1 < len(found)
+            sites[one.offset] = site._replace(follower=found[place + 1].offset) if late else site
+    if state.kind == "local" and sites:
+        for offset in _of_inner_comprehensions(found, state.key):
+            sites.pop(offset, None)
+    followers = frozenset(site.follower for site in sites.values() if site.follower >= 0)
+    return CodeSites(sites, followers) if sites else None
+
+
+_LATE_ROLES = ("made", "into", "call", "cell_made")
+_NO_INSTRUCTIONS = ("CACHE", "EXTENDED_ARG")
+CALL_OPERATIONS = frozenset(
+    ("CALL", "CALL_KW", "CALL_FUNCTION_EX", "CALL_FUNCTION", "CALL_METHOD", "CALL_FUNCTION_KW")
+)
+MAKERS = frozenset(("dict", "list", "copy", "fromkeys", "sorted", "split", "splitlines"))
+_DICT_MAKES = ("BUILD_MAP", "BUILD_CONST_KEY_MAP")
+_DICT_CHANGES = ("DICT_UPDATE", "DICT_MERGE")
+_LIST_CHANGES = ("MAP_ADD", "BUILD_LIST", "LIST_APPEND", "LIST_EXTEND", "STORE_SLICE")
+_ANY_CHANGES = ("BINARY_OP", "INPLACE_OR", "INPLACE_ADD", "INPLACE_MULTIPLY")
+
+
+def _lines_of_calls(found: list[Any], code: Any, kind: str) -> frozenset[int]:
+    """The lines that name a function by which the state may be written: only calls there count."""
+    names = _names_of_calls(kind)
+    if kind not in ("item", "list_item"):
+        names = names | (DICT_WRITERS if not NAMESPACES.isdisjoint(code.co_names) else names)
+    line, lines = 0, set()
+    for one in found:
+        line = begun_line(one) or line
+        if one.argval.__class__ is str and one.argval in names:
+            lines.add(line)
+    return frozenset(lines)
+
+
+def _names_of_calls(kind: str) -> frozenset[str]:
+    if kind == "item":
+        return DICT_WRITERS | MAKERS
+    if kind == "list_item":
+        return LIST_WRITERS | MAKERS
+    return SETTERS | NAMESPACES
+
+
+def _may_call(code: Any, state: WatchedState) -> bool:
+    if state.kind in ("local", "cell"):
+        return False
+    return not _names_of_calls(state.kind).isdisjoint(code.co_names)
+
+
+def _may_write(code: Any, state: WatchedState) -> bool:
+    kind, key = state.kind, state.key
+    if kind == "local":
+        return state.is_of(code)
+    if kind == "cell":
+        return key in code.co_cellvars or key in code.co_freevars
+    if kind in ("item", "list_item"):
+        return not _CONTAINER_CODES.isdisjoint(code.co_code[::2])
+    return key in code.co_names or "__dict__" in code.co_names
+
+
+_CONTAINER_CODES = operations_named(
+    (*_SUBSCRIPT_OPS, *_DICT_MAKES, *_DICT_CHANGES, *_ANY_CHANGES, *_LIST_CHANGES)
+)
+
+
+def _site_of(one: Any, state: WatchedState) -> WriteSite | None:
+    name, kind, deletes = one.opname, state.kind, one.opname in _DELETES
+    if kind in ("item", "list_item"):
+        return _container_site(one, kind)
+    if kind == "local" and name in _PAIR_STORES:
+        return _site_of_pair(name, one.argval, state.key)
+    if kind not in ("local", "cell") and name in _SUBSCRIPT_OPS:
+        return WriteSite("item", deletes)  # of a namespace
+    if one.argval != state.key:
+        return None
+    if kind == "local":
+        is_store = name in _FAST_STORES or name in ("STORE_NAME", "DELETE_NAME", "DELETE_FAST")
+        return WriteSite("local", deletes) if is_store else None
+    if kind == "cell":
+        if name == "MAKE_CELL":
+            return WriteSite("cell_made")
+        return WriteSite("cell", deletes) if name in ("STORE_DEREF", "DELETE_DEREF") else None
+    if name in ("STORE_ATTR", "DELETE_ATTR"):
+        return WriteSite("attribute", deletes)
+    if name in _NAME_STORES or name in ("DELETE_NAME", "DELETE_GLOBAL"):
+        return WriteSite("name", deletes)
+    return None
+
+
+def _container_site(one: Any, kind: str) -> WriteSite | None:
+    name, argument = one.opname, one.arg or 0
+    is_list = kind == "list_item"
+    if name in _SUBSCRIPT_OPS:
+        # A list is looked at when it is over: the index may be one of a slice.
+        return WriteSite("into", position=2) if is_list else WriteSite("item", name in _DELETES)
+    if name == "STORE_SLICE":
+        return WriteSite("into", position=3) if is_list else None
+    if name in (("BUILD_LIST",) if is_list else _DICT_MAKES):
+        return WriteSite("made")
+    if name in (("LIST_APPEND", "LIST_EXTEND") if is_list else _DICT_CHANGES):
+        return WriteSite("into", position=argument + 1)
+    if name == "MAP_ADD" and not is_list:
+        return WriteSite("into", position=argument + 2)
+    if name in _ANY_CHANGES and (name != "BINARY_OP" or "=" in one.argrepr):
+        return WriteSite("into", position=2)
+    return None
+
+
+def _site_of_pair(name: str, names: Any, wanted: Any) -> WriteSite | None:
+    """Of an instruction that does the work of two: it stores the top under the first name."""
+    stored = names if name == "STORE_FAST_STORE_FAST" else names[:1]
+    return WriteSite("local", position=stored.index(wanted) + 1) if wanted in stored else None
+
+
+def _of_inner_comprehensions(found: list[Any], name: Any) -> list[int]:
+    """The stores of a variable of a comprehension that has the same name and runs in the frame.
+
+    Such a one puts the outer variable aside, and back when it is over (3.12 and later).
+    """
+    inside, wait_for_end, offsets = 0, False, []
+    for place, one in enumerate(found):
+        if one.opname == "LOAD_FAST_AND_CLEAR" and one.argval == name:
+            inside += 1
+        elif inside and one.opname == "END_FOR":
+            wait_for_end = True
+        elif _stores(one, name):
+            follower = found[place + 1].opname if place + 1 < len(found) else ""
+            if inside or follower == "RERAISE":
+                offsets.append(one.offset)
+            if inside and wait_for_end:
+                inside, wait_for_end = inside - 1, False
+    return offsets
+
+
+def _stores(one: Any, name: Any) -> bool:
+    if one.opname in _PAIR_STORES:
+        return name in (one.argval if one.opname == _PAIR_STORES[0] else one.argval[:1])
+    return one.opname in _FAST_STORES and one.argval == name
