@@ -18,6 +18,7 @@ The map of the house; imports go downwards only:
     command_line          the `relay` command, whole
     quick_shell           the same without its imports, where a server carries it out
     __main__              which of the two
+    pytest_plugin         `pytest --relay`, in the process of pytest
 """
 
 from __future__ import annotations

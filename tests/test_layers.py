@@ -24,6 +24,7 @@ LAYERS = (
         "relay.actions",
         "relay.asker",
         "relay.errors",
+        "relay.pytest_plugin",
         "relay.quick_shell",
         "relay.staying_imports",
     },
