@@ -62,8 +62,9 @@ def announce_children() -> bool:
 def _hide_own_files(py_db: Any) -> None:
     hidden = py_db.dont_trace_external_files
     starts, ends = getattr(hidden, "start_patterns", ()), getattr(hidden, "end_patterns", ())
-    # Where the probe's files are, or are said to be.
-    own = os.path.join(os.path.dirname(announce_children.__code__.co_filename), "")
+    # Where the probe's rooms are, or are said to be: this file is in one.
+    room = os.path.dirname(announce_children.__code__.co_filename)
+    own = os.path.join(os.path.dirname(room), "")
     if own not in starts:
         api = sys.modules["pydevd"].PyDevdAPI()
         api.set_dont_trace_start_end_patterns(py_db, (*starts, own), ends)
