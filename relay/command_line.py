@@ -204,6 +204,11 @@ def cli() -> None:
     type=click.Choice(["debug", "info", "warning", "error"]),
     help="What is logged to standard error.  [default: info]",
 )
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    help="Lines of the log as text, or each a JSON object.  [default: text]",
+)
 def serve(**options: Any) -> None:
     """Serve debug sessions over HTTP until SIGINT or SIGTERM.
 

@@ -7,7 +7,6 @@ Source: contract, section 7.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
 import sys
@@ -24,6 +23,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from relay.logs.formats import LogFormat
 from relay.models.adapters import ADAPTER_NAME, OWN_ADAPTERS, ConfiguredAdapter
 from relay.quick_shell import DEFAULT_STATE_DIR
 from relay.redaction.rules import DEFAULT_PATTERNS, is_pattern
@@ -142,6 +142,9 @@ class Settings(BaseSettings):
         description="Minutes without a session and without a request after which the relay ends",
     )
     log_level: LogLevel = Field("info", description="What the relay logs to standard error")
+    log_format: LogFormat = Field(
+        "text", description="Lines of the log as text for people, or each a JSON object"
+    )
     token: str | None = Field(
         None, min_length=8, max_length=512, description="Bearer token that every request needs"
     )
@@ -215,14 +218,6 @@ class ConfigFile(PydanticBaseSettingsSource):
                 "use RELAY_STATE_DIR or --state-dir"
             )
         return values
-
-
-def apply_log_level(level: LogLevel) -> None:
-    """Have the relay's own loggers log from `level` on; those of an embedder are not ours."""
-    logging.getLogger("relay").setLevel(level.upper())
-    # Where it listens is printed to standard output; at `info` Hypercorn would print it again.
-    quiet = logging.WARNING if level == "info" else logging.NOTSET
-    logging.getLogger("relay.http").setLevel(quiet)
 
 
 def variable_of(setting: str) -> str:

@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from relay.asker import asker
-from relay.config import Settings, apply_log_level
+from relay.config import Settings
 from relay.dap.lifecycle import Phase
 from relay.debuggers.known import known_debuggers
 from relay.errors import SessionExpired, SessionLimitReached, SessionNotFound, ShuttingDown
+from relay.logs.records import note
+from relay.logs.setup import set_level
 from relay.metrics import Metrics
 from relay.session.debugger import KnownDebuggers
 from relay.session.definition import adopt, config_of
@@ -90,7 +92,7 @@ class Hub:
         for session in self.sessions:
             session.apply_settings(self.settings)
         if "log_level" in changes:
-            apply_log_level(self.settings.log_level)
+            set_level(self.settings.log_level)
 
     def check_open(self) -> None:
         """Raise ShuttingDown once the relay has begun to end. Every request asks this first."""
@@ -106,6 +108,7 @@ class Hub:
         try:
             await self._admit(session)
             session.requests.note(asker())
+            self._note_new(session, "session created")
             await session.keep()
         except BaseException:  # whoever asked for it is gone, and nobody knows its id
             session.end(discard=True)
@@ -145,7 +148,19 @@ class Hub:
         session.breakpoints.load(kept.breakpoints)
         adopt(session, kept.definition)
         await self._admit(session)
+        self._note_new(session, "session restored")
         return session
+
+    def _note_new(self, session: Session, event: str) -> None:
+        client = asker()
+        note(
+            log,
+            event,
+            session_id=session.id,
+            adapter=session.config.adapter,
+            client=client.client,
+            face=client.face,
+        )
 
     def default_config(self) -> SessionOptions:
         """What a session has that was given nothing."""

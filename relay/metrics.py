@@ -67,6 +67,9 @@ class Metrics:
             lambda: Histogram(REQUEST_BUCKETS)
         )
         self.dap_seconds: defaultdict[str, Histogram] = defaultdict(lambda: Histogram(DAP_BUCKETS))
+        self.tool_seconds: defaultdict[str, Histogram] = defaultdict(
+            lambda: Histogram(REQUEST_BUCKETS)
+        )
         self.stops: Counter[str] = Counter()
         self.output_bytes: Counter[str] = Counter()
         self.dropped: Counter[str] = Counter()
@@ -81,6 +84,10 @@ class Metrics:
     def note_dap(self, command: str, seconds: float) -> None:
         """One DAP request was answered, refused or given up."""
         self.dap_seconds[command].observe(seconds)
+
+    def note_tool(self, name: str, seconds: float) -> None:
+        """One call of an agent's tool was answered, also with an error."""
+        self.tool_seconds[name].observe(seconds)
 
     def note_output(self, category: str, text: str) -> None:
         """The program, or the debugger (`console`), printed `text`."""

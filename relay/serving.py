@@ -22,7 +22,7 @@ from pathlib import Path
 import click
 import trio
 
-from relay.config import Settings, apply_log_level
+from relay.config import Settings
 from relay.faces.cli.run_offer import carry_out_runs
 from relay.faces.cli.served import shell_app
 from relay.faces.common.asgi import Mount
@@ -36,6 +36,7 @@ from relay.faces.tool.http import tool_app
 from relay.faces.ui.http import PATH as UI
 from relay.faces.ui.http import UiApp
 from relay.hub import Hub, open_relay
+from relay.logs.setup import set_up
 from relay.models.tool import PREFIX as TOOL
 from relay.operations.allowed_roots import is_allowed
 from relay.quick_shell import PATH as SHELL
@@ -57,7 +58,7 @@ def all_mounts(hub: Hub, commands: click.Group) -> Mapping[str, Mount]:
 
 def run_server(settings: Settings, commands: click.Group) -> int:
     """Serve until a signal; returns the exit code. `commands` are those of the shell."""
-    _configure_logging(settings)
+    set_up(settings)
     if (fault := _fault(settings)) is not None:
         return _refuse(fault)
     try:
@@ -89,15 +90,6 @@ def _fault(settings: Settings) -> str | None:
 def _needs_token(settings: Settings) -> bool:
     """Whether others can reach the address, and no token keeps them out."""
     return settings.token is None and settings.uds is None and not _is_loopback(settings.host)
-
-
-def _configure_logging(settings: Settings) -> None:
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=settings.log_level.upper(),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
-    apply_log_level(settings.log_level)
 
 
 async def _main(settings: Settings, commands: click.Group) -> None:

@@ -13,7 +13,7 @@ test_faces_ways       the `relay` command in a process of its own, and what all 
 
 Rooms by themselves:
 
-agents, dap, session, debuggers, operations, http, test_config, test_actions
+agents, dap, session, debuggers, operations, http, logs, test_config, test_actions
 
 The project's own rules:
 

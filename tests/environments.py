@@ -42,6 +42,7 @@ PLACES = (
         "cli",
         "client",
         "http",
+        "logs",
         "ui",
         "mcp/test_calls.py",
         "mcp/test_hangs.py",

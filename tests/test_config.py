@@ -117,6 +117,7 @@ def test_every_setting_can_come_from_the_environment(
         "project_root": str(tmp_path),
         "python_path": "python3",
         "log_level": "error",
+        "log_format": "json",
         "token": "a long secret",
         "output_limit_bytes": "2000",
         "allowed_hosts": "devbox",

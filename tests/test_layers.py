@@ -34,6 +34,7 @@ LAYERS = (
     {
         "relay.agents",
         "relay.environments",
+        "relay.logs",
         "relay.metrics",
         "relay.models",
         "relay.profiles",

@@ -14,6 +14,6 @@ inspection, variables, watches, lookup, history     what is asked at a stop
 failure, hangs, report      what went wrong, who waits for whom, and where it all is in short
 output, streams, timeline   what is printed, read and announced
 dap_log               what the relay and a debugger said to each other
-server, doctor, processes, adapters     the relay, this machine, and its debuggers
+server, log, doctor, processes, adapters     the relay, this machine, and its debuggers
 line_protocol, tool   bodies of two faces that are APIs of their own
 """

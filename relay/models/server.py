@@ -8,6 +8,7 @@ from pydantic import Field, ModelWrapValidatorHandler, ValidationError, model_va
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from relay.config import SECRETS, LogLevel, Settings, variable_of
+from relay.logs.formats import LogFormat
 from relay.models.fields import StrictModel
 from relay.models.resource import Resource
 
@@ -78,6 +79,7 @@ class Configuration(Resource):
     standby_minutes: float
     exit_when_idle: float | None = Field(description="Minutes; null: it stays")
     log_level: LogLevel
+    log_format: LogFormat
     redact_patterns: list[str]
     redact_credentials: bool
     allowed_hosts: list[str]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from relay.errors import NotSupported
+from relay.models.log import LogPage, LogQuery
 from relay.models.processes import ProcessPage, ProcessQuery
 from relay.models.server import ConfigPatch, Configuration, Health, Info, ShutdownStarted
 from relay.routes.endpoint import Nothing, route
@@ -24,4 +26,5 @@ class ServerRoutes:
     shutdown = route(
         "POST", "/shutdown", Nothing, ShutdownStarted, "server.about.shut_down", status=202
     )
+    log = route("GET", "/log", LogQuery, LogPage, "server.log.get_log", errors=(NotSupported,))
     metrics = route("GET", "/metrics", Nothing, str, "server.metrics")

@@ -8,10 +8,12 @@ Source: API section 6; contract, section 9.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from relay.dap.lifecycle import Happening, Phase
+from relay.logs.records import Field, note
 from relay.session.debuggee.events import DebuggeeEvents
 from relay.session.debuggee.exit_text import describe_exit, while_stopped
 from relay.session.state.journey import setting_of
@@ -21,6 +23,8 @@ from relay.session.stop_body import stopped_body
 
 if TYPE_CHECKING:
     from relay.session.session import Session
+
+log = logging.getLogger("relay.session")
 
 
 class ProgramEvents(DebuggeeEvents):
@@ -40,10 +44,12 @@ class ProgramEvents(DebuggeeEvents):
         self._run.started(launched)
         if self._session.phase is Phase.LAUNCHING:
             self._lifecycle.apply(Happening.STARTED)
+        self._note("program started", pid=self._session.pid, launch_mode=launched.rung)
 
     def start_failed(self) -> None:
         self._lifecycle.apply(Happening.START_FAILED)
         self._stops.drop()
+        self._note("program not started")
 
     def stopped(self, stop: Stop) -> None:
         self._lifecycle.apply(Happening.STOPPED)
@@ -52,6 +58,7 @@ class ProgramEvents(DebuggeeEvents):
         self._session.journey.arrive(stop, setting, pid=self._session.pid)
         self._metrics.stops[stop.reason] += 1
         self._log.append("stopped", stopped_body(stop))
+        self._note("program stopped", reason=stop.reason, thread_id=stop.thread_id)
 
     def resumed(self, thread_id: int | None) -> None:
         self._session.journey.resumed()
@@ -59,6 +66,7 @@ class ProgramEvents(DebuggeeEvents):
         self._stops.resumed()
         self._run.resumed()
         self._log.append("continued", {"thread_id": thread_id, "all_threads_continued": True})
+        self._note("program resumed", thread_id=thread_id)
         if (debuggee := self._session.debuggee) is not None:
             debuggee.group.resumed()
 
@@ -68,6 +76,7 @@ class ProgramEvents(DebuggeeEvents):
         self._lifecycle.apply(Happening.STOPPED)
         self._stops.put(left, self._lifecycle.stop_id)
         self._log.append("continued", {"thread_id": thread_id, "all_threads_continued": False})
+        self._note("thread resumed", thread_id=thread_id)
 
     def exited(
         self, exit_code: int | None, reason: str = "target_exited", *, restart: bool = False
@@ -81,6 +90,7 @@ class ProgramEvents(DebuggeeEvents):
             if stop is not None:
                 self._run.lose("the program" + body["error"].removeprefix("Process"))
         self._log.append("terminated", body)
+        self._note("program ended", reason=reason, exit_code=exit_code)
 
     def found_exit_code(self, exit_code: int | None) -> None:
         self._run.found_exit_code(exit_code)
@@ -91,10 +101,14 @@ class ProgramEvents(DebuggeeEvents):
         self._lifecycle.apply(Happening.CRASHED)
         self._over(self._run.exit_code, reason)
         self._log.append("terminated", {"exit_code": None, "restart": False, "error": reason})
+        self._note("program lost", logging.WARNING, reason=reason)
 
     def _over(self, exit_code: int | None, reason: str) -> None:
         self._stops.clear()
         self._run.ended(exit_code, reason)
+
+    def _note(self, event: str, level: int = logging.INFO, **fields: Field) -> None:
+        note(log, event, level, session_id=self._session.id, **fields)
 
     def trace_ended(self, trace: Mapping[str, Any]) -> None:
         self._run.keep_trace(trace)

@@ -23,6 +23,7 @@ from relay.asker import asker
 from relay.config import Settings
 from relay.dap.lifecycle import Happening, Lifecycle, Phase
 from relay.errors import InvalidSessionState, RelayError, SessionCrashed
+from relay.logs.records import note
 from relay.metrics import Metrics
 from relay.process.tap import Tap
 from relay.redaction.redaction import Redaction
@@ -54,6 +55,10 @@ from relay.session.state.watches import WatchTable
 log = logging.getLogger("relay.session")
 
 OVER = frozenset({Phase.TERMINATED, Phase.FAILED})
+
+
+FAILED = "internal error"
+"""Why a session is over in which the relay itself went wrong."""
 
 
 class Keeper(Protocol):
@@ -237,7 +242,7 @@ class Session:
             self.expired = not self.is_ending
         except Exception:
             log.exception("session %s failed", self.id)
-            self.program_run.session_ended("internal error")
+            self.program_run.session_ended(FAILED)
         finally:
             await self._forget_if_over()
             self._conclude()
@@ -250,8 +255,16 @@ class Session:
             self.lifecycle.apply(Happening.ENDED)
         self.stops.drop()
         self.events.close()
+        note(log, "session ended", session_id=self.id, reason=self._ended_by())
         self.opened.set()
         self.closed.set()
+
+    def _ended_by(self) -> str:
+        if self.expired:
+            return "timeout"
+        if self.discarded:
+            return "deleted"
+        return self.reason if self.reason == FAILED else "the relay ends"
 
     def start_soon(self, task: Callable[..., Awaitable[object]], *args: Any) -> None:
         """Run a task of the session's own until the session ends. It must not raise."""

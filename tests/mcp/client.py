@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from mcp import ClientSession, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
@@ -57,13 +57,15 @@ def text_of(result: types.CallToolResult) -> str:
 
 
 @asynccontextmanager
-async def over_stdio(folder: Path, *options: str) -> AsyncIterator[Client]:
-    """`relay mcp` as a process of its own, started in `folder`."""
+async def over_stdio(
+    folder: Path, *options: str, log: TextIO = sys.stderr
+) -> AsyncIterator[Client]:
+    """`relay mcp` as a process of its own, started in `folder`; it logs to `log`."""
     command = ["-m", "relay", "mcp", *options]
     server = StdioServerParameters(
         command=sys.executable, args=command, cwd=folder, env=environment(folder / "state")
     )
-    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+    async with stdio_client(server, log) as (read, write), ClientSession(read, write) as session:
         yield Client(session, await session.initialize())
 
 

@@ -34,6 +34,12 @@ REQUEST_ID = "X-Request-ID"
 ROUTE = "relay.route"
 """Where a view notes its template in the scope."""
 
+SESSION_ID = "relay.session_id"
+"""Where a view notes which session the request is for, in the scope."""
+
+ASKER = "relay.asker"
+"""Where a view notes who asks, in the scope."""
+
 BODY = "relay.body"
 """In the scope: the whole body, where there is one."""
 

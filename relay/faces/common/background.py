@@ -170,6 +170,9 @@ class Background:
             command += ["--host", "127.0.0.1"]
         if self._settings.exit_when_idle is None:
             command += ["--exit-when-idle", str(IDLE_MINUTES)]
+        if "log_level" not in self._settings.model_fields_set:
+            # A line for each request would fill the file, which nobody takes away.
+            command += ["--log-level", "warning"]
         return command
 
     def _did_not_start(self, said_before: int) -> RelayUnreachable:

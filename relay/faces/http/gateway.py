@@ -1,22 +1,26 @@
 """Gateway: the one ASGI app, through which every request passes once.
 
 Knows the order: guard (Host, Origin, token), the whole body, then a mounted app or Quart; what
-they fail to answer is answered here, and each answer is counted with its route and its time.
+they fail to answer is answered here, and each answer is counted and logged with its route and its time.
 Knows no route, and nothing of what is in a body.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 import trio
 
+from relay.asker import HTTP, Asker
 from relay.errors import InvalidRequest, RelayError, Unauthorized
 from relay.faces.common.asgi import (
+    ASKER,
     BODY,
     OPEN_TO_ALL,
     ROUTE,
+    SESSION_ID,
     App,
     Receive,
     Scope,
@@ -25,14 +29,22 @@ from relay.faces.common.asgi import (
     refuse,
     request_id_of,
 )
+from relay.faces.common.client_name import asker_of
 from relay.faces.common.failures import as_relay_error
 from relay.faces.http.body_limit import ClientLeftError, read_body
 from relay.faces.http.security import CHALLENGE, Guard
 from relay.faces.http.upstream.hypercorn_disconnect import Passage
+from relay.logs.records import note
 from relay.metrics import Metrics
+
+log = logging.getLogger("relay.requests")
 
 UNMATCHED = "(none)"
 """The route of requests that no route serves."""
+
+LONGEST_METHOD = 20
+LONGEST_ID = 64
+"""Characters of a line of the log: what a client sends may be longer."""
 
 
 class Gateway:
@@ -66,10 +78,32 @@ class Gateway:
             self._open -= 1
             if self._open == 0:
                 self._quiet.set()
-            if passage.status:  # a client that hung up got no answer
-                route: str = scope.get(ROUTE, UNMATCHED)
-                seconds = trio.current_time() - started
-                self._metrics.note_request(scope["method"], route, passage.status, seconds)
+            self._note(scope, passage, trio.current_time() - started)
+
+    def _note(self, scope: Scope, passage: Passage, seconds: float) -> None:
+        """Count the request, and log it; a client that hung up got no answer, and so no status."""
+        route: str = scope.get(ROUTE, UNMATCHED)
+        if passage.status:
+            self._metrics.note_request(scope["method"], route, passage.status, seconds)
+        if log.isEnabledFor(logging.INFO):
+            asker: Asker = scope.get(ASKER) or asker_of(scope, "", self._face(scope["path"]))
+            note(
+                log,
+                "answered" if passage.status else "left",
+                method=scope["method"][:LONGEST_METHOD],
+                route=route,
+                status=passage.status or None,
+                duration_ms=round(seconds * 1000, 1),
+                request_id=request_id_of(scope),
+                session_id=(scope.get(SESSION_ID) or "")[:LONGEST_ID] or None,
+                client=asker.client,
+                face=asker.face,
+                bytes=passage.sent_bytes,
+            )
+
+    def _face(self, path: str) -> str:
+        """What a mounted app is called, for requests that name no face of their own."""
+        return next((at.strip("/") for at, _ in self._mounts if _is_below(path, at)), HTTP)
 
     async def quiet(self) -> None:
         """Wait until no request is open."""

@@ -88,6 +88,12 @@ def _families(hub: Hub) -> Iterator[Family]:
     )
     yield from _requests(metrics)
     yield _histogram(
+        "relay_tool_seconds",
+        "Time that calls of agents' tools took",
+        ["tool"],
+        {(tool,): found for tool, found in metrics.tool_seconds.items()},
+    )
+    yield _histogram(
         "relay_dap_request_seconds",
         "Time that debuggers took for a DAP request",
         ["command"],

@@ -17,9 +17,11 @@ from quart.globals import request_ctx
 
 from relay.asker import PAGE, Asker, ask_for
 from relay.faces.common.asgi import (
+    ASKER,
     BODY,
     ON_HANG_UP,
     ROUTE,
+    SESSION_ID,
     App,
     HubLike,
     Receive,
@@ -90,6 +92,7 @@ async def answered(
 ) -> answers.Enveloped | HeldStream:
     """The answer of the route's operation, or the error that it raised."""
     scope[ROUTE] = route.full_path
+    scope[SESSION_ID] = path.get("session_id")
     try:
         return await _answer(route, path, hub, scope)
     except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001  whatever it is, the client gets an answer and the log the rest
@@ -101,7 +104,8 @@ async def _answer(
     route: Route, path: dict[str, str], hub: HubLike, scope: Scope
 ) -> answers.Enveloped | HeldStream:
     hub.check_open()
-    ask_for(_asker(scope, route, path))
+    asker = scope[ASKER] = _asker(scope, route, path)
+    ask_for(asker)
     with ExitStack() as held:
         subject = hub
         if route.signature.takes_session:

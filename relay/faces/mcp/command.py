@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 from typing import Any
 
 import click
 
-from relay.config import ConfigurationError, Settings, apply_log_level, load_settings
+from relay.config import ConfigurationError, Settings, load_settings
+from relay.logs.setup import set_up
 
 
 @click.command("mcp", short_help="Tools for agents, over MCP on standard input and output.")
@@ -35,6 +34,11 @@ from relay.config import ConfigurationError, Settings, apply_log_level, load_set
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
     help="What is logged to standard error.  [default: warning]",
+)
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    help="Lines of the log as text, or each a JSON object.  [default: text]",
 )
 def mcp(tools: str, **options: Any) -> None:
     """Serve MCP on standard input and output, with debug sessions of its own.
@@ -63,10 +67,5 @@ def _settings(options: dict[str, Any]) -> Settings:
         settings = load_settings(**options)
     except ConfigurationError as error:
         raise click.ClickException(str(error)) from None
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=settings.log_level.upper(),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
-    apply_log_level(settings.log_level)
+    set_up(settings)
     return settings

@@ -30,10 +30,16 @@ from relay.faces.mcp.failures import error_text
 from relay.faces.mcp.prompts import PROMPTS, Prompt, text_of
 from relay.faces.mcp.tools import INSTRUCTIONS, TOOLS, Tool
 from relay.hub import Hub
+from relay.logs.records import note
+
+log = logging.getLogger("relay.requests")
 
 NAME = "debug-relay"
 TEXT = "text/plain"
 RESOURCE_NOT_FOUND = -32002
+UNKNOWN = "(none)"
+"""What a tool is counted as that there is not."""
+
 PROGRESS_SECONDS = 1.0
 """Time between two notifications of progress."""
 
@@ -159,17 +165,32 @@ class _Call:
 
     async def answer(self, name: str, given: dict[str, Any]) -> types.CallToolResult:
         """The tool's text, or its error; progress is reported meanwhile, if the client wants it."""
+        started = trio.current_time()
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._report_progress, name, given)
                 result = await self._result(name, given)
                 nursery.cancel_scope.cancel()
+            self._note(name, result, trio.current_time() - started)
         except BaseExceptionGroup:
             # A cancelled nursery raises a group, and the SDK knows a bare Cancelled only: the
             # whole connection would end with it.
             await trio.lowlevel.checkpoint()
             raise
         return result
+
+    def _note(self, name: str, result: types.CallToolResult, seconds: float) -> None:
+        known = name if name in self._tools else UNKNOWN
+        self._hub.metrics.note_tool(known, seconds)
+        note(
+            log,
+            "tool answered",
+            tool=known,
+            is_error=result.isError,
+            duration_ms=round(seconds * 1000, 1),
+            client=_client_of(self._server),
+            face="mcp",
+        )
 
     async def _result(self, name: str, given: dict[str, Any]) -> types.CallToolResult:
         try:

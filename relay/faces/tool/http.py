@@ -15,11 +15,13 @@ import trio
 from relay.asker import ask_for
 from relay.errors import MethodNotAllowed, RouteNotFound
 from relay.faces.common.asgi import (
+    ASKER,
     BODY,
     JSON,
     ON_HANG_UP,
     REQUEST_ID,
     ROUTE,
+    SESSION_ID,
     App,
     Headers,
     Receive,
@@ -71,7 +73,9 @@ async def _serve(hub: Any, scope: Scope, path: str) -> bytes:
         return dump_plain(document())
     call, given = _find(scope["method"], path)
     scope[ROUTE] = PREFIX + call.path
-    ask_for(asker_of(scope, f"{call.method} {call.path}", "tool"))
+    scope[SESSION_ID] = given.get("sessionId")
+    asker = scope[ASKER] = asker_of(scope, f"{call.method} {call.path}", "tool")
+    ask_for(asker)
     refuse_query(scope["query_string"])
     asked: Any = None
     if call.body is not None:

@@ -25,6 +25,7 @@ class Passage:
         self._answered = False
         self.body: bytes | None = None
         self.status = 0
+        self.sent_bytes = 0
 
     async def receive(self) -> Message:
         """The whole body in one message, if there is one; then what comes from the client."""
@@ -40,6 +41,7 @@ class Passage:
         """Pass a part of the answer on."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-        elif message["type"] == "http.response.body" and not message.get("more_body", False):
-            self._answered = True
+        elif message["type"] == "http.response.body":
+            self.sent_bytes += len(message.get("body", b""))
+            self._answered = not message.get("more_body", False)
         await self._to_client(message)
