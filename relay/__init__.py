@@ -5,6 +5,7 @@ The map of the house; imports go downwards only:
     staying_imports       a command starts a fifth faster
     errors, config        the catalog of errors; settings and where they come from
     dap/                  the Debug Adapter Protocol without IO
+    logs/                 lines of the relay's own log
     redaction/            secret names and credentials, and the masks over them
     models/               requests and resources of the contract
     process/              processes of the operating system, and their streams

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,17 +14,31 @@ from relay.config import ConfigurationError, Settings, load_settings
 if TYPE_CHECKING:
     from relay.models.doctor import Diagnosis
 
+WARNING = "Secrets are masked by name and by shape. Read it before you send it to anybody."
+
 MARKS = {"ok": ("ok", "green"), "warning": ("!!", "yellow"), "broken": ("xx", "red")}
 
 
 @click.command(short_help="Check what the relay needs, and say how to fix it.")
+@click.option(
+    "--report",
+    "report_file",
+    is_flag=False,
+    flag_value="",
+    metavar="[FILE]",
+    help="Write all that a report of a fault needs to a JSON file, with secrets masked.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON, for programs.")
-def doctor(as_json: bool) -> None:
+def doctor(report_file: str | None, as_json: bool) -> None:
     """Check everything that the relay needs, and say how to fix what is wrong.
 
     Looks at the interpreters, the debugger, the state directory, the address to listen on and
     the right to attach, with the settings that relay serve would have; then debugs a small
     program. Exits with 1 if something essential is broken.
+
+    --report writes versions, settings, these checks, and what a running server knows: sessions, what
+    they said to their debuggers last, the log and metrics. At most some four megabytes; read it
+    before you send it.
     """
     import trio
 
@@ -31,7 +47,32 @@ def doctor(as_json: bool) -> None:
         click.echo(found.model_dump_json(indent=2))
     else:
         _show(found)
+    if report_file is not None:
+        _write(report_file, found)
     sys.exit(0 if found.ok else 1)
+
+
+def _write(file: str, found: Diagnosis) -> None:
+    """Write the report to `file`, or to one that is named by the present moment."""
+    from relay.faces.cli.fault_report import as_json, contents, fault_report
+    from relay.state_files import write_whole
+
+    path = Path(file or f"relay-report-{datetime.now():%Y%m%d-%H%M%S}.json").absolute()
+    report = fault_report(_settings_or_default(), found)
+    try:
+        write_whole(path, as_json(report))
+    except OSError as error:
+        raise click.ClickException(f"cannot write {path}: {error.strerror or error}") from None
+    lines = [f"report: {path}, {path.stat().st_size / 1024:.0f} KB", *contents(report), WARNING]
+    click.echo("\n    ".join(lines), err=True)
+
+
+def _settings_or_default() -> Settings:
+    """Of bad settings the check speaks: the report is needed all the same."""
+    try:
+        return load_settings()
+    except ConfigurationError:
+        return Settings.model_construct()
 
 
 async def _look() -> Diagnosis:

@@ -81,7 +81,7 @@ def _capabilities(hub: Hub) -> Capabilities:
 
 async def get_config(hub: Hub) -> Configuration:
     """The settings in force; secrets are not shown."""
-    return _configuration(hub.settings)
+    return configuration_of(hub.settings)
 
 
 async def patch_config(hub: Hub, *, body: ConfigPatch) -> Configuration:
@@ -97,7 +97,7 @@ async def patch_config(hub: Hub, *, body: ConfigPatch) -> Configuration:
             await _save(hub.settings, changes)
             hub.change_settings(changes)
             log.info("settings changed: %s", ", ".join(sorted(changes)))
-        return _configuration(hub.settings)
+        return configuration_of(hub.settings)
 
 
 async def _save(settings: Settings, changes: dict[str, object]) -> None:
@@ -123,7 +123,8 @@ async def shut_down(hub: Hub) -> ShutdownStarted:
     return ShutdownStarted(sessions=len(hub.sessions))
 
 
-def _configuration(settings: Settings) -> Configuration:
+def configuration_of(settings: Settings) -> Configuration:
+    """Settings as they are shown."""
     shown = settings.model_dump(exclude={*SECRETS, "adapters"})
     shown["adapters"] = {name: list(one.command) for name, one in settings.adapters.items()}
     for name in ("redact_patterns", "allowed_hosts"):
