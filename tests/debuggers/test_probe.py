@@ -855,6 +855,23 @@ def test_numpy_like_arrays_are_paged() -> None:
     assert children(variable, start=999_999, count=1)[0]["value"] == repr(big[-1])
 
 
+def test_columns_with_one_name_are_told_apart_and_masked_each() -> None:
+    pandas = pytest.importorskip("pandas")
+    rows = [["hunter2", 1, "hunter3", 2]]
+    frame = pandas.DataFrame(rows, columns=["password", "n", "password", "n"])
+    ask("configure", redact=["*password*"])
+    try:
+        variable = show(frame)
+        columns = [one for one in children(variable) if one["type"] == "Series"][:4]
+    finally:
+        ask("configure")
+    assert "hunter" not in str([variable, columns])
+    assert variable["value"].split() == ["n", "n", "0", "1", "2"]
+    paths = [one["evaluate_name"] for one in columns]
+    found = [eval("frame" + path[path.index(".iloc") :], {"frame": frame}) for path in paths]
+    assert [column.iloc[0] for column in found] == rows[0]
+
+
 @pytest.mark.parametrize("do", ["hover", "evaluate"])
 def test_what_an_expression_raises_tells_no_secret(do: str) -> None:
     found, password = {"ann": 1}, "hunter2"

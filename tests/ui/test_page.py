@@ -394,6 +394,40 @@ def test_a_token_is_asked_for_once_and_is_in_no_address(tmp_path: Path, page: An
         relay.call("DELETE", f"/sessions/{made['session_id']}")
 
 
+def test_a_data_frame_is_a_table(relay: Relay, tmp_path: Path, page: Any) -> None:
+    """Names of columns and labels of rows may repeat; what is secret has no cells."""
+    source = Program.write(
+        tmp_path / "frames.py",
+        """
+        import pandas
+        rows = [[n, n * 2, "x"] for n in range(40)]
+        frame = pandas.DataFrame(rows, ["same"] * 40, ["n", "n", "password"])
+        done = True  # @done
+        """,
+    )
+    made = relay.post(
+        "/sessions",
+        project_root=str(tmp_path),
+        breakpoints=[{"file": "frames.py", "line": source.line("done")}],
+        launch={"script": "frames.py", "wait": 60},
+    )
+    opened(page, relay, made["session_id"])
+    variables = region(page, "Variables")
+    variables.get_by_text("frame", exact=True).locator("..").locator(".value").click()
+    variables.get_by_role("button", name="Table").click()
+    table = variables.get_by_role("table")
+    table.get_by_role("cell", name="(48)").wait_for()
+    assert table.get_by_role("row").count() == 26
+    heads = table.get_by_role("columnheader").all_inner_texts()
+    assert heads == ["frame", "'n'", "'n'", "'password'"]
+    variables.get_by_role("button", name="More rows").click()
+    last = table.get_by_role("row").nth(40)
+    last.wait_for()
+    assert last.inner_text().split() == ["'same'", "np.int64(39)", "np.int64(78)", "***"]
+    assert variables.get_by_role("button", name="More rows").count() == 0
+    relay.call("DELETE", f"/sessions/{made['session_id']}")
+
+
 @pytest.mark.skipif(not AXE.exists(), reason="needs npm ci --prefix tests/editor/js")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everybody_can_use_it(

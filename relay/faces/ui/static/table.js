@@ -1,4 +1,5 @@
-// A value of rows as a table: a list of dicts or objects, a list of lists, an array of two dimensions.
+// A value as a table: by rows (a list of dicts, objects or lists, an array of two dimensions), or by
+// columns, as a data frame has them.
 
 import { html, useEffect, useState } from "./vendor/htm-preact.js";
 
@@ -11,7 +12,34 @@ function ownItems(children) {
   return items.length ? items : children;
 }
 
-async function rowsFrom(session, one, offset) {
+/** The columns of a data frame: its first children; its attributes begin with `index`. */
+function ownColumns(children) {
+  const end = children.findIndex((one) => one.name === "index");
+  return end < 0 ? children : children.slice(0, end);
+}
+
+async function rowsOfFrame(session, one, offset) {
+  const children = await session.ask(`/variables/${one.variables_reference}`, { limit: COLUMNS });
+  const columns = ownColumns(children.items);
+  const pages = await Promise.all(
+    columns.map((column) =>
+      column.variables_reference
+        ? session.ask(`/variables/${column.variables_reference}`, { offset, limit: ROWS })
+        : { items: [], masked: column.value },
+    ),
+  );
+  const cells = pages.map((page) => page.items.filter((item) => item.index !== undefined));
+  const named = cells.find((column) => column.length) ?? [];
+  const rows = named.map(({ name }, number) => ({
+    key: offset + number, // labels of rows may repeat, and so may names of columns
+    name,
+    cells: new Map(pages.map((page, at) => [at, page.masked ?? cells[at][number]?.value])),
+  }));
+  const next = offset + named.length;
+  return { rows, columns: columns.map((column, at) => [at, column.name]), next: named.length && next < one.length ? next : null };
+}
+
+async function rowsOfItems(session, one, offset) {
   const page = await session.ask(`/variables/${one.variables_reference}`, { offset, limit: ROWS });
   const items = ownItems(page.items);
   const cells = await Promise.all(
@@ -22,32 +50,38 @@ async function rowsFrom(session, one, offset) {
     ),
   );
   const rows = items.map((item, number) => ({
+    key: item.name,
     name: item.name,
     cells: new Map(cells[number].map((cell) => [cell.name, cell.value])),
   }));
-  return { rows, next: page.has_more ? offset + page.items.length : null };
+  const names = new Set(rows.flatMap((row) => [...row.cells.keys()]));
+  return { rows, columns: [...names].map((name) => [name, name]), next: page.has_more ? offset + page.items.length : null };
 }
 
 export function Table({ session, one }) {
-  const [shown, show] = useState({ rows: [], next: 0 });
+  const [shown, show] = useState({ rows: [], columns: [], next: 0 });
   const [error, setError] = useState(null);
   const more = async () => {
     try {
+      const rowsFrom = one.type === "DataFrame" ? rowsOfFrame : rowsOfItems;
       const found = await rowsFrom(session, one, shown.next);
-      show((old) => ({ rows: [...old.rows, ...found.rows], next: found.next }));
+      show((old) => ({
+        rows: [...old.rows, ...found.rows],
+        columns: [...new Map([...old.columns, ...found.columns])],
+        next: found.next,
+      }));
     } catch (refused) {
       if (refused.name !== "AbortError") setError(refused.message);
     }
   };
   useEffect(() => void more(), []);
-  const columns = [...new Set(shown.rows.flatMap((row) => [...row.cells.keys()]))];
   return html`<div class="table" tabindex="0" role="group" aria-label="Table of ${one.name}">
     <table>
-      <thead><tr><th scope="col">${one.name}</th>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+      <thead><tr><th scope="col">${one.name}</th>${shown.columns.map(([key, name]) => html`<th key=${key} scope="col">${name}</th>`)}</tr></thead>
       <tbody>
         ${shown.rows.map(
-          (row) => html`<tr key=${row.name}><th scope="row">${row.name}</th>
-            ${columns.map((name) => html`<td>${row.cells.get(name) ?? ""}</td>`)}</tr>`,
+          (row) => html`<tr key=${row.key}><th scope="row">${row.name}</th>
+            ${shown.columns.map(([key]) => html`<td key=${key}>${row.cells.get(key) ?? ""}</td>`)}</tr>`,
         )}
       </tbody>
     </table>

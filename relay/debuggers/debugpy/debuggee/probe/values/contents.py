@@ -79,8 +79,7 @@ def content_page(value: Any, plan: Plan, start: int, stop: int) -> list[Member]:
     if family == "row":
         return [_pair(key, value[i]) for i, key in enumerate(value.keys())][start:stop]
     if family == "dataframe":
-        columns = range(start, stop)
-        return [_pair(value.columns[i], value.iloc[:, i]) for i in columns]
+        return [_frame_column(value, i) for i in range(start, stop)]
     if family == "series":
         indices = range(start, stop)
         return [Member(key_name(value.index[i]), value.iloc[i], f".iloc[{i}]", i) for i in indices]
@@ -93,6 +92,12 @@ def content_page(value: Any, plan: Plan, start: int, stop: int) -> list[Member]:
     return [
         Member(str(i), item, f"[{i}]" if path else None, i) for i, item in enumerate(items, start)
     ]
+
+
+def _frame_column(frame: Any, i: int) -> Member:
+    """Several may have one name; then only the place says which."""
+    pair = _pair(frame.columns[i], frame.iloc[:, i])
+    return pair if frame.columns.is_unique else pair._replace(path=f".iloc[:, {i}]")
 
 
 def _slice_dict(value: Any, start: int, stop: int) -> list[tuple[Any, Any]]:

@@ -96,9 +96,10 @@ class Text:
 
     def clean(self, value: Any, plan: Plan) -> str:
         """The program's own repr, without what is known to be secret in it."""
-        if plan.family == "dataframe" and attempt(_has_secret_columns, value, default=False):
+        secret = attempt(_secret_columns, value, default=()) if plan.family == "dataframe" else ()
+        if secret:
             self.masked = True
-            value = value[[name for name in value.columns if not hides(name, value[name])]]
+            value = value.iloc[:, [i for i in range(len(value.columns)) if i not in secret]]
         shown = native_repr(value, plan.name)
         if len(shown) > _LONGEST_NATIVE:
             shown = shown[:_LONGEST_NATIVE]
@@ -226,8 +227,9 @@ def text_of(value: Any, plan: Plan, room: int, fills: bool = False) -> tuple[str
     return text.of(value), text.cut, text.masked
 
 
-def _has_secret_columns(value: Any) -> bool:
-    return any(hides(name, value[name]) for name in value.columns)
+def _secret_columns(frame: Any) -> list[int]:
+    """By their places: several may have one name."""
+    return [i for i, name in enumerate(frame.columns) if hides(name, frame.iloc[:, i])]
 
 
 def _shape_of(value: Any, plan: Plan) -> str:
