@@ -60,6 +60,7 @@ PARTS = (
     "process/forks",
     "process/ending",
     "hooks/install",
+    "stops/entry_stop",
     "stops/steps",
     "stops/direct_questions",
     "hooks/idle_events",

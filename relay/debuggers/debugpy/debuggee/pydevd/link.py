@@ -53,6 +53,7 @@ class Link:
             "breakpoints", self._probe.patch_breakpoints
         )  # before the first one comes
         self._probe.apply_patch("tracing", self._probe.trace_when_needed)
+        self._probe.apply_patch("entry", self._probe.patch_entry)
         self._connect()
         self._probe.report_debugger()
         redirect_log(self)
@@ -167,6 +168,7 @@ class Link:
             return
         self._probe.program_ends()
         self.over = True
+        self._probe.give_up_entry()
         self._stop_tracing()
         self._probe.report_hits()
         self._probe.report_captures()

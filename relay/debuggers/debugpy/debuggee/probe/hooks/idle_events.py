@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import operations_named
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger,
-        debugger_threading,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import MONITORING
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
@@ -42,13 +41,10 @@ if TYPE_CHECKING:
         end_questions,
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import any_thread_steps, events_module
-    from relay.debuggers.debugpy.debuggee.probe.stops.threads import SUSPENDED
 
 EVERY_LINE = "DEBUG_RELAY_EVERY_LINE"
 """A variable of the debuggee's environment: if set, pydevd gets all events, as without us."""
 
-# pydevd's number of a step into code of the program's own: in use at the entry only.
-_STEP_INTO_OWN = 144
 _TOOLS = range(6)  # all that there can be
 _RESUMES = operations_named(("RESUME",))
 _OURS = "_debug_relay_callback"  # a mark of functions: of this probe, or of another relay's
@@ -62,7 +58,7 @@ class _Epoch:
     """What holds until places may be needed again."""
 
     def __init__(self) -> None:
-        self.quiet_files: set[str] = set()  # in which pydevd looks for nothing
+        self.quiet_files: set[str] = set()  # in which pydevd looks for functions by name only
 
 
 class _IdleEvents:
@@ -194,30 +190,30 @@ def _has_instruction_events(code: Any) -> bool:
 
 def _is_start_idle(code: Any) -> bool:
     """Whether all that pydevd does at calls of this code is done: its lines are events by now."""
-    py_db = debugger()
     try:
         local = MONITORING.get_local_events(MONITORING.DEBUGGER_ID, code)
         return (
             bool(local & MONITORING.events.LINE)
             and _has_lines_of_its_own(code)
             and _is_nothing_under_way(code)
-            and code.co_name not in py_db.function_breakpoint_name_to_breakpoint
+            and _is_unnamed(code)
         )
     except Exception:  # noqa: BLE001
         return False
 
 
 def _is_file_quiet(code: Any) -> bool:
-    """Whether pydevd looks for nothing in all the code of this one's file, as breakpoints are now."""
-    py_db = debugger()
+    """Whether pydevd looks for functions by name only in all the code of this one's file, as
+    breakpoints are now."""
     try:
-        return (
-            _is_nothing_under_way(code)
-            and not py_db.function_breakpoint_name_to_breakpoint
-            and not _breakpoint_lines(py_db, code)
-        )
+        return _is_nothing_under_way(code) and not _breakpoint_lines(debugger(), code)
     except Exception:  # noqa: BLE001
         return False
+
+
+def _is_unnamed(code: Any) -> bool:
+    """Whether no breakpoint is on functions of this one's name."""
+    return code.co_name not in debugger().function_breakpoint_name_to_breakpoint
 
 
 def _has_lines_of_its_own(code: Any) -> bool:
@@ -244,34 +240,10 @@ def _is_nothing_under_way(code: Any) -> bool:
             return False
         if tracing_state.requests:
             return False
-        if any_thread_steps():  # the quick question; the other one knows what it leaves out
-            return _is_only_entry_sought() and _is_library(py_db, code)
-        return not someone_steps_or_stops()
+        # The quick question; the other one knows what it leaves out.
+        return not any_thread_steps() and not someone_steps_or_stops()
     except Exception:  # noqa: BLE001
         return False
-
-
-def _is_only_entry_sought() -> bool:
-    """Whether the one step under way is that to the first line of the program's own code.
-
-    Where a library's module is run, as a test runner is, the program imports for seconds before.
-    """
-    for thread in list(debugger_threading()._active.values()):
-        info = getattr(thread, "additional_info", None)
-        if info is None or (info.pydev_step_cmd == -1 and info.pydev_state != SUSPENDED):
-            continue
-        is_entry = info.pydev_step_cmd == _STEP_INTO_OWN and info.pydev_step_stop is None
-        if not is_entry or info.pydev_state == SUSPENDED:
-            return False
-    return True
-
-
-def _is_library(py_db: Any, code: Any) -> bool:
-    """Whether pydevd takes this code, which this thread runs, for none of the program's own."""
-    frame: Any = frame_at(1)
-    while frame.f_code is not code:
-        frame = frame.f_back
-    return bool(py_db.apply_files_filter(frame, code.co_filename, True))
 
 
 # The callbacks
@@ -297,7 +269,7 @@ def _on_start(code: Any, offset: int) -> Any:
     epoch = _idle.epoch
     # The first call of each function costs pydevd ten times as much, and most are of libraries.
     is_quiet = code.co_filename in epoch.quiet_files and _this_thread.is_known
-    if is_quiet and _is_nothing_under_way(code):
+    if is_quiet and _is_nothing_under_way(code) and _is_unnamed(code):
         return MONITORING.DISABLE if _idle.epoch is epoch else None
     answer = _idle.start(code, offset)
     _this_thread.is_known = True

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.forks import free_forks
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import patch_breakpoints
+    from relay.debuggers.debugpy.debuggee.probe.stops.entry_stop import patch_entry
     from relay.debuggers.debugpy.debuggee.probe.stops.resumes import patch_resumes
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import patch_steps
     from relay.debuggers.debugpy.debuggee.probe.stops.stop_places import announce_stops
@@ -44,6 +45,7 @@ def install() -> dict[str, Any]:
     apply_patch("breakpoints", patch_breakpoints)
     patch_program()
     apply_patch("tracing", trace_as_needed)
+    apply_patch("entry", patch_entry)
     report_debugger()
     return {}
 

@@ -118,8 +118,19 @@ NEEDS = (
             "_pydevd_bundle.pydevd_additional_thread_info": "any_thread_stepping",
             _INFO: "pydev_step_cmd pydev_step_stop pydev_state",
             _PYDB: "breakpoints has_plugin_line_breaks function_breakpoint_name_to_breakpoint"
-            " pydb_disposed apply_files_filter",
+            " pydb_disposed",
             "pydevd_file_utils": "get_abs_path_real_path_and_base_from_file",
+        },
+    ),
+    Need(
+        "entry",
+        False,
+        "a stop at the entry of a library's module, as a test runner is, takes seconds",
+        {
+            _API: "stop_on_entry",
+            _PYDB: "apply_files_filter set_suspend enable_tracing ready_to_run",
+            _INFO: "pydev_step_cmd pydev_original_step_cmd update_stepping_info",
+            _MONITORING: "enable_code_tracing",
         },
     ),
     Need(

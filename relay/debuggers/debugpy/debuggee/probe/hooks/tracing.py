@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.stops.entry_stop import (
+        enters_own_code,
+        give_up_entry,
+        is_entry_sought,
+    )
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import SUSPENDED
 
 _SUSPEND_ARGUMENT = 4  # of pydevd.settrace, where it is not named
@@ -131,6 +136,7 @@ def trace_data(listener: Any) -> bool:
 
 def forget_tracing() -> None:
     """In a forked child: its debugger, if it gets one, begins anew."""
+    give_up_entry()
     tracing_state.has_begun = tracing_state.is_on = False
     tracing_state.requests, tracing_state.holder, tracing_state.data = 0, None, None
     tracing_state.lock = threading.RLock()
@@ -155,7 +161,9 @@ def is_tracing_needed(py_db: Any) -> bool:
     return bool(
         tracing_state.requests
         or tracing_state.data is not None
+        or is_entry_sought()
         or _needs_every_file(py_db)
+        or py_db.function_breakpoint_name_to_breakpoint
         or any(py_db.breakpoints.values())
         or someone_steps_or_stops()
     )
@@ -163,8 +171,7 @@ def is_tracing_needed(py_db: Any) -> bool:
 
 def _needs_every_file(py_db: Any) -> bool:
     return bool(
-        py_db.function_breakpoint_name_to_breakpoint
-        or py_db.break_on_caught_exceptions
+        py_db.break_on_caught_exceptions
         or py_db.break_on_user_uncaught_exceptions
         or py_db.break_on_uncaught_exceptions
         or py_db.has_plugin_line_breaks
@@ -196,8 +203,9 @@ def _trace_loudly(frame: Any, event: str, arg: Any) -> Any:
     if not is_tracing_needed(py_db):
         _leave_thread()
         return None
+    begins_own = is_entry_sought() and enters_own_code(frame)  # and with it, perhaps, a step
     may_be_quiet = not (
-        tracing_state.requests or _needs_every_file(py_db) or someone_steps_or_stops()
+        begins_own or tracing_state.requests or _needs_every_file(py_db) or someone_steps_or_stops()
     )
     data = tracing_state.data
     lines = None if data is None else attempt(data.lines_in, frame)
@@ -209,13 +217,17 @@ def _trace_loudly(frame: Any, event: str, arg: Any) -> Any:
 
 def _is_quiet(py_db: Any, frame: Any, files: set[str], codes: dict[int, Any], lines: Any) -> bool:
     """Whether no breakpoint is in this code; remembers it, unless it has `lines` to compare at."""
-    code = frame.f_code
+    code, names = frame.f_code, py_db.function_breakpoint_name_to_breakpoint
+    if code.co_name in names:
+        return False
     utils: Any = sys.modules["pydevd_file_utils"]
     path = utils.get_abs_path_real_path_and_base_from_frame(frame)[1]
     breakpoints = py_db.breakpoints.get(path)
     if breakpoints and any(line in breakpoints for _, line in dis.findlinestarts(code)):
         return False
-    if not breakpoints and tracing_state.data is None:
+    # Who runs a text says whether it is own code, where the entry is sought.
+    is_text = is_entry_sought() and code.co_filename.startswith("<")
+    if not (breakpoints or names or is_text) and tracing_state.data is None:
         files.add(code.co_filename)
     elif lines is None:
         codes[id(code)] = code
@@ -338,6 +350,7 @@ def _on_breakpoints_changed(changed: Any, py_db: Any, removed: bool = False) -> 
 
 
 def _set_suspend(set_suspend: Any, py_db: Any, *arguments: Any, **named: Any) -> None:
+    give_up_entry()
     with _requested(py_db):
         set_suspend(py_db, *arguments, **named)
 
@@ -351,6 +364,7 @@ def _settrace(settrace: Any, *arguments: Any, **named: Any) -> None:
     if py_db is None or not suspends:
         settrace(*arguments, **named)
         return
+    give_up_entry()
     with _requested(py_db):
         settrace(*arguments, **named)
 
