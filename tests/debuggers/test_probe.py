@@ -23,6 +23,7 @@ import unittest.mock
 import warnings
 import weakref
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -855,21 +856,62 @@ def test_numpy_like_arrays_are_paged() -> None:
     assert children(variable, start=999_999, count=1)[0]["value"] == repr(big[-1])
 
 
+@contextmanager
+def masked_passwords() -> Iterator[None]:
+    ask("configure", redact=["*password*"])
+    try:
+        yield
+    finally:
+        ask("configure")
+
+
 def test_columns_with_one_name_are_told_apart_and_masked_each() -> None:
     pandas = pytest.importorskip("pandas")
     rows = [["hunter2", 1, "hunter3", 2]]
     frame = pandas.DataFrame(rows, columns=["password", "n", "password", "n"])
-    ask("configure", redact=["*password*"])
-    try:
+    with masked_passwords():
         variable = show(frame)
         columns = [one for one in children(variable) if one["type"] == "Series"][:4]
-    finally:
-        ask("configure")
     assert "hunter" not in str([variable, columns])
     assert variable["value"].split() == ["n", "n", "0", "1", "2"]
     paths = [one["evaluate_name"] for one in columns]
-    found = [eval("frame" + path[path.index(".iloc") :], {"frame": frame}) for path in paths]
-    assert [column.iloc[0] for column in found] == rows[0]
+    assert [eval(path, {"it": frame}).iloc[0] for path in paths] == rows[0]
+
+
+def test_a_polars_frame_has_columns_and_hides_what_is_secret() -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"n": [1, 2], "password": ["hunter2", "hunter3"]})
+    with masked_passwords():
+        variable = show(frame)
+        numbers, secret, *attributes = children(variable)
+        items = children(numbers)[:2]
+    assert "hunter" not in str([variable, numbers, secret, attributes, items])
+    assert variable["length"] == 2
+    assert [one["name"] for one in attributes][:2] == ["dtypes", "shape"]
+    assert [eval(one["evaluate_name"], {"it": frame}) for one in items] == [1, 2]
+
+
+@pytest.mark.parametrize("library", ["sqlite3", "sqlalchemy"])
+def test_a_row_of_a_database_has_columns_and_hides_what_is_secret(library: str) -> None:
+    query = "SELECT 1 AS id, 'hunter2' AS password, 3 AS id"
+    if library == "sqlite3":
+        base = sqlite3.connect(":memory:")
+        base.row_factory = sqlite3.Row
+        row = base.execute(query).fetchone()
+        base.close()
+    else:
+        sqlalchemy = pytest.importorskip("sqlalchemy")
+        engine = sqlalchemy.create_engine("sqlite://")
+        with engine.connect() as connection:
+            row = connection.execute(sqlalchemy.text(query)).first()
+        engine.dispose()
+    with masked_passwords():
+        variable = show(row)
+        columns = children(variable)[:3]
+    assert "hunter" not in str([variable, columns])
+    assert [one["name"] for one in columns] == ["'id'", "'password'", "'id'"]
+    assert [one["value"] for one in columns] == ["1", "***", "3"]
+    assert [eval(one["evaluate_name"], {"it": row}) for one in columns] == [1, "hunter2", 3]
 
 
 @pytest.mark.parametrize("do", ["hover", "evaluate"])

@@ -12,9 +12,9 @@ function ownItems(children) {
   return items.length ? items : children;
 }
 
-/** The columns of a data frame: its first children; its attributes begin with `index`. */
+/** The columns of a data frame: its first children, by names in quotes or by numbers; then come its attributes. */
 function ownColumns(children) {
-  const end = children.findIndex((one) => one.name === "index");
+  const end = children.findIndex((one) => one.name === "index" || one.name === "dtypes");
   return end < 0 ? children : children.slice(0, end);
 }
 

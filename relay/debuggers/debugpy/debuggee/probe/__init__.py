@@ -29,6 +29,7 @@ PARTS = (
     "values/types",
     "values/text",
     "values/writers",
+    "values/tables",
     "values/contents",
     "values/attributes",
     "frames/stack_frames",

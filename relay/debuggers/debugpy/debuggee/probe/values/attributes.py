@@ -79,7 +79,8 @@ def _extras(value: Any, plan: Plan) -> list[tuple[Any, Any]]:
     if family == "cell":
         return attempt(lambda: [("cell_contents", value.cell_contents)], default=[])  # type: ignore[no-any-return]
     if family == "dataframe":
-        return [("index", value.index), ("dtypes", value.dtypes), ("shape", value.shape)]
+        names = ("index", "dtypes", "shape")
+        return [(name, getattr(value, name)) for name in names if hasattr(plan.base, name)]
     if family == "ndarray":
         return [(name, getattr(plan.base, name).__get__(value)) for name in ("shape", "dtype")]
     return []

@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.values.tables import (
+        frame_column,
+        row_pairs,
+        series_item,
+    )
     from relay.debuggers.debugpy.debuggee.probe.values.text import Text
     from relay.debuggers.debugpy.debuggee.probe.values.types import Plan, lookup, plan_of
 
@@ -77,12 +82,15 @@ def content_page(value: Any, plan: Plan, start: int, stop: int) -> list[Member]:
         items = list(zip(names, tuple.__iter__(value)))[start:stop]  # noqa: B905
         return [Member(name, item, "." + name) for name, item in items]
     if family == "row":
-        return [_pair(key, value[i]) for i, key in enumerate(value.keys())][start:stop]
+        found = row_pairs(value)[start:stop]
+        return [
+            _pair(key, item)._replace(path=f"[{i}]") for i, (key, item) in enumerate(found, start)
+        ]
     if family == "dataframe":
-        return [_frame_column(value, i) for i in range(start, stop)]
+        return [_frame_column(*frame_column(value, plan, i)) for i in range(start, stop)]
     if family == "series":
-        indices = range(start, stop)
-        return [Member(key_name(value.index[i]), value.iloc[i], f".iloc[{i}]", i) for i in indices]
+        labelled = [(i, series_item(value, plan, i)) for i in range(start, stop)]
+        return [Member(key_name(label), item, path, i) for i, (label, item, path) in labelled]
     if family == "iterable":
         items = list(itertools.islice(plan.base.__iter__(value), start, stop))
         path = plan.base is collections.deque
@@ -94,10 +102,9 @@ def content_page(value: Any, plan: Plan, start: int, stop: int) -> list[Member]:
     ]
 
 
-def _frame_column(frame: Any, i: int) -> Member:
-    """Several may have one name; then only the place says which."""
-    pair = _pair(frame.columns[i], frame.iloc[:, i])
-    return pair if frame.columns.is_unique else pair._replace(path=f".iloc[:, {i}]")
+def _frame_column(name: Any, column: Any, path: str | None) -> Member:
+    member = _pair(name, column)
+    return member if path is None else member._replace(path=path)
 
 
 def _slice_dict(value: Any, start: int, stop: int) -> list[tuple[Any, Any]]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         credential_spans,
         without_credentials,
     )
+    from relay.debuggers.debugpy.debuggee.probe.values.tables import row_pairs, series_holds_text
     from relay.debuggers.debugpy.debuggee.probe.values.types import Plan, exact, plan_of
 
 MASK = "***"
@@ -240,11 +241,11 @@ def is_secret_name(name: Any) -> bool:
 
 
 def holds_text(value: Any, plan: Plan) -> bool:
-    """Whether the value is text that may be secret: also a column of a pandas frame may be."""
+    """Whether the value is text that may be secret: also a column of a frame may be."""
     if plan.family in ("text", "bytes"):
         return bool(plan.base.__len__(value))
     if plan.family in ("series", "index"):
-        return attempt(lambda: value.dtype.kind in "OSU", default=True) is True
+        return attempt(series_holds_text, value, plan, default=True) is True
     return False
 
 
@@ -295,7 +296,9 @@ def clean_repr(text: str, value: Any, plan: Plan) -> str:
     """The same in a repr of the program's own: the object's own secrets are known as well."""
     if not _secrets.hidden():
         return clean(text)
-    pairs = attempt(stored_attributes, value, plan, default=[])
+    pairs = list(attempt(stored_attributes, value, plan, default=[]))
+    if plan.family == "row":
+        pairs += attempt(row_pairs, value, default=[])
     nested = [attempt(_inner_pairs, item, default=[]) for _, item in pairs[:100]]
     values = secret_texts(pair for part in (pairs, *nested) for pair in part)
     return clean(without(text, values))

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import stored_attributes
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import MASK, clean_repr, hides
+    from relay.debuggers.debugpy.debuggee.probe.values.tables import (
+        frame_columns,
+        frame_without,
+    )
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
         Plan,
         exact,
@@ -96,10 +100,9 @@ class Text:
 
     def clean(self, value: Any, plan: Plan) -> str:
         """The program's own repr, without what is known to be secret in it."""
-        secret = attempt(_secret_columns, value, default=()) if plan.family == "dataframe" else ()
-        if secret:
+        if plan.family == "dataframe" and (secret := attempt(_secret_columns, value, plan)):
             self.masked = True
-            value = value.iloc[:, [i for i in range(len(value.columns)) if i not in secret]]
+            value = frame_without(value, plan, secret)
         shown = native_repr(value, plan.name)
         if len(shown) > _LONGEST_NATIVE:
             shown = shown[:_LONGEST_NATIVE]
@@ -227,9 +230,8 @@ def text_of(value: Any, plan: Plan, room: int, fills: bool = False) -> tuple[str
     return text.of(value), text.cut, text.masked
 
 
-def _secret_columns(frame: Any) -> list[int]:
-    """By their places: several may have one name."""
-    return [i for i, name in enumerate(frame.columns) if hides(name, frame.iloc[:, i])]
+def _secret_columns(frame: Any, plan: Plan) -> list[int]:
+    return [i for i, pair in enumerate(frame_columns(frame, plan)) if hides(*pair)]
 
 
 def _shape_of(value: Any, plan: Plan) -> str:

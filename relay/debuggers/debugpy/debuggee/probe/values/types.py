@@ -53,10 +53,13 @@ _FAMILIES = {id(base): family for family, bases in _BASES.items() for base in ba
 _BY_NAME = {
     ("array", "array"): "sequence",
     ("sqlite3", "Row"): "row",
+    ("sqlalchemy", "Row"): "row",
     ("numpy", "ndarray"): "ndarray",
     ("pandas", "DataFrame"): "dataframe",
     ("pandas", "Series"): "series",
     ("pandas", "Index"): "index",
+    ("polars", "DataFrame"): "dataframe",
+    ("polars", "Series"): "series",
 }
 
 
