@@ -18,6 +18,7 @@ agents, dap, session, debuggers, operations, http, logs, test_config, test_actio
 The project's own rules:
 
 test_layers, test_dependencies, test_words     imports, maps of folders, words
+test_tools      what is said of a release: vulnerabilities, licences, the bytes of a wheel
 test_add_a_verb, test_add_a_debugger, test_add_a_face     what a change costs, by doing it
 docs, benchmarks      pages are complete and do what they say; benchmarks work
 test_environments, test_habits       which Python runs which test; checks of a commit, version

@@ -17,7 +17,13 @@ TESTS = Path(__file__).parent
 PLACES = (
     # They read source text or pages.
     *("docs", "debuggers/test_probe_names.py", "session/test_ownership.py"),
-    *("test_actions.py", "test_dependencies.py", "test_layers.py", "test_words.py"),
+    *(
+        "test_actions.py",
+        "test_dependencies.py",
+        "test_layers.py",
+        "test_tools.py",
+        "test_words.py",
+    ),
     # Other programs: benchmarks, clients, adapters, and debuggees of each Python.
     *("benchmarks", "deploy", "editor", "oracle", "perl", "versions"),
     "debuggers/test_probe_live.py",

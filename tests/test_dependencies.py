@@ -8,7 +8,10 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 from tests.sources import ROOT, faults, files, name_of, tree_of
 
@@ -60,3 +63,11 @@ def test_every_import_is_declared() -> None:
 def test_every_dependency_is_imported() -> None:
     used: set[str] = set().union(*map(third_parties, files("**/*.py")))
     assert REQUIRED.union(*OPTIONAL.values()) - used <= LOADED_BY_PATH
+
+
+def test_every_dependency_is_bounded_on_both_sides_and_is_here_within() -> None:
+    """The next major version may be another library: who installs the relay does not find that out."""
+    for requirement in map(Requirement, PROJECT["dependencies"]):
+        bounds = {bound.operator for bound in requirement.specifier}
+        assert bounds == {">=", "<"}, requirement
+        assert version(requirement.name) in requirement.specifier
