@@ -8,6 +8,7 @@ The map of the house; imports go downwards only:
     logs/                 lines of the relay's own log
     redaction/            secret names and credentials, and the masks over them
     models/               requests and resources of the contract
+    known_adapters/       debuggers known by name, and their entries of config.json
     process/              processes of the operating system, and their streams
     session/              one debug session, for any debugger: nursery, link, state, logs
     debuggers/            what is special about one debugger, its IO too

@@ -18,6 +18,7 @@ CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
 COMMANDS: dict[str, str] = {
     "perl-adapter": "relay.perl.command:perl_adapter",
+    "adapters": "relay.faces.cli.adapters:adapters",
     "agent": "relay.faces.cli.agent:agent",
     "attach": "relay.faces.cli.starting:attach",
     "break": "relay.faces.cli.inspecting:break_",

@@ -34,6 +34,7 @@ LAYERS = (
     {
         "relay.agents",
         "relay.environments",
+        "relay.known_adapters",
         "relay.logs",
         "relay.metrics",
         "relay.models",
@@ -62,7 +63,15 @@ LAYERS = (
 """Lowest first, as in docs/architecture.md. `relay` itself is the map: hub and settings."""
 
 MAPS = (
-    *("relay/agents", "relay/client", "relay/faces", "relay/models", "relay/operations", "tests"),
+    *(
+        "relay/agents",
+        "relay/client",
+        "relay/faces",
+        "relay/known_adapters",
+        "relay/models",
+        "relay/operations",
+        "tests",
+    ),
     *("relay/session", "relay/session/children", "relay/session/dap", "relay/session/debuggee"),
     "relay/session/state",
 )

@@ -5,7 +5,7 @@ Source: contract, section 7.
 
 from __future__ import annotations
 
-from relay.debuggers.standard.debugger import RAISED, UNCAUGHT, StandardDebugger
+from relay.debuggers.standard.debugger import RAISED, UNCAUGHT, StandardDebugger, is_program
 from relay.models.adapters import ConfiguredAdapter
 from relay.session.debugger import Ability
 
@@ -21,6 +21,9 @@ def configured_debugger(name: str, entry: ConfiguredAdapter) -> StandardDebugger
         over_tcp=entry.transport == "tcp",
         launch_template=entry.launch,
         attach_template=entry.attach,
+        attach_port_template=entry.attach_port,
+        ready_text=entry.ready_text,
+        run_in_terminal=entry.run_in_terminal,
         abilities=_abilities(entry),
         filters={word: names for word, names in filters.items() if names},
     )
@@ -28,5 +31,7 @@ def configured_debugger(name: str, entry: ConfiguredAdapter) -> StandardDebugger
 
 def _abilities(entry: ConfiguredAdapter) -> frozenset[Ability]:
     """What the adapter itself says only as it starts is not ruled out before."""
-    attach = frozenset() if entry.attach is None else frozenset({Ability.ATTACH})
-    return attach | {Ability.FUNCTION_BREAKPOINTS}
+    attaches = entry.attach is not None or entry.attach_port is not None
+    has_streams = entry.run_in_terminal or is_program(entry.command)
+    has = ((Ability.ATTACH, attaches), (Ability.STDIN, has_streams))
+    return frozenset({Ability.FUNCTION_BREAKPOINTS, *(one for one, there in has if there)})

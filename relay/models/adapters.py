@@ -50,9 +50,15 @@ class ConfiguredAdapter(BaseModel):
 
     command: tuple[Word, ...] = Field(
         min_length=1,
-        description="What starts the adapter; over TCP, `{port}` stands for the port to listen on",
+        description="What starts the adapter; over TCP, `{port}` stands for the port to listen on. "
+        "With `{program}`, and `{args}` as a word of its own, it is the program, which brings its debugger",
     )
     transport: Literal["stdio", "tcp"] = Field("stdio", description="How it speaks DAP")
+    ready_text: Word | None = Field(
+        None,
+        description='Over "tcp": what it prints when it may be connected to; without it, as soon as '
+        "it listens",
+    )
     launch: dict[str, Any] = Field(
         default_factory=lambda: dict(LAUNCH),
         description="Arguments of DAP's `launch`, with placeholders for what a launch asks for",
@@ -61,6 +67,16 @@ class ConfiguredAdapter(BaseModel):
         None,
         description="Arguments of DAP's `attach`, with placeholders for what an attach asks for; "
         "without it, the adapter only launches",
+    )
+    attach_port: dict[str, Any] | None = Field(
+        None,
+        description="The same for a debugger that listens by itself: attaching by port connects "
+        "there, and starts nothing",
+    )
+    run_in_terminal: bool = Field(
+        False,
+        description="Whether `launch` has the adapter ask for `runInTerminal`: the relay then starts "
+        "the program, with standard streams of its own",
     )
     languages: tuple[Word, ...] = Field((), description="What its programs are written in")
     suffixes: tuple[Suffix, ...] = Field(

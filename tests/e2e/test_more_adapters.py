@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import socket
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +17,12 @@ import pytest
 import trio
 
 from relay import Settings
+from relay.known_adapters.on_machine import executable_of
+from relay.known_adapters.recipes import RECIPES
+from relay.process.guardian import descendants
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.conftest import running_relay
+from tests.e2e.served import until
 from tests.programs import Program
 
 Write = Callable[..., Program]
@@ -26,12 +34,16 @@ LAUNCH = {
     "env": "{env}",
     "stopOnEntry": "{stop_on_entry}",
 }
-DELVE = {
-    "command": ["dlv", "dap", "--listen=127.0.0.1:{port}"],
-    "transport": "tcp",
-    "launch": {"mode": "exec", **LAUNCH},
-    "languages": ["Go"],
-}
+KNOWN = {recipe.name: recipe for recipe in RECIPES}
+FOUND = {name: executable_of(recipe, os.environ) for name, recipe in KNOWN.items()}
+
+
+def settings_with(settings: Settings, name: str) -> Settings:
+    """With the adapter as `relay adapters add` writes it."""
+    entry = KNOWN[name].entry_with(FOUND[name] or name)
+    return Settings(**settings.model_dump() | {"adapters": {name: entry}})
+
+
 DEBUGPY = {
     "command": [sys.executable, "-m", "debugpy.adapter"],
     "launch": {**LAUNCH, "console": "internalConsole", "redirectOutput": True},
@@ -44,6 +56,7 @@ GO = """
     import (
         "fmt"
         "os"
+        "time"
     )
 
     func add(a, b int) int {
@@ -52,6 +65,10 @@ GO = """
     }
 
     func main() {
+        for runs := 0; os.Getenv("RUNS") != ""; {
+            runs = add(runs, 1)
+            time.Sleep(2 * time.Millisecond)
+        }
         many := make([]int, 500)
         for i := range many {
             many[i] = i * i
@@ -85,7 +102,7 @@ async def page(session: Session, reference: int, start: int, count: int) -> list
 
 
 @pytest.mark.skipif(
-    shutil.which("dlv") is None or shutil.which("go") is None,
+    FOUND["dlv"] is None or shutil.which("go") is None,
     reason="delve and golang-go are not installed (Debian's packages of these names)",
 )
 async def test_a_go_program_under_delve(settings: Settings, tmp_path: Path) -> None:
@@ -94,20 +111,19 @@ async def test_a_go_program_under_delve(settings: Settings, tmp_path: Path) -> N
     cache = {**os.environ, "GOCACHE": str(tmp_path / "cache"), "GOTOOLCHAIN": "local"}
     build = ["go", "build", "-gcflags=-N -l", "-o", "main", "."]
     await trio.run_process(build, cwd=tmp_path, env=cache)
-    values = settings.model_dump() | {"adapters": {"delve": DELVE}}
-    async with running_relay(Settings(**values)) as api:
+    async with running_relay(settings_with(settings, "dlv")) as api:
         places = [
             {"file": source.text, "line": source.line("sum"), "condition": "a > 0"},
             {"file": source.text, "line": source.line("loop"), "log_message": "so far {total}"},
         ]
         launch = {"script": "main", "args": ["Ada"], "env": {"NAME": "Eve"}, "wait": 60}
         created = await api.post(
-            "/sessions", adapter="delve", breakpoints=places, launch=launch | {"cwd": str(tmp_path)}
+            "/sessions", adapter="dlv", breakpoints=places, launch=launch | {"cwd": str(tmp_path)}
         )
         assert created["current_location"]["line"] == source.line("sum"), created
         session = Session(api, created["session_id"])
         assert (await session.locals())["a"]["value"] == "3"
-        with pytest.raises(Refused, match="the delve adapter cannot run backwards"):
+        with pytest.raises(Refused, match="the dlv adapter cannot run backwards"):
             await session.post("/step-back")
         assert "could not find symbol" in (await session.evaluate("nosuch"))["error"]
         report = (await session.get("/report"))["report"]
@@ -133,6 +149,171 @@ async def test_a_go_program_under_delve(settings: Settings, tmp_path: Path) -> N
         assert "total 9 Ada Eve" in printed
         assert "on stderr 9" in printed
         assert "so far 0" in await session.printed("stdout")
+        await _attach_to_go(api, tmp_path, source)
+
+
+async def _attach_to_go(api: Api, folder: Path, source: Program) -> None:
+    """By its process id; and where another Delve, that has launched it, listens."""
+    runs = {**os.environ, "RUNS": "1"}
+    with ended([str(folder / "main")], folder, runs) as program:
+        await _stops_in_it(api, "dlv", source, "sum", pid=program.pid)
+        assert program.poll() is None
+    port = free_port()
+    words = ["--headless", "--accept-multiclient", "--continue", f"--listen=127.0.0.1:{port}"]
+    with ended(["dlv", "exec", *words, str(folder / "main")], folder, runs) as delve:
+        await listening(port)
+        await _stops_in_it(api, "dlv", source, "sum", port=port)
+        assert delve.poll() is None
+
+
+async def _stops_in_it(
+    api: Api, adapter: str, source: Program, mark: str, **target: int
+) -> dict[str, Any]:
+    """Attach, stop at the mark, step, and let go; returns the locals."""
+    session = await api.session(adapter=adapter)
+    await session.breakpoint(source.text, source.line(mark))
+    await session.post("/attach", connect_timeout=60, **target)
+    await session.get("/events", types="stopped", timeout=60)
+    status = await session.get("")
+    assert status["current_location"]["line"] == source.line(mark), status
+    found = await session.locals()
+    stepped = await session.post("/step-over", wait=60)
+    assert (stepped["status"], stepped["stop_reason"]) == ("paused", "step"), stepped
+    await session.post("/detach")
+    await session.delete()
+    return found
+
+
+@contextmanager
+def ended(
+    command: list[str], folder: Path, environment: dict[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A program of somebody else's, killed at the end with all that it has started."""
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        below = descendants(process.pid)
+        process.kill()
+        process.wait()
+        for pid, _ in below:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+async def listening(port: int) -> None:
+    """Until somebody listens there, by the system's own table: a connection would be taken for a client's."""
+    wanted = f":{port:04X} 00000000:0000 0A"
+    await until(lambda: wanted in Path("/proc/net/tcp").read_text(), "it to listen")
+
+
+RUBY = """
+    def add(a, b)
+      sum = a + b
+      sum  # @sum
+    end
+
+    if ENV["RUNS"]
+      runs = 0
+      loop do
+        runs = add(runs, 1)
+        sleep 0.002
+      end
+    end
+    name = $stdin.gets
+    total = add(3, 4)
+    warn "on stderr"
+    puts "total #{total} for #{ARGV[0]} and #{name}"
+    exit 3
+"""
+
+
+@pytest.mark.skipif(FOUND["rdbg"] is None, reason="ruby's rdbg is not installed")
+async def test_a_ruby_program_under_rdbg(settings: Settings, tmp_path: Path) -> None:
+    source = Program.write(tmp_path / "sums.rb", RUBY)
+    async with running_relay(settings_with(settings, "rdbg")) as api:
+        launch = {"script": source.text, "args": ["Ada"], "stdin_inputs": ["Eve"], "wait": 60}
+        place = {"file": source.text, "line": source.line("sum"), "condition": "a == 3"}
+        created = await api.post("/sessions", adapter="rdbg", breakpoints=[place], launch=launch)
+        assert created["current_location"]["line"] == source.line("sum"), created
+        session = Session(api, created["session_id"])
+        assert {name: one["value"] for name, one in (await session.locals()).items()} == {
+            "%self": "main",
+            "a": "3",
+            "b": "4",
+            "sum": "7",
+        }
+        assert (await session.evaluate("a * 10"))["result"] == "30"
+        stepped = await session.post("/step-over", wait=60)
+        assert (stepped["status"], stepped["stop_reason"]) == ("paused", "step")
+        end = await session.resume()
+        assert (end["status"], end["exit_code"]) == ("terminated", 3)
+        assert "total 7 for Ada and Eve" in await session.printed("stdout")
+        assert "on stderr" in await session.printed("stderr")
+        port = free_port()
+        words = [FOUND["rdbg"] or "", "--open", "--port", str(port), "-n", "--", source.text]
+        with ended(words, tmp_path, {**os.environ, "RUNS": "1"}) as program:
+            await listening(port)
+            found = await _stops_in_it(api, "rdbg", source, "sum", port=port)
+            assert found["b"]["value"] == "1"
+            assert program.poll() is None
+
+
+COUNTS = """
+    #include <stdio.h>
+
+    int main(int argc, char **argv) {
+        char line[80];
+        int lines = 0;
+        while (fgets(line, sizeof line, stdin)) {
+            lines++;
+            fprintf(stderr, "read %d\\n", lines);  // # @read
+        }
+        printf("%d lines for %s\\n", lines, argv[1]);
+        return lines;
+    }
+"""
+
+
+@pytest.mark.skipif(
+    FOUND["lldb"] is None or shutil.which("gcc") is None,
+    reason="lldb's debug adapter or gcc is not installed",
+)
+async def test_what_runs_in_a_terminal_has_standard_streams(
+    settings: Settings, tmp_path: Path
+) -> None:
+    source = Program.write(tmp_path / "counts.c", COUNTS)
+    build = ["gcc", "-g", "-o", "counts", source.text]
+    await trio.run_process(build, cwd=tmp_path)
+    async with running_relay(settings_with(settings, "lldb")) as api:
+        told = (await api.get("/info"))["adapters"]["lldb"]
+        assert {"attach", "stdin"} <= set(told["capabilities"]), told
+        session = await api.session(adapter="lldb")
+        await session.breakpoint(source.text, source.line("read"), condition="lines == 2")
+        told = await session.launch(str(tmp_path / "counts"), args=["Ada"], stdin_inputs=["one"])
+        assert told["status"] == "running"
+        await session.post("/input", input="two\n")
+        await session.get("/events", types="stopped", timeout=60)
+        assert (await session.locals())["lines"]["value"] == "2"
+        await session.post("/input", eof=True)
+        end = await session.resume()
+        assert (end["status"], end["exit_code"]) == ("terminated", 2)
+        assert await session.printed("stdout") == "2 lines for Ada\n"
+        assert await session.printed("stderr") == "read 1\nread 2\n"
 
 
 async def test_debugpys_own_adapter(settings: Settings, program: Write) -> None:

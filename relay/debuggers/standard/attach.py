@@ -30,15 +30,23 @@ def attach_through_adapter(
     session: Session, adapter: StandardDebugger, target: AttachTarget
 ) -> Starter:
     """Raises NotSupported if it does not attach by that, LaunchFailed if it is not there."""
-    arguments = adapter.attach_arguments(_values(target))
-    adapter_start = AdapterStart(adapter, session.config.project_root, target.env)
+    values = _values(target)
+    arguments = adapter.attach_arguments(values)
+    directly = adapter.connects_directly(values)
+    adapter_start = AdapterStart(
+        adapter, session.config.project_root, target.env, needs_command=not directly
+    )
 
     async def start(debuggee: Debuggee) -> None:
         take_up(debuggee)
         debuggee.pid = target.pid
         with time_limit(target, SILENT):
             try:
-                await adapter_start.connect(debuggee)
+                if directly:
+                    assert target.port is not None
+                    await adapter_start.connect_to(debuggee, target.host, target.port)
+                else:
+                    await adapter_start.connect(debuggee)
                 await adapter_start.shake_hands(debuggee, ("attach", arguments), target.limit)
             except (RelayError, ExceptionGroup) as error:
                 raise _why(error, adapter_start.details) from None

@@ -66,6 +66,15 @@ class StandardDebugger(Debugger):
     has its files: `{path_mappings}`, a list, or `{path_mapping}`, an object. What an attach does
     not say is left out. None if it cannot attach."""
 
+    attach_port_template: Mapping[str, Any] | None = None
+    """The same where the debugger of the program listens on the port itself: no adapter is started."""
+
+    ready_text: str | None = None
+    """Over TCP: what it prints when it may be connected to; None where it suffices that it listens."""
+
+    run_in_terminal: bool = False
+    """Whether it asks by `runInTerminal` to have the program started, with pipes of the relay's."""
+
     control_exceptions: frozenset[str] = CONTROL_EXCEPTIONS  # it may be one for Python
 
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -84,11 +93,20 @@ class StandardDebugger(Debugger):
     def attach(self, session: Session, target: AttachTarget) -> tuple[Launched, Starter]:
         return nothing_launched(session), attach_through_adapter(session, self, target)
 
-    def command_for(self, port: int | None) -> tuple[str, ...]:
-        """What starts it, to listen on `port` if it speaks over TCP."""
-        if port is None:
-            return self.command
-        return tuple(word.replace("{port}", str(port)) for word in self.command)
+    @property
+    def is_program(self) -> bool:
+        """Whether what the command starts is the program itself, which brings its debugger."""
+        return is_program(self.command)
+
+    def command_for(self, port: int | None, values: Mapping[str, Any]) -> tuple[str, ...]:
+        """What starts it, to listen on `port` if it speaks over TCP; `values` are those of a launch."""
+        values = {**values, **({} if port is None else {"port": port})}
+        words = (filled(word, values) for word in self.command)
+        return tuple(
+            str(one)
+            for word in words
+            for one in (word if isinstance(word, list | tuple) else (word,))
+        )
 
     def launch_arguments(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments of `launch`: the template with the values in their places."""
@@ -99,18 +117,24 @@ class StandardDebugger(Debugger):
 
         Raises NotSupported if it does not attach, or not by what the values say.
         """
-        if self.attach_template is None:
+        if self.attach_template is None and self.attach_port_template is None:
             raise self.cannot("attach to a program that runs: launch it")
+        directly = self.connects_directly(values)
+        template = (self.attach_port_template if directly else self.attach_template) or {}
         for way, words in (("pid", "a process id"), ("port", "host and port")):
-            if values[way] is not None and not mentions(self.attach_template, way):
+            if values[way] is not None and not directly and not mentions(template, way):
                 raise self.cannot(f"attach by {words}")
         unsaid = [name for name, value in values.items() if value is None]
         said = {
             key: item
-            for key, item in self.attach_template.items()
+            for key, item in template.items()
             if not any(mentions(item, name) for name in unsaid)
         }
         return filled(said, values)  # type: ignore[no-any-return]
+
+    def connects_directly(self, values: Mapping[str, Any]) -> bool:
+        """Whether these `values` of an attach name a port on which the debugger itself listens."""
+        return self.attach_port_template is not None and values["port"] is not None
 
     def is_launcher_frame(self, path: str | None, name: str) -> bool:
         # An adapter of the user's may be one for Python.
@@ -137,6 +161,11 @@ class StandardDebugger(Debugger):
         """The adapter's own filters for what the session stops at."""
         found = [name for word in wanted for name in self.filters.get(word, ())]
         return list(dict.fromkeys(found))
+
+
+def is_program(command: Sequence[str]) -> bool:
+    """Whether it starts a program, and no adapter beside one."""
+    return mentions(command, "program")
 
 
 def filled(template: Any, values: Mapping[str, Any]) -> Any:

@@ -5,7 +5,7 @@ Source: DAP, "Launching and attaching".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import trio
@@ -20,17 +20,23 @@ async def shake_hands(
     opening: tuple[str, Mapping[str, Any]],
     limit: float,
     awaiting: Callable[[str], object] = str,
+    *,
+    run_in_terminal: bool = False,
 ) -> None:
     """Initialize, launch or attach, send what the session knows, and let the program run.
 
     `opening` is `launch` or `attach` with its arguments, `limit` seconds for each answer.
-    `awaiting` is called with what is waited for, in words. Raises RelayError, or a group of them.
+    `awaiting` is called with what is waited for, in words. `run_in_terminal` says that we start
+    programs for it. Raises RelayError, or a group of them.
     """
     debugger = debuggee.session.debugger
-    can = await debuggee.request("initialize", initialize_arguments(debugger.name), timeout=limit)
+    can = await debuggee.request(
+        "initialize", initialize_arguments(debugger.name, run_in_terminal), timeout=limit
+    )
     debuggee.inspector = StandardInspector(debuggee, debugger, can)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_open, debuggee, opening, limit)
+        # Before anything else: it says where files are, and `initialized` may have come already.
+        nursery.start_soon(_answered, debuggee.ask(*opening, timeout=limit))
         awaiting("its initialized event")
         await debuggee.initialized.wait()
         awaiting("its answers to breakpoints and configurationDone")
@@ -40,12 +46,11 @@ async def shake_hands(
         awaiting(f"its answer to {opening[0]}")
 
 
-async def _open(debuggee: Debuggee, opening: tuple[str, Mapping[str, Any]], limit: float) -> None:
-    command, arguments = opening
-    await debuggee.request(command, arguments, timeout=limit)
+async def _answered(sent: Awaitable[object]) -> None:
+    await sent
 
 
-def initialize_arguments(adapter_id: str) -> dict[str, Any]:
+def initialize_arguments(adapter_id: str, run_in_terminal: bool) -> dict[str, Any]:
     """Arguments of `initialize`."""
     return {
         "clientID": "debug-relay",
@@ -57,5 +62,5 @@ def initialize_arguments(adapter_id: str) -> dict[str, Any]:
         "pathFormat": "path",
         "supportsVariableType": True,
         "supportsVariablePaging": True,
-        "supportsRunInTerminalRequest": False,
+        "supportsRunInTerminalRequest": run_in_terminal,
     }

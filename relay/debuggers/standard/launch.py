@@ -34,7 +34,7 @@ def launch_through_adapter(adapter: StandardDebugger, plan: LaunchPlan) -> Start
         opening = "launch", adapter.launch_arguments(_values(plan))
         limit = debuggee.session.settings.launch_timeout_seconds
         try:
-            await adapter_start.connect(debuggee)
+            await adapter_start.connect(debuggee, plan)
             with trio.fail_after(limit * SHARE):
                 await adapter_start.shake_hands(debuggee, opening, limit)
         except trio.TooSlowError:

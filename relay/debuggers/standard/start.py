@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import shutil
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import trio
 
+from relay.dap.conversation import IncomingRequest
 from relay.debuggers.standard.handshake import shake_hands
 from relay.errors import LaunchFailed
 from relay.process.guarded_process import GuardedProcess
@@ -24,6 +25,8 @@ from relay.process.spawning import spawn
 from relay.session.dap.connection import ByteStream, SocketByteStream, StdioByteStream
 from relay.session.dap.event_handler import EventHandler
 from relay.session.debuggee.debuggee import Debuggee
+from relay.session.debuggee.ends import command_line
+from relay.session.debuggee.launch_plan import LaunchPlan
 
 if TYPE_CHECKING:
     from relay.debuggers.standard.debugger import StandardDebugger
@@ -32,6 +35,9 @@ LOOPBACK = "127.0.0.1"
 DIAL_SECONDS = 0.02
 """Between two attempts to connect to an adapter that has just been started."""
 
+READY_ENTRIES = 200
+"""Of what an adapter prints first: among them is that it may be connected to."""
+
 LAST_WORDS = 2000
 """Characters of the adapter's standard error that a failed start shows."""
 
@@ -39,9 +45,17 @@ LAST_WORDS = 2000
 class AdapterStart:
     """One start of an adapter, in a directory and with an environment."""
 
-    def __init__(self, adapter: StandardDebugger, cwd: str, env: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        adapter: StandardDebugger,
+        cwd: str,
+        env: Mapping[str, str],
+        *,
+        needs_command: bool = True,
+    ) -> None:
         """Raises LaunchFailed if there is no such adapter here."""
-        _require(adapter, env)
+        if needs_command:
+            _require(adapter, env)
         self._adapter = adapter
         self._cwd = cwd
         self._env = env
@@ -55,35 +69,80 @@ class AdapterStart:
         said = {"stderr": self._said} if self._said else {}
         return {"adapter": self._adapter.name, **said}
 
-    async def connect(self, debuggee: Debuggee) -> None:
-        """From nothing to a link. Raises LaunchFailed."""
+    async def connect_to(self, debuggee: Debuggee, host: str, port: int) -> None:
+        """To a debugger that listens by itself. Raises LaunchFailed."""
+        debuggee.speaks_through_adapter = True
+        try:
+            stream = await trio.open_tcp_stream(host, port)
+        except OSError as error:
+            raise LaunchFailed(f"nothing listens on {host}:{port}: {error}") from None
+        debuggee.connect(SocketByteStream(stream.socket), EventHandler(debuggee))
+
+    async def connect(self, debuggee: Debuggee, plan: LaunchPlan | None = None) -> None:
+        """From nothing to a link, for the launch of `plan` or for an attach. Raises LaunchFailed."""
         debuggee.speaks_through_adapter = True
         port = _free_port() if self._adapter.over_tcp else None
-        argv = self._adapter.command_for(port)
-        try:
-            process = await spawn(argv, cwd=self._cwd, env=self._env)
-        except SpawnError as error:
-            raise LaunchFailed(f"cannot start {error.filename}: {error.strerror}") from None
+        words = {} if plan is None else {"program": plan.script, "args": list(plan.args)}
+        name, *rest = self._adapter.command_for(port, words)
+        # By its whole path: some start themselves once more, and look for that in a directory.
+        process = await self._spawn([shutil.which(name, path=self._env.get("PATH")) or name, *rest])
+        if plan is not None and self._adapter.is_program:
+            assert port is not None
+            _adopt(debuggee, process, plan)
+            stream: ByteStream = await self._dial(debuggee, process, port)
+            debuggee.connect(stream, EventHandler(debuggee))
+            return
         debuggee.helpers.append(process)
         assert process.stderr is not None
         if port is None:
             debuggee.nursery.start_soon(process.stderr.pump, self._remember)
-            stream: ByteStream = StdioByteStream(process.stdin, process.stdout)
+            stream = StdioByteStream(process.stdin, process.stdout)
         else:
             # Beside the protocol these are the adapter's own words, and maybe the program's.
             printed = partial(debuggee.events.printed, "console")
             debuggee.nursery.start_soon(process.stdout.pump, printed)
             debuggee.nursery.start_soon(process.stderr.pump, partial(self._remember_and, printed))
             stream = await self._dial(debuggee, process, port)
-        debuggee.connect(stream, EventHandler(debuggee))
+        in_terminal = None
+        if plan is not None and self._adapter.run_in_terminal:
+            in_terminal = partial(self._run_in_terminal, debuggee, plan)
+        debuggee.connect(stream, EventHandler(debuggee), in_terminal)
+
+    async def _spawn(
+        self, argv: Sequence[str], cwd: str | None = None, env: Mapping[str, str] | None = None
+    ) -> GuardedProcess:
+        try:
+            return await spawn(argv, cwd=cwd or self._cwd, env=self._env if env is None else env)
+        except SpawnError as error:
+            raise LaunchFailed(f"cannot start {error.filename}: {error.strerror}") from None
+
+    async def _run_in_terminal(
+        self, debuggee: Debuggee, plan: LaunchPlan, request: IncomingRequest
+    ) -> Mapping[str, Any]:
+        """Start the program, as the adapter asks; its `env` has changes, of which null takes a name away."""
+        if request.command != "runInTerminal":
+            raise ValueError(f"{request.command} is not supported")
+        changes = request.arguments.get("env") or {}
+        env = {**self._env, **changes}
+        process = await self._spawn(
+            [str(word) for word in request.arguments["args"]],
+            request.arguments.get("cwd"),
+            {name: str(value) for name, value in env.items() if value is not None},
+        )
+        _adopt(debuggee, process, plan)
+        return {"processId": process.pid}
 
     async def _dial(
         self, debuggee: Debuggee, process: GuardedProcess, port: int
     ) -> SocketByteStream:
         """Until it listens, which no protocol reports."""
         limit = debuggee.session.settings.launch_timeout_seconds
+        printed = debuggee.session.output.last_seq
         with trio.move_on_after(limit):
             while process.returncode is None:
+                if not self._is_ready(debuggee, printed):
+                    await trio.sleep(DIAL_SECONDS)
+                    continue
                 try:
                     stream = await trio.open_tcp_stream(LOOPBACK, port)
                 except OSError:
@@ -93,6 +152,13 @@ class AdapterStart:
         ended = process.returncode is not None
         what = "ended before it listened" if ended else f"did not listen within {limit:g} s"
         raise LaunchFailed(f"the {self._adapter.name} adapter {what} on port {port}")
+
+    def _is_ready(self, debuggee: Debuggee, printed: int) -> bool:
+        """Whether it has said what it says when it may be connected to; `printed` came before it."""
+        if (awaited := self._adapter.ready_text) is None:
+            return True
+        entries = debuggee.session.output.read(printed, READY_ENTRIES).entries
+        return any(awaited in entry.output for entry in entries)
 
     def _remember_and(self, do: Callable[[str], None], text: str) -> None:
         self._remember(text)
@@ -109,10 +175,19 @@ class AdapterStart:
         `opening` is `launch` or `attach` with its arguments, `limit` seconds for each answer.
         Raises RelayError, or a group of them.
         """
-        await shake_hands(debuggee, opening, limit, self._awaits)
+        runs = opening[0] == "launch" and self._adapter.run_in_terminal
+        await shake_hands(debuggee, opening, limit, self._awaits, run_in_terminal=runs)
+        if debuggee.process is not None:  # it may have become what it was to start
+            debuggee.command_line = command_line(debuggee.pid) or debuggee.command_line
 
     def _awaits(self, what: str) -> None:
         self.awaited = what
+
+
+def _adopt(debuggee: Debuggee, process: GuardedProcess, plan: LaunchPlan) -> None:
+    """What it prints and how it ends is seen by ourselves."""
+    debuggee.speaks_through_adapter = False
+    debuggee.adopt(process, plan.stdin)
 
 
 def _require(adapter: StandardDebugger, env: Mapping[str, str]) -> None:

@@ -1,0 +1,127 @@
+"""Debuggers that speak DAP and that the relay knows by name: what config.json has to say of each.
+
+Knows executables and entries. Refuses to look for them (on_machine.py).
+Source: the documentation of each; what was tried is in docs/how-to/other-debuggers.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from relay.models.adapters import LAUNCH
+
+_LLDB_VERSIONS = range(30, 13, -1)
+_MASON = "~/.local/share/nvim/mason/bin"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One debugger: where it may be, and its entry without the executable."""
+
+    name: str
+    languages: tuple[str, ...]
+    executables: tuple[str, ...]
+    """Names in PATH or patterns of paths, the one to prefer first."""
+    arguments: tuple[str, ...] = ()
+    entry: Mapping[str, Any] = field(default_factory=dict)
+    version_words: tuple[str, ...] = ("--version",)
+    oldest: int = 0
+    """The first major version that speaks DAP."""
+    to_get: str = ""
+    """How it is had where it is not, in words."""
+    obstacle: str = ""
+    """Why the relay cannot use it, wherever it is."""
+
+    def entry_with(self, executable: str) -> dict[str, Any]:
+        """The entry of `adapters` for the executable at this path."""
+        return {
+            "command": [executable, *self.arguments],
+            **self.entry,
+            "languages": list(self.languages),
+        }
+
+
+RECIPES = (
+    Recipe(
+        "lldb",
+        ("C", "C++", "Rust"),
+        (
+            "lldb-dap",
+            *(f"lldb-dap-{number}" for number in _LLDB_VERSIONS),
+            "lldb-vscode",
+            *(f"lldb-vscode-{number}" for number in _LLDB_VERSIONS),
+        ),
+        entry={
+            # The relay starts the program, with its environment: so that is not said here, which
+            # is well, since each version takes it in another form.
+            "launch": {
+                **{name: text for name, text in LAUNCH.items() if name != "env"},
+                "runInTerminal": True,
+            },
+            "attach": {"pid": "{pid}"},
+            "run_in_terminal": True,
+        },
+        to_get="apt-get install lldb",
+    ),
+    Recipe(
+        "dlv",
+        ("Go",),
+        ("dlv", "~/go/bin/dlv"),
+        ("dap", "--listen=127.0.0.1:{port}"),
+        {
+            "transport": "tcp",
+            "launch": {"mode": "exec", **LAUNCH},
+            "attach": {"mode": "local", "processId": "{pid}"},
+            "attach_port": {"mode": "remote"},
+        },
+        ("version",),
+        to_get="apt-get install delve",
+    ),
+    Recipe(
+        "rdbg",
+        ("Ruby",),
+        ("rdbg", "rdbg3.[0-9]"),
+        ("--open", "--port", "{port}", "--", "{program}", "{args}"),
+        {
+            "transport": "tcp",
+            # A client that comes earlier is taken for a person, and is sent source text.
+            "ready_text": "wait for debugger connection",
+            "launch": {"localfs": True},
+            "attach_port": {"localfs": True},
+            "suffixes": [".rb"],
+            "exception_filters": {"raised": ["any"]},
+        },
+        to_get="apt-get install ruby, or gem install debug",
+    ),
+    Recipe(
+        "gdb",
+        ("C", "C++", "Rust", "Ada", "Fortran"),
+        ("gdb",),
+        ("-i", "dap"),
+        {"attach": {"pid": "{pid}"}},
+        oldest=14,
+        to_get="apt-get install gdb, from Debian 13 on",
+    ),
+    Recipe(
+        "codelldb",
+        ("C", "C++", "Rust"),
+        (
+            "codelldb",
+            f"{_MASON}/codelldb",
+            "~/.vscode/extensions/vadimcn.vscode-lldb-*/adapter/codelldb",
+        ),
+        ("--port", "{port}"),
+        {"transport": "tcp", "attach": {"pid": "{pid}"}},
+        to_get="get it from its releases, or as the extension CodeLLDB of VS Code",
+    ),
+    Recipe(
+        "js-debug",
+        ("JavaScript", "TypeScript"),
+        ("js-debug-adapter", f"{_MASON}/js-debug-adapter"),
+        obstacle="it opens a connection more for each process (startDebugging), "
+        "which the relay does not take up",
+    ),
+)
+"""All of them, in the order in which they are listed."""
