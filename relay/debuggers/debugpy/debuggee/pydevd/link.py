@@ -174,6 +174,8 @@ class Link:
         self._probe.report_captures()
         self._probe.report_trace()
         self._probe.report_calls()
+        # What dies after this finds a probe that has lost its names: it must not be called.
+        self.leave_program()
         writer = self.py_db.writer
         writer.do_kill_pydev_thread()
         writer.join(LAST_WORDS_SECONDS)
