@@ -370,3 +370,39 @@ async def test_a_forked_child_has_none_of_its_parents_data_breakpoints(
         assert change["location"]["line"] == code.line(mark)
     assert (await session.resume())["status"] == "terminated"
     assert await session.printed() == "child 0\n"
+
+
+async def test_a_column_of_sqlalchemy_is_watched_where_it_is_kept(api: Api, program: Write) -> None:
+    pytest.importorskip("sqlalchemy")
+    users = program("""
+        from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+        class Base(DeclarativeBase):
+            pass
+
+        class User(Base):
+            __tablename__ = "users"
+            id: Mapped[int] = mapped_column(primary_key=True)
+            name: Mapped[str]
+
+        user = User(id=1, name="ann")
+        user.id = 2  # @here
+        user.name = "bob"  # @write
+        done = True  # @done
+    """)
+    session = await api.session(project_root=str(users.path.parent))
+    for mark in ("here", "done"):
+        await session.breakpoint(users.text, users.line(mark))
+    await session.launch(users.text)
+    made = await session.post("/data-breakpoints", expression="user.name")
+    assert made["verified"], made
+    at = await session.resume()
+    assert at["stop_reason"] == "data_breakpoint"
+    assert (at["change"]["old"], at["change"]["new"]) == ("'ann'", "'bob'")
+    frames = (await session.get("/stacktrace"))["frames"]
+    assert users.line("write") in [
+        one["line"] for one in frames if one["source"]["path"] == users.text
+    ]
+    await session.resume()
+    history = await session.post("/history", expression="user.name")
+    assert [one["new"] for one in history["writes"]] == ["'bob'", "'ann'"]

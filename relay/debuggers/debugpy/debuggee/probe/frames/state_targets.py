@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         exact,
         is_heap_type,
         lookup,
+        module_of,
         mro_of,
         name_of,
         namespace_of,
@@ -204,8 +205,10 @@ def _attribute_target(owner: Any, name: str, frame: Any, text: str) -> StateTarg
     found, kept_by = _in_class(plan, name)
     if type(found) is types.MemberDescriptorType and is_heap_type(kept_by):
         return StateTarget("slot", owner, name, None, text)
-    _refuse_computed(found, f"{plan.name}.{name}")
     own = attempt(plan.dictionary.__get__, owner) if plan.dictionary is not None else None
+    if type(own) is dict and _is_kept_in_dict(found):
+        return StateTarget("item", own, name, None, text)
+    _refuse_computed(found, f"{plan.name}.{name}")
     if type(own) is not dict:
         raise _unwatchable(f"A {plan.name} keeps no attribute {name} that Python code can change")
     if name in own:
@@ -225,6 +228,14 @@ def _in_class(plan: Plan, name: str) -> tuple[Any, Any]:
         if name in namespace_of(cls):
             return namespace_of(cls)[name], cls
     return None, None
+
+
+def _is_kept_in_dict(found: Any) -> bool:
+    """Whether this descriptor, a column of SQLAlchemy's, keeps its value as an item of `__dict__`."""
+    return any(
+        name_of(cls) == "InstrumentedAttribute" and str(module_of(cls)).startswith("sqlalchemy.")
+        for cls in mro_of(type(found))
+    )
 
 
 def _refuse_computed(found: Any, name: str) -> None:
