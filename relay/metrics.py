@@ -67,6 +67,9 @@ class Metrics:
             lambda: Histogram(REQUEST_BUCKETS)
         )
         self.dap_seconds: defaultdict[str, Histogram] = defaultdict(lambda: Histogram(DAP_BUCKETS))
+        self.question_seconds: defaultdict[str, Histogram] = defaultdict(
+            lambda: Histogram(DAP_BUCKETS)
+        )
         self.tool_seconds: defaultdict[str, Histogram] = defaultdict(
             lambda: Histogram(REQUEST_BUCKETS)
         )
@@ -84,6 +87,10 @@ class Metrics:
     def note_dap(self, command: str, seconds: float) -> None:
         """One DAP request was answered, refused or given up."""
         self.dap_seconds[command].observe(seconds)
+
+    def note_question(self, name: str, seconds: float) -> None:
+        """One question to a program was answered, refused or given up; a DAP request carried it."""
+        self.question_seconds[name].observe(seconds)
 
     def note_tool(self, name: str, seconds: float) -> None:
         """One call of an agent's tool was answered, also with an error."""

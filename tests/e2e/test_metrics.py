@@ -70,10 +70,14 @@ async def test_sessions_stops_output_and_requests_are_counted(
     assert not any("sess_" in value for _, labels in found for _, value in labels)
 
     asked = value(found, "relay_dap_request_seconds_count", command="relayProbe")
+    assert value(found, "relay_question_seconds_count", question="evaluate") == 0
     await session.evaluate("1")
     await session.delete()
     later = await scrape(api, "/api/v1/metrics")
     assert value(later, "relay_dap_request_seconds_count", command="relayProbe") > asked
+    assert value(later, "relay_question_seconds_count", question="evaluate") == 1
+    assert value(later, "relay_question_seconds_bucket", question="evaluate", le="+Inf") == 1
+    assert 0 < value(later, "relay_question_seconds_sum", question="evaluate") < 30
     assert value(later, "relay_sessions", status="paused") == 0
     assert value(later, "relay_stops_total", reason="breakpoint") == 1
     assert (

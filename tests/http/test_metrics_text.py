@@ -39,6 +39,7 @@ async def test_every_metric_is_written_as_the_library_does(tmp_path: Path) -> No
         hub.metrics.stops['odd "\\\n reason'] += 2
         hub.metrics.note_dap("next", 0.0004)
         hub.metrics.note_tool("debug_run", 12)
+        hub.metrics.note_question("evaluate", 0.002)
         hub.metrics.note_dap("evaluate", 70.5)
         for method, status, seconds in (("GET", 200, 0.001), ("POST", 409, 1e-7), ("x", 404, 40)):
             hub.metrics.note_request(method, "/api/v1/x", status, seconds)

@@ -7,8 +7,11 @@ to know what any of them is for (see `inspector.py`). Source: contract, section 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+import trio
 
 from relay.actions import Action
 from relay.dap.lifecycle import Phase
@@ -57,7 +60,8 @@ class ProbeLink:
         self.used = self.used or at is not None
         stop = self._debuggee.session.stop
         try:
-            text = await self._put(do, number, at, timeout, arguments)
+            with self._timed(do):
+                text = await self._put(do, number, at, timeout, arguments)
             return self._checked(do, text, arguments)
         except DebuggerTimeout as error:
             raise await self._interrupt(number, do, error) from None
@@ -87,8 +91,18 @@ class ProbeLink:
         self, do: str, timeout: float | None, /, **arguments: Any
     ) -> dict[str, Any]:
         """A call that needs no stop, and ends none of its own: it is not interrupted."""
-        text = await self.evaluate(probe_calls.expression(do, **arguments), None, timeout)
+        with self._timed(do):
+            text = await self.evaluate(probe_calls.expression(do, **arguments), None, timeout)
         return self._checked(do, text, arguments)
+
+    @contextmanager
+    def _timed(self, do: str) -> Iterator[None]:
+        asked = trio.current_time()
+        try:
+            yield
+        finally:
+            metrics = self._debuggee.session.metrics
+            metrics.note_question(do, trio.current_time() - asked)
 
     async def evaluate(
         self, expression: str, frame: Frame | None, timeout: float | None = None

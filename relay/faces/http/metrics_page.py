@@ -88,6 +88,12 @@ def _families(hub: Hub) -> Iterator[Family]:
     )
     yield from _requests(metrics)
     yield _histogram(
+        "relay_question_seconds",
+        "Time that questions to Python programs took, which DAP requests carry",
+        ["question"],
+        {(name,): found for name, found in metrics.question_seconds.items()},
+    )
+    yield _histogram(
         "relay_tool_seconds",
         "Time that calls of agents' tools took",
         ["tool"],
