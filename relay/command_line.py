@@ -188,6 +188,12 @@ def cli() -> None:
     "that clients name; may be repeated.  [default: anywhere]",
 )
 @click.option(
+    "--requests-per-second",
+    type=float,
+    help="Requests that one client may send in a second over HTTP, and as many at once.  "
+    "[default: as many as it likes]",
+)
+@click.option(
     "--redact-pattern",
     "redact_patterns",
     multiple=True,

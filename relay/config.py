@@ -165,6 +165,13 @@ class Settings(BaseSettings):
         description="Directories below which scripts, sources, working directories and interpreters "
         "have to lie that clients name; none: anywhere",
     )
+    requests_per_second: float | None = Field(
+        None,
+        gt=0,
+        le=100_000,
+        description="Requests that one client may send in a second over HTTP, and as many at once; "
+        "null: as many as it likes",
+    )
     adapters: dict[Annotated[str, AfterValidator(_new_name)], ConfiguredAdapter] = Field(
         default_factory=dict,
         description="Debuggers for other languages, by the name that a session gives as `adapter`",

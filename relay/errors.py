@@ -74,6 +74,13 @@ class SessionLimitReached(RelayError):
     way_out = Action.END_A_SESSION
 
 
+class TooManyRequests(RelayError):
+    """The client has sent more requests than `requests_per_second` allows; this one did nothing."""
+
+    code, status = "TOO_MANY_REQUESTS", 429
+    way_out = "Wait for the seconds that retry_after_seconds says, then send it again"
+
+
 class SessionExpired(RelayError):
     """The session ended because nobody asked for it during its idle timeout."""
 

@@ -227,6 +227,7 @@ def settings(**changed: Any) -> Any:
             "uds": None,
             "token": None,
             "allowed_hosts": (),
+            "requests_per_second": None,
             **changed,
         }
     )

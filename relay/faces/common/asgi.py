@@ -49,6 +49,9 @@ _HEADERS = "relay.headers"
 OPEN_TO_ALL = "open_to_all"
 """An app with this attribute serves the same to everybody: below its path no token is asked for."""
 
+TAKES_TURNS = "takes_turns"
+"""An app with this attribute has requests that are too many wait for a while, and not refused."""
+
 ON_HANG_UP = "relay.on_hang_up"
 """In the scope: takes a function, to be called if the client leaves before its answer is there."""
 

@@ -34,6 +34,7 @@ from relay.faces.http import answers
 from relay.faces.http.body_limit import BODY_BYTES
 from relay.faces.http.gateway import Gateway
 from relay.faces.http.pages import page_views
+from relay.faces.http.rate_limit import RateLimit
 from relay.faces.http.security import Guard, SecuritySettings
 from relay.faces.http.table import Route
 from relay.faces.http.upstream.quart_connection import Connection
@@ -55,7 +56,9 @@ def make_app(
     `mounts` maps path prefixes (`/mcp`) to other ASGI apps behind the same guard and
     body limit; they see the path as the client sent it.
     """
-    return Gateway(make_api(hub, routes), Guard(settings), hub.metrics, mounts)
+    rate = settings.requests_per_second
+    limit = RateLimit(rate) if rate is not None else None
+    return Gateway(make_api(hub, routes), Guard(settings), hub.metrics, mounts, limit)
 
 
 def make_api(hub: HubLike, routes: Sequence[Route]) -> App:

@@ -41,6 +41,10 @@ class SecuritySettings(Protocol):
         """Bearer token that every request needs, or None."""
 
     @property
+    def requests_per_second(self) -> float | None:
+        """What one client may send, or None."""
+
+    @property
     def allowed_hosts(self) -> tuple[str, ...]:
         """Names accepted besides the loopback ones, with or without a port."""
 

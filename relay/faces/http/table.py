@@ -35,6 +35,7 @@ from relay.errors import (
     SessionExpired,
     SessionNotFound,
     ShuttingDown,
+    TooManyRequests,
     Unauthorized,
     UnsupportedMediaType,
 )
@@ -126,6 +127,7 @@ class Route:
             InvalidParameter,
             PayloadTooLarge,
             ShuttingDown,
+            TooManyRequests,
             Unauthorized,
         ]
         if signature.body is not None:

@@ -38,6 +38,9 @@ TABLES = {PATH: "default", f"{PATH}/v0": "v0"}
 class McpMount:
     """The ASGI app for everything below `/mcp`."""
 
+    # Its clients send one call after the other, and take a refusal for the end of the connection.
+    takes_turns = True
+
     def __init__(self, hub: HubLike, nursery: trio.Nursery, ending: trio.Event) -> None:
         self._hub = hub
         self._nursery = nursery

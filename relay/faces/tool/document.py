@@ -24,6 +24,7 @@ from relay.errors import (
     SessionExpired,
     SessionNotFound,
     ShuttingDown,
+    TooManyRequests,
     Unauthorized,
     UnsupportedMediaType,
 )
@@ -38,6 +39,7 @@ _ANYWHERE: tuple[type[RelayError], ...] = (
     InternalError,
     InvalidParameter,
     ShuttingDown,
+    TooManyRequests,
     Unauthorized,
 )
 _WITH_BODY: tuple[type[RelayError], ...] = (InvalidRequest, UnsupportedMediaType, PayloadTooLarge)
