@@ -10,7 +10,7 @@ from pathlib import Path
 import debugpy
 import pytest
 
-from relay.debuggers.debugpy.debuggee.probe.stops import resumes
+from relay.debuggers.debugpy.debuggee.probe.stops import own_stops, resumes
 from relay.debuggers.debugpy.debuggee.probe.values import references
 
 VENDORED = Path(debugpy.__file__).parent / "_vendored" / "pydevd"
@@ -32,8 +32,8 @@ OVERTAKEN = ["stop A", "continue", "stop C", "leave A", "continue", "leave C"]
 TWO_AT_ONCE = ["request", "stop A", "stop B", "continue", "leave A", "leave B", "continue"]
 
 SCRIPT = """
-import json, sys
-vendored, probe, mended, acts = json.loads(sys.argv[1])
+import json, sys, types
+vendored, parts, mended, acts = json.loads(sys.argv[1])
 sys.path.insert(0, vendored)
 import pydevd
 
@@ -56,7 +56,8 @@ debugger = Debugger()
 behavior = pydevd.ThreadsSuspendedSingleNotification(debugger)
 if mended:
     names = {"__name__": "probe"}
-    exec(compile(open(probe).read(), probe, "exec"), names)
+    for part in parts:
+        exec(compile(open(part).read(), part, "exec"), names)
     behavior.__class__ = names["_prompt_notification"](type(behavior))
 for act in acts:
     verb, _, thread = act.partition(" ")
@@ -64,9 +65,9 @@ for act in acts:
         behavior.increment_suspend_time()
     if verb in ("stop", "join"):
         reason = pydevd.CMD_SET_BREAK if verb == "stop" else pydevd.CMD_THREAD_SUSPEND
-        behavior.on_thread_suspend(thread, None, reason)
+        behavior.on_thread_suspend(thread, types.SimpleNamespace(ident=thread), reason)
     elif verb == "leave":
-        behavior.on_thread_resume(thread, None)
+        behavior.on_thread_resume(thread, types.SimpleNamespace(ident=thread))
     elif verb == "continue":
         behavior.add_on_resumed_callback(lambda: told.append("answered"))
 print(json.dumps(told))
@@ -74,7 +75,8 @@ print(json.dumps(told))
 
 
 def told(acts: list[str], *, patched: bool = True) -> list[str]:
-    work = json.dumps([str(VENDORED), resumes.__file__, patched, acts])
+    parts = [own_stops.__file__, resumes.__file__]
+    work = json.dumps([str(VENDORED), parts, patched, acts])
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, work], capture_output=True, text=True, check=True
     )

@@ -65,3 +65,45 @@ async def test_a_stop_that_is_over_at_once_is_no_answer(
             await trio.testing.wait_all_tasks_blocked()
             assert nursery.child_tasks, "it has answered with a program that runs"
             session.program_events.stopped(stop)
+
+
+THREADS, PASSES = 4, 4
+
+MEETING = f"""
+    import threading
+
+    begin = threading.Barrier({THREADS})
+
+    def work():
+        begin.wait()
+        for number in range({PASSES}):
+            turn = number  # @turn
+
+    threads = [threading.Thread(target=work) for _ in range({THREADS})]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+@pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])
+@pytest.mark.parametrize("verb", ["continue", "step-over"])
+async def test_each_hit_that_is_counted_is_a_stop_that_is_shown(
+    api: Api, program: Callable[..., Program], mode: str, verb: str
+) -> None:
+    """A resume for the stop of one thread does not sweep away that of another."""
+    meeting = program(MEETING)
+    session = await api.session()
+    await session.breakpoint(meeting.text, meeting.line("turn"))
+    at = await session.launch(meeting.text, launch_mode=mode)
+    stops = 0
+    while at["status"] == "paused":
+        assert at["stop_reason"] in {"breakpoint", "step"}, at
+        stops += at["stop_reason"] == "breakpoint"
+        assert (await session.evaluate("6 * 7"))["result"] == "42"
+        at = await session.post("/continue" if stops % 2 else f"/{verb}", wait=30)
+    assert at["status"] == "terminated"
+    [placed] = (await session.get("/breakpoints"))["breakpoints"]
+    assert placed["hit_count"] == stops
+    assert stops >= PASSES

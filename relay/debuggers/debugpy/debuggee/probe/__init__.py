@@ -65,6 +65,7 @@ PARTS = (
     "stops/steps",
     "stops/direct_questions",
     "hooks/idle_events",
+    "stops/own_stops",
     "stops/resumes",
     "stops/captures",
     "frames/statement_visits",

@@ -115,6 +115,7 @@ class Link:
         self.py_db.enable_tracing()  # on some versions this itself runs `uname`
         reported = self._probe.limitations()
         self._probe.patch_program()
+        self._probe.apply_patch("own stops", self._probe.keep_own_stops)
         if self._probe.limitations() != reported:
             self._probe.report_debugger()
         self._probe.watch_stdin()

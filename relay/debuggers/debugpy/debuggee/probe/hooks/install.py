@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import patch_breakpoints
     from relay.debuggers.debugpy.debuggee.probe.stops.entry_stop import patch_entry
+    from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import keep_own_stops
     from relay.debuggers.debugpy.debuggee.probe.stops.resumes import patch_resumes
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import patch_steps
     from relay.debuggers.debugpy.debuggee.probe.stops.stop_places import announce_stops
@@ -46,6 +47,7 @@ def install() -> dict[str, Any]:
     patch_program()
     apply_patch("tracing", trace_as_needed)
     apply_patch("entry", patch_entry)
+    apply_patch("own stops", keep_own_stops)
     report_debugger()
     return {}
 

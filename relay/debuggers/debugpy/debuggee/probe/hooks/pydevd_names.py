@@ -144,6 +144,19 @@ NEEDS = (
         },
     ),
     Need(
+        "own stops",
+        False,
+        "where threads meet breakpoints together, a stop may be over before anybody has seen it",
+        {
+            "_pydevd_bundle.pydevd_thread_lifecycle": "internal_run_thread",
+            "_pydevd_bundle.pydevd_api": "internal_step_in_thread internal_smart_step_into",
+            _API: "request_resume_thread",
+            _PYDB: "set_suspend multi_threads_single_notification",
+            "pydevd:ThreadsSuspendedSingleNotification": "_pause_requested _next_request_time"
+            " _suspend_time_request send_suspend_notification _py_db",
+        },
+    ),
+    Need(
         "quick breakpoints",
         False,
         "setting many breakpoints takes seconds",

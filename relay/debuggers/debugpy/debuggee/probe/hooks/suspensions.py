@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.process.guard import Interrupted
+    from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import forget_own_stop
 
 _OVER = 108  # pydevd's number of a step over: what a stop of ours looks like
 _ORDER = (
@@ -64,6 +65,7 @@ def _suspended(wait: Any, thread: Any, frame: Any, event: Any, *more: Any, **nam
     for name in _ORDER:
         hook = _before.get(name)
         if hook is not None and _call(hook, thread, frame, event) is False:
+            forget_own_stop(thread)
             return None
     result = wait(thread, frame, event, *more, **named)
     for name in reversed(_ORDER):

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
         give_up_entry,
         is_entry_sought,
     )
+    from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import (
+        forget_own_stops,
+        note_own_stop,
+    )
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import SUSPENDED
 
 _SUSPEND_ARGUMENT = 4  # of pydevd.settrace, where it is not named
@@ -137,6 +141,7 @@ def trace_data(listener: Any) -> bool:
 def forget_tracing() -> None:
     """In a forked child: its debugger, if it gets one, begins anew."""
     give_up_entry()
+    forget_own_stops()
     tracing_state.has_begun = tracing_state.is_on = False
     tracing_state.requests, tracing_state.holder, tracing_state.data = 0, None, None
     tracing_state.lock = threading.RLock()
@@ -352,6 +357,7 @@ def _on_breakpoints_changed(changed: Any, py_db: Any, removed: bool = False) -> 
 def _set_suspend(set_suspend: Any, py_db: Any, *arguments: Any, **named: Any) -> None:
     give_up_entry()
     with _requested(py_db):
+        note_own_stop(*arguments, **named)
         set_suspend(py_db, *arguments, **named)
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import new_hits
     from relay.debuggers.debugpy.debuggee.probe.stops.captures import report_captures
     from relay.debuggers.debugpy.debuggee.probe.stops.entry_stop import give_up_entry
+    from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import forget_own_stops
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import stop_watching
     from relay.debuggers.debugpy.debuggee.probe.trace.traces import forget_trace, report_trace
     from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import (
@@ -93,6 +94,7 @@ def leave_program() -> None:
     for forget in (forget_calls, forget_trace, forget_data_breakpoints, forget_writes):
         attempt(forget)
     attempt(give_up_entry)
+    attempt(forget_own_stops)
     attempt(stop_watching)
 
 

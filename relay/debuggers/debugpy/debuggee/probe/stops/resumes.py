@@ -26,9 +26,18 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import apply_patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
-    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import trace_less
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import trace_less, tracing_state
     from relay.debuggers.debugpy.debuggee.probe.process.ending import presence
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import (
+        begin_resume,
+        count_announced,
+        forget_own_stop,
+        is_overrun,
+        is_stop_looked_at,
+        note_client_resumes,
+        own_stop_of,
+    )
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import pydevd_thread
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import (
         SUSPENDED,
@@ -76,9 +85,11 @@ def _look_before_waiting() -> None:
         looks_first = True
 
         def wait(self, timeout: float | None = None) -> bool:
-            state = getattr(pydevd_thread(), "additional_info", None)
+            thread = pydevd_thread()
+            state = getattr(thread, "additional_info", None)
             if state is not None and state.pydev_state != SUSPENDED:
                 return True
+            _announce_in_turn(thread)
             return bool(stock.wait(self, timeout))
 
     events.default_factory = Event
@@ -86,14 +97,29 @@ def _look_before_waiting() -> None:
         event.__class__ = Event
 
 
+def _announce_in_turn(thread: Any) -> None:
+    """This thread stands. If that is for a stop of its own which nobody knows of yet, and no other
+    is looked at any more, it is announced."""
+    stop = None if thread is None else own_stop_of(thread)
+    if stop is None or stop.number or is_stop_looked_at():
+        return
+    thread_id = sys.modules["pydevd"].get_current_thread_id(thread)
+    behavior = debugger()._threads_suspended_single_notification
+    behavior.on_thread_suspend(thread_id, thread, stop.reason)
+
+
 def _expire_and_go(go: Any, api: Any, *arguments: Any, **named: Any) -> Any:
     attempt(references.expire)
+    note_client_resumes()
     return go(api, *arguments, **named)
 
 
 def _resume_and_wake(resume: Any, api: Any, thread_id: str) -> None:
     attempt(references.expire)
-    resume(api, thread_id)
+    with tracing_state.lock:
+        note_client_resumes()
+        begin_resume()
+        resume(api, thread_id)
     for _, thread in pydevd_threads():
         attempt(wake_thread, thread)
     attempt(trace_less)
@@ -121,17 +147,47 @@ def _prompt_notification(stock: Any) -> Any:
                 self._last_resume_notification_time = self._last_suspend_notification_time - 1
                 stop_of.update(dict.fromkeys(waiting, self._last_suspend_notification_time))
 
+        def send_suspend_notification(self: Any, thread_id: str, thread: Any, reason: int) -> None:
+            count_announced(own_stop_of(thread))
+            stock.send_suspend_notification(self, thread_id, thread, reason)
+
+        def send_resume_notification(self: Any, thread_id: str) -> None:
+            note_client_resumes()
+            stock.send_resume_notification(self, thread_id)
+
         def on_thread_suspend(self: Any, thread_id: str, thread: Any, stop_reason: int) -> None:
+            stop = own_stop_of(thread)
+            while stop is not None and is_overrun(stop):
+                self._py_db().set_suspend(thread, stop.reason)  # the others, once more
+                if own_stop_of(thread) is stop:
+                    break
+                stop = own_stop_of(thread)
             with self._lock:
+                if stop is not None and is_stop_looked_at():  # announced when that is over
+                    self._suspended_thread_id_to_thread[thread_id] = thread
+                    stop_of[thread_id] = self._last_suspend_notification_time
+                    return
                 late = self._last_resume_notification_time < self._last_suspend_notification_time
                 if late and self._callbacks:  # free to go, though none has yet: said ahead of this
                     self._last_resume_notification_time = self._last_suspend_notification_time
                     self.send_resume_notification(thread_id)
+                if stop is not None:
+                    self._announce(thread_id, thread, stop.reason)
+                    return
             stock.on_thread_suspend(self, thread_id, thread, stop_reason)
             with self._lock:
                 stop_of[thread_id] = self._last_suspend_notification_time
 
+        def _announce(self: Any, thread_id: str, thread: Any, reason: int) -> None:
+            self._pause_requested = False
+            self._suspended_thread_id_to_thread[thread_id] = thread
+            self._suspend_time_request = self._next_request_time()
+            self._last_suspend_notification_time = self._suspend_time_request
+            stop_of[thread_id] = self._last_suspend_notification_time
+            self.send_suspend_notification(thread_id, thread, reason)
+
         def on_thread_resume(self: Any, thread_id: str, thread: Any) -> None:
+            forget_own_stop(thread)
             with self._lock:
                 self._suspended_thread_id_to_thread.pop(thread_id, None)
                 stop = stop_of.pop(thread_id, -1)

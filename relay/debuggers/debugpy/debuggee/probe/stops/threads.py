@@ -24,8 +24,13 @@ if TYPE_CHECKING:
         is_debugger_file,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
-    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import trace_less
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import trace_less, tracing_state
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import (
+        begin_resume,
+        is_unseen,
+        note_client_resumes,
+    )
     from relay.debuggers.debugpy.debuggee.probe.values.references import references
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
@@ -104,14 +109,18 @@ def _described(frame: Any) -> dict[str, Any]:
 def resume_thread(thread: int, step: str | None = None) -> dict[str, Any]:
     """Let one thread run, or step it; the others stay. Says what `state` it had.
 
-    Only a thread that stands can be stepped; one that is held is let run on.
+    Only a thread that stands can be stepped; one that is held is let run on. One that is at a stop
+    that nobody has seen shows that first.
     """
     require_purpose("threads")
     found = _thread_of(thread)
     if found is None:
         return {"state": "gone"}
     state = state_of(found)
-    if state == "standing" or (state == "held" and step is None):
+    note_client_resumes()
+    if is_unseen(found):
+        wake_thread(found)
+    elif state == "standing" or (state == "held" and step is None):
         command = -1 if step is None else _STEPS[step]
         info = found.additional_info
         info.pydev_original_step_cmd = info.pydev_step_cmd = command
@@ -131,7 +140,10 @@ def resume_all() -> dict[str, Any]:
     """
     attempt(references.expire)
     lifecycle: Any = sys.modules["_pydevd_bundle.pydevd_thread_lifecycle"]
-    lifecycle.resume_threads("*")
+    with tracing_state.lock:
+        note_client_resumes()
+        begin_resume()
+        lifecycle.resume_threads("*")
     for _, thread in pydevd_threads():
         attempt(wake_thread, thread)
     attempt(trace_less)
