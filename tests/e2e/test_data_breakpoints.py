@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -390,19 +391,14 @@ async def test_a_column_of_sqlalchemy_is_watched_where_it_is_kept(api: Api, prog
         user.name = "bob"  # @write
         done = True  # @done
     """)
-    session = await api.session(project_root=str(users.path.parent))
-    for mark in ("here", "done"):
-        await session.breakpoint(users.text, users.line(mark))
-    await session.launch(users.text)
-    made = await session.post("/data-breakpoints", expression="user.name")
-    assert made["verified"], made
+    session = await paused(api, users, "here", sys.executable)
+    await session.post("/data-breakpoints", expression="user.name")
     at = await session.resume()
     assert at["stop_reason"] == "data_breakpoint"
     assert (at["change"]["old"], at["change"]["new"]) == ("'ann'", "'bob'")
     frames = (await session.get("/stacktrace"))["frames"]
-    assert users.line("write") in [
-        one["line"] for one in frames if one["source"]["path"] == users.text
-    ]
-    await session.resume()
-    history = await session.post("/history", expression="user.name")
+    assert users.line("write") in [f["line"] for f in frames if f["source"]["path"] == users.text]
+
+    again = await paused(api, users, "done", sys.executable)
+    history = await again.post("/history", expression="user.name")
     assert [one["new"] for one in history["writes"]] == ["'bob'", "'ann'"]
