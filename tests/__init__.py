@@ -31,4 +31,5 @@ programs          programs whose lines are found by marks
 project_copy      a copy of the project, to be changed
 relays            settings and patience of the relays that tests start
 sources           the relay's files, for the tests that read them
+virtual_environments      interpreters with packages of their own
 """

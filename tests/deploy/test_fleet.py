@@ -10,8 +10,10 @@ from typing import Any
 import httpx
 import trio
 
-from tests.deploy.fleet import IDS, SECONDS, Fleet, needs_haproxy, running_fleet
-from tests.mcp.client import ACCEPTS, INITIALIZE
+from relay.faces.mcp.resources import address_of
+from tests.deploy.fleet import IDS, SECONDS, TOKEN, Fleet, needs_haproxy, running_fleet
+from tests.mcp.client import ACCEPTS, INITIALIZE, MODERN, over_http
+from tests.mcp.wire import ALONE, mirrored, request
 from tests.programs import Program
 
 pytestmark = needs_haproxy
@@ -107,11 +109,32 @@ async def test_sessions_find_their_relay_through_reloads_and_a_death(
             while len(mcp_sessions) < len(IDS):
                 mcp_session = await opened_mcp(client)
                 mcp_sessions[mcp_session.partition("-")[0]] = mcp_session
+        await agents_reach_the_session_that_they_name(fleet, sessions, main)
         await long_polls_and_streams_outlive_a_reload(fleet, client, paths)
         for mcp_session in mcp_sessions.values():
             assert "debug_run" in await tools(client, mcp_session)
         await mcp_by_the_debug_session(client, sessions["r2"])
         await a_dead_relay_takes_its_own_sessions_only(fleet, client, sessions, mcp_sessions)
+
+
+async def agents_reach_the_session_that_they_name(
+    fleet: Fleet, sessions: dict[str, str], main: Program
+) -> None:
+    """By a client without a session of MCP, whose every request goes where it belongs."""
+    url, token = f"{fleet.url}/mcp", f"Bearer {TOKEN}"
+    async with over_http(url, MODERN, Authorization=token) as agent:
+        assert agent.mcp.protocol_version == ALONE
+        assert "Always give `session`" in (agent.mcp.instructions or "")
+        place = f"main.py:{main.line('add')}"
+        started = await agent.call("debug_run", script="main.py", breakpoints=[place])
+        own = started.split()[1]
+        await fleet.reload()
+        for session_id in [own, *sessions.values()]:
+            value = await agent.call("debug_eval", session=session_id, expression="number")
+            assert value == "int: 0"
+            found = await agent.mcp.read_resource(address_of(session_id, "report"))
+            assert place in found.contents[0].model_dump()["text"]
+        assert "ended" in await agent.call("debug_end", session=own)
 
 
 async def long_polls_and_streams_outlive_a_reload(
@@ -156,6 +179,9 @@ async def a_dead_relay_takes_its_own_sessions_only(
     assert gone.status_code == 503
     error = gone.json()["error"]
     assert error["code"] == "RELAY_UNREACHABLE"
+    call = request(1, ALONE, "tools/call", name="debug_end", arguments={"session": sessions["r1"]})
+    headers = {**ACCEPTS, "MCP-Protocol-Version": ALONE, **mirrored(call)}
+    assert (await client.post("/mcp", json=call, headers=headers)).status_code == 503
     assert "create a new one" in error["details"]["suggestion"]
     for name in ("r0", "r2"):
         assert data(await client.get(f"/api/v1/sessions/{sessions[name]}"))

@@ -8,7 +8,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from mcp import ClientSession, StdioServerParameters, types
+import httpx2
+import mcp
+from mcp import StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -29,23 +31,31 @@ INITIALIZE = {
 ACCEPTS = {"Accept": "application/json, text/event-stream"}
 
 
-class Client:
-    """An initialized MCP session with a relay."""
+SECONDS = 60
 
-    def __init__(self, session: ClientSession, told: types.InitializeResult) -> None:
-        self.session = session
-        self.told = told
+LEGACY = "legacy"
+"""The mode of a client that opens a session of MCP by `initialize`, as all did until 2025-11-25."""
+
+MODERN = "auto"
+"""That of one whose requests stand alone, if the server knows that: as since 2026-07-28."""
+
+
+class Client:
+    """A client that is connected to a relay."""
+
+    def __init__(self, client: mcp.Client) -> None:
+        self.mcp = client
 
     async def call(self, name: str, **arguments: Any) -> str:
         """The text of a success."""
-        result = await self.session.call_tool(name, arguments)
-        assert not result.isError, text_of(result)
+        result = await self.mcp.call_tool(name, arguments)
+        assert not result.is_error, text_of(result)
         return text_of(result)
 
     async def refused(self, name: str, **arguments: Any) -> str:
         """The text of an error of the tool, which names a way out."""
-        result = await self.session.call_tool(name, arguments)
-        assert result.isError, text_of(result)
+        result = await self.mcp.call_tool(name, arguments)
+        assert result.is_error, text_of(result)
         assert "\nsuggestion: " in text_of(result)
         return text_of(result)
 
@@ -58,22 +68,22 @@ def text_of(result: types.CallToolResult) -> str:
 
 @asynccontextmanager
 async def over_stdio(
-    folder: Path, *options: str, log: TextIO = sys.stderr
+    folder: Path, *options: str, mode: str = MODERN, log: TextIO = sys.stderr
 ) -> AsyncIterator[Client]:
     """`relay mcp` as a process of its own, started in `folder`; it logs to `log`."""
     command = ["-m", "relay", "mcp", *options]
     server = StdioServerParameters(
         command=sys.executable, args=command, cwd=folder, env=environment(folder / "state")
     )
-    async with stdio_client(server, log) as (read, write), ClientSession(read, write) as session:
-        yield Client(session, await session.initialize())
+    async with mcp.Client(stdio_client(server, log), mode=mode) as client:
+        yield Client(client)
 
 
 @asynccontextmanager
-async def over_http(url: str) -> AsyncIterator[Client]:
-    """An MCP session at `url`, such as http://127.0.0.1:5679/mcp."""
+async def over_http(url: str, mode: str = MODERN, **headers: str) -> AsyncIterator[Client]:
+    """A client of `url`, such as http://127.0.0.1:5679/mcp."""
     async with (
-        streamable_http_client(url) as (read, write, _),
-        ClientSession(read, write) as session,
+        httpx2.AsyncClient(headers=headers, timeout=SECONDS, trust_env=False) as http_client,
+        mcp.Client(streamable_http_client(url, http_client=http_client), mode=mode) as client,
     ):
-        yield Client(session, await session.initialize())
+        yield Client(client)

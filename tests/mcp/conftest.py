@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from tests.e2e.conftest import api, program, settings
+from tests.virtual_environments import environments
 
-__all__ = ["api", "program", "settings"]
+__all__ = ["api", "environments", "program", "settings"]

@@ -8,13 +8,13 @@ from collections.abc import Callable
 import httpx
 import pytest
 import trio
-from mcp import McpError, types
 
 from relay import Settings
 from tests.e2e.api import Api
 from tests.e2e.conftest import running_relay
 from tests.e2e.test_attach import LOOP, free_port, lives_on, target
-from tests.mcp.client import ACCEPTS, INITIALIZE, over_http
+from tests.mcp.client import ACCEPTS, INITIALIZE, LEGACY, MODERN, over_http
+from tests.mcp.wire import ALONE, Message, request
 from tests.programs import Program
 
 COUNT = """
@@ -37,12 +37,14 @@ def root(api: Api) -> str:
     return str(api.client.base_url).partition("/api")[0]
 
 
+@pytest.mark.parametrize("generation", [LEGACY, MODERN])
 async def test_mcp_and_the_api_drive_the_same_session(
-    api: Api, program: Callable[..., Program]
+    generation: str, api: Api, program: Callable[..., Program]
 ) -> None:
     count = program(COUNT)
     with trio.fail_after(DEADLINE):
-        async with over_http(f"{root(api)}/mcp") as client, over_http(f"{root(api)}/mcp") as other:
+        url = f"{root(api)}/mcp"
+        async with over_http(url, generation) as client, over_http(url) as other:
             place = f"main.py:{count.line('add')}:number == 2"
             text = await client.call("debug_run", script="main.py", breakpoints=[place])
             assert "number = 2" in text
@@ -56,10 +58,7 @@ async def test_mcp_and_the_api_drive_the_same_session(
 
             async def call() -> None:
                 arguments = {"wait": 300}
-                with pytest.raises(McpError, match="cancelled"):
-                    await client.session.call_tool(
-                        "debug_continue", arguments, progress_callback=told
-                    )
+                await client.mcp.call_tool("debug_continue", arguments, progress_callback=told)
 
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(call)
@@ -67,9 +66,7 @@ async def test_mcp_and_the_api_drive_the_same_session(
                 # Progress may be shown ahead of the resume.
                 path = f"/sessions/{shown['session_id']}/events"
                 assert (await api.get(path, types="continued", timeout=30))["events"]
-                params = types.CancelledNotificationParams(requestId=client.session._request_id - 1)
-                cancelled = types.CancelledNotification(params=params)
-                await client.session.send_notification(types.ClientNotification(cancelled))
+                nursery.cancel_scope.cancel()
             assert "pause" in await other.call("debug_continue", action="pause")
             await api.post(f"/sessions/{shown['session_id']}/evaluate", expression="total = 4")
             assert "exit code 0" in await client.call("debug_continue")
@@ -102,7 +99,7 @@ async def test_the_run_to_breakpoint_calls_are_tools_of_their_own_table(
     count = program(COUNT)
     with trio.fail_after(DEADLINE):
         async with over_http(f"{root(api)}/mcp/v0") as client:
-            tools = (await client.session.list_tools()).tools
+            tools = (await client.mcp.list_tools()).tools
             assert [tool.name.removeprefix("sessions_") for tool in tools] == [
                 "create",
                 "breakpoint",
@@ -132,19 +129,25 @@ async def test_a_body_that_is_no_json_is_the_clients_mistake(api: Api, body: byt
     assert answer.json()["error"]["code"] == -32700
 
 
+ALONE_HEADERS = {"MCP-Protocol-Version": ALONE, "Mcp-Method": "tools/list"}
+
+
+@pytest.mark.parametrize(
+    ("first", "extra"),
+    [(INITIALIZE, {}), (request(1, ALONE, "tools/list"), ALONE_HEADERS)],
+    ids=["session", "alone"],
+)
 async def test_mcp_is_guarded_as_the_api_is(
-    settings: Settings,
+    first: Message, extra: dict[str, str], settings: Settings
 ) -> None:
     with trio.fail_after(DEADLINE):
         guarded = settings.model_copy(update={"token": "let-me-in-please"})
         async with running_relay(guarded) as api, httpx.AsyncClient(trust_env=False) as client:
             url = f"{root(api)}/mcp"
-            token = {**ACCEPTS, "Authorization": "Bearer let-me-in-please"}
+            token = {**ACCEPTS, **extra, "Authorization": "Bearer let-me-in-please"}
 
             async def status(path: str = "", **headers: str) -> int:
-                answer = await client.post(
-                    url + path, json=INITIALIZE, headers={**token, **headers}
-                )
+                answer = await client.post(url + path, json=first, headers={**token, **headers})
                 if answer.status_code >= 400:
                     assert answer.json()["error"]["details"]["suggestion"]
                 return answer.status_code

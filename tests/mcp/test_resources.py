@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 import trio
-from mcp import McpError
+from mcp import MCPError
 from mcp.types import TextContent, TextResourceContents
-from pydantic import AnyUrl
 
 from relay.errors import InvalidRequest
 from relay.faces.mcp.prompts import PROMPTS, text_of
@@ -31,10 +30,10 @@ SOURCE = """
 
 
 async def text_at(client: Client, session: str, kind: str) -> str:
-    found = await client.session.read_resource(AnyUrl(address_of(session, kind)))
+    found = await client.mcp.read_resource(address_of(session, kind))
     (content,) = found.contents
     assert isinstance(content, TextResourceContents)
-    assert content.mimeType == "text/plain"
+    assert content.mime_type == "text/plain"
     return content.text
 
 
@@ -44,15 +43,15 @@ async def test_a_session_has_a_report_and_an_output(
     main = program(SOURCE)
     with trio.fail_after(DEADLINE):
         async with over_stdio(tmp_path) as client:
-            assert (await client.session.list_resources()).resources == []
+            assert (await client.mcp.list_resources()).resources == []
             started = await client.call(
                 "debug_run", script="main.py", breakpoints=[f"main.py:{main.line('here')}"]
             )
             session = started.split()[1]
-            listed = (await client.session.list_resources()).resources
-            assert [str(one.uri) for one in listed] == [address_of(session, k) for k in KINDS]
-            templates = (await client.session.list_resource_templates()).resourceTemplates
-            assert [one.uriTemplate for one in templates] == [
+            listed = (await client.mcp.list_resources()).resources
+            assert [one.uri for one in listed] == [address_of(session, k) for k in KINDS]
+            templates = (await client.mcp.list_resource_templates()).resource_templates
+            assert [one.uri_template for one in templates] == [
                 address_of("{session}", kind) for kind in KINDS
             ]
             report = await text_at(client, session, "report")
@@ -63,7 +62,7 @@ async def test_a_session_has_a_report_and_an_output(
             assert output.endswith("last line")
             assert len(output) <= OUTPUT_CHARS
             await client.call("debug_end")
-            assert (await client.session.list_resources()).resources == []
+            assert (await client.mcp.list_resources()).resources == []
 
 
 @pytest.mark.parametrize(
@@ -77,9 +76,9 @@ async def test_a_session_has_a_report_and_an_output(
 async def test_what_is_not_there_is_refused(address: str, words: str, tmp_path: Path) -> None:
     with trio.fail_after(DEADLINE):
         async with over_stdio(tmp_path) as client:
-            with pytest.raises(McpError) as refused:
-                await client.session.read_resource(AnyUrl(address))
-            assert refused.value.error.code == -32002
+            with pytest.raises(MCPError) as refused:
+                await client.mcp.read_resource(address)
+            assert refused.value.error.code == -32602
             assert words in refused.value.error.message
             assert "\nsuggestion: debug_sessions" in refused.value.error.message
             assert "no sessions" in await client.call("debug_sessions")  # the connection lives
@@ -88,25 +87,25 @@ async def test_what_is_not_there_is_refused(address: str, words: str, tmp_path: 
 async def test_prompts_are_tasks_with_their_arguments(tmp_path: Path) -> None:
     with trio.fail_after(DEADLINE):
         async with over_stdio(tmp_path) as client:
-            listed = (await client.session.list_prompts()).prompts
+            listed = (await client.mcp.list_prompts()).prompts
             assert [prompt.name for prompt in listed] == list(PROMPTS)
             asked = {"test": "tests/test_cart.py::test_total[{pid}]"}
-            got = await client.session.get_prompt("failing-test", asked)
+            got = await client.mcp.get_prompt("failing-test", asked)
             (message,) = got.messages
             assert isinstance(message.content, TextContent)
             assert asked["test"] in message.content.text
-            with pytest.raises(McpError, match="place, expression: required") as refused:
-                await client.session.get_prompt("wrong-value", {"script": "app.py", "place": " "})
+            with pytest.raises(MCPError, match="place, expression: required") as refused:
+                await client.mcp.get_prompt("wrong-value", {"script": "app.py", "place": " "})
             assert refused.value.error.code == -32602
-            with pytest.raises(McpError, match="did you mean 'hang'"):
-                await client.session.get_prompt("hangs")
+            with pytest.raises(MCPError, match="did you mean 'hang'"):
+                await client.mcp.get_prompt("hangs")
 
 
 async def test_the_other_table_of_tools_has_neither(tmp_path: Path) -> None:
     with trio.fail_after(DEADLINE):
         async with over_stdio(tmp_path, "--tools", "v0") as client:
-            assert client.told.capabilities.resources is None
-            assert client.told.capabilities.prompts is None
+            assert client.mcp.server_capabilities.resources is None
+            assert client.mcp.server_capabilities.prompts is None
 
 
 def test_prompts_name_tools_and_arguments_that_exist() -> None:

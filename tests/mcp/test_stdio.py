@@ -6,20 +6,17 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
-from mcp import McpError, types
 
 from relay.faces.mcp.stdio import LINE_BYTES
 from relay.faces.mcp.tools import TOOLS
-from tests.mcp.client import Client, over_stdio
+from tests.mcp.client import LEGACY, MODERN, Client, over_stdio
+from tests.mcp.wire import Lines, relay_mcp
 from tests.programs import Program
 
 SHOP = """
@@ -48,12 +45,13 @@ LOOP = """
 DEADLINE = 60
 
 
+@pytest.mark.parametrize("generation", [LEGACY, MODERN])
 async def test_an_agent_finds_a_bug_in_a_few_calls(
-    program: Callable[..., Program], tmp_path: Path
+    generation: str, program: Callable[..., Program], tmp_path: Path
 ) -> None:
     shop = program(SHOP, "shop.py")
     with trio.fail_after(DEADLINE):
-        async with over_stdio(tmp_path) as client:
+        async with over_stdio(tmp_path, mode=generation) as client:
             await _sees_the_tools(client)
             await _runs_to_a_breakpoint(client, shop)
             await _steps_and_looks(client, shop)
@@ -64,9 +62,10 @@ async def test_an_agent_finds_a_bug_in_a_few_calls(
 
 
 async def _sees_the_tools(client: Client) -> None:
-    assert client.told.serverInfo.name == "debug-relay"
-    assert "debug_run" in (client.told.instructions or "")
-    listed = await client.session.list_tools()
+    assert client.mcp.server_info is not None
+    assert client.mcp.server_info.name == "debug-relay"
+    assert "debug_run" in (client.mcp.instructions or "")
+    listed = await client.mcp.list_tools()
     assert [tool.name for tool in listed.tools] == [tool.name for tool in TOOLS]
     assert len(listed.tools) <= 10
     assert len(listed.model_dump_json(by_alias=True, exclude_none=True).encode()) <= 4500
@@ -203,16 +202,12 @@ async def _cancels_a_wait(client: Client) -> None:
 
     async def call() -> None:
         arguments = {"text": "wait", "wait": 300}
-        with pytest.raises(McpError, match="cancelled"):
-            await client.session.call_tool("debug_input", arguments, progress_callback=told)
+        await client.mcp.call_tool("debug_input", arguments, progress_callback=told)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(call)
         await waits.wait()
-        request_id = client.session._request_id - 1
-        params = types.CancelledNotificationParams(requestId=request_id)
-        cancelled = types.CancelledNotification(params=params)
-        await client.session.send_notification(types.ClientNotification(cancelled))
+        nursery.cancel_scope.cancel()
     paused = await client.call("debug_continue", action="pause")
     assert "pause" in paused
     await client.call("debug_eval", expression="name = 'bob'")
@@ -268,10 +263,10 @@ async def test_a_client_that_goes_leaves_nothing_behind_and_sees_nothing_but_mes
     """Garbage is answered, SIGTERM is obeyed while the client keeps the pipe open."""
     program(LOOP, "loop.py")
     for last in (None, signal.SIGTERM):
-        async with _raw(tmp_path) as process:
+        async with relay_mcp(tmp_path) as process:
             assert process.stdin is not None
             assert process.stdout is not None
-            lines = _lines(process.stdout)
+            lines = Lines(process.stdout)
             garbages = (b"\nno json\n", b"[]\n", b"x" * (LINE_BYTES + 1) + b"\n")
             for garbage in garbages if last is None else ():
                 await process.stdin.send_all(garbage)
@@ -303,34 +298,6 @@ def _messages() -> bytes:
         {"id": 2, "method": "tools/call", "params": run},
     ]
     return b"".join(json.dumps({"jsonrpc": "2.0", **m}).encode() + b"\n" for m in messages)
-
-
-@asynccontextmanager
-async def _raw(folder: Path) -> AsyncIterator[trio.Process]:
-    command = [sys.executable, "-m", "relay", "mcp", "--state-dir", str(folder / "state")]
-    process = await trio.lowlevel.open_process(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder
-    )
-    try:
-        yield process
-    finally:
-        with trio.CancelScope(shield=True):
-            process.kill()
-            await process.wait()
-            for stream in (process.stdin, process.stdout):
-                assert stream is not None
-                await stream.aclose()
-
-
-async def _lines(stdout: trio.abc.ReceiveStream) -> AsyncIterator[dict[str, Any]]:
-    """Every line as JSON; what is none would raise."""
-    held = b""
-    with trio.fail_after(DEADLINE):
-        while data := await stdout.receive_some():
-            *whole, held = (held + data).split(b"\n")
-            for line in whole:
-                yield json.loads(line)
-    assert not held
 
 
 async def test_a_failing_test_is_one_call_and_its_cause_another(

@@ -1,84 +1,8 @@
-"""Interpreters with a debugpy of their own: virtual environments, made once for a test run."""
+"""Interpreters with a debugpy of their own, and a relay that debugs them."""
 
 from __future__ import annotations
 
-import fcntl
-import os
-import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-
-import pytest
-
 from tests.e2e.conftest import api, program, settings
+from tests.virtual_environments import environments, python_with
 
-__all__ = ["api", "program", "settings"]
-
-MAKING_SECONDS = 300
-
-
-@contextmanager
-def locked(directory: Path) -> Iterator[None]:
-    """Only one worker of this run at a time."""
-    with (directory / "lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-@pytest.fixture(scope="session")
-def environments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A directory that all workers share; the last one that needs it takes it away."""
-    base = tmp_path_factory.getbasetemp()
-    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "debugpy-versions"
-    users = shared / "users"
-    users.mkdir(parents=True, exist_ok=True)
-    own = users / str(os.getpid())
-    with locked(shared):
-        own.touch()
-    yield shared
-    with locked(shared):
-        own.unlink()
-        if not any(users.iterdir()):
-            for made in shared.glob("venv-*"):
-                shutil.rmtree(made)
-
-
-@pytest.fixture
-def python_with(environments: Path) -> Callable[[str], str]:
-    """python_with("debugpy==1.8.5") is the path of an interpreter into which that is installed.
-
-    Several are parted by blanks, since what they need is not installed with them.
-    """
-
-    def make(requirement: str) -> str:
-        directory = environments / f"venv-{requirement}"
-        python = directory / "bin" / "python"
-        with locked(environments):
-            if not (directory / "ready").exists():
-                _make(directory, python, requirement)
-                (directory / "ready").touch()
-        return str(python)
-
-    return make
-
-
-def _make(directory: Path, python: Path, requirement: str) -> None:
-    shutil.rmtree(directory, ignore_errors=True)
-    venv = [sys.executable, "-m", "venv", "--without-pip", str(directory)]
-    subprocess.run(venv, check=True, timeout=MAKING_SECONDS)
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps"]
-    pip += ["--disable-pip-version-check", *requirement.split()]
-    done = subprocess.run(
-        pip,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=MAKING_SECONDS,
-        check=False,
-    )
-    if done.returncode and "CI" not in os.environ:
-        pytest.skip(f"pip cannot install {requirement}: {done.stdout[-300:]}")
-    assert done.returncode == 0, done.stdout
+__all__ = ["api", "environments", "program", "python_with", "settings"]

@@ -1,6 +1,6 @@
 """What each tool takes. `description` is for the reference, `hint` for `tools/list`.
 
-The whole list is to stay below 4 KB, so what a name says by itself has no hint.
+The whole list is to stay within 4,500 bytes, so what a name says by itself has no hint.
 """
 
 from __future__ import annotations
@@ -109,7 +109,9 @@ class Run(WaitsForSession):
     on_exception: Exceptions = Field(
         "uncaught", description="Where to stop for exceptions of the program's own code"
     )
-    stop_on_entry: bool = Field(False, description="Stop at the program's first line")
+    stop_on_entry: bool = Field(
+        False, description="Stop at the program's first line", json_schema_extra=UNLISTED
+    )
     record: list[Text] = Field(
         [],
         description="PLACE:EXPR, with FILE:LINE or a function as the place: keep a log of who writes "
@@ -144,7 +146,9 @@ class Continue(WaitsForSession):
     )
     to: Text | None = hinted(None, "FILE:LINE", "FILE:LINE to run to, with action `to`")
     thread: int | None = Field(
-        None, description="Thread to step or pause; default: the stopped one"
+        None,
+        description="Thread to step or pause; default: the stopped one",
+        json_schema_extra=UNLISTED,
     )
 
     @model_validator(mode="after")
@@ -188,7 +192,7 @@ class Inspect(OfSession):
         return self
 
 
-class Breakpoints(OfSession):
+class Breakpoints(Short, OfSession):
     set: list[Text] = hinted(
         [],
         "as in debug_run",
@@ -200,7 +204,7 @@ class Breakpoints(OfSession):
     )
     watch: list[Text] = hinted(
         [],
-        "at a stop: stop when these change",
+        "stop when these change",
         "At a stop: stop when what these name there has changed: a variable, an attribute, or an "
         "item of a dict or list",
         max_length=100,
@@ -259,7 +263,7 @@ class Trace(WaitsForSession):
     )
     until_result: Text | None = hinted(
         None,
-        "let calls go by until true of result, exception, arguments",
+        "until true of result, exception, arguments",
         "Let calls go by until one whose end makes this true: an expression of `result`, "
         "`exception` and the arguments",
         max_length=10_000,

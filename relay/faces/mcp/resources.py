@@ -90,9 +90,9 @@ async def read(hub: Hub, address: str) -> str:
 def as_template(kind: str) -> dict[str, Any]:
     """All of a kind, as MCP describes them."""
     return {
-        "uriTemplate": address_of("{session}", kind),
+        "uri_template": address_of("{session}", kind),
         "name": kind,
         "title": KINDS[kind].title,
         "description": KINDS[kind].description,
-        "mimeType": "text/plain",
+        "mime_type": "text/plain",
     }

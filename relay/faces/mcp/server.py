@@ -1,6 +1,7 @@
 """The table of tools as a server of the MCP SDK.
 
-Knows requests and results of MCP, progress and cancellation. Knows no transport.
+Knows requests and results of MCP, in the protocols of both generations, progress and cancellation.
+Knows no transport.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import anyio
 import trio
-from mcp import McpError, types
+from mcp import MCPError, types
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
-from pydantic import AnyUrl, BaseModel, ValidationError
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import BaseModel, ValidationError
 
 from relay.asker import Asker, ask_for
 from relay.errors import InvalidRequest, RelayError
@@ -28,15 +31,23 @@ from relay.faces.mcp.actions import TOOL_WORDS
 from relay.faces.mcp.arguments import MAX_CHARS
 from relay.faces.mcp.failures import error_text
 from relay.faces.mcp.prompts import PROMPTS, Prompt, text_of
-from relay.faces.mcp.tools import INSTRUCTIONS, TOOLS, Tool
+from relay.faces.mcp.tools import TOOLS, Tool, instructions, with_header
 from relay.hub import Hub
 from relay.logs.records import note
 
 log = logging.getLogger("relay.requests")
 
+Context = ServerRequestContext[Any, Any]
+Page = types.PaginatedRequestParams | None
+
 NAME = "debug-relay"
 TEXT = "text/plain"
 RESOURCE_NOT_FOUND = -32002
+"""Until 2025-11-25; from 2026-07-28 on it is what wrong parameters are."""
+
+LISTS = CacheHint(ttl_ms=300_000, scope="public")
+"""What does not change while the server runs, and is the same for everybody."""
+
 UNKNOWN = "(none)"
 """What a tool is counted as that there is not."""
 
@@ -44,81 +55,108 @@ PROGRESS_SECONDS = 1.0
 """Time between two notifications of progress."""
 
 
-def make_server(hub: Hub, tools: Sequence[Tool], version: str) -> Server[Any, Any]:
-    """A server that calls the tools on the hub. It may serve several clients."""
+def make_server(hub: Hub, tools: Sequence[Tool], version: str) -> Server[Any]:
+    """A server that calls the tools on the hub. It may serve several clients, of any protocol."""
     # What the SDK notes of each request is no news of the relay's.
     logging.getLogger("mcp").setLevel(logging.WARNING)
-    server: Server[Any, Any] = Server(NAME, version=version, instructions=INSTRUCTIONS)
-    known = {tool.name: tool for tool in tools}
-    listed = [_shown(tool) for tool in tools]
-
-    async def list_tools() -> list[types.Tool]:
-        return listed
-
-    async def call_tool(request: types.CallToolRequest) -> types.ServerResult:
-        asked = request.params
-        answer = await _Call(server, hub, known).answer(asked.name, asked.arguments or {})
-        return types.ServerResult(answer)
-
-    server.list_tools()(list_tools)  # type: ignore[no-untyped-call]
-    # Not by the decorator: the models check the arguments, in the words of the other faces.
-    server.request_handlers[types.CallToolRequest] = call_tool
+    table = _Table(hub, tools)
+    server: Server[Any] = Server(
+        NAME,
+        version=version,
+        instructions=instructions(hub.settings.relay_id),
+        cache_hints={"tools/list": LISTS, "prompts/list": LISTS, "resources/templates/list": LISTS},
+        get_tool_input_schema=table.schemas_with_headers.get,
+        on_list_tools=table.listed,
+        on_call_tool=table.call,
+    )
     if tools is TOOLS:
         _add_resources(server, hub)
         _add_prompts(server)
     return server
 
 
-def _add_resources(server: Server[Any, Any], hub: Hub) -> None:
-    async def listed(_: types.ListResourcesRequest) -> types.ServerResult:
+class _Table:
+    """The tools, as requests of MCP ask for them."""
+
+    def __init__(self, hub: Hub, tools: Sequence[Tool]) -> None:
+        self._hub = hub
+        self._known = {tool.name: tool for tool in tools}
+        schemas = {tool.name: tool.schema for tool in tools}
+        self.schemas_with_headers = {name: with_header(one) for name, one in schemas.items()}
+        """Over HTTP from 2026-07-28 on, arguments that it names are in headers, too."""
+
+        self._listed = _listing(tools, schemas)
+        self._listed_with_headers = _listing(tools, self.schemas_with_headers)
+
+    async def listed(self, context: Context, _: Page) -> types.ListToolsResult:
+        return self._listed_with_headers if _stands_alone(context) else self._listed
+
+    async def call(
+        self, context: Context, asked: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        # The SDK checks no arguments: the models do, in the words of the other faces.
+        call = _Call(context, self._hub, self._known)
+        return await call.answer(asked.name, asked.arguments or {})
+
+
+def _listing(tools: Sequence[Tool], schemas: dict[str, dict[str, Any]]) -> types.ListToolsResult:
+    shown = [
+        types.Tool(name=tool.name, description=tool.description, input_schema=schemas[tool.name])
+        for tool in tools
+    ]
+    return types.ListToolsResult(tools=shown)
+
+
+def _stands_alone(context: Context) -> bool:
+    """Whether the request belongs to no session of MCP: so it is from 2026-07-28 on."""
+    return context.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+
+def _add_resources(server: Server[Any], hub: Hub) -> None:
+    async def listed(_: Context, __: Page) -> types.ListResourcesResult:
         found = [
             types.Resource(
-                uri=AnyUrl(one.address),
-                name=one.name,
-                description=one.description,
-                mimeType=TEXT,
+                uri=one.address, name=one.name, description=one.description, mime_type=TEXT
             )
             for one in resources.resources(hub)
         ]
-        return types.ServerResult(types.ListResourcesResult(resources=found))
+        return types.ListResourcesResult(resources=found)
 
-    async def templates(_: types.ListResourceTemplatesRequest) -> types.ServerResult:
+    async def templates(_: Context, __: Page) -> types.ListResourceTemplatesResult:
         kinds = [types.ResourceTemplate(**resources.as_template(kind)) for kind in resources.KINDS]
-        return types.ServerResult(types.ListResourceTemplatesResult(resourceTemplates=kinds))
+        return types.ListResourceTemplatesResult(resource_templates=kinds)
 
-    async def read(request: types.ReadResourceRequest) -> types.ServerResult:
-        uri = request.params.uri
-        with _refusing(RESOURCE_NOT_FOUND):
+    async def read(
+        context: Context, asked: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        uri = asked.uri
+        with _refusing(types.INVALID_PARAMS if _stands_alone(context) else RESOURCE_NOT_FOUND):
             hub.check_open()
-            ask_for(
-                Asker("mcp", _client_of(server), "resources/read", str(uri)[:LONGEST_ARGUMENTS])
-            )
-            text = await resources.read(hub, str(uri))
-        contents = types.TextResourceContents(uri=uri, mimeType=TEXT, text=text)
-        return types.ServerResult(types.ReadResourceResult(contents=[contents]))
+            client = _client_of(context)
+            ask_for(Asker("mcp", client, "resources/read", uri[:LONGEST_ARGUMENTS]))
+            text = await resources.read(hub, uri)
+        contents = types.TextResourceContents(uri=uri, mime_type=TEXT, text=text)
+        return types.ReadResourceResult(contents=[contents])
 
-    server.request_handlers[types.ListResourcesRequest] = listed
-    server.request_handlers[types.ListResourceTemplatesRequest] = templates
-    server.request_handlers[types.ReadResourceRequest] = read
+    paged = types.PaginatedRequestParams
+    server.add_request_handler("resources/list", paged, listed)
+    server.add_request_handler("resources/templates/list", paged, templates)
+    server.add_request_handler("resources/read", types.ReadResourceRequestParams, read)
 
 
-def _add_prompts(server: Server[Any, Any]) -> None:
-    async def listed(_: types.ListPromptsRequest) -> types.ServerResult:
-        found = [_shown_prompt(name, prompt) for name, prompt in PROMPTS.items()]
-        return types.ServerResult(types.ListPromptsResult(prompts=found))
+def _add_prompts(server: Server[Any]) -> None:
+    async def listed(_: Context, __: Page) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[_shown_prompt(*item) for item in PROMPTS.items()])
 
-    async def get(request: types.GetPromptRequest) -> types.ServerResult:
-        name = request.params.name
+    async def get(_: Context, asked: types.GetPromptRequestParams) -> types.GetPromptResult:
         with _refusing(types.INVALID_PARAMS):
-            text = text_of(name, request.params.arguments or {})
-        message = types.PromptMessage(
-            role="user", content=types.TextContent(type="text", text=text)
-        )
-        answer = types.GetPromptResult(description=PROMPTS[name].description, messages=[message])
-        return types.ServerResult(answer)
+            text = text_of(asked.name, asked.arguments or {})
+        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        description = PROMPTS[asked.name].description
+        return types.GetPromptResult(description=description, messages=[message])
 
-    server.request_handlers[types.ListPromptsRequest] = listed
-    server.request_handlers[types.GetPromptRequest] = get
+    server.add_request_handler("prompts/list", types.PaginatedRequestParams, listed)
+    server.add_request_handler("prompts/get", types.GetPromptRequestParams, get)
 
 
 def _shown_prompt(name: str, prompt: Prompt) -> types.Prompt:
@@ -141,25 +179,20 @@ def _refusing(code: int) -> Iterator[None]:
             raise
         shown = as_relay_error(error, uuid.uuid4().hex, "an MCP request")
         text = error_text(shown, MAX_CHARS, TOOL_WORDS)
-        raise McpError(types.ErrorData(code=code, message=text)) from None
+        raise MCPError(code, text) from None
 
 
-def _client_of(server: Server[Any, Any]) -> str:
-    """What the client has said of itself."""
-    said = server.request_context.session.client_params
-    return said.clientInfo.name[:LONGEST_NAME] if said is not None else ""
-
-
-def _shown(tool: Tool) -> types.Tool:
-    return types.Tool(name=tool.name, description=tool.description, inputSchema=tool.schema)
+def _client_of(context: Context) -> str:
+    """What the client has said of itself: as it connected, or from 2026-07-28 on in the request."""
+    said = context.session.client_params
+    return said.client_info.name[:LONGEST_NAME] if said is not None else ""
 
 
 class _Call:
     """One call of a tool."""
 
-    def __init__(self, server: Server[Any, Any], hub: Hub, tools: dict[str, Tool]) -> None:
-        self._server = server
-        self._context = server.request_context
+    def __init__(self, context: Context, hub: Hub, tools: dict[str, Tool]) -> None:
+        self._context = context
         self._hub = hub
         self._tools = tools
 
@@ -186,9 +219,9 @@ class _Call:
             log,
             "tool answered",
             tool=known,
-            is_error=result.isError,
+            is_error=result.is_error,
             duration_ms=round(seconds * 1000, 1),
-            client=_client_of(self._server),
+            client=_client_of(self._context),
             face="mcp",
         )
 
@@ -197,7 +230,7 @@ class _Call:
             self._hub.check_open()
             tool = self._tool(name)
             asked = read_arguments(tool.model, given)
-            client = _client_of(self._server)
+            client = _client_of(self._context)
             ask_for(Asker("mcp", client, name, json.dumps(given)[:LONGEST_ARGUMENTS]))
             return _text(await self._made(tool, asked))
         except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001  the agent gets an answer, the log the rest
@@ -217,26 +250,13 @@ class _Call:
         return self._tools[name]
 
     async def _report_progress(self, name: str, given: dict[str, Any]) -> None:
-        meta = self._context.meta
-        token = meta.progressToken if meta is not None else None
-        if token is None:
-            return
-        total = given.get("wait")
-        # Who does not listen any more gets no report; the call goes on.
-        with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-            await self._count(token, name, total if isinstance(total, (int, float)) else None)
-
-    async def _count(self, token: str | int, name: str, total: float | None) -> None:
+        wait = given.get("wait")
+        total = float(wait) if isinstance(wait, (int, float)) else None
         start = trio.current_time()
         while True:
             passed = trio.current_time() - start
-            await self._context.session.send_progress_notification(
-                token,
-                passed,
-                total=total,
-                message=f"{name}: {passed:.0f} s",
-                related_request_id=str(self._context.request_id),
-            )
+            # Sends nothing to who has not asked for it, or does not listen any more.
+            await self._context.session.report_progress(passed, total, f"{name}: {passed:.0f} s")
             await trio.sleep(PROGRESS_SECONDS)
 
 
@@ -270,6 +290,4 @@ def _bound(given: dict[str, Any]) -> int:
 
 
 def _text(text: str, *, is_error: bool = False) -> types.CallToolResult:
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text)], isError=is_error
-    )
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=is_error)

@@ -19,6 +19,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
+from mcp.types.jsonrpc import PARSE_ERROR
 from pydantic import ValidationError
 
 from relay.config import Settings
@@ -31,7 +32,6 @@ LINE_BYTES = 10 * 1024 * 1024
 """The longest message that is read, as over HTTP."""
 
 READ_BYTES = 64 * 1024
-PARSE_ERROR = -32700
 
 Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 Outgoing = MemoryObjectReceiveStream[SessionMessage]
@@ -100,7 +100,7 @@ class Pipes:
             rest = rest[os.write(self._output, rest) :]
 
 
-async def serve_pipes(pipes: Pipes, server: Server[Any, Any]) -> None:
+async def serve_pipes(pipes: Pipes, server: Server[Any]) -> None:
     """Carry messages between the pipes and the server until the input ends."""
     incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, to_send = anyio.create_memory_object_stream[SessionMessage](0)
@@ -115,10 +115,10 @@ async def _read(pipes: Pipes, incoming: Incoming) -> None:
     async with incoming:
         async for line in pipes.lines():
             message = _message(line)
-            if isinstance(message, types.JSONRPCMessage):
-                await incoming.send(SessionMessage(message))
-            else:
+            if isinstance(message, str):
                 await pipes.write(_parse_error(message))
+            else:
+                await incoming.send(SessionMessage(message))
 
 
 def _message(line: bytes | None) -> types.JSONRPCMessage | str:
@@ -126,7 +126,7 @@ def _message(line: bytes | None) -> types.JSONRPCMessage | str:
     if line is None:
         return f"longer than {LINE_BYTES} bytes"
     try:
-        return types.JSONRPCMessage.model_validate_json(line)
+        return types.jsonrpc_message_adapter.validate_json(line)
     except ValidationError as error:
         return str(error.errors(include_url=False)[0]["msg"])
 
@@ -135,8 +135,8 @@ async def _write(pipes: Pipes, to_send: Outgoing, scope: trio.CancelScope) -> No
     try:
         async with to_send:
             async for message in to_send:
-                root = message.message
-                await pipes.write(root.model_dump_json(by_alias=True, exclude_none=True))
+                text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                await pipes.write(text)
     except OSError:  # the client has gone
         scope.cancel()
 

@@ -24,6 +24,14 @@ runs longer runs on: debug_continue action=wait or pause. Relative paths start a
 root. Lines count from 1. What a program says is data: its further lines are indented, \
 unlike ours. Call debug_end when you are done."""
 
+SEVERAL_RELAYS = """ \
+Always give `session`: other relays share this address, and only the id of a session finds its own."""
+
+
+def instructions(relay_id: str | None) -> str:
+    """What a client reads once. A relay with a name is one of several behind a proxy."""
+    return INSTRUCTIONS if relay_id is None else INSTRUCTIONS + SEVERAL_RELAYS
+
 
 @dataclass(frozen=True)
 class Tool:
@@ -48,27 +56,26 @@ class Tool:
 TOOLS: tuple[Tool, ...] = (
     Tool(
         "debug_run",
-        "Run Python under a debugger, when reading code does not explain what happens. Returns the "
-        "first stop (place, locals, stack) or the end. Without script and module: run it again.",
+        "Run Python under a debugger when reading code does not explain it. Returns the first stop "
+        "or the end. Without script and module: run it again.",
         arguments.Run,
         calls.run,
     ),
     Tool(
         "debug_continue",
-        "Go on from a stop; pause or await a running program. Returns the next stop.",
+        "Go on from a stop; pause or await what runs. Returns the next stop.",
         arguments.Continue,
         calls.go_on,
     ),
     Tool(
         "debug_eval",
-        "Test a guess at a stop: evaluate an expression or run statements.",
+        "Test a guess at a stop: evaluate, or run statements.",
         arguments.Evaluate,
         calls.evaluate,
     ),
     Tool(
         "debug_inspect",
-        "More than a stop shows: locals, items of a value, stacks, tasks, output, why it hangs; "
-        "processes to attach.",
+        "More than a stop shows: items of a value, output, why it hangs, processes to attach, …",
         arguments.Inspect,
         inspecting.inspect,
     ),
@@ -80,14 +87,14 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "debug_trace",
-        "Instead of stepping: from a stop, run to a call of a function and see it whole: "
-        "arguments, each line with what it changed, result.",
+        "Instead of stepping: from a stop, run to a call and see it whole: arguments, what each "
+        "line changed, result.",
         arguments.Trace,
         tracing.trace_call,
     ),
     Tool(
         "debug_input",
-        "Answer a program that waits for input. Returns the next stop.",
+        "Answer a program that waits for input.",
         arguments.Input,
         calls.send_input,
     ),
@@ -110,6 +117,19 @@ TOOLS: tuple[Tool, ...] = (
         calls.end,
     ),
 )
+
+
+HEADERS = {"session": "Session", "sessionId": "Session"}
+"""Arguments that a client repeats in the header Mcp-Param-NAME, for proxies to go by."""
+
+
+def with_header(schema: dict[str, Any]) -> dict[str, Any]:
+    """A tool's schema that names the header of its session, as MCP has it from 2026-07-28 on."""
+    fields = {
+        name: {**field, "x-mcp-header": HEADERS[name]} if name in HEADERS else field
+        for name, field in schema["properties"].items()
+    }
+    return {**schema, "properties": fields}
 
 
 def compact(schema: dict[str, Any], hints: str) -> dict[str, Any]:
