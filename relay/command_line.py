@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "agent": "relay.faces.cli.agent:agent",
     "attach": "relay.faces.cli.starting:attach",
     "break": "relay.faces.cli.inspecting:break_",
+    "completion": "relay.faces.cli.completion:completion",
     "continue": "relay.faces.cli.running:continue_",
     "dap": "relay.faces.dap.command:dap",
     "diff": "relay.faces.cli.diff:diff",

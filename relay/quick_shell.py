@@ -63,6 +63,8 @@ def answer(words: Sequence[str]) -> int | None:
         return _version()
     if words[-1] in ("-h", "--help"):
         return _help(words[:-1])
+    if len(words) == 2 and words[0] == "completion" and words[1].isalpha():
+        return _file(f"completion.{words[1]}")
     if words[0] == "run":
         carry_out = _run_forked
     elif words[0] in SERVED and not any(word in ("-h", "--help", "--url") for word in words):
@@ -97,9 +99,14 @@ def _version() -> int | None:
 def _help(words: Sequence[str]) -> int | None:
     if len(words) > 1 or _columns() < HELP_WIDTH:
         return None
+    return _file(f"{'-'.join(['relay', *words])}.txt")
+
+
+def _file(name: str) -> int | None:
+    """Print a file of help."""
     directory = os.path.join(os.path.dirname(__file__), "help")
     try:
-        with open(os.path.join(directory, f"{'-'.join(['relay', *words])}.txt"), "rb") as file:
+        with open(os.path.join(directory, name), "rb") as file:
             return _write(file.read().decode())
     except (OSError, ValueError):  # no such command
         return None

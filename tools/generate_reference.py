@@ -3,7 +3,8 @@
     python -m tools.generate_reference            # write
     python -m tools.generate_reference --check    # exit 1 if a page is stale
 
-`relay/help/` has what each command prints with --help, which is quicker read than made.
+`relay/help/` has what each command prints with --help, which is quicker read than made, and the
+scripts of relay completion.
 
 A generated part stands between `<!-- generated: NAME -->` and `<!-- end: NAME -->`; the
 rest of a page is written by hand. Knows the table of routes, the catalog of errors, the
@@ -35,6 +36,7 @@ from relay.faces.http.openapi import Document, Schema, openapi
 from relay.faces.http.routes import ROUTES
 from relay.models.output import EventType
 from relay.models.sessions import STOP_REASONS
+from tools.completion_scripts import scripts
 from tools.reference_lines import line_commands, line_events, tool_calls
 from tools.reference_mcp import mcp_tools
 
@@ -435,12 +437,13 @@ def helps() -> dict[Path, str]:
             continue  # asked for seldom, and made when it is
         context = _context(command, name, HELP_WIDTH, whole)
         texts[HELP / f"relay-{name}.txt"] = command.get_help(context)
-    return {path: f"{text}\n" for path, text in texts.items()}
+    made = {path: f"{text}\n" for path, text in texts.items()}
+    return made | {HELP / f"completion.{shell}": text for shell, text in scripts(cli).items()}
 
 
 def stale() -> dict[Path, str]:
     """The files that are not as they should be, with what they should be."""
-    files = sorted([*PAGES.glob("*.md"), *HELP.glob("*.txt")])
+    files = sorted([*PAGES.glob("*.md"), *HELP.glob("*.txt"), *HELP.glob("completion.*")])
     texts = {path: path.read_text(encoding="utf-8") for path in files}
     fresh = {path: refresh(text) for path, text in texts.items() if path.suffix == ".md"} | helps()
     left = dict.fromkeys(texts.keys() - fresh.keys(), "")

@@ -152,10 +152,27 @@ def test_page_escapes_and_explains() -> None:
     assert "integer (at least 1, at most 1000)" in page
 
 
+def test_page_begins_with_an_index_of_every_route() -> None:
+    page = render(openapi(REAL_ROUTES))
+    index = page[page.index("<nav") : page.index("</nav>")]
+    for route in REAL_ROUTES:
+        assert f'<a href="#{route.name}"><code>{route.method} {route.path}</code></a>' in index
+
+
+def test_backticks_are_code_wherever_they_stand() -> None:
+    page = re.sub(r"<pre>.*?</pre>", "", render(openapi(REAL_ROUTES)), flags=re.DOTALL)
+    assert "`" not in page
+
+
 async def test_both_are_served(served: Served) -> None:
     response = await served.client.get("/openapi.json")
     assert response.headers["content-type"].startswith("application/json")
     assert response.json() == openapi(ROUTES)
     response = await served.client.get("/docs")
     assert response.headers["content-type"] == "text/html; charset=utf-8"
-    assert response.text == render(openapi(ROUTES))
+    own = f"http://127.0.0.1:{served.port}"
+    assert response.text == render(openapi(ROUTES), own)
+    assert f"curl &#x27;{own}/api/v1/" in response.text
+    assert ":5679" not in response.text
+    response = await served.client.get("/docs", headers={"Host": "localhost:1"})
+    assert "curl &#x27;http://localhost:1/api/v1/" in response.text

@@ -18,17 +18,23 @@ from markupsafe import Markup
 
 from relay.faces.http.openapi import Document, Schema
 
+LOCAL = "http://127.0.0.1:5679"
+"""Where a relay listens that was told nothing."""
+
 _METHODS = ("get", "post", "put", "patch", "delete")
 
 Row = tuple[str, Schema, bool, str | None]
 
 
-def render(document: Document) -> str:
-    """The page. Everything from the document is escaped."""
+def render(document: Document, origin: str = LOCAL) -> str:
+    """The page. Everything from the document is escaped.
+
+    `origin` is what the reader's requests begin with, as `http://127.0.0.1:5679`.
+    """
     schemas = _Schemas(document["components"]["schemas"])
     base: str = document["servers"][0]["url"]
     operations = [
-        _operation(method.upper(), path, methods[method], schemas, base)
+        _operation(method.upper(), path, methods[method], schemas, origin + base)
         for path, methods in document["paths"].items()
         for method in _METHODS
         if method in methods
@@ -109,7 +115,7 @@ class _Schemas:
 
 
 def _operation(
-    method: str, path: str, operation: Document, schemas: _Schemas, base: str
+    method: str, path: str, operation: Document, schemas: _Schemas, address: str
 ) -> dict[str, Any]:
     body = operation.get("requestBody")
     named = [item for item in operation["parameters"] if "name" in item]
@@ -126,7 +132,7 @@ def _operation(
         ],
         "body": None if body is None else _fields(schemas.resolve(_json_schema(body))),
         "body_required": body is not None and body["required"],
-        "example": _curl(method, base + path, operation, schemas),
+        "example": _curl(method, address + path, operation, schemas),
         "answers": [
             (status, _json_schema(answer).get("properties", {}).get("data"), answer["description"])
             for status, answer in operation["responses"].items()
@@ -157,13 +163,13 @@ def _json_schema(carrier: Document) -> Schema:
     return schema
 
 
-def _curl(method: str, path: str, operation: Document, schemas: _Schemas) -> str:
+def _curl(method: str, address: str, operation: Document, schemas: _Schemas) -> str:
     query = "&".join(
         f"{item['name']}={_sample(item['schema'])}"
         for item in operation["parameters"]
         if item.get("in") == "query" and item["required"]
     )
-    url = f"http://127.0.0.1:5679{path}" + (f"?{query}" if query else "")
+    url = f"{address}?{query}" if query else address
     command = "curl" if method == "GET" else f"curl -X {method}"
     if "requestBody" not in operation:
         return f"{command} '{url}'"

@@ -5,13 +5,15 @@ Knows where the documents are served. Knows not what is in them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from quart import Response
 
+from relay.faces.common.asgi import Scope, header
 from relay.faces.http import answers
-from relay.faces.http.docs_page import render
+from relay.faces.http.docs_page import LOCAL, render
 from relay.faces.http.openapi import Document, openapi
 from relay.faces.http.table import Route
 from relay.faces.http.views import current_scope
@@ -30,6 +32,16 @@ PAGES = {f"{API}/openapi.json": "openapi", f"{API}/docs": "docs", "/": "welcome"
 """Where each of the pages is served: path to endpoint."""
 
 
+_HOST = re.compile(r"[\w.-]+(:\d+)?|\[[\da-fA-F:.]+\](:\d+)?", re.ASCII)
+"""What may stand in an example for a shell as it came."""
+
+
+def _origin(scope: Scope) -> str:
+    """What this reader's requests begin with: the examples are to be copied."""
+    host = (header(scope, b"host") or b"").decode("latin-1")
+    return f"{scope['scheme']}://{host}" if _HOST.fullmatch(host) else LOCAL
+
+
 def page_views(routes: Sequence[Route]) -> dict[str, Callable[[], Awaitable[Response]]]:
     """A view for each endpoint of PAGES: the document, the page made of it, and a signpost."""
 
@@ -41,15 +53,16 @@ def page_views(routes: Sequence[Route]) -> dict[str, Callable[[], Awaitable[Resp
     def document_json() -> bytes:
         return dump_plain(document())
 
-    @cache
-    def page() -> bytes:
-        return render(document()).encode()
+    @lru_cache(maxsize=4)
+    def page(origin: str) -> bytes:
+        return render(document(), origin).encode()
 
     async def serve_document() -> Response:
         return answers.bare(current_scope(), document_json(), "application/json; charset=utf-8")
 
     async def serve_page() -> Response:
-        return answers.bare(current_scope(), page(), "text/html; charset=utf-8")
+        scope = current_scope()
+        return answers.bare(scope, page(_origin(scope)), "text/html; charset=utf-8")
 
     async def welcome() -> Response:
         return answers.success_json(current_scope(), dump_plain(WELCOME))
