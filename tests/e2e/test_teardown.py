@@ -250,6 +250,7 @@ async def test_a_killed_adapter_is_a_crash_and_nothing_is_left(api: Api, program
     view = await session.get()
     assert view["status"] == "failed"
     assert view["reason"] == "the debug adapter ended without a word"
+    assert view["exit_code"] is None, "only the program's own counts"
     await until(lambda: below_us().keys() <= before.keys(), f"left: {below_us()}", seconds=30)
     with pytest.raises(Refused) as refused:
         await session.evaluate("1")

@@ -88,6 +88,7 @@ class Debuggee:
         self.started = False
         self.initialized = trio.Event()
         self.said_terminated = False
+        self._crashed = False
         self.gone = trio.Event()
         LIVE.add(self)
         self.dismissal: Dismissal | None = None
@@ -153,6 +154,7 @@ class Debuggee:
             await self.dismissal.carry_out(self)
             return
         crash = await settle(self)
+        self._crashed = crash is not None
         if self.stdin_watch is not None:
             self.stdin_watch.over()
         await self._look_for_orphans()
@@ -254,8 +256,10 @@ class Debuggee:
             if process is not None:
                 await process.end()
                 process.close()
-        if self.process is not None and self.started:
-            self.events.found_exit_code(self.process.returncode)
+        # Where an adapter broke off, its launcher is what has ended here, and as it likes.
+        if self.process is not None and self.started and not (self.helpers and self._crashed):
+            code = self.process.returncode
+            self.events.found_exit_code(None if code is None else self.exit_code_of(code))
 
     # Parts -------------------------------------------------------------------------
 

@@ -53,9 +53,14 @@ async def _end(debuggee: Debuggee) -> None:
     if debuggee.process is None:
         await _disconnect(debuggee, terminate=True)
         return
+    # Where its adapter has gone before, a launcher has ended of that, and not with the program's code.
+    is_cut_off = (
+        bool(debuggee.helpers) and debuggee.link is not None and debuggee.link.closed.is_set()
+    )
     await debuggee.end_processes()
-    if debuggee.process.returncode is not None:
-        debuggee.exit_code = debuggee.exit_code_of(debuggee.process.returncode)
+    code = debuggee.process.returncode
+    if code is not None and not (is_cut_off and code == 0):
+        debuggee.exit_code = debuggee.exit_code_of(code)
 
 
 async def _let_go(debuggee: Debuggee) -> None:

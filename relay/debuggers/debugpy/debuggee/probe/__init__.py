@@ -65,6 +65,7 @@ PARTS = (
     "stops/steps",
     "stops/direct_questions",
     "hooks/idle_events",
+    "hooks/late_loads",
     "stops/own_stops",
     "stops/resumes",
     "stops/captures",

@@ -12,6 +12,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.returns import patch_returns
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import leave_idle_events_out
+    from relay.debuggers.debugpy.debuggee.probe.hooks.late_loads import (
+        leave_frameworks_out,
+        load_unwinder,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import (
         apply_patch,
         report_debugger,
@@ -54,6 +58,8 @@ def install() -> dict[str, Any]:
 
 def patch_program() -> None:
     """What makes stops, steps and children those of the relay; as the program begins."""
+    load_unwinder()
+    apply_patch("frameworks", leave_frameworks_out)
     apply_patch("children", announce_children)
     apply_patch("steps", patch_steps)
     apply_patch("idle events", leave_idle_events_out)

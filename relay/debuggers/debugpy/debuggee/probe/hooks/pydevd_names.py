@@ -275,6 +275,12 @@ NEEDS = (
         },
     ),
     Need(
+        "frameworks",
+        False,
+        "the first look at a value imports Django, where there is one",
+        {"_pydevd_bundle.pydevd_xml": "_create_default_type_map"},
+    ),
+    Need(
         "last words",
         False,
         "what a busy program says at its very end may be lost",
