@@ -75,7 +75,7 @@ async def served(folder: Path) -> AsyncIterator[Served]:
     )
     try:
         assert process.stdout is not None
-        async with Api.connect(await _url(process.stdout)) as api:
+        async with Api.connect(await url_printed(process.stdout)) as api:
             yield Served(process, api)
     finally:
         with trio.CancelScope(shield=True):
@@ -85,7 +85,8 @@ async def served(folder: Path) -> AsyncIterator[Served]:
                 await process.stdout.aclose()
 
 
-async def _url(stdout: trio.abc.ReceiveStream) -> str:
+async def url_printed(stdout: trio.abc.ReceiveStream) -> str:
+    """The address that a relay prints when it listens."""
     text = b""
     with trio.fail_after(DEADLINE):
         while text.count(b"\n") < 1:
