@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,10 +12,8 @@ import pytest
 
 from tests.programs import Program
 from tests.relays import environment
-from tests.sources import ROOT
 
 SECONDS = 120
-DISTRIBUTION = ROOT.parent / "deploy" / "pytest-plugin" / "pyproject.toml"
 
 SUITE = """
     import pytest
@@ -49,16 +46,10 @@ def suite(tmp_path: Path) -> Program:
 
 @pytest.fixture
 def run(tmp_path: Path, suite: Program) -> Pytest:
-    """run("-m", "pytest", …) in an environment that knows the plugin's distribution."""
-    project = tomllib.loads(DISTRIBUTION.read_text())["project"]
-    (plugin,) = project["entry-points"]["pytest11"].items()
-    info = tmp_path / "site" / f"pytest_debug_relay-{project['version']}.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n")
-    (info / "entry_points.txt").write_text("[pytest11]\n{} = {}\n".format(*plugin))
+    """run("-m", "pytest", …) where the relay is installed."""
 
     def ran(*words: str) -> subprocess.CompletedProcess[str]:
-        env = environment(tmp_path / "state") | {"PYTHONPATH": str(info.parent)}
+        env = environment(tmp_path / "state")
         # What pytest itself leaves behind is the project's.
         env.pop("PYTEST_ADDOPTS", None)
         return subprocess.run(
