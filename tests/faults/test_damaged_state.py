@@ -63,7 +63,7 @@ async def test_damage_at_any_byte_costs_only_what_is_damaged(tmp_path: Path, dam
             settings = Settings(state_dir=state, project_root=tmp_path)
             async with open_relay(settings, persist=True) as hub:
                 left = [one for one in ids if name.stem != one]
-                assert {one for one in left if lines(hub, one) in ([1], [])} == set(left), at
-                if name.stem in ids:
-                    assert [lines(hub, one) for one in left] == [[1]], at
+                found = [lines(hub, one) for one in left]
+                # A number can be damaged into another one: then there is nothing to be seen.
+                assert found == [[1]] * len(left) or name.stem == "breakpoints", at
             shutil.rmtree(state)

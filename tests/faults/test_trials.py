@@ -50,7 +50,14 @@ def test_a_sample_of_faults_does_no_harm() -> None:
 def test_what_a_broken_relay_does_is_seen(broken: str) -> None:
     harm, _ = BREAKAGES[broken]
     done = trials(
-        "--broken", broken, "--rung", "fast", "--only", "debuggee killed: at stop", "--tries", "100"
+        "--broken",
+        broken,
+        "--rung",
+        "fast",
+        "--only",
+        "debuggee killed: at flood",
+        "--tries",
+        "100",
     )
     found = cells(done.stdout)
     assert found["tries"] > 0
