@@ -71,10 +71,21 @@ class TextFormat(Format):
     Times are local. A traceback follows on lines that begin with spaces.
     """
 
+    def __init__(self, mask: Mask) -> None:
+        super().__init__(mask)
+        # Most words of a line come again in the next one.
+        self._quoted = lru_cache(REMEMBERED)(lambda text: _word(_masked(mask, text)))
+        self._line = lru_cache(REMEMBERED)(lambda text: _in_one_line(_masked(mask, text)))
+
+    def _word(self, value: Field) -> str:
+        if isinstance(value, str):
+            return value if _UUID.fullmatch(value) else self._quoted(value)
+        return "-" if value is None else str(value)
+
     def format(self, record: logging.LogRecord) -> str:
         """The line, without its end."""
-        said = [f"{name}={_word(value)}" for name, value in self.fields(record).items()]
-        message = " ".join([_in_one_line(self.message(record)), *said])
+        said = [f"{name}={self._word(value)}" for name, value in fields_of(record).items()]
+        message = " ".join([self._line(record.getMessage()), *said])
         head = f"{self.formatTime(record)} {record.levelname} {record.name}: {message}"
         lines = self.traceback(record).splitlines()
         return "\n".join([head, *(f"    {_in_one_line(line)}" for line in lines)])
@@ -106,11 +117,8 @@ def _utc(seconds: float) -> str:
 _PLAIN = re.compile(r"[!#-<>-~]+")  # printable ASCII, but for space, `"` and `=`
 
 
-def _word(value: Field) -> str:
-    """A field's value without a space: as it is, or quoted as in JSON. None is `-`."""
-    if value is None:
-        return "-"
-    text = str(value)
+def _word(text: str) -> str:
+    """A field's text without a space: as it is, or quoted as in JSON. `-` is None's."""
     return text if _PLAIN.fullmatch(text) and text != "-" else json.dumps(text)
 
 
