@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 log = logging.getLogger("relay.session")
 
 
+STEPS = logging.DEBUG
+"""The level of what each step does: beside the line of its request it would be two more."""
+
+
 class ProgramEvents(DebuggeeEvents):
     """The one writer of a session's lifecycle, stops, run and logs while a program lives."""
 
@@ -58,7 +62,7 @@ class ProgramEvents(DebuggeeEvents):
         self._session.journey.arrive(stop, setting, pid=self._session.pid)
         self._metrics.stops[stop.reason] += 1
         self._log.append("stopped", stopped_body(stop))
-        self._note("program stopped", reason=stop.reason, thread_id=stop.thread_id)
+        self._note("program stopped", STEPS, reason=stop.reason, thread_id=stop.thread_id)
 
     def resumed(self, thread_id: int | None) -> None:
         self._session.journey.resumed()
@@ -66,7 +70,7 @@ class ProgramEvents(DebuggeeEvents):
         self._stops.resumed()
         self._run.resumed()
         self._log.append("continued", {"thread_id": thread_id, "all_threads_continued": True})
-        self._note("program resumed", thread_id=thread_id)
+        self._note("program resumed", STEPS, thread_id=thread_id)
         if (debuggee := self._session.debuggee) is not None:
             debuggee.group.resumed()
 
@@ -76,7 +80,7 @@ class ProgramEvents(DebuggeeEvents):
         self._lifecycle.apply(Happening.STOPPED)
         self._stops.put(left, self._lifecycle.stop_id)
         self._log.append("continued", {"thread_id": thread_id, "all_threads_continued": False})
-        self._note("thread resumed", thread_id=thread_id)
+        self._note("thread resumed", STEPS, thread_id=thread_id)
 
     def exited(
         self, exit_code: int | None, reason: str = "target_exited", *, restart: bool = False

@@ -133,7 +133,8 @@ def debugged(url: str, script: Path) -> str:
 def test_a_session_as_json_lines(relay: Command, tmp_path: Path) -> None:
     script = tmp_path / "program.py"
     script.write_text(f"value = {SECRET!r}\nprint(value)\nraise SystemExit(3)\n")
-    with relay.serving("--port", "0", "--log-format", "json") as served:
+    options = ("--log-format", "json", "--log-level", "debug")
+    with relay.serving("--port", "0", *options) as served:
         session_id = debugged(served.url, script)
         page = served.get("/log?limit=1000").json()["data"]
         code, logged = served.end()
@@ -159,7 +160,8 @@ def test_a_session_as_json_lines(relay: Command, tmp_path: Path) -> None:
     assert [line["session_id"] for line in requests] == [None, *[session_id] * 3, None]
     # What is kept is what was written, as far as the last request.
     assert [one["message"] for one in page["entries"]] == [one["message"] for one in lines[:-2]]
-    assert page["entries"][0]["fields"]["session_id"] == session_id
+    fields = [one["fields"] for one in page["entries"] if one["message"] == "session created"]
+    assert [one["session_id"] for one in fields] == [session_id]
 
 
 def test_a_quiet_relay_keeps_what_it_does_not_write(relay: Command) -> None:
