@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -31,7 +32,7 @@ def environments(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "environments"
     users = shared / "users"
     users.mkdir(parents=True, exist_ok=True)
-    own = users / str(os.getpid())
+    own = users / uuid4().hex  # this fixture may be there more than once
     with locked(shared):
         own.touch()
     yield shared

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,7 @@ from relay.debuggers.debugpy import probe_calls
 from relay.debuggers.debugpy.debuggee.probe import entry
 
 probe: Any = entry
+THREAD = threading.current_thread()
 
 
 @pytest.fixture
@@ -123,7 +125,7 @@ def test_hooks_are_called_in_order_once_each(py_db: Debugger) -> None:
         probe.hook_suspensions("steps", before=says("steps"), after=says("after steps"))
         probe.hook_suspensions("output", before=says("output"), after=says("after output"))
         probe.hook_suspensions("place", before=says("place"))
-    py_db.do_wait_suspend(None, None, "line", None)
+    py_db.do_wait_suspend(THREAD, None, "line", None)
     assert py_db.seen == ["output", "place", "steps", "wait", "after steps", "after output"]
 
 
@@ -132,10 +134,10 @@ def test_a_hook_may_refuse_the_stop_and_its_failure_does_not(py_db: Debugger) ->
         raise ValueError
 
     probe.hook_suspensions("place", before=fails)
-    py_db.do_wait_suspend(None, None, "line", None)
+    py_db.do_wait_suspend(THREAD, None, "line", None)
     assert py_db.seen == ["wait"]
     probe.hook_suspensions("process", before=lambda *_: False)
-    py_db.do_wait_suspend(None, None, "line", None)
+    py_db.do_wait_suspend(THREAD, None, "line", None)
     assert py_db.seen == ["wait"]
 
 

@@ -342,6 +342,7 @@ QUERIES: Mapping[tuple[str, str], Mapping[str, str]] = {
     },
     ("GET", "/sessions/{session_id}/timeline/stream"): {"cursor": "cursor"},
     ("GET", "/sessions/{session_id}/dap-log"): {"limit": "limit"},
+    ("GET", "/log"): {"limit": "limit"},
     ("GET", "/sessions/{session_id}/breakpoints/{breakpoint_id}/captures"): {
         "max_rows": "rows",
         "max_chars": "chars",

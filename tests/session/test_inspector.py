@@ -10,6 +10,7 @@ import pytest
 from relay.dap.lifecycle import Phase
 from relay.debuggers.debugpy.probe_inspector import ProbeInspector
 from relay.errors import DebuggerError, InvalidSessionState
+from relay.metrics import Metrics
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.state.stop import Frame, Stop
 
@@ -21,7 +22,7 @@ def stop() -> Stop:
 
 
 async def test_a_look_that_another_client_overtakes_is_no_fault_of_the_debugger() -> None:
-    session = SimpleNamespace(stop=stop(), phase=Phase.PAUSED, settings=None)
+    session = SimpleNamespace(stop=stop(), phase=Phase.PAUSED, settings=None, metrics=Metrics())
     moves = True
 
     async def request(command: str, *_: Any, **__: Any) -> Any:

@@ -114,6 +114,7 @@ def test_a_stop_is_seen_and_stepped_from(
     page.go_back()
     until(page, lambda: current_line(page) == source.line("sum"))
     page.go_forward()
+    until(page, lambda: "frame=1" in page.url)
     page.reload()
     until(page, lambda: "total([3, 4])" in page.locator("[aria-current]").inner_text())
     page.keyboard.press("F10")
