@@ -159,7 +159,7 @@ async def _attach_to_go(api: Api, folder: Path, source: Program) -> None:
         await _stops_in_it(api, "dlv", source, "sum", pid=program.pid)
         assert program.poll() is None
     port = free_port()
-    words = ["--headless", "--accept-multiclient", "--continue", f"--listen=127.0.0.1:{port}"]
+    words = ["--headless", "--accept-multiclient", f"--listen=127.0.0.1:{port}"]
     with ended(["dlv", "exec", *words, str(folder / "main")], folder, runs) as delve:
         await listening(port)
         await _stops_in_it(api, "dlv", source, "sum", port=port)
