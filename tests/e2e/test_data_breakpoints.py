@@ -402,3 +402,79 @@ async def test_a_column_of_sqlalchemy_is_watched_where_it_is_kept(api: Api, prog
     again = await paused(api, users, "done", sys.executable)
     history = await again.post("/history", expression="user.name")
     assert [one["new"] for one in history["writes"]] == ["'bob'", "'ann'"]
+
+
+ORDERED = """
+    import collections
+    import dataclasses
+
+    @dataclasses.dataclass
+    class Post:
+        size: int
+        double: int = 0
+
+        def __post_init__(self):
+            self.double = self.size * 2  # @doubled
+
+    class Tank:
+        level = 0
+
+        def fill(self):
+            self.level += 1  # @filled
+
+    top = 0
+    below = [top for top in range(3)]
+
+    def set_top(value):
+        global top
+        top = value  # @top
+
+    def both(tank):
+        tank.level = 5; tank.fill()  # @both
+        put = setattr
+        name = "level"
+        put(tank, name, 7)  # @put
+        put = None
+
+    post, tank = Post(1), Tank()
+    counts = collections.defaultdict(int)
+    print("start")  # @start
+    post.__init__(4)  # @init
+    tank.fill()
+    both(tank)
+    while tank.level < 9: tank.level += 1  # @loop
+    set_top(4)
+    counts["a"]  # @read
+    print("over")
+"""
+
+
+async def test_changes_come_in_their_order_each_with_the_line_that_wrote(
+    api: Api, program: Write, python: str
+) -> None:
+    ordered = program(ORDERED)
+    session = await paused(api, ordered, "start", python)
+    wanted: dict[str, list[tuple[str | None, str, str]]] = {
+        # Written by code without a file, whose caller's line is not over when the next write comes.
+        "post.double": [("2", "0", "init"), ("0", "8", "doubled")],
+        # Until the object has its own it is the class's.
+        "tank.level": [
+            (None, "1", "filled"),
+            ("1", "5", "both"),
+            ("5", "6", "filled"),
+            ("6", "7", "put"),
+            ("7", "8", "loop"),
+            ("8", "9", "loop"),
+        ],
+        "top": [("0", "4", "top")],
+        "counts['a']": [(None, "0", "read")],
+    }
+    numbers = {}
+    for expression in wanted:
+        numbers[expression] = (await session.post("/data-breakpoints", expression=expression))["id"]
+    found = await changes(session)
+    for expression, changed in wanted.items():
+        mine = [one for one in found if one["id"] == numbers[expression]]
+        seen = [(one["old"], one["new"], one["location"]["line"]) for one in mine]
+        assert seen == [(old, new, ordered.line(mark)) for old, new, mark in changed], expression
+        assert not any(one.get("inexact") or one.get("ended") for one in mine)

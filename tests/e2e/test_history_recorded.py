@@ -327,3 +327,85 @@ async def logged(api: Api, both: Program, python: str, watched: str | None = Non
     assert told["complete"]
     await session.delete()
     return changes(told)
+
+
+ODD_WAYS = """
+    import collections
+    import operator
+    import types
+
+    here = types.ModuleType("here")
+    level = 0  # @level
+    below = [level for level in range(3)]
+
+    def raise_level():
+        global level
+        level = 7  # @raised
+
+    class Shared:
+        pass
+
+    def odd_ways():
+        here.rate = 1  # @module
+        here.rate = 2  # @module_again
+        error = KeyError("k")
+        error.code = 3  # @error
+        shared = Shared()
+        shared.x = 1  # @shared
+        shared.__dict__ |= {"x": 2}  # @merged
+        shared.__dict__ = {"x": 3}  # @replaced
+        put = setattr
+        put(shared, "x", 4)  # @put
+        counts = collections.defaultdict(int)
+        counts["a"]  # @read
+        counts["a"] += 1  # @counted
+        ordered = collections.OrderedDict(a=1)  # @ordered
+        ordered["a"] = 2  # @reordered
+        tally = collections.Counter()
+        tally.update("aab")  # @tallied
+        single = {}
+        operator.setitem(single, True, "one")  # @single
+        add = (grown := [5, 6]).append  # @grown
+        pop = grown.pop
+        pop(0)  # @popped
+        add(7)
+        raise_level()
+        grown[0] = 8  # @last
+        return shared  # @here
+
+    odd_ways()
+"""
+
+
+async def test_odd_ways_to_write_are_seen(api: Api, program: Write, python: str) -> None:
+    odd, in_library = program(ODD_WAYS), "in a library"
+    cases: dict[str, list[tuple[str | None, str, str]]] = {
+        "here.rate": [("1", "2", "module_again"), (None, "1", "module")],
+        "error.code": [(None, "3", "error")],
+        "shared.x": [
+            ("3", "4", "put"),
+            ("2", "3", "replaced"),
+            ("1", "2", "merged"),
+            (None, "1", "shared"),
+        ],
+        "counts['a']": [("0", "1", "counted"), (None, "0", "read")],
+        "ordered['a']": [("1", "2", "reordered"), (None, "1", "ordered")],
+        "tally['a']": [(None, "2", in_library)],
+        "single[1]": [(None, "'one'", "single")],
+        # The last of these is the statement just before the stop.
+        "grown[0]": [("6", "8", "last"), ("5", "6", "popped"), (None, "5", "grown")],
+        # A comprehension of the module has a variable of this name, too.
+        "level": [("0", "7", "raised"), (None, "0", "level")],
+    }
+    session = await recorded_at(api, odd, "here", *cases, python=python)
+    for expression, expected in cases.items():
+        told = await why(session, expression)
+        found = [
+            (old, new, in_library if write["location"]["path"] != odd.text else line)
+            for (old, new, line), write in zip(changes(told), told["writes"], strict=True)
+        ]
+        assert found == [
+            (old, new, mark if mark == in_library else odd.line(mark))
+            for old, new, mark in expected
+        ], (expression, told)
+        assert told["complete"] is True, told

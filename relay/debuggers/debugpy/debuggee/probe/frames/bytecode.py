@@ -56,6 +56,8 @@ _AWAIT_OPS = (
     "EXTENDED_ARG",
 )
 _LONGEST_LOOKBACK = 400
+_HAS_FAST_VARIABLES = 0x1  # of a code's flags
+_GLOBAL_OPS = ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL")
 
 _code_facts: dict[int, tuple[Any, list[Any], dict[int, int], frozenset[int]]] = {}
 """Of each code object: itself, its instructions, their indices, the targets of its jumps."""
@@ -71,6 +73,24 @@ def facts_of(code: Any) -> tuple[list[Any], dict[int, int], frozenset[int]]:
             _code_facts.clear()
         known = _code_facts[id(code)] = code, found, indices, jumps
     return known[1], known[2], known[3]
+
+
+def variable_kind(code: Any, name: str) -> str:
+    """ "local", "cell" for one that functions share, or "" for what is no variable of this code.
+
+    A comprehension that runs in the code's frame (3.12 and later) has its variables there, too,
+    which is told from those of the code itself where these are kept elsewhere.
+    """
+    if name in code.co_freevars:
+        return "cell"
+    if not code.co_flags & _HAS_FAST_VARIABLES:
+        return ""  # of a module or class: all its own are in a dict
+    kind = "cell" if name in code.co_cellvars else "local" if name in code.co_varnames else ""
+    if kind and name in code.co_names:
+        found = facts_of(code)[0]
+        if any(one.argval == name and one.opname in _GLOBAL_OPS for one in found):
+            return ""
+    return kind
 
 
 def index_at(code: Any, offset: int) -> int | None:

@@ -29,3 +29,16 @@ def begun_line(instruction: Any) -> int:
     if begins is True:  # since 3.13, where False stands for none
         return int(instruction.line_number or 0)
     return int(begins or 0)
+
+
+_SIGNS = {"INPLACE_OR": "|=", "INPLACE_ADD": "+=", "INPLACE_MULTIPLY": "*="}  # before 3.11
+_SIGNS_OF_KINDS = {"list_item": ("+=", "*=")}
+
+
+def changes_container(instruction: Any, kind: str) -> bool:
+    """Whether it is one like `a |= b` that may write into what it is given: "item", "list_item"."""
+    if instruction.opname == "BINARY_OP":
+        sign = str(instruction.argrepr)
+    else:
+        sign = _SIGNS.get(instruction.opname, "")
+    return sign in _SIGNS_OF_KINDS.get(kind, ("|=",))

@@ -8,7 +8,9 @@ where nothing in Python sees it written.
 from __future__ import annotations
 
 import ast
+import collections
 import difflib
+import functools
 import gc
 import sys
 import types
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import variable_kind
     from relay.debuggers.debugpy.debuggee.probe.frames.expressions import (
         compile_source,
         mangled,
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
         plan_of,
     )
 
+_FILLING = collections.defaultdict.__dict__["__missing__"]
 _OPTIMIZED = 0x1  # of a code's flags: locals are not in a dict
 
 
@@ -71,9 +75,10 @@ class _Absent:
 ABSENT: Any = _Absent()
 
 
-def resolve_target(expression: str, frame: Any) -> StateTarget:
+def resolve_target(expression: str, frame: Any, may_come: bool = False) -> StateTarget:
     """What the expression names in the frame, now.
 
+    may_come: also an attribute that is only in the object's class, and may be set in the object.
     Raises TroubleError: "syntax"; "unwatchable" with the reason; "raised" with what the part that
     gives the owner has raised.
     """
@@ -84,7 +89,7 @@ def resolve_target(expression: str, frame: Any) -> StateTarget:
         return _named_target(node.id, frame, text)
     if isinstance(node, ast.Attribute):
         owner = _value_of_part(node.value, frame)
-        return _attribute_target(owner, node.attr, frame, text)
+        return _attribute_target(owner, node.attr, frame, text, may_come)
     if isinstance(node, ast.Subscript):
         index: Any = node.slice
         if type(index).__name__ == "Index":  # Python 3.8
@@ -118,6 +123,11 @@ def dict_of_target(target: StateTarget) -> Any:
     if plan.family == "class":
         return _dict_of_class(target.owner)
     return plan.dictionary.__get__(target.owner)
+
+
+def fills_when_read(container: Any) -> bool:
+    """Whether it is a dict that C code makes what is missing in, when that is read."""
+    return lookup(mro_of(type(container)), "__missing__") is _FILLING
 
 
 def _dict_of_class(cls: type) -> Any:
@@ -159,9 +169,10 @@ def _kind_of_node(node: Any) -> str:
 
 def _named_target(name: str, frame: Any, text: str) -> StateTarget:
     code, space = frame.f_code, frame.f_globals
-    if name in code.co_cellvars or name in code.co_freevars:
+    kind = variable_kind(code, name)
+    if kind == "cell":
         return StateTarget("cell", _cell_named(name, frame), name, None, text)
-    if name in code.co_varnames:
+    if kind == "local":
         return StateTarget("local", frame, name, code, text)
     f_locals = frame.f_locals
     if not code.co_flags & _OPTIMIZED and f_locals is not space and name in f_locals:
@@ -196,7 +207,7 @@ def _cell_named(name: str, frame: Any) -> Any:
 # Attributes
 
 
-def _attribute_target(owner: Any, name: str, frame: Any, text: str) -> StateTarget:
+def _attribute_target(owner: Any, name: str, frame: Any, text: str, may_come: bool) -> StateTarget:
     plan = plan_of(owner)
     if plan.family == "module":
         return _module_target(owner, name, frame, text)
@@ -213,11 +224,11 @@ def _attribute_target(owner: Any, name: str, frame: Any, text: str) -> StateTarg
         raise _unwatchable(f"A {plan.name} keeps no attribute {name} that Python code can change")
     if name in own:
         return StateTarget("attribute", owner, name, None, text)
-    if found is not None:
+    if found is not None and not (may_come and _may_be_set_over(found, name, plan, frame)):
         raise _unwatchable(
             f"{name} is not in this {plan.name} but in its class: watch {name_of(kept_by)}.{name}"
         )
-    if not _may_be_set(name, plan, frame):
+    if found is None and not _may_be_set(name, plan, frame):
         _refuse_absent(plan, name, own)
     return StateTarget("attribute", owner, name, None, text)
 
@@ -254,6 +265,14 @@ def _may_be_set(name: str, plan: Plan, frame: Any) -> bool:
     members = [found for cls in plan.mro for found in list(namespace_of(cls).values())]
     codes = [getattr(getattr(found, "__func__", found), "__code__", None) for found in members]
     return any(name in getattr(code, "co_names", ()) for code in (frame.f_code, *codes))
+
+
+def _may_be_set_over(found: Any, name: str, plan: Plan, frame: Any) -> bool:
+    """Whether what the class has is what objects have until they are given their own."""
+    kind = mro_of(type(found))
+    if functools.cached_property in kind:
+        return True
+    return lookup(kind, "__get__") is None and _may_be_set(name, plan, frame)
 
 
 def _refuse_absent(plan: Plan, name: str, own: Any) -> None:

@@ -78,7 +78,7 @@ def data_set(
     code = condition and compile_source(condition, False, found)[1]
     if len(data_state.watches) >= _MOST_WATCHED:
         raise TroubleError("unwatchable", f"There are {_MOST_WATCHED} data breakpoints already")
-    target = resolve_target(expression, found)
+    target = resolve_target(expression, found, may_come=True)
     with data_state.lock:
         watch = DataWatch(number, target, code)
         if target.kind in _IN_DICTS and HAS_DICT_WATCHERS and _has_one_thread():

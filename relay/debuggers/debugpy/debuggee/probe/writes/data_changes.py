@@ -8,6 +8,7 @@ statement is over.
 
 from __future__ import annotations
 
+import dis
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +105,7 @@ def _is_same_key(one: Any, key: Any) -> bool:
 
 def _pending_of(watch: DataWatch, frame: Any) -> PendingWrite | None:
     writes = data_state.pending.get(frame, ())
-    return next((one for one in writes if one.watch is watch and not one.is_closed), None)
+    return next((one for one in writes if one.watch is watch and not one.closed), None)
 
 
 def _note_write(watch: DataWatch, old: Any, frame: Any) -> None:
@@ -127,8 +128,8 @@ def _close_others(watch: DataWatch, frame: Any, value: Any) -> None:
         if other is frame:
             continue
         for one in writes:
-            if one.watch is watch and not one.is_closed:
-                one.new, one.is_closed = value, True
+            if one.watch is watch and not one.closed:
+                one.new, one.closed = value, next(data_state.closings)
 
 
 def _frame_with_source(frame: Any) -> Any:
@@ -183,17 +184,33 @@ def changes_in(frame: Any) -> list[SeenChange]:
     if not data_state.watches or not is_debugged():
         return changes
     for write in data_state.pending.pop(frame, ()):
+        changes += _closed_before(write.watch)
         changes += _settled(write, frame)
     for watch in data_state.lines():
         changes += _compared(watch, frame, at)
     return changes
 
 
+def _closed_before(watch: DataWatch) -> list[SeenChange]:
+    """What frames further up the stack have written before, in statements that are not over.
+
+    They are stopped for now, ahead of what was written after them.
+    """
+    found = []
+    for frame, writes in list(data_state.pending.items()):
+        found += [(one.closed, one, frame) for one in writes if one.watch is watch and one.closed]
+        writes[:] = [one for one in writes if one.watch is not watch or not one.closed]
+        if not writes:
+            data_state.pending.pop(frame, None)
+    found.sort(key=lambda entry: entry[0])
+    return [change for _, one, frame in found for change in _settled(one, frame)]
+
+
 def _settled(write: PendingWrite, frame: Any) -> list[SeenChange]:
     watch = write.watch
     if watch.ended:
         return []
-    if not write.is_closed:
+    if not write.closed:
         write.new = _value_after(watch)
     return _change_if(watch, write.old, write.new, frame, write.line, True)
 
@@ -223,11 +240,38 @@ def _compared(watch: DataWatch, frame: Any, at: int | None) -> list[SeenChange]:
     if here is None:
         return []
     if here is not frame:  # code without a file: its caller's statement is not over yet
-        data_state.pending.setdefault(here, []).append(PendingWrite(watch, old, here.f_lineno))
+        _close_others(watch, here, old)
+        if _pending_of(watch, here) is None:
+            write = PendingWrite(watch, old, here.f_lineno)
+            data_state.pending.setdefault(here, []).append(write)
         data_state.listener.arm(here)
         return []
+    _close_others(watch, frame, old)
+    changes = _closed_before(watch)
+    if at is None and _is_at_first_line(frame):
+        caller = _caller_that_writes(frame)
+        if caller is not None:
+            return changes + _change_if(watch, old, new, *caller, True)
     line = at if at is not None else frame.f_lineno
-    return _change_if(watch, old, new, frame, line, at is not None)
+    return changes + _change_if(watch, old, new, frame, line, at is not None)
+
+
+def _is_at_first_line(frame: Any) -> bool:
+    """Whether nothing of the function's own lines has run."""
+    code = frame.f_code
+    starts = [start for start, line in dis.findlinestarts(code) if line != code.co_firstlineno]
+    return bool(starts) and frame.f_lasti <= starts[0]
+
+
+def _caller_that_writes(frame: Any) -> tuple[Any, int] | None:
+    """The nearest frame that stands in a line which may write, and that line."""
+    ident, frame = threading.get_ident(), frame.f_back
+    while frame is not None:
+        line = data_state.at.get((ident, id(frame)))
+        if line is not None:
+            return frame, line
+        frame = frame.f_back
+    return None
 
 
 def _change_if(

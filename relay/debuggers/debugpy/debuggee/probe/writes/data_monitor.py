@@ -40,10 +40,14 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         NO_LINES,
         WriteLines,
+        is_within_line,
         watched_lines_of,
     )
 
-_DATA_EVENTS = ("PY_START", "PY_RESUME", "PY_THROW", "LINE", "PY_RETURN", "PY_YIELD", "PY_UNWIND")
+_DATA_EVENTS = (
+    *("PY_START", "PY_RESUME", "PY_THROW", "LINE", "JUMP"),
+    *("PY_RETURN", "PY_YIELD", "PY_UNWIND"),
+)
 _DATA_TOOLS = (5, 4, 3)  # the highest is called first: a change is stopped for ahead of all else
 _MOST_IDLE = 1000  # events of a code that has nothing under way, before it has none any more
 
@@ -66,6 +70,7 @@ class DataMonitor:
             ("PY_RESUME", self._on_start),
             ("PY_THROW", self._on_throw),
             ("LINE", self._on_line),
+            ("JUMP", self._on_jump),
             ("PY_RETURN", self._on_return),
             ("PY_YIELD", self._on_yield),
             ("PY_UNWIND", self._on_unwind),
@@ -123,7 +128,7 @@ class DataMonitor:
     def _enter(self, code: Any, lines: WriteLines) -> None:
         events = MONITORING.events
         self.codes[code] = lines
-        wanted = events.LINE | events.PY_RETURN | events.PY_YIELD
+        wanted = events.LINE | events.JUMP | events.PY_RETURN | events.PY_YIELD
         MONITORING.set_local_events(self.tool, code, wanted)
 
     def _leave(self, code: Any) -> None:
@@ -161,6 +166,17 @@ class DataMonitor:
                 self._skip_here(frame, line)
             return None
         return self._idles(code) if code in self.armed else MONITORING.DISABLE
+
+    def _on_jump(self, code: Any, offset: int, target: int) -> Any:
+        """A jump back within a line begins it anew, which is no event of lines."""
+        if target > offset or not is_within_line(code, offset, target):
+            return MONITORING.DISABLE
+        frame = frame_at(1)
+        lines = self.codes.get(code, NO_LINES)
+        is_near = is_under_way(frame) or frame.f_lineno in lines.writes
+        if is_near and not is_quiet_at(frame, self.watches, lines):
+            attempt(data_line, frame, lines)
+        return None
 
     def _skip_here(self, frame: Any, line: int) -> None:
         """The thread has stopped at this line, and steps: pydevd, whose turn comes now, would stop

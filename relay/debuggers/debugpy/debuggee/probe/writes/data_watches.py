@@ -5,6 +5,7 @@ Knows no events; `data_changes.py` gives them meaning.
 
 from __future__ import annotations
 
+import itertools
 import threading
 import weakref
 from functools import partial
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         ABSENT,
         StateTarget,
+        fills_when_read,
         read_target,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
@@ -50,6 +52,7 @@ class DataWatch:
         self.kind, self.key, self.text, self.code = target[0], target[2], target[4], target[3]
         self.how, self.ended = "lines", ""
         self.note = ""
+        self.fills = target.kind == "item" and fills_when_read(target.owner)
         self.owner = _reference_to(target.owner)
         self.last = read_target(target)
         self.peek = _quick_read(self, target)
@@ -111,7 +114,9 @@ class PendingWrite:
     def __init__(self, watch: DataWatch, old: Any, line: int) -> None:
         self.watch, self.old, self.line = watch, old, line
         self.new: Any = None
-        self.is_closed = False  # somebody else has written since: `new` is what this one left
+        self.closed = (
+            0  # counts up; not 0: somebody else has written since, and `new` is what was left
+        )
 
 
 class _DataState:
@@ -124,6 +129,7 @@ class _DataState:
         self.left: dict[int, list[SeenChange]] = {}  # to stop for, by thread
         self.shown: dict[int, SeenChange] = {}  # of the stop that a thread is in
         self.listener: Any = None
+        self.closings: Any = itertools.count(1)
         self.lock: Any = threading.RLock()
 
     def lines(self) -> list[DataWatch]:
@@ -155,6 +161,8 @@ def is_quiet_at(frame: Any, watches: list[DataWatch], lines: Any) -> bool:
         if len(data_state.at) > _MOST_PLACES:
             data_state.at.clear()
         data_state.at[ident, id(frame)] = frame.f_lineno
+    else:
+        data_state.at.pop((ident, id(frame)), None)  # the line before has not written
     return True
 
 

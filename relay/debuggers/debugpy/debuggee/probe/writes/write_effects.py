@@ -6,6 +6,9 @@ things too, such as a call of `update`, is looked at again when it is over.
 
 from __future__ import annotations
 
+import ast
+import collections
+import functools
 import sys
 import types
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         ABSENT,
         StateTarget,
+        dict_of_target,
+        fills_when_read,
         read_target,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
         DATA_DESCRIPTORS,
         lookup,
         mro_of,
+        namespace_of,
         plan_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_log import address_of, stack_of_write
@@ -37,8 +43,21 @@ if TYPE_CHECKING:
     )
 
 _MOST_PENDING = 200
-_PLAIN_SETTERS = (object.__dict__["__setattr__"], type.__dict__["__setattr__"])
-_PLAIN_ITEM_SETTERS = (dict.__dict__["__setitem__"], dict.__dict__["__delitem__"])
+
+
+def _stored_in(classes: tuple[type, ...], *names: str) -> tuple[Any, ...]:
+    """What these classes themselves have under the names, if anything."""
+    found = (namespace_of(cls).get(name) for cls in classes for name in names)
+    return tuple(one for one in found if one is not None)
+
+
+# Types in C that have one of their own, which does what that of `object` does.
+_LIKE_OBJECT = (types.ModuleType, BaseException, types.SimpleNamespace, functools.partial, ast.AST)
+_PLAIN_SETTERS = _stored_in((object, type, *_LIKE_OBJECT), "__setattr__", "__delattr__")
+_PLAIN_DICTS = (dict, collections.OrderedDict)
+_PLAIN_ITEM_SETTERS = _stored_in(_PLAIN_DICTS, "__setitem__", "__delitem__")
+_PLAIN_BEGINNINGS = _stored_in((*_PLAIN_DICTS, collections.defaultdict, list), "__init__")
+_NUMBER_KINDS = (int, float, bool)
 _GLOBAL_CODES = operations_named(("STORE_GLOBAL", "DELETE_GLOBAL"))
 _C_CALLABLES = (
     types.BuiltinFunctionType,
@@ -71,11 +90,26 @@ def write_of_site(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -
 def _attribute_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
     values = stack_values(frame, offset, 1 if site.deletes else 2)
     owner, new = values[0], ABSENT if site.deletes else values[1]
-    if lookup(plan_of(owner).mro, "__setattr__") not in _PLAIN_SETTERS:
+    own = lookup(plan_of(owner).mro, "__delattr__" if site.deletes else "__setattr__")
+    if own not in _PLAIN_SETTERS:
         return  # its own code writes, if any does
     target = target_in(owner, watch.state.key)
     if target is not None:
         watch.log.note(target.owner, read_target(target), new, frame)
+
+
+def _namespace_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
+    """Another dict becomes the `__dict__` of an object: what was written to it before does not count."""
+    owner, space = stack_values(frame, offset, 2)
+    target = target_in(owner, watch.state.key)
+    if target is None or target.kind != "attribute" or dict not in mro_of(type(space)):
+        return
+    before = dict_of_target(target)
+    if space is not before:
+        watch.log.move(owner, before)
+        watch.log.forget(space)
+        new = dict.get(space, watch.state.key, ABSENT)
+        watch.log.note(owner, read_target(target), new, frame)
 
 
 def target_in(owner: Any, name: str) -> StateTarget | None:
@@ -153,8 +187,17 @@ def _item_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> 
 
 
 def _is_key(watch: WriteWatch, key: Any) -> bool:
+    """Whether a dict takes it for the key that is watched. Runs none of the program's code."""
     wanted = watch.state.key
-    return type(key) is type(wanted) and bool(key == wanted)
+    kind, base = type(key), type(wanted)
+    if kind is base or (kind in _NUMBER_KINDS and base in _NUMBER_KINDS):
+        return bool(key == wanted)
+    bases = mro_of(kind)
+    compare = lookup(mro_of(base), "__eq__")
+    if lookup(bases, "__eq__") is not compare:
+        return False
+    is_hashed_alike = lookup(bases, "__hash__") is lookup(mro_of(base), "__hash__")
+    return is_hashed_alike and compare(wanted, key) is True
 
 
 # Looked at again when it is over
@@ -164,6 +207,14 @@ def _container_change(watch: WriteWatch, frame: Any, offset: int, site: WriteSit
     container = stack_values(frame, offset, site.position)[-1]
     target = _container_target(watch, container)
     _await(watch, frame, site, [] if target is None else [target])
+
+
+def _item_read(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
+    key, container = stack_values(frame, offset, 2)
+    if fills_when_read(container) and _is_key(watch, key):
+        target = _container_target(watch, container)
+        if target is not None and read_target(target) is ABSENT:
+            _await(watch, frame, site, [target])
 
 
 def _container_made(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
@@ -176,10 +227,13 @@ def _cell_made(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> N
 
 def _call_made(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
     function, values = called_function(frame, offset, site)
-    is_type = function in (dict, list) if type(function) is type else False
+    is_type = type in mro_of(type(function))
+    if is_type and lookup(mro_of(function), "__init__") not in _PLAIN_BEGINNINGS:
+        return
     if not is_type and type(function) not in _C_CALLABLES:
         return
-    makes = watch.state.kind in ("item", "list_item") and function.__name__ in MAKERS
+    is_maker = is_type or function.__name__ in MAKERS
+    makes = watch.state.kind in ("item", "list_item") and is_maker
     targets = [] if is_type else _targets_of_call(watch, function, values)
     _await(watch, frame, site, targets, makes=makes)
 
@@ -198,8 +252,19 @@ def _await(
 def look_at_past(watch: WriteWatch, frame: Any, offset: int) -> None:
     """Note what the instruction before this one has changed, if one is waited for."""
     pending = watch.pending.pop(id(frame), None)
-    if pending is None or pending.frame is not frame or pending.follower != offset:
-        return
+    if pending is not None and pending.frame is frame and pending.follower == offset:
+        _note_past(watch, pending, offset)
+
+
+def look_at_stopped(watch: WriteWatch) -> None:
+    """The program stands: note what is over in its frames, whose next instruction is yet to come."""
+    for pending in list(watch.pending.values()):
+        if pending.frame.f_lasti == pending.follower:
+            look_at_past(watch, pending.frame, pending.follower)
+
+
+def _note_past(watch: WriteWatch, pending: _Pending, offset: int) -> None:
+    frame = pending.frame
     for target, old in pending.before:
         new, known = read_target(target), watch.log.of(target.owner)
         is_noted = known is not None and known.last == address_of(new)
@@ -270,11 +335,13 @@ def _targets_of_call(watch: WriteWatch, function: Any, values: list[Any]) -> lis
 
 _WRITERS = {
     "attribute": _attribute_write,
+    "namespace": _namespace_write,
     "name": _name_write,
     "local": _local_write,
     "cell": _cell_write,
     "item": _item_write,
     "into": _container_change,
+    "read": _item_read,
     "made": _container_made,
     "cell_made": _cell_made,
     "call": _call_made,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         StateTarget,
         dict_of_target,
+        fills_when_read,
         read_target,
         resolve_target,
     )
@@ -100,7 +101,8 @@ def _watched_state_of(target: StateTarget) -> WatchedState:
             "unwatchable", "Only numbers and texts can be asked for as keys of a dict"
         )
     if target.code is None:
-        return WatchedState(target.kind, key)
+        fills = target.kind == "item" and fills_when_read(target.owner)
+        return WatchedState(target.kind, key, fills=fills)
     code = target.code
     return WatchedState(target.kind, key, code.co_filename, code.co_name, code.co_firstlineno)
 
@@ -148,6 +150,7 @@ def written(frame: int, expression: str, limit: int) -> dict[str, Any]:
     watch = recorded_watch(target)
     if watch is None:
         raise TroubleError("unwatchable", "The writes of this were not recorded from the beginning")
+    watch.look_where_it_stands()
     logs = [log for log in _logs_of(watch, target) if log is not None]
     writes = sorted(write for log in logs for write in log.writes)
     left_out = sum(log.count for log in logs) - min(limit, len(writes))

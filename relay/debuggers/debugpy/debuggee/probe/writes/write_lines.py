@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         JUMPS,
         begun_line,
+        changes_container,
         handler_table,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
         DICT_WRITERS,
         LIST_WRITERS,
         SETTERS,
+        aliases_of,
+        names_setter,
     )
 
 _INDIRECT = SETTERS | frozenset(("__dict__", "vars", "__setstate__"))
@@ -41,8 +44,11 @@ class WriteLines(NamedTuple):
 NO_LINES = WriteLines(frozenset(), frozenset())
 
 
-def write_lines_of(code: Any, kind: str, key: Any) -> WriteLines:
-    """The lines that may write to a place of this kind, by this name; few bytes of code if none."""
+def write_lines_of(code: Any, kind: str, key: Any, fills: bool = False) -> WriteLines:
+    """The lines that may write to a place of this kind, by this name; few bytes of code if none.
+
+    fills: whether its dict makes what is missing when it is read.
+    """
     if not _names_it(code, kind, key):
         return NO_LINES
     found = facts_of(code)[0]
@@ -51,6 +57,12 @@ def write_lines_of(code: Any, kind: str, key: Any) -> WriteLines:
         at = begun_line(one) or at
         lines.append(at)
     writers = [index for index, one in enumerate(found) if _writes(one, kind, key)]
+    if fills:
+        writers += [index for index, one in enumerate(found) if one.opname == "BINARY_SUBSCR"]
+    if kind not in ("local", "cell"):
+        aliases = aliases_of(found, lambda name: _is_indirect(name, kind))
+        if aliases:
+            writers += [index for index, one in enumerate(found) if _loads_one_of(one, aliases)]
     ends: set[int] = set()
     for index in writers:
         ends.update(_lines_after(code, index, lines))
@@ -60,7 +72,7 @@ def write_lines_of(code: Any, kind: str, key: Any) -> WriteLines:
 def watched_lines_of(code: Any, watches: Iterable[DataWatch]) -> WriteLines:
     """The same for several data breakpoints; that of a local counts in its own code only."""
     found = [
-        write_lines_of(code, watch.kind, watch.key)
+        write_lines_of(code, watch.kind, watch.key, watch.fills)
         for watch in watches
         if watch.kind != "local" or watch.code is code
     ]
@@ -77,7 +89,7 @@ def _names_it(code: Any, kind: str, key: Any) -> bool:
         return True
     if kind in ("item", "list_item"):
         return True  # any subscript
-    return not _indirect_names(kind).isdisjoint(names)
+    return any(_is_indirect(name, kind) for name in names)
 
 
 def _indirect_names(kind: str) -> frozenset[str]:
@@ -88,26 +100,31 @@ def _indirect_names(kind: str) -> frozenset[str]:
     return LIST_WRITERS if kind == "list_item" else _INDIRECT
 
 
+def _is_indirect(name: str, kind: str) -> bool:
+    """Whether what has this name may write to such a place, without saying which."""
+    return name in _indirect_names(kind) or (kind in _NAMED_BY and names_setter(name))
+
+
+def _loads_one_of(one: Any, variables: frozenset[str]) -> bool:
+    named = one.argval if type(one.argval) is tuple else (one.argval,)
+    return one.opname.startswith("LOAD_") and any(
+        type(name) is str and name in variables for name in named
+    )
+
+
 def _writes(one: Any, kind: str, key: Any) -> bool:
     name = one.opname
     if kind in ("local", "cell"):
         return _stores_variable(one, key)
     if name.startswith(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD")):
-        return one.argval in _indirect_names(kind)
+        return _is_indirect(one.argval, kind)
     if kind in ("item", "list_item"):
         is_store = name in ("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE")
-        return is_store or _is_inplace(one, ("|=",) if kind == "item" else ("+=", "*="))
+        return is_store or changes_container(one, kind)
     if name in ("STORE_ATTR", "DELETE_ATTR"):
         return one.argval in (key, "__dict__")
     stores = ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_NAME", "DELETE_NAME")
     return bool(kind == "global" and name in stores and one.argval == key)
-
-
-def _is_inplace(one: Any, signs: tuple[str, ...]) -> bool:
-    """Whether it may write into the container itself: `|=` into a dict, `+=` into a list."""
-    if one.opname == "BINARY_OP":
-        return str(one.argrepr) in signs
-    return bool(one.opname.startswith("INPLACE_"))  # before 3.11, with a name for each sign
 
 
 def _stores_variable(one: Any, key: Any) -> bool:
@@ -145,3 +162,11 @@ def _lines_after(code: Any, start: int, lines: list[int]) -> set[int]:
         if not one.opname.startswith(_NEVER_ON):
             todo.append(at + 1)
     return ends
+
+
+def is_within_line(code: Any, offset: int, target: int) -> bool:
+    """Whether both instructions are of one line."""
+    found = [
+        line for start, end, line in code.co_lines() for at in (offset, target) if start <= at < end
+    ]
+    return len(found) == 2 and found[0] == found[1]

@@ -88,6 +88,17 @@ class WriteLog:
         """What lies at this address is new."""
         self.objects.pop(id(owner), None)
 
+    def move(self, owner: Any, before: Any) -> None:
+        """What was written by way of `before`, which is given up, counts as written to the owner."""
+        known = self.of(before)
+        if known is not None:
+            writes = self._writes_of(owner, True)
+            together = sorted([*writes.writes, *known.writes])
+            writes.writes.clear()
+            writes.writes.extend(together)
+            writes.count += known.count
+            self.forget(before)
+
     def of(self, owner: Any) -> ObjectWrites | None:
         """The writes of the object, if any was seen."""
         found = self.objects.get(id(owner))

@@ -12,6 +12,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import variable_kind
     from relay.debuggers.debugpy.debuggee.probe.frames.expressions import mangle_names
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, exception_line
     from relay.debuggers.debugpy.debuggee.probe.writes.write_sites import WatchedState
@@ -88,10 +89,11 @@ def _item_states(node: Any, expression: str) -> list[WatchedState]:
 
 
 def _variables_in(code: Any, name: str, path: str) -> list[WatchedState]:
-    if name in code.co_cellvars or name in code.co_freevars:
+    kind = variable_kind(code, name)
+    if kind == "cell":
         return [WatchedState("cell", name)]
     local = WatchedState("local", name, path, code.co_name, code.co_firstlineno)
-    if name in code.co_varnames:
+    if kind == "local":
         return [local]
     is_class = not code.co_flags & _HAS_FAST_LOCALS and code.co_name != "<module>"
     return [*([local] if is_class else []), WatchedState("global", name)]

@@ -14,11 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
-    from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import ABSENT, StateTarget
+    from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
+        ABSENT,
+        StateTarget,
+        fills_when_read,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.writes.write_effects import (
         look_at_past,
+        look_at_stopped,
         write_of_site,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_log import WriteLog
@@ -57,6 +62,8 @@ class WriteWatch:
         is_kind = kind == state.kind or (kind in _NAMED_KINDS and state.kind in _NAMED_KINDS)
         if not is_kind or type(key) is not type(state.key) or key != state.key:
             return False
+        if kind == "item" and fills_when_read(target.owner) and not state.fills:
+            return False  # reads of items would have had to be looked at
         return kind != "local" or state.is_of(target.code)
 
     def begin(self, frame: Any) -> None:
@@ -76,6 +83,13 @@ class WriteWatch:
                 look_at_past(self, frame, offset)
             if look.site is not None:
                 write_of_site(self, frame, offset, look.site)
+        except Exception as error:
+            self._fail(error)
+
+    def look_where_it_stands(self) -> None:
+        """The program stands: what is over in its frames is noted, though nothing has followed."""
+        try:
+            look_at_stopped(self)
         except Exception as error:
             self._fail(error)
 

@@ -10,12 +10,18 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import begun_line, operations_named
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
+        begun_line,
+        changes_container,
+        operations_named,
+    )
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import (
         DICT_WRITERS,
         LIST_WRITERS,
         NAMESPACES,
         SETTERS,
+        aliases_of,
+        names_setter,
     )
 
 _FAST_STORES = ("STORE_FAST", "STORE_FAST_MAYBE_NULL")
@@ -31,9 +37,10 @@ class WriteSite(NamedTuple):
     """One instruction that writes, if it is about the right object."""
 
     role: str
-    """"attribute" (value, owner), "name", "local", "cell" (value), "item" (value, container, key):
-    in brackets what lies on the stack, the top last; of one that deletes there is no value. Looked
-    at when it is over: "made" (leaves a container), "into" (changes one), "call", "cell_made"."""
+    """"attribute" (value, owner), "namespace" (dict, owner), "name", "local", "cell" (value), "item"
+    (value, container, key): in brackets what lies on the stack, the top last; of one that deletes
+    there is no value. Looked at when it is over: "made" (leaves a container), "into" (changes one),
+    "read" (container, key), "call", "cell_made"."""
     deletes: bool = False
     position: int = 1
     """Where the value of a "local", or the container of an "into", lies, counted from the top."""
@@ -58,6 +65,8 @@ class WatchedState(NamedTuple):
     path: str = ""
     function: str = ""
     first_line: int = 0
+    fills: bool = False
+    """Of an item: whether its dict may be one that makes what is missing when it is read."""
 
     def is_of(self, code: Any) -> bool:
         """Whether the state is a variable of this code; without a path, of any with that name."""
@@ -81,11 +90,15 @@ def write_sites(code: Any, state: WatchedState) -> CodeSites | None:
     for place, one in enumerate(found):
         line = begun_line(one) or line
         site = _site_of(one, state) if writes else None
+        if site is None and writes and state.fills and one.opname == "BINARY_SUBSCR":
+            site = _site_of_read(found[place - 1], state)
         if site is None and line in lines and one.opname in CALL_OPERATIONS:
             site = WriteSite("call", operation=one.opname, argument=one.arg or 0)
         if site is not None:
             late = site.role in _LATE_ROLES and place + 1 < len(found)
             sites[one.offset] = site._replace(follower=found[place + 1].offset) if late else site
+    if state.kind not in ("local", "cell", "item", "list_item") and "__dict__" in code.co_names:
+        sites.update(_changes_of_namespace(found))
     if state.kind == "local" and sites:
         for offset in _of_inner_comprehensions(found, state.key):
             sites.pop(offset, None)
@@ -93,12 +106,14 @@ def write_sites(code: Any, state: WatchedState) -> CodeSites | None:
     return CodeSites(sites, followers) if sites else None
 
 
-_LATE_ROLES = ("made", "into", "call", "cell_made")
+_LATE_ROLES = ("made", "into", "read", "call", "cell_made")
 _NO_INSTRUCTIONS = ("CACHE", "EXTENDED_ARG")
 CALL_OPERATIONS = frozenset(
     ("CALL", "CALL_KW", "CALL_FUNCTION_EX", "CALL_FUNCTION", "CALL_METHOD", "CALL_FUNCTION_KW")
 )
-MAKERS = frozenset(("dict", "list", "copy", "fromkeys", "sorted", "split", "splitlines"))
+MAKERS = frozenset(("dict", "list", "copy", "fromkeys", "sorted", "split", "splitlines")) | (
+    frozenset(("OrderedDict", "defaultdict"))
+)
 _DICT_MAKES = ("BUILD_MAP", "BUILD_CONST_KEY_MAP")
 _DICT_CHANGES = ("DICT_UPDATE", "DICT_MERGE")
 _LIST_CHANGES = ("MAP_ADD", "BUILD_LIST", "LIST_APPEND", "LIST_EXTEND", "STORE_SLICE")
@@ -107,14 +122,21 @@ _ANY_CHANGES = ("BINARY_OP", "INPLACE_OR", "INPLACE_ADD", "INPLACE_MULTIPLY")
 
 def _lines_of_calls(found: list[Any], code: Any, kind: str) -> frozenset[int]:
     """The lines that name a function by which the state may be written: only calls there count."""
-    names = _names_of_calls(kind)
-    if kind not in ("item", "list_item"):
-        names = names | (DICT_WRITERS if not NAMESPACES.isdisjoint(code.co_names) else names)
+    names, sets = _names_of_calls(kind), kind not in ("item", "list_item")
+    if sets and not NAMESPACES.isdisjoint(code.co_names):
+        names = names | DICT_WRITERS
+
+    def is_writer(name: str) -> bool:
+        return name in names or (sets and names_setter(name))
+
+    aliases = aliases_of(found, is_writer)
     line, lines = 0, set()
     for one in found:
         line = begun_line(one) or line
-        if one.argval.__class__ is str and one.argval in names:
-            lines.add(line)
+        named = one.argval if type(one.argval) is tuple else (one.argval,)
+        for name in named:
+            if name.__class__ is str and (is_writer(name) or name in aliases):
+                lines.add(line)
     return frozenset(lines)
 
 
@@ -129,6 +151,8 @@ def _names_of_calls(kind: str) -> frozenset[str]:
 def _may_call(code: Any, state: WatchedState) -> bool:
     if state.kind in ("local", "cell"):
         return False
+    if state.kind not in ("item", "list_item") and any(map(names_setter, code.co_names)):
+        return True
     return not _names_of_calls(state.kind).isdisjoint(code.co_names)
 
 
@@ -139,13 +163,35 @@ def _may_write(code: Any, state: WatchedState) -> bool:
     if kind == "cell":
         return key in code.co_cellvars or key in code.co_freevars
     if kind in ("item", "list_item"):
-        return not _CONTAINER_CODES.isdisjoint(code.co_code[::2])
+        codes = _CONTAINER_CODES | _READS if state.fills else _CONTAINER_CODES
+        return not codes.isdisjoint(code.co_code[::2])
     return key in code.co_names or "__dict__" in code.co_names
 
 
 _CONTAINER_CODES = operations_named(
     (*_SUBSCRIPT_OPS, *_DICT_MAKES, *_DICT_CHANGES, *_ANY_CHANGES, *_LIST_CHANGES)
 )
+
+
+_READS = operations_named(("BINARY_SUBSCR",))
+
+
+def _changes_of_namespace(found: list[Any]) -> dict[int, WriteSite]:
+    """`o.__dict__ |= more`, which is looked at when it is over, and `o.__dict__ = other`."""
+    sites, is_near = {}, False
+    for place, one in enumerate(found):
+        is_near = one.argval == "__dict__" or (is_near and not begun_line(one))
+        if one.opname == "STORE_ATTR" and one.argval == "__dict__":
+            sites[one.offset] = WriteSite("namespace")
+        elif is_near and changes_container(one, "item") and place + 1 < len(found):
+            sites[one.offset] = WriteSite("into", position=2, follower=found[place + 1].offset)
+    return sites
+
+
+def _site_of_read(before: Any, state: WatchedState) -> WriteSite | None:
+    """A read of an item, unless it is plainly one under another key."""
+    is_other = before.opname == "LOAD_CONST" and before.argval != state.key
+    return None if is_other else WriteSite("read", position=2)
 
 
 def _site_of(one: Any, state: WatchedState) -> WriteSite | None:
@@ -186,7 +232,7 @@ def _container_site(one: Any, kind: str) -> WriteSite | None:
         return WriteSite("into", position=argument + 1)
     if name == "MAP_ADD" and not is_list:
         return WriteSite("into", position=argument + 2)
-    if name in _ANY_CHANGES and (name != "BINARY_OP" or "=" in one.argrepr):
+    if changes_container(one, kind):
         return WriteSite("into", position=2)
     return None
 

@@ -5,16 +5,42 @@ A line that names none of them needs no look for what it calls.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 SETTERS = frozenset(("setattr", "delattr", "__setattr__", "__delattr__"))
+"""A name that has "setattr" in it counts, too: code that libraries generate calls these by others."""
 NAMESPACES = frozenset(("__dict__", "vars", "globals"))
 """Not writers themselves: they give the dict that is written then."""
 DICT_WRITERS = frozenset(
     ("update", "setdefault", "pop", "popitem", "clear", "__setitem__", "__delitem__", "__ior__")
-)
+) | frozenset(("__init__", "setitem", "delitem", "ior", "_count_elements"))
 LIST_WRITERS = (
     frozenset(("append", "insert", "pop", "remove", "sort", "reverse", "extend", "clear"))
     | frozenset(("__setitem__", "__delitem__", "__iadd__", "__imul__"))
     | frozenset(("shuffle", "heappush", "heappop", "heapify", "heapreplace", "heappushpop"))
     | frozenset(("insort", "insort_left", "insort_right"))
+    | frozenset(("__init__", "setitem", "delitem", "iadd", "imul", "iconcat"))
 )
-"""Methods, and functions of the standard library that are given the list first."""
+"""Methods, and functions of the standard library that are given the dict or list first."""
+
+
+def names_setter(name: str) -> bool:
+    """Whether a variable or function of this name may set attributes."""
+    return "setattr" in name or name in SETTERS
+
+
+def aliases_of(found: list[Any], is_writer: Callable[[str], bool]) -> frozenset[str]:
+    """The variables that a code gives a writer to, such as `add` by `add = self.items.append`.
+
+    found: the code's instructions, as `dis` lists them.
+    """
+    aliases: set[str] = set()
+    for one, after in zip(found, found[1:]):  # noqa: B905, RUF007
+        is_load = one.opname.startswith("LOAD_") and one.argval.__class__ is str
+        is_kept = after.opname.startswith("STORE_") and after.argval is not None
+        if is_load and is_kept and is_writer(one.argval):
+            aliases.add(after.argval[0] if type(after.argval) is tuple else after.argval)
+    return frozenset(aliases)
