@@ -21,7 +21,16 @@ sys.path.insert(0, vendored)
 import pydevd
 
 told, running, current = [], [], []
-threads = {name: types.SimpleNamespace(ident=name, name=name) for name in "ABC"}
+class Info:
+    def __init__(self, name):
+        self.name = name
+    def update_stepping_info(self):
+        assert self.pydev_state == names["RUNNING"]
+        running.append(self.name)
+
+threads = {
+    name: types.SimpleNamespace(ident=name, name=name, additional_info=Info(name)) for name in "ABC"
+}
 
 class Debugger:
     multi_threads_single_notification = True
@@ -46,6 +55,8 @@ behavior.__class__ = names["_prompt_notification"](type(behavior))
 debugger._threads_suspended_single_notification = behavior
 pydevd.get_current_thread_id = lambda thread: thread.name
 names.update(
+    RUNNING=1,
+    attempt=lambda function, default: function(),
     debugger=lambda: debugger,
     debugger_threading=lambda: types.SimpleNamespace(get_ident=lambda: current[-1]),
     pydevd_thread=lambda: threads[current[-1]],
@@ -69,7 +80,9 @@ for act in acts:
     elif verb == "joins":
         behavior.on_thread_suspend(name, thread, pydevd.CMD_THREAD_SUSPEND)
     elif verb == "looks":  # five times a second, while it stands
-        names["_announce_in_turn"](thread)
+        names["_take_turn"](thread)
+    elif verb == "withdraw":  # what it has stopped for
+        names["own_stop_of"](thread).is_wanted = lambda: False
     elif verb == "leaves":
         behavior.on_thread_resume(name, thread)
     elif verb == "continue":
@@ -160,6 +173,13 @@ def test_a_thread_with_an_unseen_stop_shows_it_before_it_steps() -> None:
 def test_a_stop_that_ends_by_itself_keeps_no_other_back() -> None:
     """As by Ctrl-C, in the thread that stands."""
     assert told(*BOTH_STAND, "leaves A", "looks B") == ["stopped A", "continued", "stopped B"]
+
+
+def test_a_stop_whose_breakpoint_was_taken_away_is_not_announced() -> None:
+    acts = [*BOTH_STAND, "withdraw B", "continue", "looks B", "runs", "leaves B", "leaves A"]
+    assert told(*acts) == ["stopped A", "running ABC", "continued", "answered"]
+    alone = [*BOTH_STAND, "withdraw B", "next", "looks B", "runs", "continue", "runs"]
+    assert told(*alone) == ["stopped A", "running ", "running ABC"], "it is held with the others"
 
 
 def test_nobody_stands_for_a_client_that_has_gone() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import trio
@@ -89,10 +90,10 @@ MEETING = f"""
 
 @pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])
 @pytest.mark.parametrize("verb", ["continue", "step-over"])
-async def test_each_hit_that_is_counted_is_a_stop_that_is_shown(
+async def test_each_pass_of_each_thread_is_a_stop(
     api: Api, program: Callable[..., Program], mode: str, verb: str
 ) -> None:
-    """A resume for the stop of one thread does not sweep away that of another."""
+    """No resume for the stop of one thread sweeps away that of another, and none passes meanwhile."""
     meeting = program(MEETING)
     session = await api.session()
     await session.breakpoint(meeting.text, meeting.line("turn"))
@@ -105,5 +106,61 @@ async def test_each_hit_that_is_counted_is_a_stop_that_is_shown(
         at = await session.post("/continue" if stops % 2 else f"/{verb}", wait=30)
     assert at["status"] == "terminated"
     [placed] = (await session.get("/breakpoints"))["breakpoints"]
-    assert placed["hit_count"] == stops
-    assert stops >= PASSES
+    assert placed["hit_count"] == stops == THREADS * PASSES
+
+
+MANY_WAYS = f"""
+    import threading
+
+    begin = threading.Barrier({THREADS})
+
+    def work(name):
+        begin.wait()
+        for number in range({PASSES}):
+            turn = number  # @logged
+            if number % 2:
+                turn += 1  # @stops
+            turn += 0  # @held_for_a_while
+            turn += 0  # @captured
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in range({THREADS})]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+@pytest.mark.parametrize("mode", ["fast", "adapter"])
+async def test_what_else_is_set_at_lines_is_done_for_each_pass(
+    api: Api, program: Callable[..., Program], mode: str
+) -> None:
+    """Also for the passes of threads that are to stand for the stop of another just then."""
+    ways = program(MANY_WAYS)
+    session = await api.session()
+    placing: dict[str, dict[str, Any]] = {
+        "logged": {"log_message": "passed {name} {number}"},
+        "stops": {},
+        "held_for_a_while": {"condition": "len([1 for _ in range(500)]) and number == 0"},
+        "captured": {"capture": ["name", "number"]},
+    }
+    for place, more in placing.items():
+        await session.breakpoint(ways.text, ways.line(place), **more)
+    at = await session.launch(ways.text, launch_mode=mode)
+    stops: list[int] = []
+    while at["status"] == "paused":
+        stops.append(at["current_location"]["line"])
+        at = await session.resume()
+    each = THREADS * PASSES
+    expected = {"logged": each, "stops": each // 2, "held_for_a_while": THREADS, "captured": each}
+    placed = (await session.get("/breakpoints"))["breakpoints"]
+    assert {one["line"]: one["hit_count"] for one in placed} == {
+        ways.line(place): hits for place, hits in expected.items()
+    }
+    assert sorted(stops) == sorted(
+        ways.line(place) for place in ("stops", "held_for_a_while") for _ in range(expected[place])
+    )
+    logged = [entry for entry in (await session.printed("console")).splitlines() if entry]
+    assert sorted(logged) == sorted(
+        f"passed {name} {number}" for name in range(THREADS) for number in range(PASSES)
+    )

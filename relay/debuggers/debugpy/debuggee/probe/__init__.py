@@ -67,6 +67,7 @@ PARTS = (
     "hooks/idle_events",
     "hooks/late_loads",
     "stops/own_stops",
+    "stops/arrivals",
     "stops/resumes",
     "stops/captures",
     "frames/statement_visits",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.ending import send_all_at_end
     from relay.debuggers.debugpy.debuggee.probe.process.forks import free_forks
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt
+    from relay.debuggers.debugpy.debuggee.probe.stops.arrivals import ask_on_arrival
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import patch_breakpoints
     from relay.debuggers.debugpy.debuggee.probe.stops.entry_stop import patch_entry
     from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import keep_own_stops
@@ -66,6 +67,7 @@ def patch_program() -> None:
     apply_patch("returns", patch_returns)
     apply_patch("resumes", patch_resumes)
     apply_patch("stops", announce_stops)
+    apply_patch("arrivals", ask_on_arrival)
 
 
 def _flush_streams(*_: Any) -> None:

@@ -157,6 +157,17 @@ NEEDS = (
         },
     ),
     Need(
+        "arrivals",
+        False,
+        "a thread that comes to a breakpoint while another stops passes it uncounted",
+        {
+            "pydevd_file_utils": "get_abs_path_real_path_and_base_from_frame",
+            _PYDB: "breakpoints cmd_factory do_wait_suspend handle_breakpoint_expression set_suspend",
+            _FACTORY: "make_io_message",
+            _INFO: "pydev_message pydev_state",
+        },
+    ),
+    Need(
         "quick breakpoints",
         False,
         "setting many breakpoints takes seconds",

@@ -25,6 +25,7 @@ _ORDER = (
     "answer",  # last of those that follow a stop: everything that resuming says is queued by then
     "references",  # what the end of a value runs, the program runs before its next line
     "process",  # before all others: in a forked child that is not debugged nothing else may be done
+    "arrival",  # whether it is a stop of its own: all that follows depends on it
     "output",  # what was printed before the stop is out before anybody knows of the stop
     "calls",  # recorded up to here, and what the stop does is none of them
     "writes",  # of a stopped thread are the client's

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         report_hits_soon,
         stops_at,
     )
+    from relay.debuggers.debugpy.debuggee.probe.stops.threads import is_to_stand
 
 
 _PASSES = 32  # of breakpoints that do not stop, before hits are looked at that nobody was told of
@@ -41,6 +42,7 @@ class _Questions(threading.local):
     known: _Known | None = None
     asked: Any = None  # the breakpoint that pydevd has asked about last
     answered: Any = None  # one that is to stop, of which pydevd does not know yet
+    knows_begin = False  # of each line: of a trace function's nobody is told
 
 
 _questions = _Questions()
@@ -78,12 +80,30 @@ def question_of_pydevd(breakpoint: Any, frame: Any) -> bool:
     stops: bool = stops_at(breakpoint, frame)
     if not stops:
         report_hits_soon()
+        if not (_questions.knows_begin or is_to_stand()):
+            _questions.asked = None  # this thread runs on, and the next line is another
     return stops
 
 
 def begin_questions() -> None:
     """pydevd is about to be told of a line."""
     _questions.asked = None
+    _questions.knows_begin = True
+
+
+def was_asked() -> bool:
+    """Whether pydevd has asked about a breakpoint at the line where this thread is about to stand.
+    To be asked once a line."""
+    asked, _questions.asked = _questions.asked, None
+    return asked is not None
+
+
+def question_of_arrival(breakpoint: Any, frame: Any) -> bool:
+    """Whether it stops the program, where pydevd has not asked."""
+    try:
+        return question_of_pydevd(breakpoint, frame)
+    finally:
+        _questions.asked = None
 
 
 def end_questions(code: Any, line: int, epoch: Any) -> None:

@@ -9,7 +9,8 @@ the others ran on, and this one came to its breakpoint at once.
 
 An own stop that is not announced waits for one that is. So nothing stands for ever with nobody told:
 whatever ends an announced stop, the client's resume or its thread that leaves, lets the next one be
-announced, and a thread that waits in pydevd looks five times a second at least.
+announced, and a thread that waits in pydevd looks five times a second at least. One whose breakpoint
+is taken away before its turn is over: nobody is to be told of it any more.
 
 Knows where pydevd suspends a thread and lets it run. Refuses to know what a stop is for.
 """
@@ -20,6 +21,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger,
         debugger_threading,
@@ -34,11 +37,12 @@ _WITH_OTHERS = 105  # pydevd's reason for a thread that stands since another has
 class _OwnStop:
     """Of a thread that has met a breakpoint, ended a step, … by itself."""
 
-    __slots__ = ("epoch", "number", "reason")
+    __slots__ = ("epoch", "is_wanted", "number", "reason")
 
     def __init__(self, reason: int, epoch: int) -> None:
         self.reason, self.epoch = reason, epoch
         self.number = 0  # among those announced; 0: it is not yet
+        self.is_wanted: Callable[[], bool] = lambda: True  # until what it is for is taken away
 
 
 class _OwnStops:

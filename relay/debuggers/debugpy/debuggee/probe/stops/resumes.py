@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import pydevd_thread
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import (
+        RUNNING,
         SUSPENDED,
         pydevd_threads,
         wake_thread,
@@ -89,23 +90,39 @@ def _look_before_waiting() -> None:
             state = getattr(thread, "additional_info", None)
             if state is not None and state.pydev_state != SUSPENDED:
                 return True
-            _announce_in_turn(thread)
-            return bool(stock.wait(self, timeout))
+            return _take_turn(thread) or bool(stock.wait(self, timeout))
 
     events.default_factory = Event
     for event in list(events.values()):
         event.__class__ = Event
 
 
-def _announce_in_turn(thread: Any) -> None:
+def _take_turn(thread: Any) -> bool:
     """This thread stands. If that is for a stop of its own which nobody knows of yet, and no other
-    is looked at any more, it is announced."""
+    is looked at any more, it is announced. True for a thread that has nothing to stand for."""
     stop = None if thread is None else own_stop_of(thread)
     if stop is None or stop.number or is_stop_looked_at():
-        return
-    thread_id = sys.modules["pydevd"].get_current_thread_id(thread)
-    behavior = debugger()._threads_suspended_single_notification
-    behavior.on_thread_suspend(thread_id, thread, stop.reason)
+        return False
+    if attempt(stop.is_wanted, default=True):
+        thread_id = sys.modules["pydevd"].get_current_thread_id(thread)
+        behavior = debugger()._threads_suspended_single_notification
+        behavior.on_thread_suspend(thread_id, thread, stop.reason)
+        return False
+    return _give_up(thread, stop)
+
+
+def _give_up(thread: Any, stop: Any) -> bool:
+    """Its stop is over. The thread runs, if the others were let go without it; else it goes with them."""
+    with tracing_state.lock:
+        forget_own_stop(thread)
+        is_let_go = is_overrun(stop)
+        if is_let_go:
+            info = thread.additional_info
+            info.pydev_original_step_cmd = info.pydev_step_cmd = -1
+            info.pydev_step_stop = None
+            info.pydev_state = RUNNING
+            info.update_stepping_info()
+    return is_let_go
 
 
 def _expire_and_go(go: Any, api: Any, *arguments: Any, **named: Any) -> Any:

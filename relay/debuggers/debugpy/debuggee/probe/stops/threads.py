@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
 _STEPS = {"into": 107, "over": 108, "out": 109}  # pydevd's numbers of these commands
-SUSPENDED = 2
+RUNNING, SUSPENDED = 1, 2  # pydevd's numbers of what a thread is to do
 _LIBRARY = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 
 
@@ -51,6 +51,12 @@ def pydevd_threads() -> list[tuple[int, Any]]:
 
 def _thread_of(number: int) -> Any:
     return next((thread for known, thread in pydevd_threads() if known == number), None)
+
+
+def is_to_stand() -> bool:
+    """Whether this thread stands at the next thing that pydevd is told of it."""
+    info = getattr(debugger_threading().current_thread(), "additional_info", None)
+    return info is not None and info.pydev_state == SUSPENDED
 
 
 def state_of(thread: Any) -> str:
@@ -126,7 +132,7 @@ def resume_thread(thread: int, step: str | None = None) -> dict[str, Any]:
         info.pydev_original_step_cmd = info.pydev_step_cmd = command
         info.pydev_step_stop = None
         attempt(references.expire)
-        info.pydev_state = 1  # last: from here on it runs
+        info.pydev_state = RUNNING  # last: from here on it runs
         info.update_stepping_info()
         wake_thread(found)
     return {"state": state}
