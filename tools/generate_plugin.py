@@ -26,7 +26,7 @@ PLACES = {".mcp.json": ".mcp.json", ".claude/settings.json": "hooks/hooks.json"}
 
 
 def plugin() -> dict[Path, str]:
-    """Every file that is generated, with what it says."""
+    """Every file that is generated, with what it says. The hook knows that its sub-agent's name is longer."""
     (client,) = [one for one in CLIENTS if one.name == "claude-code"]
     found = {}
     for part in client.gets(Surroundings(PROJECT, {}, PROJECT), Relay(("relay",))):
@@ -37,6 +37,7 @@ def plugin() -> dict[Path, str]:
             text = part.blank
             for one in part.parts:
                 text, _ = one.put(text)
+        text = text.replace("agent hook claude-code", "agent hook claude-code-plugin")
         found[PLUGIN / PLACES.get(name, name.removeprefix(".claude/"))] = text
     return found
 

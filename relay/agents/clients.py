@@ -42,6 +42,9 @@ DESCRIPTION = (
 
 HOOK_SECONDS = 10
 
+CLINE_SECONDS = 330
+"""More than the longest `wait` of a tool. By itself Cline waits 3 s for a server to start."""
+
 WORKSPACE = "${workspaceFolder}"
 """VS Code's word for the folder that is open."""
 
@@ -229,7 +232,8 @@ def _gemini(at: Surroundings, relay: Relay) -> list[Document | OwnFile]:
                 _hook_of("hooks", "AfterTool", value=matched),
             ],
         ),
-        _skill(own / "skills"),
+        # Read by Gemini as well, which warns of a second one of the same name.
+        _skill((at.project or at.home) / ".agents" / "skills"),
         _debugger(own / "agents", "kind: local"),
     ]
 
@@ -316,7 +320,8 @@ def _cline(at: Surroundings, relay: Relay) -> list[Document | OwnFile]:
     hook = f"#!/bin/sh\n# Of debug-relay: offers the debugger when a test run failed.\n{command}\n"
     return [
         Document(
-            settings / "cline_mcp_settings.json", [_entry(relay, "mcpServers", **relay.mcp())]
+            settings / "cline_mcp_settings.json",
+            [_entry(relay, "mcpServers", **relay.mcp(), timeout=CLINE_SECONDS)],
         ),
         _skill(own / "skills"),
         OwnFile(own / "hooks" / "PostToolUse", hook, "the hook", executable=True),

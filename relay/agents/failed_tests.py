@@ -34,8 +34,11 @@ DID_NOT_RUN = re.compile(r"command not found|No module named (?:pytest|nose2|tox
 LONGEST_LOOK = 20_000
 """Characters of the end of an output: the summary of a test run stands there."""
 
-SUBAGENTS = frozenset({"claude-code", "codex", "gemini", "vscode", "cursor"})
-"""Clients that were given the sub-agent as well."""
+SUBAGENTS = {
+    **dict.fromkeys(("claude-code", "codex", "gemini", "vscode", "cursor"), "python-debugger"),
+    "claude-code-plugin": "debug-relay:python-debugger",
+}
+"""What the sub-agent is called by clients that have it; a plugin's has the plugin's name before."""
 
 DIRECTLY = (
     'debug_run module=pytest args=["-q", TEST] stops at each failure with its locals, and '
@@ -68,9 +71,9 @@ def failed(event: Mapping[str, Any]) -> bool:
 def offer(client: str) -> str:
     """The offer, for the agent to read."""
     start = "A test run failed. If the traceback does not show why, do not guess and add no prints"
-    if client in SUBAGENTS:
+    if agent := SUBAGENTS.get(client):
         return (
-            f"{start}: give the failing test to the sub-agent python-debugger, which reports the "
+            f"{start}: give the failing test to the sub-agent {agent}, which reports the "
             f"root cause with evidence. To ask yourself: {DIRECTLY}."
         )
     return f"{start}, ask the program: {DIRECTLY}."
@@ -90,7 +93,12 @@ def _command(event: Mapping[str, Any]) -> str:
     given = inner.get("parameters") if isinstance(inner, dict) else event.get("tool_input")
     if isinstance(given, str):
         given = _parsed(given)
-    command = given.get("command", "") if isinstance(given, dict) else ""
+    if not isinstance(given, dict):
+        return ""
+    command = given.get("command", given.get("commands", ""))
+    if isinstance(command, str):
+        parsed = _parsed(command)
+        command = parsed if isinstance(parsed, list) else command
     return " ".join(map(str, command)) if isinstance(command, list) else str(command)
 
 

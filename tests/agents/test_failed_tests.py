@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from relay.agents.failed_tests import answer, failed, offer
+
+RECORDED = Path(__file__).with_name("recorded")
+"""What clients have sent to the hook when pytest failed: Claude Code 2.1.197, Codex 0.169.0,
+Gemini CLI 0.61.0, Cline 3.0.65."""
 
 PYTEST = "F.\n=== FAILURES ===\nE  assert 1 == 2\n1 failed, 1 passed in 0.02s"
 
@@ -103,6 +108,15 @@ def test_each_client_is_answered_in_its_own_form() -> None:
     codex = after("pytest -q", PYTEST) | {"tool_input": {"command": ["bash", "-lc", "pytest -q"]}}
     told = json.loads(answer("codex", json.dumps(codex)))["hookSpecificOutput"]
     assert told == {"hookEventName": "PostToolUse", "additionalContext": offer("codex")}
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex", "gemini", "cline"])
+def test_what_a_real_client_has_sent_is_understood(client: str) -> None:
+    payload = (RECORDED / f"{client}.json").read_text()
+    assert json.dumps(offer(client)) in answer(client, payload)
+    passed = payload.replace("1 failed in", "1 passed in").replace("FAILED test_cart", "")
+    if client != "claude-code":  # there the event itself says it
+        assert answer(client, passed) == ""
 
 
 @pytest.mark.parametrize("payload", ["", "{", "[]", "3", '"pytest"', '{"tool_input": [1]}'])

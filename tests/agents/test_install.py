@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from relay.agents import installation, jsonc
 from relay.agents.clients import CLIENTS, DEBUGGER, Relay, Surroundings, debugger_text, skill_text
 from relay.command_line import cli
+from relay.faces.mcp.arguments import Run
 from tests.agents.test_jsonc import documents
 
 NAMES = [client.name for client in CLIENTS]
@@ -39,6 +40,8 @@ HOOKS = {
     "vscode": (".copilot/hooks/debug-relay.json", "PostToolUse"),
     "cursor": (".cursor/hooks.json", "postToolUse"),
 }
+
+LONGEST_WAIT = Run.model_json_schema()["properties"]["wait"]["maximum"]
 
 OTHERS_JSON = '// mine\n{\n    "a": "é", // kept\n    "GROUP": {"other": {"command": "x"}},\n}\n'
 OTHERS_TOML = '# mine\nmodel = "x"\n\n[mcp_servers.other]\ncommand = "x"  # kept\n'
@@ -330,6 +333,35 @@ def test_a_file_that_two_clients_read_goes_with_the_last(home: Home) -> None:
     assert skill.exists()
     home.done("--client", "zed", "--uninstall")
     assert home.content() == before
+
+
+def test_clients_that_would_find_two_skills_of_one_name_share_one(home: Home) -> None:
+    home.done("--client", "codex", "--client", "gemini")
+    assert [name for name in home.content() if name.endswith("SKILL.md")] == [
+        ".agents/skills/debug-python/SKILL.md"
+    ]
+
+
+def test_what_was_made_is_remembered_below_the_home(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RELAY_STATE_DIR")
+    for folder in ("first", "second"):
+        (tmp_path / folder).mkdir()
+    before = home.content()
+    monkeypatch.chdir(tmp_path / "first")
+    home.done("--client", "cursor")
+    assert (home.path / ".opencode-debugger" / "agents.json").exists()
+    monkeypatch.chdir(tmp_path / "second")
+    home.done("--client", "cursor", "--uninstall")
+    assert home.content() == before
+    assert [*(tmp_path / "first").iterdir(), *(tmp_path / "second").iterdir()] == []
+
+
+def test_cline_waits_as_long_as_a_tool_may(home: Home) -> None:
+    home.done("--client", "cline")
+    entry = meaning(home.path / SERVERS["cline"][0])["mcpServers"]["debug"]
+    assert entry["timeout"] > LONGEST_WAIT
 
 
 def test_a_skill_of_somebody_else_is_left_alone(home: Home) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import tomllib
 
+from relay.agents.clients import DEBUGGER
+from relay.agents.failed_tests import offer
 from tools import generate_plugin as generator
 
 MARKETPLACE = json.loads((generator.ROOT / ".claude-plugin" / "marketplace.json").read_text())
@@ -33,7 +35,12 @@ def test_it_starts_the_relay_of_the_path() -> None:
     assert (servers["debug"]["command"], servers["debug"]["args"]) == ("relay", ["mcp"])
     hooks = json.loads((generator.PLUGIN / "hooks" / "hooks.json").read_text())["hooks"]
     ((hook,),) = [one["hooks"] for one in hooks["PostToolUseFailure"]]
-    assert hook["command"] == "relay agent hook claude-code"
+    assert hook["command"] == "relay agent hook claude-code-plugin"
+
+
+def test_its_hook_calls_the_sub_agent_by_the_name_that_a_plugin_gives_it() -> None:
+    assert f"sub-agent {MANIFEST['name']}:{DEBUGGER}," in offer("claude-code-plugin")
+    assert f"sub-agent {DEBUGGER}," in offer("claude-code")
 
 
 def test_the_marketplace_leads_to_the_plugin() -> None:
