@@ -68,6 +68,8 @@ async def _sees_the_tools(client: Client) -> None:
     listed = await client.mcp.list_tools()
     assert [tool.name for tool in listed.tools] == [tool.name for tool in TOOLS]
     assert len(listed.tools) <= 10
+    only_look = [tool.name for tool in listed.tools if tool.annotations is not None]
+    assert only_look == ["debug_inspect", "debug_sessions"]
     assert len(listed.model_dump_json(by_alias=True, exclude_none=True).encode()) <= 4500
 
 

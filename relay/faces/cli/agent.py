@@ -145,7 +145,7 @@ def _state_dir(given: str | None) -> Path:
     from relay.config import ConfigurationError, load_settings
 
     try:
-        return load_settings(state_dir=given).state_dir
+        return load_settings(state_dir=given).state_dir.expanduser().absolute()
     except ConfigurationError as error:
         raise click.ClickException(str(error)) from None
 

@@ -172,7 +172,7 @@ class Inspect(OfSession):
     frame: int = Field(0, ge=0, description="Frame of locals and source, 0 on top")
     ref: int | None = hinted(
         None,
-        "for what=variable",
+        "of a variable",
         "With `variable`: whose items or attributes; from locals or debug_eval",
     )
     thread: int | None = Field(None, description="Thread of the stack; default: the stopped one")
@@ -263,7 +263,7 @@ class Trace(WaitsForSession):
     )
     until_result: Text | None = hinted(
         None,
-        "until true of result, exception, arguments",
+        "true of result, exception, arguments",
         "Let calls go by until one whose end makes this true: an expression of `result`, "
         "`exception` and the arguments",
         max_length=10_000,

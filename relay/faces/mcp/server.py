@@ -48,6 +48,9 @@ RESOURCE_NOT_FOUND = -32002
 LISTS = CacheHint(ttl_ms=300_000, scope="public")
 """What does not change while the server runs, and is the same for everybody."""
 
+READS_ONLY = types.ToolAnnotations(read_only_hint=True)
+"""Of the others nothing is said: whatever runs a program, or on, may do anything."""
+
 UNKNOWN = "(none)"
 """What a tool is counted as that there is not."""
 
@@ -101,7 +104,12 @@ class _Table:
 
 def _listing(tools: Sequence[Tool], schemas: dict[str, dict[str, Any]]) -> types.ListToolsResult:
     shown = [
-        types.Tool(name=tool.name, description=tool.description, input_schema=schemas[tool.name])
+        types.Tool(
+            name=tool.name,
+            description=tool.description,
+            input_schema=schemas[tool.name],
+            annotations=READS_ONLY if tool.reads_only else None,
+        )
         for tool in tools
     ]
     return types.ListToolsResult(tools=shown)

@@ -47,6 +47,9 @@ class Tool:
     words: Words = field(default_factory=lambda: TOOL_WORDS, repr=False)
     """The way out of its errors, in calls of the tools of its table."""
 
+    reads_only: bool = False
+    """It only looks: clients may call it without asking their user."""
+
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON schema of its arguments, without what a name says by itself."""
@@ -75,20 +78,21 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "debug_inspect",
-        "More than a stop shows: items of a value, output, why it hangs, processes to attach, …",
+        "More than a stop shows: items of a value, output, hangs, processes, …",
         arguments.Inspect,
         inspecting.inspect,
+        reads_only=True,
     ),
     Tool(
         "debug_breakpoints",
-        "Change breakpoints at any time; without arguments list them.",
+        "Change or list breakpoints, at any time.",
         arguments.Breakpoints,
         breakpoint_calls.change,
     ),
     Tool(
         "debug_trace",
-        "Instead of stepping: from a stop, run to a call and see it whole: arguments, what each "
-        "line changed, result.",
+        "Instead of stepping: from a stop, run to a call and see it whole: arguments, changes by "
+        "line, result.",
         arguments.Trace,
         tracing.trace_call,
     ),
@@ -109,6 +113,7 @@ TOOLS: tuple[Tool, ...] = (
         "When you lost track: session ids and status.",
         arguments.Sessions,
         calls.list_sessions,
+        reads_only=True,
     ),
     Tool(
         "debug_end",
