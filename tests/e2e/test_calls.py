@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.debuggers.bootstrap_runner import find_python
 from tests.e2e.api import Api, Refused, Session
 from tests.programs import Program
 
@@ -200,6 +201,57 @@ OPEN = """
     inner(7)
     os._exit(0)
 """
+
+
+PAINT = """
+    def shade(number):
+        return number + 1
+
+    class {name}:
+        def paint(self, number):
+            return shade(number)  # @shade
+"""
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.13"])
+async def test_functions_of_two_files_are_two_though_their_code_is_equal(
+    api: Api, program: Write, version: str
+) -> None:
+    python = find_python(version)
+    if python is None:
+        pytest.skip(f"Python {version} is not installed")
+    red = program(PAINT.format(name="Red"), name="red.py")
+    blue = program(PAINT.format(name="Blue"), name="blue.py")
+    both = program("""
+        from blue import Blue
+        from red import Red
+
+        def both():
+            return Red().paint(1) + Blue().paint(2)
+
+        assert Red.paint.__code__ == Blue.paint.__code__  # @start
+        both()
+        both()  # @again
+    """)
+    session = await api.session(python_path=python)
+    for mark in ("start", "again"):
+        await session.breakpoint(both.text, both.line(mark))
+    await session.launch(both.text)
+    tree = (await session.post("/calls", tree=True))["tree"]
+    found = [(call["function"], call["path"], call.get("result")) for call in tree]
+    assert found == [
+        ("both", both.text, "5"),
+        ("Red.paint", red.text, "2"),
+        ("shade", red.text, "2"),
+        ("Blue.paint", blue.text, "3"),
+        ("shade", blue.text, "3"),
+    ]
+    traced = (await session.post("/trace", function="both", tree=True))["tree"]
+    calls = traced["steps"][0]["calls"]
+    assert [(call["function"], call["path"]) for call in calls] == [
+        ("Red.paint", red.text),
+        ("Blue.paint", blue.text),
+    ]
 
 
 async def test_calls_that_are_not_over_and_recordings_that_have_no_end(

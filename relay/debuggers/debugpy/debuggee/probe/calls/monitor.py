@@ -45,8 +45,8 @@ class CallsMonitor:
         tool, self.tool = self.tool, -1
         if tool < 0:
             return
-        functions = list(self.record.scope.functions.items())
-        give_back_tool(tool, _CALL_EVENTS, [code for code, function in functions if function])
+        functions = list(self.record.scope.functions.values())
+        give_back_tool(tool, _CALL_EVENTS, [function.code for function in functions])
 
     def _on_start(self) -> Any:
         """The callback at the beginning of a function; its first lines are the price."""
@@ -55,10 +55,10 @@ class CallsMonitor:
 
         def on_start(code: Any, offset: int) -> Any:
             try:
-                function = functions.get(code)
-                if not function:
+                function = functions.get(id(code))
+                if function is None:
                     function = self._learn(code, frame_of(1))
-                    if not function:
+                    if function is None:
                         return disable
                 if record.is_active:
                     begin(frame_of(1), function)
@@ -69,11 +69,9 @@ class CallsMonitor:
         return on_start
 
     def _learn(self, code: Any, frame: Any) -> Any:
-        scope = self.record.scope
-        function = scope.learn(frame)
-        if not function:
-            scope.functions.pop(code, None)  # nobody asks again
-            return function
+        function = self.record.scope.learn(frame)
+        if function is None:
+            return None  # nobody asks again
         events = MONITORING.events
         wanted = events.PY_RETURN | (events.PY_YIELD if function.yields_values else 0)
         MONITORING.set_local_events(self.tool, code, wanted)
@@ -93,7 +91,7 @@ class CallsMonitor:
 
     def _on_unwind(self, code: Any, offset: int, error: Any) -> None:
         record = self.record
-        if code not in record.scope.functions:
+        if id(code) not in record.scope.functions:
             return
         try:
             frame = frame_at(1)

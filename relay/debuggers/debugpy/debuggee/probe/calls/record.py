@@ -85,7 +85,7 @@ class CallRecord:
     def _root(self, frame: Any) -> Any:
         """What a call belongs to that none of those recorded has made; None for the debugger's."""
         caller, functions = frame.f_back, self.scope.functions
-        while caller is not None and functions.get(caller.f_code):
+        while caller is not None and id(caller.f_code) in functions:
             caller = caller.f_back
         if caller is not None and is_debugger_file(caller.f_code.co_filename):
             return None
@@ -146,9 +146,7 @@ class CallRecord:
             "state": self.state,
             "complaint": self.complaint,
             "calls": self.tree.total(),
-            "known": sum(
-                bool(one and one.is_called) for one in list(self.scope.functions.values())
-            ),
+            "known": len({f.number for f in list(self.scope.functions.values()) if f.is_called}),
             "rows": rows.rows,
             "functions": [
                 {"name": f.name, "path": f.path, "line": f.line, "arguments": list(f.arguments)}

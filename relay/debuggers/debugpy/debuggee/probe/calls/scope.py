@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.functions import (
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import is_secret_name
 
+_MOST_OTHERS = 50_000
 _FUNCTION_FLAGS = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS  # else the body of a module or class
 _PARTS_OF_FUNCTIONS = frozenset(("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>"))
 _SUSPENDING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -29,10 +31,11 @@ _YIELDING = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 class OwnFunction:
     """An own function: what is written of each of its calls."""
 
-    def __init__(self, number: int, frame: Any, whole: bool = False) -> None:
+    def __init__(self, frame: Any, whole: bool = False) -> None:
         code = frame.f_code
         flags, names = code.co_flags, code.co_varnames
-        self.number, self.code, self.line = number, code, code.co_firstlineno
+        self.number = -1  # the same for equal functions of one place
+        self.code, self.line = code, code.co_firstlineno
         self.name: str = attempt(qualified_name, frame, default=code.co_name)
         self.path: str = (attempt(place_of_code, code) or {"path": code.co_filename})["path"]
         self.suspends = bool(flags & _SUSPENDING)
@@ -67,17 +70,33 @@ class CallScope:
         self.whole = whole
         self.start = None if start is None else start.split(".")
         self.files: dict[str, bool] = {}
-        self.functions: dict[Any, Any] = {}  # by code; False for code that is not meant
+        # By the code's id: equal codes of two files are two functions, and to hash one takes long.
+        self.functions: dict[int, OwnFunction] = {}
+        self.others = CodeTable()  # that are not meant
         self.numbers = itertools.count()  # counts in C: two threads never get the same
+        self.known: dict[Any, int] = {}  # numbers, by place: the program may make a function anew
 
-    def learn(self, frame: Any) -> Any:
-        """The function of a code that is seen for the first time, or False."""
+    def learn(self, frame: Any) -> OwnFunction | None:
+        """The function of a code that is seen for the first time, if it is meant."""
+        if not attempt(self._is_meant_code, frame, default=False):
+            return None
+        found = OwnFunction(frame, self.whole)
+        place = (found.path, found.name, found.code)
+        found.number = self.known.setdefault(place, next(self.numbers))
+        found.is_start = self.start is not None and attempt(self._starts, frame, default=False)
+        return self.functions.setdefault(id(frame.f_code), found)
+
+    def meet(self, frame: Any) -> OwnFunction | None:
+        """The function of the frame's code, if it is meant: what is not is remembered, too."""
         code = frame.f_code
-        found: Any = False
-        if attempt(self._is_meant_code, frame, default=False):
-            found = OwnFunction(next(self.numbers), frame, self.whole)
-            found.is_start = self.start is not None and attempt(self._starts, frame, default=False)
-        return self.functions.setdefault(code, found)
+        function = self.functions.get(id(code))
+        if function is None and code not in self.others:
+            function = attempt(self.learn, frame)
+            if function is None:
+                if len(self.others) >= _MOST_OTHERS:
+                    self.others.clear()  # the program makes code all the time
+                self.others[code] = True
+        return function
 
     def _is_meant_code(self, frame: Any) -> bool:
         code = frame.f_code

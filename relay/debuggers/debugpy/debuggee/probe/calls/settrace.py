@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         tracing_state,
         wanted_trace_function,
     )
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.trace.holder import TraceHolder
     from relay.debuggers.debugpy.debuggee.probe.trace.record import starts_here
 
@@ -68,10 +67,8 @@ class CallsSettrace(TraceHolder):
             if tracing_state.is_on or not tracing_state.can_wait
             else None
         )
-        function = record.scope.functions.get(frame.f_code)
-        if function is None:
-            function = attempt(record.scope.learn, frame, default=False)
-        if not function or not record.is_active:
+        function = record.scope.functions.get(id(frame.f_code)) or record.scope.meet(frame)
+        if function is None or not record.is_active:
             return inner
         try:
             if not function.suspends or starts_here(frame):
@@ -93,7 +90,7 @@ class CallsSettrace(TraceHolder):
         """pydevd has put its own trace function into frames that run: ours is set before it."""
         for _, frame in frames_of_all_threads():
             if id(frame) in self.record.open and type(frame.f_trace) is not _CallListener:
-                function = self.record.scope.functions[frame.f_code]
+                function = self.record.scope.functions[id(frame.f_code)]
                 frame.f_trace = _CallListener(self.record, function, frame.f_trace)
                 frame.f_trace_lines = True
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger,
         is_debugger_file,
@@ -54,7 +55,7 @@ class FunctionTarget:
 
 
 _functions: dict[str, list[FunctionTarget]] = {}  # by bare name
-_qualified: dict[Any, str] = {}  # by code, before 3.11
+_qualified = CodeTable()  # before 3.11
 
 
 def set_function_breakpoints(breakpoints: list[dict[str, Any]]) -> dict[str, Any]:
@@ -142,8 +143,9 @@ def qualified_name(frame: Any) -> str:
     if name is None:
         name = _qualified.get(code)
         if name is None:
-            name = _qualified[code] = _search_name(code, frame.f_globals)
-    return name.replace("<locals>.", "")
+            name = _search_name(code, frame.f_globals)
+            _qualified[code] = name
+    return str(name).replace("<locals>.", "")
 
 
 def _search_name(code: Any, namespace: Any) -> str:

@@ -14,6 +14,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         is_debugger_file,
         is_user_code,
@@ -69,7 +70,7 @@ class FrameTrace:
         self.root: Any = None
         self.thread: dict[str, Any] | None = None
         self.frames: dict[Any, Any] = {}  # of calls that are recorded
-        self.codes: dict[Any, tuple[str, str, bool]] = {}
+        self.codes = CodeTable()  # name and file of each, and whether it is the program's own
         self.lines = self.detailed_lines = self.calls = self.exceptions = 0
         self.truncated = False
         self.texts = ValueTexts(reveal)
@@ -145,8 +146,9 @@ class FrameTrace:
             place = attempt(place_of_code, code) or {"path": code.co_filename}
             name = attempt(qualified_name, frame, default=code.co_name)
             is_own = bool(attempt(is_user_code, frame, default=False))
-            known = self.codes[code] = (name, place["path"], is_own)
-        return known
+            known = (name, place["path"], is_own)
+            self.codes[code] = known
+        return known  # type: ignore[no-any-return]
 
     def _note_arguments(self, call: _TracedCall, frame: Any) -> None:
         code, values = frame.f_code, frame.f_locals

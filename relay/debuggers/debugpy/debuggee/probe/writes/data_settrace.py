@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import RETURNS, YIELDS
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         frames_of_all_threads,
@@ -42,14 +43,14 @@ class DataSettrace:
 
     def __init__(self) -> None:
         self.watches: list[DataWatch] = []
-        self.codes: dict[Any, WriteLines] = {}  # that are compared at lines
+        self.codes = CodeTable()  # that are compared at lines, with their WriteLines
         self.others: dict[int, Any] = {}  # by id: code that is not
         self.is_over = False
 
     def watch(self, watches: list[DataWatch]) -> None:
         """Compare these at lines from now on."""
         self.watches = watches
-        self.codes, self.others = {}, {}
+        self.codes, self.others = CodeTable(), {}
         if not trace_data(self):
             raise TroubleError(
                 "unsupported", "This debugger evaluates frames in a way that leaves no room for it"
@@ -102,7 +103,7 @@ class DataSettrace:
     def lines_in(self, frame: Any) -> WriteLines | None:
         """The lines of a frame's code to compare at; None if there are none."""
         code = frame.f_code
-        known = self.codes.get(code)
+        known: WriteLines | None = self.codes.get(code)
         if known is not None or id(code) in self.others:
             return known
         watches = () if is_debugger_file(code.co_filename) else self.watches

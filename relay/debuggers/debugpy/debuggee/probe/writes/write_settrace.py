@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
@@ -25,7 +26,7 @@ class WriteTracer(TraceHolder):
     def __init__(self, recorder: WriteRecorder) -> None:
         super().__init__()
         self.recorder = recorder
-        self.codes: dict[Any, Any] = {}
+        self.codes = CodeTable()
         self.watches = False
 
     @property
@@ -61,7 +62,8 @@ class WriteTracer(TraceHolder):
         theirs, code = wanted_trace_function(), frame.f_code
         known = self.codes.get(code)
         if known is None:
-            known = self.codes[code] = self.recorder.looks_in(code) or False
+            known = self.recorder.looks_in(code) or False
+            self.codes[code] = known
         if self.recorder.wants_starts_of(code) and starts_here(frame):
             self.recorder.begin(frame)
         inner = None if theirs is None else theirs(frame, event, arg)
