@@ -164,3 +164,42 @@ async def test_what_else_is_set_at_lines_is_done_for_each_pass(
     assert sorted(logged) == sorted(
         f"passed {name} {number}" for name in range(THREADS) for number in range(PASSES)
     )
+
+
+RAISING = f"""
+    import threading
+
+    begin = threading.Barrier({THREADS})
+
+    def work(name):
+        begin.wait()
+        for number in range({PASSES}):
+            try:
+                raise LookupError(name, number)
+            except LookupError:
+                pass
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in range({THREADS})]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+@pytest.mark.parametrize("mode", ["fast", "adapter"])
+async def test_each_exception_of_each_thread_is_a_stop(
+    api: Api, program: Callable[..., Program], mode: str
+) -> None:
+    raising = program(RAISING)
+    session = await api.session()
+    await session.post("/exception-breakpoints", filters=["raised"], types=["LookupError"])
+    at = await session.launch(raising.text, launch_mode=mode)
+    shown: list[str] = []
+    while at["status"] == "paused":
+        assert at["stop_reason"] == "exception", at
+        shown.append((await session.evaluate("name, number"))["result"])
+        at = await session.resume()
+    assert sorted(shown) == [
+        str((name, number)) for name in range(THREADS) for number in range(PASSES)
+    ]

@@ -101,6 +101,6 @@ def _end_calls(state: str) -> None:
             attempt(listener.stop)
 
 
-def _end_calls_at_stop(thread: Any, frame: Any, event: Any) -> None:
+def _end_calls_at_stop(thread: Any, frame: Any, event: Any, argument: Any) -> None:
     if event != "exception":  # the relay may decide that one at an exception is none
         _end_calls("stopped")

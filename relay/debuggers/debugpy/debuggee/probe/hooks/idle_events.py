@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         tracing_state,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
+    from relay.debuggers.debugpy.debuggee.probe.stops.arrivals import ask_about_raise
     from relay.debuggers.debugpy.debuggee.probe.stops.direct_questions import (
         ask_directly,
         begin_questions,
@@ -70,6 +71,7 @@ class _IdleEvents:
         self.line: Any = _no_callback  # pydevd's, as it registered them last
         self.start: Any = _no_callback
         self.leave: Any = _no_callback
+        self.error: Any = _no_callback
 
 
 class _ThisThread(threading.local):
@@ -88,7 +90,7 @@ def leave_idle_events_out() -> bool:
     if os.environ.get(EVERY_LINE) or not constants.PYDEVD_USE_SYS_MONITORING:
         return False
     keep_frames()
-    for callback in (_on_line, _on_start, _on_leave):
+    for callback in (_on_line, _on_start, _on_leave, _on_raise, ask_about_raise):
         pass_on(callback)
     module = events_module()
     patch(module, "restart_events", _restart_events)
@@ -111,6 +113,7 @@ def stand_before_pydevd() -> None:
     _idle.line = _register(events.LINE, _on_line) or _idle.line
     _idle.start = _register(events.PY_START, _on_start) or _idle.start
     _idle.leave = _register(events.PY_RETURN, _on_leave) or _idle.leave
+    _idle.error = _register(events.RAISE, _on_raise) or _idle.error
     _register(events.JUMP, _on_jump)
 
 
@@ -285,6 +288,10 @@ def _on_leave(code: Any, offset: int, value: Any) -> Any:
     if _is_nothing_under_way(code):
         return MONITORING.DISABLE if _idle.epoch is epoch else None
     return _idle.leave(code, offset, value)
+
+
+def _on_raise(code: Any, offset: int, error: Any) -> Any:
+    return ask_about_raise(_idle.error, code, offset, error)
 
 
 def _on_jump(code: Any, offset: int, target: int) -> Any:

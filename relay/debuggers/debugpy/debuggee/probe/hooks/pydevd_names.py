@@ -159,12 +159,13 @@ NEEDS = (
     Need(
         "arrivals",
         False,
-        "a thread that comes to a breakpoint while another stops passes it uncounted",
+        "a thread that comes to a breakpoint, or raises, while another stops passes it uncounted",
         {
             "pydevd_file_utils": "get_abs_path_real_path_and_base_from_frame",
             _PYDB: "breakpoints cmd_factory do_wait_suspend handle_breakpoint_expression set_suspend",
             _FACTORY: "make_io_message",
-            _INFO: "pydev_message pydev_state",
+            _INFO: "is_in_wait_loop pydev_message pydev_state",
+            "_pydevd_bundle.pydevd_trace_dispatch": "should_stop_on_exception handle_exception",
         },
     ),
     Need(

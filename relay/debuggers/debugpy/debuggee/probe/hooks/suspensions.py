@@ -43,10 +43,11 @@ _after: dict[str, Callable[..., Any]] = {}
 
 def hook_suspensions(
     name: str,
-    before: Callable[[Any, Any, Any], Any] | None = None,
+    before: Callable[[Any, Any, Any, Any], Any] | None = None,
     after: Callable[[Any, Any, Any], Any] | None = None,
 ) -> None:
-    """Call these around every stop: with the thread, the frame and pydevd's name for the event.
+    """Call these around every stop: with the thread, the frame and pydevd's name for the event, and
+    `before` with the event's argument, too: of an exception, type, value and traceback.
 
     name: one of `_ORDER`, the order in which the `before` are called; the `after` are called in
     the reverse. A `before` that answers False has the thread run on, and nobody else called.
@@ -62,13 +63,15 @@ def hook_suspensions(
     patch(debugger(), "do_wait_suspend", _suspended)
 
 
-def _suspended(wait: Any, thread: Any, frame: Any, event: Any, *more: Any, **named: Any) -> Any:
+def _suspended(
+    wait: Any, thread: Any, frame: Any, event: Any, argument: Any, *more: Any, **named: Any
+) -> Any:
     for name in _ORDER:
         hook = _before.get(name)
-        if hook is not None and _call(hook, thread, frame, event) is False:
+        if hook is not None and _call(hook, thread, frame, event, argument) is False:
             forget_own_stop(thread)
             return None
-    result = wait(thread, frame, event, *more, **named)
+    result = wait(thread, frame, event, argument, *more, **named)
     for name in reversed(_ORDER):
         hook = _after.get(name)
         if hook is not None:

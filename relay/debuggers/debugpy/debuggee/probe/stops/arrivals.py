@@ -2,27 +2,45 @@
 
 pydevd leaves the breakpoints of a line out for a thread that is already to be suspended, and the
 thread runs on from there when it is resumed. A pass would be neither counted nor logged nor a stop.
-Here it is what it would have been a moment before: the thread has a stop of its own, which is
-announced when its turn comes (see own_stops.py).
+So it is with an exception that it raises then. Here each is what it would have been a moment before:
+the thread has a stop of its own, which is announced when its turn comes (see own_stops.py).
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        debugger,
+        debugger_threading,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import tracing_state
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import names_in_condition
     from relay.debuggers.debugpy.debuggee.probe.stops.direct_questions import (
         question_of_arrival,
         was_asked,
     )
-    from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import own_stop_of
+    from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import own_stop_of, resume_epoch
+    from relay.debuggers.debugpy.debuggee.probe.stops.threads import RUNNING, SUSPENDED
 
 _BREAKPOINT = 111  # pydevd's reason for a stop at one
+_CAUGHT = "HANDLED"  # pydevd's kind of an exception that is looked at as it is raised
+
+
+class _Raise(threading.local):
+    """What pydevd has done about the exception that it is told of in this thread."""
+
+    was_asked = False  # it has looked for an exception breakpoint
+    has_stood = False
+
+
+_raise = _Raise()
 
 
 def ask_on_arrival() -> bool:
@@ -31,10 +49,20 @@ def ask_on_arrival() -> bool:
     return True
 
 
-def _arrived(thread: Any, frame: Any, event: str) -> None:
+def _arrived(thread: Any, frame: Any, event: str, argument: Any) -> bool:
+    """False where the thread has stood by the time that this returns."""
+    _raise.has_stood = True
     is_asked = was_asked()
-    if event != "line":
-        return
+    if event == "line":
+        _arrived_at_line(thread, frame, is_asked)
+    elif event == "exception" and argument is not None and own_stop_of(thread) is None:
+        # Of a trace function: with `sys.monitoring` pydevd lets no thread stand for it.
+        ask_about_raise(attempt, _raised, thread, frame, argument)
+        return not _raise.has_stood
+    return True
+
+
+def _arrived_at_line(thread: Any, frame: Any, is_asked: bool) -> None:
     path, line = _filed_place(frame)
     breakpoint = _breakpoint_at(path, line)
     if breakpoint is None:
@@ -73,3 +101,46 @@ def _ask(breakpoint: Any, thread: Any, frame: Any) -> None:
     elif info.pydev_message:
         text = py_db.cmd_factory.make_io_message(info.pydev_message + os.linesep, "1")
         py_db.writer.add_command(text)
+
+
+# Exceptions
+
+
+def ask_about_raise(tell: Any, *raised: Any) -> Any:
+    """Tell pydevd, and have it ask whether this exception stops the program.
+
+    It does not for a thread that is to stand: so the thread is one that runs until it has asked.
+    Another may have it stand again before that, and then it is told once more.
+    """
+    info = getattr(debugger_threading().current_thread(), "additional_info", None)
+    if info is None or info.is_in_wait_loop:  # what runs in the wait loop is the client's
+        return tell(*raised)
+    while True:
+        _raise.was_asked = _raise.has_stood = False
+        with tracing_state.lock:
+            epoch, is_to_stand = resume_epoch(), info.pydev_state == SUSPENDED
+            if is_to_stand:
+                info.pydev_state = RUNNING
+        answer = tell(*raised)
+        with tracing_state.lock:
+            if _raise.has_stood:
+                return answer
+            is_overtaken = info.pydev_state == SUSPENDED
+            if is_to_stand and epoch == resume_epoch():
+                info.pydev_state = SUSPENDED
+            if _raise.was_asked or not is_overtaken:
+                return answer
+
+
+def _raised(thread: Any, frame: Any, error: Any) -> None:
+    """As pydevd asks, and stops."""
+    pydevd: Any = sys.modules["_pydevd_bundle.pydevd_trace_dispatch"]
+    py_db, info = debugger(), thread.additional_info
+    stops, at, _ = pydevd.should_stop_on_exception(py_db, info, frame, thread, error, None)
+    if stops:
+        pydevd.handle_exception(py_db, thread, at, error, _CAUGHT)
+
+
+def note_asked_about_raise() -> None:
+    """pydevd looks for an exception breakpoint."""
+    _raise.was_asked = True

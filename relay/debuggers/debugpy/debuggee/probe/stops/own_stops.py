@@ -152,6 +152,11 @@ def begin_resume() -> None:
     _own_stops.epoch += 1
 
 
+def resume_epoch() -> int:
+    """Another with each resume, as soon as threads are let go."""
+    return _own_stops.epoch
+
+
 def _run_if_seen(run: Any, thread: Any, *arguments: Any, **named: Any) -> None:
     if not is_unseen(thread):
         run(thread, *arguments, **named)

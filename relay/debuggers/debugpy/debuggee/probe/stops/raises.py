@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
+    from relay.debuggers.debugpy.debuggee.probe.stops.arrivals import note_asked_about_raise
     from relay.debuggers.debugpy.debuggee.probe.stops.exceptions import current_exception
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
         is_class,
@@ -43,11 +44,16 @@ def limit_exceptions(types: list[str]) -> dict[str, Any]:
         require_purpose("exceptions")
     _wanted_types[:] = types
     if types:
-        patch(debugger(), "get_exception_breakpoint", _lookup_wanted)
+        _patch_lookup()
     return {"unknown": [name for name in types if not attempt(_is_known, name, default=True)]}
 
 
+def _patch_lookup() -> None:
+    patch(debugger(), "get_exception_breakpoint", _lookup_wanted)
+
+
 def _lookup_wanted(lookup: Any, cls: Any, exceptions: Any) -> Any:
+    note_asked_about_raise()
     if _wanted_types and not attempt(_is_wanted, cls, default=True):
         return None
     return lookup(cls, exceptions)
@@ -161,6 +167,7 @@ def _is_refined(exception_breakpoint: Any) -> bool:
 def refine_exceptions(user_code_only: bool = True, first_raise_only: bool = True) -> dict[str, Any]:
     """Stop once per raised exception; say it again after each setExceptionBreakpoints."""
     py_db = debugger()
+    attempt(_patch_lookup)
     _policy.user_code_only, _policy.first_raise_only = user_code_only, first_raise_only
     caught = list(getattr(py_db, "break_on_caught_exceptions", {}).values())
     if all(hasattr(py_db, name) for name in ("exclude_exception_by_filter", "in_project_scope")):

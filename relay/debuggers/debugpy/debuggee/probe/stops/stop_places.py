@@ -40,7 +40,7 @@ def announce_stops() -> bool:
     return True
 
 
-def _report_stop(thread: Any, frame: Any, event: Any) -> None:
+def _report_stop(thread: Any, frame: Any, event: Any, argument: Any) -> None:
     if event == "exception" or is_debugger_file(frame.f_code.co_filename):
         return
     number = sys.modules["_pydevd_bundle._debug_adapter.pydevd_base_schema"].BaseSchema

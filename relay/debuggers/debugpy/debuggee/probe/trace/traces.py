@@ -269,7 +269,7 @@ def _end_at_stops() -> None:
     hook_suspensions("trace", before=_end_at_stop)
 
 
-def _end_at_stop(thread: Any, frame: Any, event: Any) -> None:
+def _end_at_stop(thread: Any, frame: Any, event: Any, argument: Any) -> None:
     if event != "exception" and threading.get_ident() not in _held.stopping:
         attempt(_note_stop, frame, event)
         end_trace("interrupted")
