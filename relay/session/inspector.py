@@ -226,8 +226,8 @@ class Inspector(ABC):
         """What is recorded so far, if anything was asked for; ends it if the program stopped."""
 
     @abstractmethod
-    async def trace_functions(self, function: str) -> tuple[bool, list[str]]:
-        """Whether a function of this name is loaded, and names that are nearly it."""
+    async def trace_functions(self, function: str) -> tuple[bool, list[str], bool]:
+        """Whether a function of this name is loaded, names that are nearly it, and whether it is in C."""
 
     @abstractmethod
     async def calls_start(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.debuggers.bootstrap_runner import find_python
 from tests.e2e.api import Api, Refused, Session
 from tests.programs import Program
 
@@ -343,3 +344,92 @@ async def test_what_cannot_be_traced_is_refused_and_changes_nothing(
     with pytest.raises(Refused) as refused:
         await session.post("/trace", function="late")
     assert refused.value.details["current_state"] == "running"
+
+
+ELSEWHERE = """
+    import asyncio
+    import html.parser
+    import json
+
+    from shop import total
+
+    class Base:
+        def __init__(self, size):
+            self.size = size
+
+        @classmethod
+        def make(cls, size):
+            return cls(size)
+
+        def grow(self, by):
+            return self.size + by
+
+    class Small(Base):
+        pass
+
+    class Large(Base):
+        def grow(self, by):
+            return super().grow(by) * 2
+
+    class Reader(html.parser.HTMLParser):
+        pass
+
+    async def ticks(upto):
+        for tick in range(upto):
+            await asyncio.sleep(0)
+            yield tick
+
+    async def summed(upto):
+        return [tick async for tick in ticks(upto)]
+
+    def work(turn):
+        Base.make(1).grow(1)
+        Large.make(2).grow(2)
+        Small.make(3).grow(3)
+        html.parser.HTMLParser().feed("no")
+        Reader().feed("<p>")
+        total([turn])
+        asyncio.run(summed(3))
+        return json.loads("[4]")
+
+    start = 1  # @start
+    for turn in range(20):
+        work(turn)
+"""
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.13"])
+async def test_a_function_goes_by_every_name_that_it_can_be_called_by(
+    api: Api, program: Write, version: str
+) -> None:
+    python = find_python(version)
+    if python is None:
+        pytest.skip(f"Python {version} is not installed")
+    program("from shop.prices import total", name="shop/__init__.py")
+    program("def total(prices):\n    return sum(prices)\n", name="shop/prices.py")
+    code = program(ELSEWHERE)
+    session = await api.session(python_path=python)
+    await session.breakpoint(code.text, code.line("start"))
+    await session.launch(code.text)
+    for name, wanted in (
+        # Where it is imported, and the class of a call that inherits it.
+        ("shop.total", "total(prices=[0]) at prices.py"),
+        ("Small.make", "Base.make(cls=<class '__main__.Small'>, size=3) at main.py"),
+        ("Small.grow", "Base.grow(self=<Small>, by=3) at main.py"),
+        ("Reader.feed", "HTMLParser.feed(self=<Reader>, data='<p>') at parser.py"),
+        # The debugger's own threads call this, too.
+        ("json.loads", "loads(s='[4]', cls=None, "),
+    ):
+        told = await session.post("/trace", function=name, wait=20)
+        assert told["complete"] is True, told
+        assert told["text"].startswith(wanted), told["text"]
+        again = await session.post("/trace", function=name, until_result="result != 0", wait=20)
+        assert (again["complete"], again["call"]) == (True, 1), again
+        assert again["text"].partition("(")[0] == told["text"].partition("(")[0]
+    told = await session.post("/trace", function="summed", tree=True, wait=20)
+    (ticks,) = told["tree"]["steps"][0]["calls"]
+    assert (ticks["function"], ticks["suspensions"]) == ("ticks", 3)  # waits are none of them
+    for name in ("len", "list.append", "asyncio.events.math.sqrt"):
+        with pytest.raises(Refused) as refused:
+            await session.post("/trace", function=name)
+        assert ("is written in C" in refused.value.message) == (name != "asyncio.events.math.sqrt")

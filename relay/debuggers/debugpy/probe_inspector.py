@@ -314,9 +314,9 @@ class ProbeInspector(Inspector):
     async def trace_read(self, *, stopped: bool) -> dict[str, Any] | None:
         return (await self._ask("trace_read", None, stopped=stopped))["trace"]  # type: ignore[no-any-return]
 
-    async def trace_functions(self, function: str) -> tuple[bool, list[str]]:
+    async def trace_functions(self, function: str) -> tuple[bool, list[str], bool]:
         answer = await self._ask("trace_functions", None, function=function)
-        return answer["found"], list(answer["similar"])
+        return answer["found"], list(answer["similar"]), bool(answer.get("in_c"))
 
     async def calls_start(
         self, *, focus: Sequence[str], start: str | None = None, stream: str | None = None

@@ -337,7 +337,7 @@ class StandardInspector(Inspector):
     async def trace_read(self, *, stopped: bool) -> dict[str, Any] | None:
         self._cannot("trace a call")
 
-    async def trace_functions(self, function: str) -> tuple[bool, list[str]]:
+    async def trace_functions(self, function: str) -> tuple[bool, list[str], bool]:
         self._cannot("trace a call")
 
     async def calls_start(

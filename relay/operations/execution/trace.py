@@ -166,13 +166,19 @@ def _first_line(node: Any) -> int:
 
 
 async def _check_function(session: Session, function: str) -> None:
-    found, similar = await recorder_of(session, "trace a call").trace_functions(function)
+    found, similar, in_c = await recorder_of(session, "trace a call").trace_functions(function)
     if found:
         return
-    bare = function.rpartition(".")[2]
     root = session.config.project_root
-    if await trio.to_thread.run_sync(_is_defined, root, bare, abandon_on_cancel=True):
+    if await trio.to_thread.run_sync(_is_defined, root, function, abandon_on_cancel=True):
         return
+    if in_c:
+        raise _refusal(
+            "function",
+            function,
+            f"{function} is written in C, whose calls the debugger does not see",
+            "Name the function of Python that calls it",
+        )
     raise _refusal(
         "function",
         function,
@@ -182,10 +188,16 @@ async def _check_function(session: Session, function: str) -> None:
     )
 
 
-def _is_defined(root: str, name: str) -> bool:
-    """Whether some source of the project defines a function of this bare name."""
-    start = rb"^[ \t]*(?:async[ \t]+)?def[ \t]+"
-    definition = re.compile(start + re.escape(name.encode()) + rb"[ \t]*[(\[]", re.MULTILINE)
+def _is_defined(root: str, function: str) -> bool:
+    """Whether some source of the project defines a function of this bare name, or its class.
+
+    A class may inherit the function from one that is defined elsewhere.
+    """
+    *before, name = function.encode().split(b".")
+    wanted = rb"(?:async[ \t]+)?def[ \t]+" + re.escape(name) + rb"[ \t]*[(\[]"
+    if before:
+        wanted += rb"|class[ \t]+" + re.escape(before[-1]) + rb"[ \t]*[(\[]"
+    definition = re.compile(rb"^[ \t]*(?:" + wanted + rb")", re.MULTILINE)
     for path in _sources(root):
         with contextlib.suppress(OSError), open(path, "rb") as file:
             if definition.search(file.read()):

@@ -32,8 +32,12 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
         exact,
         is_class,
+        lookup,
         module_of,
+        mro_of,
+        name_of,
         namespace_of,
+        qualname_of,
     )
 
 _MOST_DEPTH = 4  # classes in classes
@@ -112,10 +116,64 @@ def function_stops(frame: Any) -> list[str]:
 
 
 def is_meant(function: FunctionTarget, frame: Any) -> bool:
+    if is_defined_so(function, frame):
+        return True
+    return len(function.parts) > 1 and bool(attempt(is_named_elsewhere, function.parts, frame))
+
+
+def is_defined_so(function: FunctionTarget, frame: Any) -> bool:
+    """Whether the name is that with which the function of this frame is defined."""
     path = qualified_name(frame).split(".")
     if any(function.parts == [*module, *path] for module in module_names(frame.f_globals)):
         return True
     return ends_with(path, function.parts) and bool(is_user_code(frame))
+
+
+def is_named_elsewhere(parts: list[str], frame: Any) -> bool:
+    """Whether the name means this function not where it is defined, but where it is imported or
+    inherited: `shop.total`, which shop imports, or `Cart.add` in a call with a Cart."""
+    code = frame.f_code
+    if code.co_argcount:
+        receiver = frame.f_locals.get(code.co_varnames[0])
+        for cls in mro_of(receiver if is_class(receiver) else type(receiver)):
+            if name_of(cls) == parts[-2] and _is_class_named(cls, parts[:-1]):
+                return _code_behind(lookup(mro_of(cls), parts[-1])) is code
+    return _code_behind(value_named(parts)) is code
+
+
+def _is_class_named(cls: Any, parts: list[str]) -> bool:
+    module, path = str(module_of(cls)), str(qualname_of(cls)).replace("<locals>.", "").split(".")
+    if parts == [*module.split("."), *path] or value_named(parts) is cls:
+        return True
+    namespace = getattr(sys.modules.get(module), "__dict__", {})
+    return ends_with(path, parts) and is_own_namespace(namespace)
+
+
+def _code_behind(value: Any) -> Any:
+    function = _unwrapped(value)
+    return None if function is None else function.__code__
+
+
+def is_function(value: Any) -> bool:
+    """Whether it is a function of Python, or wraps one and says so."""
+    return _unwrapped(value) is not None
+
+
+def value_named(parts: list[str]) -> Any:
+    """What a loaded module, and classes in it, have stored under the name; None if nothing."""
+    for count in range(len(parts) - 1, 0, -1):
+        found: Any = sys.modules.get(".".join(parts[:count]))
+        if found is None:
+            continue
+        for name in parts[count:]:
+            if type(found) is types.ModuleType:
+                found = found.__dict__.get(name)
+            elif is_class(found):
+                found = lookup(mro_of(found), name)
+            else:
+                return None
+        return found
+    return None
 
 
 def ends_with(path: list[str], parts: list[str]) -> bool:

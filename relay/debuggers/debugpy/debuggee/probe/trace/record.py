@@ -224,13 +224,15 @@ class FrameTrace:
         return self._close(call, frame)
 
     def _suspend(self, call: _TracedCall, frame: Any, value: Any) -> None:
-        record = call.record
-        record["suspensions"] = number = record.get("suspensions", 0) + 1
+        record, number = call.record, call.record.get("suspensions", 0)
         awaits = bool(frame.f_code.co_flags & _SUSPENDS)
         if type(value).__name__ == "async_generator_wrapped_value":
             inner = gc.get_referents(value)
             awaits, value = len(inner) != 1, inner and inner[0]
-        if awaits and not frame.f_code.co_flags & inspect.CO_ASYNC_GENERATOR:
+        is_generator = bool(frame.f_code.co_flags & inspect.CO_ASYNC_GENERATOR)
+        if not (awaits and is_generator):  # whose count is that of its values
+            record["suspensions"] = number = number + 1
+        if awaits and not is_generator:
             record["awaits"] = True
         if call.depth and call.step is not None:
             call.step["suspended"] = {"awaits": True} if awaits else self._yielded(frame, value)

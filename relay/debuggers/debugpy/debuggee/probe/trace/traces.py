@@ -16,19 +16,25 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.stops.functions import (
         FunctionTarget,
+        is_defined_so,
+        is_function,
         is_meant,
+        is_named_elsewhere,
         is_own_namespace,
         module_names,
         place_of_code,
+        value_named,
         walk_namespace,
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import stop_at_return
@@ -40,8 +46,15 @@ if TYPE_CHECKING:
         UntilMonitorListener,
         UntilSettraceListener,
     )
+    from relay.debuggers.debugpy.debuggee.probe.values.types import is_class, is_heap_type
 
 TRACE_EVENT = "relayTrace"
+_IN_C = (
+    types.BuiltinFunctionType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+)
 
 
 class _Wanted:
@@ -50,15 +63,28 @@ class _Wanted:
     def __init__(self, function: str, path: str | None, line: int | None, condition: str | None):
         self.function = FunctionTarget(function, function)
         self.bare, self.path, self.line = self.function.parts[-1], path, line
+        self.direct = CodeTable()  # that is known to be meant, whatever the call
         self.code = condition and compile(condition, "<condition>", "eval", 0, True)
 
     def is_code(self, frame: Any) -> bool:
+        """Whether calls of this code may be meant. Of a name with a dot it may depend on the call."""
         code = frame.f_code
         if self.path is None:
-            return bool(code.co_name == self.bare and is_meant(self.function, frame))
+            if code.co_name != self.bare:
+                return False
+            return len(self.function.parts) > 1 or is_meant(self.function, frame)
         if code.co_firstlineno != self.line or code.co_name != self.bare:
             return False
         return bool(place_of_code(code)["path"] == self.path)
+
+    def is_call(self, frame: Any) -> bool:
+        """Whether this call of such a code is meant."""
+        if self.path is not None or len(self.function.parts) == 1 or frame.f_code in self.direct:
+            return True
+        if is_defined_so(self.function, frame):
+            self.direct[frame.f_code] = True
+            return True
+        return bool(attempt(is_named_elsewhere, self.function.parts, frame))
 
 
 class _Held:
@@ -68,6 +94,7 @@ class _Held:
         self.trace: FrameTrace | None = None
         self.listener: Any = None
         self.wanted: Any = None
+        self.threads: dict[int, bool] = {}  # whether the program's own
         self.entries: Any = None  # counts in C: two threads never get the same
         self.is_read = False  # after its end
         self.stopping: list[int] = []  # the thread that stops at the end of its call
@@ -94,7 +121,7 @@ def trace_start(
     else:
         trace = UntilTrace(number, depth, reveal_values, until_result)
     _held.wanted = _Wanted(function, path, line, condition)
-    _held.entries = itertools.count(1)
+    _held.entries, _held.threads = itertools.count(1), {}
     listener = _LISTENERS[until_result is not None, hasattr(sys, "monitoring")]
     _held.trace, _held.listener, _held.is_read = trace, listener(trace), False
     _end_at_stops()
@@ -126,8 +153,13 @@ def report_trace() -> None:
 
 
 def trace_functions(function: str) -> dict[str, Any]:
-    """Whether a function of this name is loaded, and which are called nearly so."""
+    """Whether a function of this name is loaded, which are called nearly so, and whether it is in C."""
     wanted, names = function.split("."), set()
+    value = value_named(wanted) or value_named(["builtins", *wanted])
+    if type(value) in _IN_C or (is_class(value) and not is_heap_type(value)):
+        return {"found": False, "similar": [], "in_c": True}
+    if is_function(value):
+        return {"found": True, "similar": []}
     for module in list(sys.modules.values()):
         if type(module) is not types.ModuleType:
             continue
@@ -191,6 +223,8 @@ def is_meant_code(frame: Any) -> bool:
 
 def count_call(trace: FrameTrace, frame: Any) -> int:
     """The number of a call of that function that begins; 0 if it does not count."""
+    if not _held.wanted.is_call(frame) or not _is_of_program(threading.get_ident()):
+        return 0
     code = _held.wanted.code
     if code and not _condition_holds(trace, code, frame):
         return 0
@@ -203,6 +237,14 @@ def count_call(trace: FrameTrace, frame: Any) -> int:
     if number > trace.called:
         trace.called = number
     return number
+
+
+def _is_of_program(ident: int) -> bool:
+    """Whether it is a thread of the program. The debugger calls functions of libraries, too."""
+    known = _held.threads.get(ident)
+    if known is None:
+        known = _held.threads[ident] = is_program_thread(ident)
+    return known
 
 
 def _condition_holds(trace: FrameTrace, code: Any, frame: Any) -> bool:

@@ -62,9 +62,10 @@ class UntilMonitorListener(MonitorListener):
                 number = count_call(self.until, frame)
                 if number:
                     self.until.begin(frame, number)
+                    return None
             elif not self._is_own(code.co_filename, frame):
                 return MONITORING.DISABLE
-            elif frame.f_back in self.until.frames and self.until.enter(frame):
+            if frame.f_back in self.until.frames and self.until.enter(frame):
                 self._listen_to(code, bool(self.until.frames[frame].inner))
         except BaseException as error:
             break_off(self.until, error)
@@ -144,7 +145,7 @@ class UntilSettraceListener(SettraceListener):
             number = starts_here(frame) and count_call(trace, frame)
             if number:
                 trace.begin(frame, number)
-            return frame in trace.frames
+                return frame in trace.frames
         if frame.f_back not in trace.frames or not starts_here(frame):
             return False
         return trace.enter(frame) or frame in trace.frames
