@@ -101,7 +101,7 @@ NEEDS = (
         True,
         "steps may end in the wrong place",
         {
-            _MONITORING: "update_monitor_events enable_code_tracing restart_events",
+            _MONITORING: "update_monitor_events enable_code_tracing restart_events start_monitoring",
             "_pydevd_bundle.pydevd_additional_thread_info": "any_thread_stepping"
             " set_additional_thread_info",
             _INFO: "pydev_step_cmd pydev_step_stop update_stepping_info",

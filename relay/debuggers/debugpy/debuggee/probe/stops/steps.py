@@ -90,12 +90,13 @@ def events_module() -> Any:
 def _patch_events() -> None:
     """pydevd registers its callbacks anew whenever breakpoints or steps change."""
     module = events_module()
-    patch(module, "update_monitor_events", _update_monitor_events)
+    patch(module, "update_monitor_events", _register_callbacks)
+    patch(module, "start_monitoring", _register_callbacks)  # it calls the first by itself
     module.update_monitor_events()
 
 
-def _update_monitor_events(update: Any, *arguments: Any, **named: Any) -> None:
-    update(*arguments, **named)
+def _register_callbacks(register: Any, *arguments: Any, **named: Any) -> None:
+    register(*arguments, **named)
     tool, events = MONITORING.DEBUGGER_ID, MONITORING.events
     if MONITORING.get_tool(tool) == "pydevd":  # not before the first thread is traced
         MONITORING.register_callback(tool, events.JUMP, None)
