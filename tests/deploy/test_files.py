@@ -122,6 +122,45 @@ def test_the_image_and_the_sidecar_start_a_relay_as_it_can_be_started() -> None:
             assert not context.args
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "container"),
+    [
+        ("relays.yaml", "StatefulSet", "relay"),
+        ("proxy.yaml", "Deployment", "haproxy"),
+        ("sidecar.yaml", "Pod", "relay"),
+    ],
+)
+def test_nothing_may_do_more_than_it_needs(name: str, kind: str, container: str) -> None:
+    pod = one_of(name, kind)["spec"]
+    pod = pod.get("template", {"spec": pod})["spec"]
+    (found,) = [one for one in pod["containers"] if one["name"] == container]
+    assert found["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    assert pod["securityContext"]["runAsUser"] != 0
+    volumes = {one["name"] for one in pod.get("volumes", [])} | {"state"}
+    assert {one["name"] for one in found["volumeMounts"]} <= volumes
+    written = {one["mountPath"] for one in found["volumeMounts"]}
+    assert container != "relay" or written == {"/state", "/tmp"}
+
+
+def test_the_image_runs_as_the_user_of_the_manifests_by_number() -> None:
+    (user,) = re.findall(r"^USER (.*)$", IMAGE, re.MULTILINE)
+    pod = one_of("relays.yaml", "StatefulSet")["spec"]["template"]["spec"]
+    assert user == str(pod["securityContext"]["runAsUser"])
+    assert f"--uid {user} relay" in IMAGE
+
+
+def test_the_version_of_the_wheel_in_the_image_comes_from_git() -> None:
+    stages = re.split(r"^FROM .*$", IMAGE, flags=re.MULTILINE)[1:]
+    (building,) = [one for one in stages if "pip wheel" in one]
+    assert re.search(r"install .*\bgit\b", building)
+    ignored = (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines()
+    assert "!.git" in ignored
+
+
 def test_the_image_sets_settings_that_exist() -> None:
     known = {variable_of(setting) for setting in Settings.model_fields}
     assert set(re.findall(r"\bRELAY_\w+", IMAGE)) <= known
