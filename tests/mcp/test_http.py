@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import httpx
 import pytest
 import trio
 
-from relay import Settings
+from relay import Settings, open_relay
+from relay.faces.common import asgi
+from relay.faces.mcp.http import McpMount
 from tests.e2e.api import Api
 from tests.e2e.conftest import running_relay
 from tests.e2e.test_attach import LOOP, free_port, lives_on, target
@@ -174,6 +176,53 @@ async def test_an_mcp_session_has_the_id_of_the_relay_before_its_own(settings: S
                 unknown = {**ACCEPTS, "Mcp-Session-Id": "r0-nobody"}
                 ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
                 assert (await plain.post(url, json=ping, headers=unknown)).status_code == 404
+
+
+async def test_a_notification_whose_session_of_mcp_ends_meanwhile_is_answered_once(
+    settings: Settings,
+) -> None:
+    """A client that cancels a call and leaves at once. The SDK would answer a second time: 500."""
+    note = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {}}
+    with trio.fail_after(DEADLINE):
+        async with open_relay(settings) as hub, trio.open_nursery() as nursery:
+            mount = McpMount(hub, nursery, trio.Event())
+
+            async def answers(
+                method: str, body: object, session: bytes, at_end: Callable[[], Awaitable[object]]
+            ) -> list[asgi.Message]:
+                """All that is answered; `at_end` comes before the one who answers knows it was."""
+                data = json.dumps(body).encode()
+                heard = [{"type": "http.request", "body": data, "more_body": False}]
+                sent: list[asgi.Message] = []
+
+                async def send(message: asgi.Message) -> None:
+                    sent.append(message)
+                    if message["type"] == "http.response.body" and not message.get("more_body"):
+                        await at_end()
+
+                async def receive() -> asgi.Message:
+                    if not heard:
+                        await trio.sleep_forever()
+                    return heard.pop()
+
+                headers = [
+                    (b"accept", ACCEPTS["Accept"].encode()),
+                    (b"content-type", b"application/json"),
+                    *([(b"mcp-session-id", session)] if session else []),
+                ]
+                scope = {"type": "http", "method": method, "path": "/mcp", "headers": headers}
+                await mount({**scope, "query_string": b"", asgi.BODY: data}, receive, send)
+                return sent
+
+            begun = await answers("POST", INITIALIZE, b"", trio.lowlevel.checkpoint)
+            session = dict(begun[0]["headers"])[b"mcp-session-id"]
+
+            async def leave() -> None:
+                await answers("DELETE", None, session, trio.lowlevel.checkpoint)
+
+            told = await answers("POST", note, session, leave)
+            assert [message.get("status") for message in told] == [202, None]
+            nursery.cancel_scope.cancel()
 
 
 async def test_the_end_of_the_relay_answers_a_call_that_waits_and_ends_a_stream(

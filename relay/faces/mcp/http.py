@@ -67,7 +67,9 @@ class McpMount:
         whose = self._hub.settings.relay_id
         if whose is not None:
             scope, send = _unmarked(scope, whose), _marking(send, whose)
-        await manager.handle_request(scope, receive, send)
+        from relay.faces.mcp.managers import answer  # with the SDK, which is there by now
+
+        await answer(manager, scope, receive, send)
 
     async def _manager(self, table: str) -> StreamableHTTPSessionManager:
         async with self._starting:
