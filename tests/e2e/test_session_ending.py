@@ -229,3 +229,30 @@ async def test_without_a_program_there_is_nothing_to_end(api: Api, program: Writ
         with pytest.raises(Refused) as refusal:
             await session.post(verb)
         assert refusal.value.code == "INVALID_SESSION_STATE"
+
+
+async def test_a_program_that_the_adapter_alone_knows_to_be_gone_is_told_as_ended(
+    api: Api, program: Write
+) -> None:
+    """Its debugger hangs up a second before its process ends: the adapter refuses all meanwhile."""
+    cut_off = program(
+        """
+        import os, socket, time
+        for fd in range(3, 100):
+            try:
+                socket.socket(fileno=os.dup(fd)).shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+        open(__file__ + ".cut", "w").close()
+        time.sleep(1)
+        os._exit(3)
+        """
+    )
+    session = await api.session()
+    await session.launch(cut_off.text, wait=0, launch_mode="adapter")
+    await until(Path(f"{cut_off.text}.cut").exists, "the debugger to hang up")
+    with pytest.raises(Refused) as refusal:
+        await session.post("/hang-report")
+    assert refusal.value.code == "INVALID_SESSION_STATE", refusal.value
+    assert "The program ended" in refusal.value.message
+    assert refusal.value.details["exit_code"] == 3

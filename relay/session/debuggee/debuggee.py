@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -45,8 +46,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("relay.session")
 
-LOST_DEBUGGEE = "No more messages"
-"""What some adapters say of a request when the program died over it."""
+LOST_DEBUGGEE = re.compile(
+    r"No more messages|Server(\[.*\])? (disconnected unexpectedly|is not available)"
+)
+"""What adapters say of a request over which, or shortly before which, the program died."""
 
 
 LIVE: weakref.WeakSet[Debuggee] = weakref.WeakSet()
@@ -351,7 +354,7 @@ class Debuggee:
                 timeout_seconds=limit,
             ) from None
         except RequestFailed as error:
-            if error.message == LOST_DEBUGGEE:
+            if LOST_DEBUGGEE.fullmatch(error.message):
                 raise await self.lost(command) from None
             raise _refused(command, error) from None
         except LinkClosed:
