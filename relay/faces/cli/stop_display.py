@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from relay.faces.cli.shell import STILL_RUNNING, Shell
 from relay.models.output import EventType, EventView
+from relay.operations.output.positions import cursor_behind_all, is_before
 from relay.operations.report.printed_text import newest, quoted
 
 if TYPE_CHECKING:
@@ -75,8 +76,12 @@ def show_stop(shell: Shell, session: Session, cursor: str | None = None) -> int:
 
 
 def printed_since(session: Session, cursor: str) -> str:
-    """What the program printed after an event, the newest of each stream."""
+    """What the program has printed by now after an event, the newest of each stream.
+
+    By now: it may print faster than it can be read.
+    """
     found: deque[tuple[str, str]] = deque(maxlen=MOST_ENTRIES)
+    end = session.event_page(cursor=cursor_behind_all("seq"), limit=1).next_cursor
     more = True
     while more:
         page = session.event_page(cursor=cursor, types=["output", "terminated"], limit=1000)
@@ -85,7 +90,8 @@ def printed_since(session: Session, cursor: str) -> str:
                 found.clear()
             elif event.type == "output":
                 found.append((event.body["category"], event.body["output"]))
-        cursor, more = page.next_cursor, page.has_more
+        cursor = page.next_cursor
+        more = page.has_more and is_before("seq", cursor, end)
     return newest(found, OUTPUT_CHARS)
 
 

@@ -10,6 +10,7 @@ import click
 from relay.faces.cli.shell import WAIT, Shell, session_command
 from relay.faces.cli.stop_display import go
 from relay.models.output import OutputEntry
+from relay.operations.output.positions import cursor_behind_all, is_before
 
 if TYPE_CHECKING:
     from relay.client import Session
@@ -38,11 +39,14 @@ def output(shell: Shell, only: Category | None, follow: bool) -> None:
 
 
 def _printed(session: Session, only: Category | None) -> Iterator[OutputEntry]:
+    """What there is by now: a program may print faster than it can be read."""
+    end = session.output(cursor=cursor_behind_all("offset"), limit=1).next_cursor
     cursor, more = None, True
     while more:
         page = session.output(category=only, cursor=cursor, limit=1000)
         yield from page.entries
-        cursor, more = page.next_cursor, page.has_more
+        cursor = page.next_cursor
+        more = page.has_more and is_before("offset", cursor, end)
 
 
 def _followed(session: Session, only: Category | None) -> Iterator[OutputEntry]:
