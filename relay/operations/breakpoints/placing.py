@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from dataclasses import replace
 
 from relay.errors import (
@@ -151,13 +150,18 @@ def change_warning(session: Session, breakpoint: Breakpoint) -> str | None:
         changed_at = os.stat(breakpoint.path).st_mtime
     except OSError:
         return f"{breakpoint.path} is gone; the program goes on with the text that it has loaded"
-    started_at = time.time() - session.program_run.runtime_seconds
+    start = session.program_run.start_moment
     # What came only after the start was not loaded before.
-    if changed_at <= max(started_at, breakpoint.appeared_at):
+    if start is None or not start.may_precede(changed_at) or changed_at <= breakpoint.appeared_at:
         return None
+    was_changed = "was changed after the program was started"
+    if start.set_back:
+        was_changed = (
+            "may have been changed after the program was started: the clock was set back since"
+        )
     return (
-        f"{breakpoint.path} was changed after the program was started; breakpoints stay at their "
-        "lines of the text that the program has loaded"
+        f"{breakpoint.path} {was_changed}; breakpoints stay at their lines of the text that the "
+        "program has loaded"
     )
 
 

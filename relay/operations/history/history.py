@@ -147,11 +147,14 @@ async def _edited(
     writes: Sequence[Mapping[str, Any]],
 ) -> list[str]:
     """The files with code that is part of the answer which were edited since the launch."""
+    began_at = session.journey.began_at
+    if began_at is None:
+        return []
     paths = {frame["path"] for write in writes for frame in write["stack"]}
     edited = []
     for path in sorted({*paths, *(path for path, _, _ in places if path is not None)}):
         with contextlib.suppress(OSError, ValueError):
-            if os.stat(path).st_mtime > session.journey.began_at:
+            if began_at.may_precede(os.stat(path).st_mtime):
                 edited.append(path)
     return edited
 

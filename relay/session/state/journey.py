@@ -6,12 +6,12 @@ why that cannot be. Refuses to do it.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import trio
 
+from relay.session.clock import FileMoment
 from relay.session.state.breakpoints import Breakpoint, BreakpointTable
 from relay.session.state.exception_breakpoints import ExceptionBreakpoints
 from relay.session.state.run_target import RunTarget
@@ -79,8 +79,8 @@ class Journey:
         self.legs: list[Leg] = []
         self.obstacle: str | None = NOT_LAUNCHED
         """Why it cannot be done again."""
-        self.began_at = 0.0
-        """When the launch was asked for, as files are dated."""
+        self.began_at: FileMoment | None = None
+        """When the launch was asked for."""
         self.asking = trio.Lock()
         """Held while another run is under way: one at a time."""
         self._is_announced = False
@@ -91,7 +91,7 @@ class Journey:
         """A program is about to be started; without a plan it is attached to."""
         self.plan, self.start, self.first = plan, setting, None
         self.legs.clear()
-        self.began_at = time.time()
+        self.began_at = FileMoment()
         self.obstacle = NOT_LAUNCHED if plan is None else None
         self._is_announced = True
 

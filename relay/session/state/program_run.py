@@ -13,6 +13,8 @@ from typing import Any
 
 import trio
 
+from relay.session.clock import FileMoment
+
 
 @dataclass(frozen=True, slots=True)
 class Launched:
@@ -83,6 +85,8 @@ class ProgramRun:
         """Whether os.system was called, which names no process, without the debugger."""
         self.prompt: str | None = None
         """What the program asks for on standard input; None while it does not wait for any."""
+        self.start_moment: FileMoment | None = None
+        """When the program was started last; None before that."""
         self._started_at: float | None = None
         self._ended_at: float | None = None
 
@@ -109,6 +113,7 @@ class ProgramRun:
         self.launched = launched
         self.wanted_calls = None
         self._started_at, self._ended_at = trio.current_time(), None
+        self.start_moment = FileMoment()
 
     def ended(self, exit_code: int | None, reason: str) -> None:
         """The program is over, or its debugger has broken off."""

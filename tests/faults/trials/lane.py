@@ -41,6 +41,8 @@ SETTINGS = {
     "RELAY_REQUEST_TIMEOUT_SECONDS": f"{REQUEST_SECONDS:g}",
 }
 
+WATCHED = "tests.faults.trials.watched_relay"
+
 COUNTING = """
 total = 0
 for number in range(10**9):
@@ -155,10 +157,10 @@ class Lane:
         self.own = {pid for pid, _ in descendants(self.process.pid)}
         self._calm = await self._rest()
 
-    async def check(self, findings: Findings) -> None:
-        """Nothing is left: all is as it was when it was settled. Kills what is."""
+    async def check(self, findings: Findings, seconds: float = SOON) -> None:
+        """Nothing is left after so long: all is as it was when it was settled. Kills what is."""
         left: dict[str, Counter[str]] = {}
-        with trio.move_on_after(SOON):
+        with trio.move_on_after(seconds):
             while left := _more(await self._rest(), self._calm):  # noqa: ASYNC110  as below
                 await trio.sleep(0.02)
             return
@@ -172,7 +174,7 @@ class Lane:
     async def _rest(self) -> Rest:
         """All of it. The processes first, since one that ends may leave what is counted next."""
         processes = Counter(f"{describe(pid)} ({pid})" for pid in {*self.below(), *orphans()})
-        counts = await self._counts()
+        counts = await self.counts()
         return {
             "processes": processes,
             "tasks": Counter(counts["tasks"]),
@@ -181,11 +183,11 @@ class Lane:
             "files": Counter(_files(self.folder / "tmp", self.state)),
         }
 
-    async def _counts(self) -> dict[str, dict[str, int]]:
-        """Tasks and threads, as the relay tells them."""
+    async def counts(self, number: signal.Signals = signal.SIGUSR1) -> dict[str, dict[str, int]]:
+        """Tasks and threads, as the relay tells them; what else, if it knows another signal."""
         path = self.folder / "counts"
         path.unlink(missing_ok=True)
-        self.process.send_signal(signal.SIGUSR1)
+        self.process.send_signal(number)
         with trio.fail_after(SOON):
             while not path.exists():  # noqa: ASYNC110  another process sets no trio.Event
                 await trio.sleep(0.002)
@@ -222,8 +224,6 @@ def _files(*folders: Path) -> Iterator[str]:
 @asynccontextmanager
 async def lane(folder: Path, broken: str = "") -> AsyncIterator[Lane]:
     """A relay with its neighbour; killed at the end if it runs still."""
-    for name in ("tmp", "state"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
     async with relay(folder, broken) as lane:
         lane.neighbour = await Neighbour.start(lane.api, folder)
         await lane.neighbour.step(Findings())
@@ -234,10 +234,17 @@ async def lane(folder: Path, broken: str = "") -> AsyncIterator[Lane]:
 
 
 @asynccontextmanager
-async def relay(folder: Path, broken: str = "") -> AsyncIterator[Lane]:
-    """The relay alone, on the state that is there."""
-    command = ["-m", "tests.faults.trials.watched_relay", "serve", "--port", "0"]
-    env = environment(folder / "state") | SETTINGS
+async def relay(
+    folder: Path, broken: str = "", module: str = WATCHED, **settings: str
+) -> AsyncIterator[Lane]:
+    """The relay alone, on the state that is there.
+
+    `module` is what is run instead of `relay`; settings are variables of its environment.
+    """
+    for name in ("tmp", "state"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    command = ["-m", module, "serve", "--port", "0"]
+    env = environment(folder / "state") | SETTINGS | settings
     env |= {"TMPDIR": str(folder / "tmp"), COUNTS: str(folder / "counts"), BROKEN: broken}
     with (folder / "log").open("a") as log:
         process = await trio.lowlevel.open_process(
