@@ -53,16 +53,17 @@ class Row:
         self.harms.update({harm for harm, _ in findings.found})
 
 
-def as_table(rows: Iterable[tuple[str, Row]]) -> str:
-    """Markdown; the last row is the sum."""
+def as_table(rows: Iterable[tuple[str, Row]], first: str = "fault") -> str:
+    """Markdown, with that above the names; the last row is the sum."""
     total = Row()
-    lines = [_line("fault", "tries", *Harm), _line("---", *["---:"] * (len(Harm) + 1))]
+    lines = [line(first, "tries", *Harm), line("---", *["---:"] * (len(Harm) + 1))]
     for name, row in rows:
-        lines.append(_line(name, row.tries, *(row.harms[harm] for harm in Harm)))
+        lines.append(line(name, row.tries, *(row.harms[harm] for harm in Harm)))
         total.tries += row.tries
         total.harms += row.harms
-    return "\n".join([*lines, _line("all", total.tries, *(total.harms[harm] for harm in Harm))])
+    return "\n".join([*lines, line("all", total.tries, *(total.harms[harm] for harm in Harm))])
 
 
-def _line(*cells: object) -> str:
+def line(*cells: object) -> str:
+    """A row of a table."""
     return f"| {' | '.join(map(str, cells))} |"

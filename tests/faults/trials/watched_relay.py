@@ -30,15 +30,18 @@ from tests.faults.trials.findings import Harm
 COUNTS = "RELAY_TEST_COUNTS"
 """Variable that names the file which is written."""
 BROKEN = "RELAY_TEST_BROKEN"
+BREAKS = ","
+"""Between what is broken, if that is several things."""
+
 IDLE_THREAD = "Trio thread"
 """trio keeps a thread for its next job, and names it so while there is none."""
 
 
-def tell(*_: object) -> None:
-    """Write what there is, beside the file and then in its place."""
+def tell(*_: object, **more: Mapping[str, int]) -> None:
+    """Write what there is, and what is given, beside the file and then in its place."""
     path = Path(os.environ[COUNTS])
     new = path.with_suffix(".new")
-    new.write_text(json.dumps({"tasks": dict(_tasks()), "threads": _threads()}))
+    new.write_text(json.dumps({"tasks": _tasks(), "threads": _threads(), **more}))
     new.replace(path)
 
 
@@ -148,8 +151,13 @@ BREAKAGES: Mapping[str, tuple[Harm, Callable[[], None]]] = {
 """What a relay may do wrong after a program is killed, and how that is called when it is found."""
 
 
-if __name__ == "__main__":
+def run() -> None:
+    """The command, watched; broken if that is asked for."""
     signal.signal(signal.SIGUSR1, tell)
-    if name := os.environ.pop(BROKEN, ""):
+    for name in filter(None, os.environ.pop(BROKEN, "").split(BREAKS)):
         BREAKAGES[name][1]()
     main()
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,51 @@
+"""`tests.faults.trials.watched_relay` whose minutes are a second: so idle sessions end while one waits.
+
+On SIGUSR2 it counts its objects, too: `python -m tests.faults.soak.hasty_relay serve …`.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import signal
+from collections import Counter
+
+from relay.session.session import Session
+from tests.faults.trials import watched_relay
+
+SECONDS_A_MINUTE = 3.0
+"""A session that is left alone ends after so many for each minute of its idle timeout."""
+
+
+def hurry() -> None:
+    """Each limit by which the relay takes away what clients have left."""
+    Session.timeout_seconds = property(  # type: ignore[method-assign, assignment]
+        lambda self: self.config.timeout_minutes * SECONDS_A_MINUTE
+    )
+
+
+def hurry_mcp() -> None:
+    """The same for sessions of MCP, before the first of them; imports the SDK."""
+    from mcp.server import streamable_http_manager as sdk
+
+    sdk.StreamableHTTPSessionManager = functools.partial(  # type: ignore[misc, assignment]
+        sdk.StreamableHTTPSessionManager, session_idle_timeout=SECONDS_A_MINUTE
+    )
+
+
+def tell_objects(*_: object) -> None:
+    """Tell how many there are of the relay's own classes, too; none that only a cycle keeps."""
+    gc.unfreeze()  # what imports have frozen would not be seen
+    gc.collect()
+    classes = Counter(map(type, gc.get_objects()))
+    own = {found: count for found, count in classes.items() if found.__module__.startswith("relay")}
+    watched_relay.tell(
+        objects={f"{found.__module__}.{found.__qualname__}": n for found, n in own.items()}
+    )
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGUSR2, tell_objects)
+    hurry()
+    hurry_mcp()
+    watched_relay.run()
