@@ -439,8 +439,9 @@ REFUSED: Mapping[str, tuple[list[str], str]] = {
     "until never": (["--until", "0", "app.py"], "0 is not in the range"),
     "too few bytes": (["--max-chars", "99", "app.py"], "99 is not in the range"),
     "no such input": (["--stdin", "nowhere", "app.py"], "File 'nowhere' does not exist"),
-    "module without --": (["-m", "pytest"], "put -- before -m"),
     "no module": (["--", "-m"], "-m needs the name of a module"),
+    "no module without --": (["-m"], "-m needs the name of a module"),
+    "no such option": (["--on-exceptions", "-m", "pytest"], "No such option '--on-exceptions'"),
     "an option as program": (["--", "--flag"], "--flag is no program: expected a script"),
 }
 
@@ -451,6 +452,25 @@ def test_a_bad_option_says_what_was_expected(what: str) -> None:
     done = CliRunner().invoke(run_command, words)
     assert done.exit_code == 2
     assert message in done.output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["-m", "json.tool", "--indent", "2"],
+        ["--break", "app.py:1", "-m", "json.tool", "--indent", "2"],
+        ["--calls", "-m", "json.tool", "--indent", "2"],
+        ["--until=3", "--json", "--", "-m", "json.tool", "--indent", "2"],
+    ],
+)
+def test_a_module_begins_the_program_with_or_without_dashes(words: list[str]) -> None:
+    context = run_command.make_context("run", words)
+    assert context.params["program"] == ("-m", "json.tool", "--indent", "2")
+
+
+def test_a_module_option_of_the_program_itself_is_its_own() -> None:
+    context = run_command.make_context("run", ["--break", "app.py:1", "app.py", "-m", "x"])
+    assert context.params["program"] == ("app.py", "-m", "x")
 
 
 def test_what_cannot_be_run_is_refused_before_it_runs(

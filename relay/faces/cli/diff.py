@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relay.faces.cli.program_words import read_program
+from relay.faces.cli.program_words import ProgramCommand, read_program
 from relay.staying_imports import imports_that_stay
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ SAME, DIFFERS, NOT_COMPARED = 0, 1, 2
 
 @click.command(
     "diff",
+    cls=ProgramCommand,
     short_help="Run twice, and show the first call that went otherwise. Needs no server.",
     context_settings={
         "allow_interspersed_args": False,

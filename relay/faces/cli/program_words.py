@@ -32,6 +32,29 @@ class ProgramWords(NamedTuple):
         return {**named, "args": self.args, **options}
 
 
+class ProgramCommand(click.Command):
+    """A command whose last words name a program. `-m` begins them, with `--` before it or without."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does, which would take `-m` for an option of its own."""
+        place = self._module_at(args)
+        return super().parse_args(
+            ctx, args if place is None else [*args[:place], "--", *args[place:]]
+        )
+
+    def _module_at(self, args: Sequence[str]) -> int | None:
+        """Where `-m` stands in the place of an option; None if the program begins before it."""
+        options = [one for one in self.params if isinstance(one, click.Option)]
+        with_value = {name for one in options if not one.is_flag for name in one.opts}
+        place = 0
+        while place < len(args) and args[place].startswith("-") and args[place] != "--":
+            if args[place] == "-m":
+                return place
+            takes_next = args[place] in with_value and args[place + 1 : place + 2] != ["-m"]
+            place += 2 if takes_next else 1
+        return None
+
+
 def read_program(words: Sequence[str]) -> ProgramWords:
     """The program that the words name; raises click.UsageError if they name none."""
     rest = list(words)

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from relay.faces.cli.adapter_option import ADAPTER
-from relay.faces.cli.program_words import read_program
+from relay.faces.cli.program_words import ProgramCommand, read_program
 from relay.faces.cli.run_options import (
     BOUND,
     BREAK,
@@ -27,13 +27,9 @@ from relay.faces.cli.run_options import (
 from relay.staying_imports import imports_that_stay
 
 
-def _no_module(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
-    if value is not None:
-        raise click.UsageError(f"put -- before -m: relay run [OPTIONS] -- -m {value} …")
-
-
 @click.command(
     "run",
+    cls=ProgramCommand,
     short_help="Run a program once, and show every stop. Needs no server.",
     context_settings={
         "allow_interspersed_args": False,
@@ -120,7 +116,6 @@ def _no_module(ctx: click.Context, param: click.Parameter, value: str | None) ->
     help="What the program reads; /dev/null is nothing.  [default: the relay's own stdin]",
 )
 @CHILDREN
-@click.option("-m", "module", callback=_no_module, expose_value=False, hidden=True)
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
     program: tuple[str, ...],
