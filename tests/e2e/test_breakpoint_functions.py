@@ -259,3 +259,34 @@ async def test_a_bad_function_breakpoint_is_refused(
         await session.post("/breakpoints", **body)
     assert (refused.value.status, refused.value.code) == (400, code)
     assert (await session.get("/breakpoints"))["total"] == 0
+
+
+async def test_where_a_function_is_imported_or_inherited_it_goes_by_that_name(
+    api: Api, program: Write
+) -> None:
+    program("from kit.parts import join", name="kit/__init__.py")
+    parts = program("def join(one):  # @join\n    return one\n", name="kit/parts.py")
+    code = program("""
+        import kit
+
+        class Base:
+            def grow(self, by):  # @grow
+                return by
+
+        class Small(Base):
+            pass
+
+        Base().grow(1)
+        Small().grow(2)
+        kit.join(3)
+    """)
+    session = await api.session()
+    for name in ("Small.grow", "kit.join"):
+        await session.post("/breakpoints", function=name)
+    at = await session.launch(code.text)
+    assert at["current_location"]["line"] == code.line("grow")
+    assert (await session.locals())["by"]["value"] == "2"
+    at = await session.resume()
+    assert at["current_location"]["path"] == parts.text
+    assert at["current_location"]["line"] == parts.line("join")
+    assert (await session.resume())["status"] == "terminated"
