@@ -74,7 +74,7 @@ class LaunchRequest(Waiting):
     debug_subprocesses: bool | Literal["auto"] = Field(
         False,
         description="Debug the Python processes that the program starts, too; auto: if there are "
-        "breakpoints and the debugger can, else the workers of multiprocessing and pytest-xdist "
+        "breakpoints and the debugger can, else the workers of multiprocessing, pytest-xdist and of servers "
         "where exceptions stop",
     )
     record: list[Text] = Field(

@@ -542,6 +542,238 @@ async def test_jobs_of_rq(api: Api, program: Write) -> None:
     assert (stop.view["ends_name"], stop.locals["item"]) == ("jobs.price", "'milk'")
 
 
+async def test_jobs_of_schedulers_and_queues(api: Api, program: Write) -> None:
+    """What fails for good, once; not what is tried again, and not what was announced."""
+    jobs = program("""
+        import threading
+
+        import dramatiq
+        from apscheduler.events import EVENT_JOB_ERROR
+        from apscheduler.schedulers.background import BackgroundScheduler
+        from dramatiq.brokers.stub import StubBroker
+        from huey import MemoryHuey
+
+        attempts = []
+
+        def price(item):
+            prices = {"bread": 3}
+            return prices[item]  # @price
+
+        over = threading.Event()
+        scheduler = BackgroundScheduler()
+        scheduler.add_listener(lambda event: over.set(), EVENT_JOB_ERROR)
+        scheduler.start()
+        scheduler.add_job(price, args=["scheduled"])
+        over.wait()
+        scheduler.shutdown()
+
+        broker = StubBroker()
+        dramatiq.set_broker(broker)
+
+        @dramatiq.actor(max_retries=0)
+        def send(item):
+            price(item)
+
+        @dramatiq.actor(max_retries=0, throws=KeyError)
+        def announced(item):
+            price(item)
+
+        @dramatiq.actor(max_retries=1, min_backoff=1, max_backoff=1)
+        def again(item):
+            attempts.append(item)
+            price(item if len(attempts) < 2 else "bread")
+
+        worker = dramatiq.Worker(broker, worker_timeout=50)
+        worker.start()
+        for actor in (send, announced, again):
+            actor.send("sent")
+            broker.join("default", fail_fast=False)
+        worker.join()
+        worker.stop()
+        broker.close()
+
+        queue = MemoryHuey()
+
+        @queue.task(retries=1)
+        def call(item):
+            price(item)
+
+        call("called")
+        for _ in range(2):
+            queue.execute(queue.dequeue())
+        print(len(attempts))
+    """)
+    found = await run(api, script=jobs.text)
+    line = jobs.line("price")
+    assert [stop.what for stop in found.stops] == [("job", "KeyError", line)] * 3
+    items = [stop.locals["item"] for stop in found.stops]
+    assert items == ["'scheduled'", "'sent'", "'called'"]
+    assert [stop.view.get("ends_name") for stop in found.stops] == [None, "send", "call"]
+    assert await found.session.printed() == "2\n"
+
+
+async def test_what_a_server_only_logs(api: Api, program: Write) -> None:
+    """An application without a framework, and one that cannot begin; the log is switched off."""
+    app = program("""
+        import logging
+        import threading
+        import urllib.error
+        import urllib.request
+
+        import uvicorn
+
+        logging.disable()
+
+        async def view(scope, receive, send):
+            if scope["path"] == "/milk":
+                raise KeyError("milk")  # @request
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+        def status(port, path):
+            try:
+                return urllib.request.urlopen(f"http://127.0.0.1:{port}{path}").status
+            except urllib.error.HTTPError as error:
+                return error.code
+
+        class Server(uvicorn.Server):
+            async def startup(self, sockets=None):
+                await super().startup(sockets)
+                up.set()
+
+        up = threading.Event()
+        server = Server(uvicorn.Config(view, port=0, lifespan="off"))
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        up.wait()
+        port = server.servers[0].sockets[0].getsockname()[1]
+        print(status(port, "/bread"), status(port, "/milk"))
+        server.should_exit = True
+        thread.join()
+
+        def connect():
+            raise OSError("no database")  # @connect
+
+        async def begin(scope, receive, send):
+            try:  # as Starlette does it
+                connect()
+            except OSError as error:
+                await send({"type": "lifespan.startup.failed", "message": str(error)})
+                raise
+
+        uvicorn.run(begin, port=0)
+    """)
+    found = await run(api, script=app.text)
+    assert [stop.what for stop in found.stops] == [
+        ("request", "KeyError", app.line("request")),
+        ("process", "OSError", app.line("connect")),
+    ]
+    assert await found.session.printed() == "200 500\n"
+    assert found.exit_code == 3
+
+
+async def test_a_record_of_the_log_keeps_its_place(api: Api, program: Write) -> None:
+    logs = program("""
+        import logging
+        import sys
+
+        import tornado.log
+
+        logging.basicConfig(format="%(filename)s:%(lineno)d %(message)s", stream=sys.stdout)
+        log = logging.getLogger("shop")
+        log.error("one")  # @one
+        try:
+            1 / 0
+        except ZeroDivisionError:
+            log.exception("two", exc_info=False)  # @two
+    """)
+    found = await run(api, script=logs.text)
+    name = logs.text.rpartition("/")[2]
+    one, two = logs.line("one"), logs.line("two")
+    assert await found.session.printed() == f"{name}:{one} one\n{name}:{two} two\n"
+    assert found.stops == []
+
+
+async def test_procedures_of_grpc(api: Api, program: Write) -> None:
+    served = program("""
+        import logging
+        from concurrent import futures
+
+        import grpc
+
+        logging.disable()
+
+        def price(request, context):
+            raise KeyError("milk")  # @price
+
+        def handled(request, context):
+            context.abort(grpc.StatusCode.NOT_FOUND, "no milk")
+
+        def each(request, context):
+            yield b""
+            raise ValueError("each")  # @each
+
+        one = grpc.unary_unary_rpc_method_handler
+        methods = {
+            "price": one(price),
+            "handled": one(handled),
+            "each": grpc.unary_stream_rpc_method_handler(each),
+        }
+        server = grpc.server(futures.ThreadPoolExecutor(1))
+        server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler("shop", methods)])
+        port = server.add_insecure_port("127.0.0.1:0")
+        server.start()
+        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+            for name in methods:
+                call = channel.unary_stream if name == "each" else channel.unary_unary
+                try:
+                    list(call(f"/shop/{name}")(b""))
+                except grpc.RpcError as error:
+                    print(error.code().name)
+        server.stop(0).wait()
+    """)
+    found = await run(api, script=served.text)
+    assert [stop.what for stop in found.stops] == [
+        ("request", "KeyError", served.line("price")),
+        ("request", "ValueError", served.line("each")),
+    ]
+    assert await found.session.printed() == "UNKNOWN\nNOT_FOUND\nUNKNOWN\n"
+
+
+async def test_callbacks_of_tornado(api: Api, program: Write) -> None:
+    calls = program("""
+        import asyncio
+        import logging
+
+        from tornado.ioloop import IOLoop, PeriodicCallback
+
+        logging.disable()
+
+        async def lost():
+            raise KeyError("lost")  # @lost
+
+        async def main():
+            over = asyncio.Event()
+
+            def tick():
+                over.set()
+                raise ValueError("tick")  # @tick
+
+            IOLoop.current().add_callback(lost)
+            ticking = PeriodicCallback(tick, 1)
+            ticking.start()
+            await over.wait()
+            ticking.stop()
+
+        asyncio.run(main())
+    """)
+    found = await run(api, script=calls.text)
+    assert [stop.what for stop in found.stops] == [
+        ("task", "KeyError", calls.line("lost")),
+        ("task", "ValueError", calls.line("tick")),
+    ]
+
+
 async def test_commands(api: Api, program: Write) -> None:
     shop = program(
         """

@@ -98,6 +98,10 @@ async def test_futures_that_nobody_asks(api: Api, program: Write) -> None:
                 except ValueError:
                     pass
             assert isinstance(pool.submit(work, 3).exception(), ValueError)
+            try:  # the rest is called off: nobody wants it any more
+                list(pool.map(work, range(10, 13)))
+            except ValueError:
+                pass
             lost = pool.submit(work, 4)
     """)
     found = await run(api, script=fails.text)
@@ -140,6 +144,28 @@ async def test_tasks_that_nobody_awaits(api: Api, program: Write) -> None:
     ]
     assert found.stops[0].view["ends_name"] == "lost"
     assert found.stops[0].locals == {"number": "3"}
+
+
+async def test_tasks_that_are_kept_and_never_asked(api: Api, program: Write) -> None:
+    """asyncio says nothing of them, since they are not thrown away before the program's end."""
+    fails = program("""
+        import asyncio
+
+        async def work(number):
+            raise ValueError(number)  # @raise
+
+        async def main():
+            tasks = [asyncio.create_task(work(number)) for number in range(3)]
+            await asyncio.wait(tasks)
+            assert tasks[0].exception() and tasks[2].exception()
+            return tasks
+
+        kept = asyncio.run(main())
+    """)
+    found = await run(api, script=fails.text)
+    (stop,) = found.stops
+    assert stop.what == ("task", "ValueError", fails.line("raise"))
+    assert (stop.locals, found.exit_code) == ({"number": "1"}, 0)
 
 
 async def test_each_leaf_of_a_group(api: Api, program: Write) -> None:

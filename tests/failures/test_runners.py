@@ -150,6 +150,74 @@ async def test_an_attempt_that_another_follows_is_no_failure(
     assert "1 failed, 1 passed, 3 rerun" in await found.session.printed()
 
 
+OUTCOMES = """
+    import pytest
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(item, call):
+        outcome = yield
+        report = outcome.get_result()
+        if report.when != "call" or not report.failed:
+            return
+        if "known" in item.name:
+            report.outcome = "passed"
+        if "again" in item.name:  # as pytest-retry does it
+            run = lambda: item.ihook.pytest_runtest_call(item=item)
+            second = pytest.CallInfo.from_call(run, when="call")
+            last = pytest.TestReport.from_item_and_call(item, second)
+            report.outcome, report.longrepr = last.outcome, last.longrepr
+"""
+
+
+async def test_what_pytest_reports_in_the_end_has_failed(api: Api, program: Write) -> None:
+    """Not what a plugin makes a success of, nor what a test that passes has left behind."""
+    program(OUTCOMES, "conftest.py")
+    tests = program(
+        """
+        import asyncio
+        import concurrent.futures
+
+        attempts = []
+        kept = []
+
+        def test_known():
+            assert 0
+
+        def test_again_passes():
+            attempts.append(1)
+            assert len(attempts) == 2
+
+        def test_again_fails():
+            attempts.append(1)
+            number = len(attempts)
+            assert number == 2  # @again
+
+        def fail():
+            raise KeyError("unasked")
+
+        async def later():
+            fail()
+
+        def test_futures():
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                kept.append(pool.submit(fail))
+                pool.submit(fail)
+
+        def test_tasks():
+            async def main():
+                kept.append(asyncio.create_task(later()))
+                await asyncio.sleep(0)
+            asyncio.run(main())
+    """,
+        "test_outcomes.py",
+    )
+    found = await run_tests(api, tests.text)
+    (stop,) = found.stops
+    assert stop.test == "test_outcomes.py::test_again_fails"
+    assert (stop.line, stop.locals) == (tests.line("again"), {"number": "4"})
+    assert "1 failed, 4 passed" in await found.session.printed()
+
+
 LIMITS = """
     import signal
     import time
@@ -316,6 +384,70 @@ async def test_unittest_finds_what_cannot_be_imported(api: Api, program: Write) 
         (stop,) = one.stops
         assert stop.exception["type"] == "ModuleNotFoundError"
         assert stop.line == broken.line("import")
+
+
+DOCTEST = '''
+    def half(number):
+        """
+        >>> half(4)
+        2
+        >>> half(6)  # @other
+        4
+        >>> half(0)
+        Traceback (most recent call last):
+        ZeroDivisionError
+        """
+        if not number:
+            raise ZeroDivisionError
+        return number // 2
+
+    def double(number):
+        """
+        >>> double(None)
+        0
+        """
+        return number * 2  # @double
+'''
+
+
+async def test_doctest_of_pytest(api: Api, program: Write) -> None:
+    module = program(DOCTEST, "halves.py")
+    program("def test_x(:\n", "test_broken.py")
+    options = ["--doctest-modules", "--continue-on-collection-errors"]
+    found = await run_tests(api, *options, "halves.py", "test_broken.py")
+    broken, again, double, half = found.stops  # as a module of tests, and as one of examples
+    assert again.line == broken.line
+    assert (broken.exception["type"], broken.line) == ("SyntaxError", 1)
+    assert broken.view["current_location"]["path"].endswith("test_broken.py")
+    assert double.what == ("test", "TypeError", module.line("double"))
+    assert half.what == ("test", "DocTestFailure", module.line("other"))
+    assert half.locals == {"want": "'4\\n'", "got": "'3\\n'"}
+    assert half.view["explanation"] == "expected '4\\n', got '3\\n'"
+    assert found.tests[2:] == ["halves.py::halves.double", "halves.py::halves.half"]
+    assert "2 failed, 2 errors" in await found.session.printed()
+
+
+async def test_doctest_of_a_module_and_of_unittest(api: Api, program: Write) -> None:
+    module = program(DOCTEST, "halves.py")
+    suite = program("""
+        import doctest
+        import unittest
+        import halves
+
+        def load_tests(loader, tests, ignore):
+            tests.addTests(doctest.DocTestSuite(halves))
+            return tests
+
+        unittest.main()
+    """)
+    expected = [
+        ("test", "TypeError", module.line("double")),
+        ("test", "DocTestFailure", module.line("other")),
+    ]
+    for launch in ({"module": "doctest", "args": [module.text]}, {"script": suite.text}):
+        found = await run(api, **launch)
+        assert [stop.what for stop in found.stops] == expected
+        assert found.tests == ["halves.double", "halves.half"]
 
 
 async def test_doctest(api: Api, program: Write) -> None:

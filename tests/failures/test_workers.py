@@ -100,3 +100,52 @@ async def test_jobs_of_a_pool_that_nobody_asks(api: Api, program: Write) -> None
         assert stop.locals == {}
         assert stop.exception["chain"] == []
         assert "locals: lost" in stop.report
+
+
+async def test_an_error_of_a_pool_is_shown_where_its_process_raised_it(
+    api: Api, program: Write
+) -> None:
+    fails = program("""
+        import concurrent.futures
+        import multiprocessing
+
+        def work(number):
+            return 1 / number  # @work
+
+        if __name__ == "__main__":
+            context = multiprocessing.get_context("fork")
+            with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
+                asked = pool.submit(work, 0)
+                asked.result()  # @asked
+    """)
+    found = await run(api, script=fails.text)
+    (stop,) = found.stops
+    assert stop.what == ("process", "ZeroDivisionError", fails.line("work"))
+    assert (stop.frames[0]["moved_on"], stop.locals) == (True, {})
+    asking = next(f for f in stop.frames if f["line"] == fails.line("asked"))
+    assert asking["name"] == "<module>"
+    assert found.exit_code == 1
+
+
+async def test_the_program_behind_a_reloader(api: Api, program: Write) -> None:
+    fails = program("""
+        import os
+        import threading
+        from werkzeug._reloader import run_with_reloader
+
+        def work(number):
+            return 1 / number  # @work
+
+        def main():
+            thread = threading.Thread(target=work, args=(0,))
+            thread.start()
+            thread.join()
+            os._exit(4)
+
+        if __name__ == "__main__":
+            run_with_reloader(main, reloader_type="stat")
+    """)
+    found = await run(api, script=fails.text, debug_subprocesses="auto")
+    (stop,) = found.stops
+    assert stop.what == ("thread", "ZeroDivisionError", fails.line("work"))
+    assert found.exit_code == 4

@@ -120,6 +120,7 @@ PARTS = (
     "failures/ends_loops",
     "failures/ends_requests",
     "failures/ends_jobs",
+    "failures/ends_logged",
     "failures/ends_process",
     "failures/watching",
     "process/inherit",

@@ -1,7 +1,11 @@
-"""Jobs and commands: tasks of celery and of rq, commands that a runner of click's calls."""
+"""Jobs and commands: tasks of celery, rq, dramatiq and huey, commands that a runner of click's calls.
+
+A job that will be tried again has not failed yet.
+"""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,6 +19,8 @@ if TYPE_CHECKING:
 def listen_to_jobs() -> None:
     when_imported("celery.app.trace", _listen_to_celery)
     when_imported("rq.job", _listen_to_rq)
+    when_imported("dramatiq.broker", _listen_to_dramatiq)
+    when_imported("huey.api", _listen_to_huey)
     for name in ("click.testing", "typer.testing"):
         when_imported(name, _listen_to_click)
 
@@ -34,6 +40,36 @@ def _listen_to_rq(job: Any) -> None:
 def _at_rq(job: Any, *_: Any, **__: Any) -> None:
     name = attempt(lambda: exact(str(job.func_name)))
     failed(error_under_way(), "job", name, expectable=True)
+
+
+def _listen_to_dramatiq(broker: Any) -> None:
+    listen(broker.MessageProxy, "fail", before=_at_dramatiq)
+
+
+def _at_dramatiq(message: Any) -> None:
+    """Said of a message that is not tried again, also of one whose actor may raise this."""
+    error = error_under_way()
+    actor = attempt(lambda: message._message and exact(str(message.actor_name)))
+    if not attempt(_is_announced, message, error, default=False):
+        failed(error, "job", actor, expectable=True)
+
+
+def _is_announced(message: Any, error: Any) -> bool:
+    """Whether the actor's option `throws` names it."""
+    broker = sys.modules["dramatiq.broker"].get_broker()
+    expected = message.options.get("throws") or broker.get_actor(message.actor_name).options.get(
+        "throws"
+    )
+    return bool(expected) and isinstance(error, expected)
+
+
+def _listen_to_huey(api: Any) -> None:
+    listen(api.Huey, "_emit", before=_at_huey)
+
+
+def _at_huey(huey: Any, signal: Any, task: Any, error: Any = None, *_: Any) -> None:
+    if signal == sys.modules["huey.signals"].SIGNAL_ERROR and not task.retries:
+        failed(error, "job", attempt(lambda: exact(str(task.name))), expectable=True)
 
 
 def _listen_to_click(testing: Any) -> None:

@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed
+    from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed, has_run_tests
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import listen
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
@@ -17,11 +17,22 @@ if TYPE_CHECKING:
 
 def listen_to_loops() -> None:
     when_imported("asyncio.base_events", _listen_to_asyncio)
-    when_imported("uvloop", _listen_to_uvloop)
 
 
 def _listen_to_asyncio(events: Any) -> None:
     listen(events.BaseEventLoop, "call_exception_handler", before=_at_handler)
+
+
+def fail_unread_tasks() -> None:
+    """At the program's end: those that it has kept, and never asked for what they ended with."""
+    if has_run_tests():
+        return
+    tasks = sys.modules.get("asyncio.tasks")
+    known: Any = getattr(tasks, "_scheduled_tasks", None) or getattr(tasks, "_all_tasks", ())
+    for task in list(known):
+        # What asyncio goes by itself, when a task is thrown away.
+        if task.done() and not task.cancelled() and task._log_traceback:
+            failed(task._exception, "task", exact(str(task.get_name())))
 
 
 def _at_handler(loop: Any, context: Any) -> None:
@@ -30,16 +41,3 @@ def _at_handler(loop: Any, context: Any) -> None:
     words = exact(str(context.get("message") or "")).partition(":")[0]
     # The handler is called for what a request handler of a test's server raised, say.
     failed(context.get("exception"), "task", exact(str(name())) if name else words, expectable=True)
-
-
-def _listen_to_uvloop(_: Any) -> None:
-    """Its loops are compiled: what they do not hand to a handler of the program's, they log."""
-    logger = sys.modules["logging"].getLogger("asyncio")
-    listen(logger, "error", before=_at_log)
-
-
-def _at_log(message: Any, *_: Any, **named: Any) -> None:
-    about = named.get("exc_info")
-    if type(about) is tuple and about[1] is not None:
-        words = exact(str(message)).partition("\n")[0]
-        failed(about[1], "task", words, tb=about[2], expectable=True)

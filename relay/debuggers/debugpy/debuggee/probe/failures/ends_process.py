@@ -12,6 +12,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_loops import fail_unread_tasks
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_threads import fail_unread_results
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed, has_debugger
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
@@ -98,3 +99,4 @@ def main_is_over() -> None:
 def program_ends() -> None:
     """Its main code is over, and its threads are: what nobody took by now, nobody will."""
     attempt(fail_unread_results)
+    attempt(fail_unread_tasks)

@@ -29,6 +29,9 @@ def listen_to_requests() -> None:
         ("falcon.app", lambda m: listen(m.App, "_handle_exception", before=_at_falcon)),
         ("falcon.asgi.app", lambda m: listen(m.App, "_handle_exception", before=_at_falcon)),
         ("sanic.handlers.error", lambda m: listen(m.ErrorHandler, "default", before=_at_sanic)),
+        ("litestar.middleware._internal.exceptions.middleware", _listen_to_litestar),
+        ("cherrypy._cprequest", lambda m: listen(m.Request, "handle_error", before=_at_cherrypy)),
+        ("uvicorn.lifespan.on", lambda m: listen(m.LifespanOn, "send", before=_at_lifespan)),
         ("wsgiref.handlers", _listen_to_wsgiref),
         ("socketserver", lambda m: listen(m.BaseServer, "handle_error", before=_at_socketserver)),
     ):
@@ -116,6 +119,27 @@ def _at_sanic(handler: Any, request: Any, error: Any) -> None:
     if getattr(error, "status_code", 500) >= 500:
         name = attempt(lambda: _request_name(request.method, request.path))
         _request_failed(error, name)
+
+
+def _listen_to_litestar(module: Any) -> None:
+    def at_request(_: Any, *, scope: Any, exc: Any, **__: Any) -> None:
+        known = module.ScopeState.from_scope(scope).exception_handlers
+        handler = module.get_exception_handler(known, exc)
+        if handler is None and getattr(exc, "status_code", 500) >= 500:
+            _request_failed(exc, attempt(_request_name, scope["method"], scope["path"]))
+
+    listen(module.ExceptionHandlerMiddleware, "handle_request_exception", before=at_request)
+
+
+def _at_cherrypy(request: Any) -> None:
+    line = attempt(lambda: exact(str(request.request_line)).rpartition(" ")[0])
+    _request_failed(error_under_way(), line)
+
+
+def _at_lifespan(lifespan: Any, message: Any) -> None:
+    """An application that cannot begin says so in words; its server then ends."""
+    if message["type"] == "lifespan.startup.failed":
+        failed(error_under_way(), "process", "lifespan", expectable=True)
 
 
 def _listen_to_wsgiref(module: Any) -> None:

@@ -11,7 +11,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.failures.failing import begin_test, end_test, failed
+    from relay.debuggers.debugpy.debuggee.probe.failures.failing import (
+        begin_test,
+        end_test,
+        failed,
+        is_in_test,
+    )
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way, listen
     from relay.debuggers.debugpy.debuggee.probe.failures.time_limits import (
@@ -28,13 +33,15 @@ def listen_to_tests() -> None:
     """All runners, those that are loaded and those that will be."""
     when_imported("_pytest.runner", _listen_to_pytest)
     when_imported("_pytest.config", _listen_to_config)
-    when_imported("_pytest.main", _listen_to_reports)
+    when_imported("_pytest.reports", _listen_to_phases)
+    when_imported("_pytest.main", _listen_to_session)
     keep_time_limits()
     when_imported("unittest.case", _listen_to_cases)
     when_imported("unittest.suite", _listen_to_suites)
     when_imported("unittest.loader", _listen_to_loader)
     when_imported("twisted.trial.reporter", _listen_to_trial)
     when_imported("doctest", _listen_to_doctest)
+    when_imported("pdb", lambda pdb: listen(pdb.Pdb, "__init__", before=_at_pdb))
 
 
 # pytest ------------------------------------------------------------------------------------------
@@ -45,13 +52,7 @@ def _listen_to_pytest(runner: Any) -> None:
     listen(runner, "_update_current_test_var", before=_at_pytest_phase)
 
 
-_undecided: dict[int, Any] = {}
-"""Phases that failed in an attempt which may not be the last: report and call, by the report."""
-
-
 def _at_pytest_phase(item: Any, when: Any) -> None:
-    # pytest-rerunfailures numbers the attempts, and reports of them when it knows the last.
-    _running_test.may_run_again = hasattr(item, "execution_count")
     _running_test.item = None if when is None else item
     if when is None:
         end_test()
@@ -65,17 +66,73 @@ class _RunningTest:
     """The test that pytest runs."""
 
     item: Any = None
-    may_run_again = False
 
 
 _running_test = _RunningTest()
 
 
+# A phase that raised has failed when it is reported as failed: who tries again, or expects it,
+# reports it otherwise. Not every runner tells of the phase and of the report in the same order,
+# nor in one process.
+
+_undecided: list[Any] = []
+"""Phases of this test that raised: the report of each, what pytest says of it there, its call."""
+_sessions: list[int] = []
+"""The processes in which a run of pytest has begun since failures are listened to."""
+_reported: list[Any] = []
+"""The latest reports that tell of a failure which is not among the undecided."""
+_MOST_REPORTED = 4
+
+
+def _listen_to_phases(reports: Any) -> None:
+    listen(reports.TestReport, "from_item_and_call", after=_after_pytest_report)
+
+
+def _listen_to_session(main: Any) -> None:
+    listen(main.Session, "__init__", before=_at_session)
+    listen(main.Session, "pytest_runtest_logreport", before=_at_pytest_report)
+
+
+def _at_session(*_: Any, **__: Any) -> None:
+    _sessions.append(os.getpid())
+
+
+def _after_pytest_report(report: Any, kind: Any, item: Any, call: Any) -> None:
+    raised = None if call.excinfo is None else call.excinfo.type
+    if raised is not None and raised.__name__ != "BdbQuit" and report.outcome == "failed":
+        _undecided.append((report, report.longrepr, call))
+
+
 def _at_pytest_report(session: Any, report: Any) -> None:
     """What is reported as failed is: an attempt that another follows is reported otherwise."""
-    _, call = _undecided.pop(id(report), (None, None))
-    if call is not None and report.outcome == "failed":
+    if report.outcome == "failed" and not hasattr(report, "wasxfail"):
+        call = _call_of(report)
+        if call is not None:
+            _phase_failed(call, report)
+        else:
+            _reported[:] = [*_reported[1 - _MOST_REPORTED :], report]
+
+
+def _call_of(report: Any) -> Any:
+    """The call that a report tells of: the one whose text it shows, before the one that it was
+    made for, since who tries again may put the last attempt's text into the report of the first.
+    """
+    by_text = (call for _, text, call in reversed(_undecided) if text is report.longrepr)
+    by_report = (call for known, _, call in reversed(_undecided) if known is report)
+    return next(by_text, None) or next(by_report, None)
+
+
+def _after_pytest_phase(is_failure: Any, call: Any, report: Any) -> None:
+    if not is_failure or report.outcome != "failed":
+        return
+    if (
+        getattr(report, "when", None) in (None, "collect")
+        or os.getpid() not in _sessions
+        or any(known is report for known in _reported)
+    ):
         _phase_failed(call, report)
+    elif _call_of(report) is None:
+        _undecided.append((report, report.longrepr, call))
 
 
 def _directory_of(item: Any) -> str | None:
@@ -83,20 +140,14 @@ def _directory_of(item: Any) -> str | None:
     return None if path is None else os.path.dirname(str(path))
 
 
-def _after_pytest_phase(is_failure: Any, call: Any, report: Any) -> None:
-    if is_failure and _running_test.item is not None:
-        lift_time_limit(_running_test.item)
-    if is_failure and _running_test.may_run_again:
-        _undecided[id(report)] = report, call
-    elif is_failure:
-        _phase_failed(call, report)
-
-
 def _phase_failed(call: Any, report: Any) -> None:
+    if _running_test.item is not None:
+        lift_time_limit(_running_test.item)
     about = call.excinfo
     error, tb = about.value, about.tb
     if type(error).__name__ == "CollectError" and error.__cause__ is not None:
         error, tb = error.__cause__, error.__cause__.__traceback__  # an import that failed
+    error, tb = _of_example(error, tb)
     failed(
         error,
         "test",
@@ -106,6 +157,17 @@ def _phase_failed(call: Any, report: Any) -> None:
         explanation=_explanation(report, error),
         home=_home_of_report(report),
     )
+
+
+def _of_example(error: Any, tb: Any) -> Any:
+    """What an example of a doctest has raised, in place of the runner's own word for that."""
+    if type(error).__name__ == "MultipleDoctestFailures":
+        error = error.failures[0]
+    if type(error).__name__ == "DocTestFailure":
+        return error, None
+    if type(error).__name__ == "UnexpectedException":
+        return error.exc_info[1], error.exc_info[2]
+    return error, tb
 
 
 def _phase(report: Any) -> str | None:
@@ -120,6 +182,8 @@ def _home_of_report(report: Any) -> str | None:
 
 def _explanation(report: Any, error: Any) -> str | None:
     """What pytest says of a failed assertion; it stands in the exception, where it can rewrite."""
+    if type(error).__name__ == "DocTestFailure":
+        return _explanation_of_example(error)
     if not isinstance(error, AssertionError):
         return None
     crash = getattr(getattr(report, "longrepr", None), "reprcrash", None)
@@ -131,10 +195,6 @@ def _listen_to_config(config: Any) -> None:
     """What ends the run before there is a test: a conftest that cannot be imported, say."""
     listen(config.ConftestImportFailure, "__init__", before=_at_conftest)
     listen(config.Config, "notify_exception", before=_at_internal_error)
-
-
-def _listen_to_reports(main: Any) -> None:
-    listen(main.Session, "pytest_runtest_logreport", before=_at_pytest_report)
 
 
 def _at_conftest(self: Any, path: Any, excinfo: Any = None, *, cause: Any = None) -> None:
@@ -161,6 +221,7 @@ def _at_case(test: Any, *_: Any, **__: Any) -> None:
 
 
 def _after_case(*_: Any, **__: Any) -> None:
+    _examples.clear()
     if not _runs_pytest():  # which reports of the test only after this
         end_test()
 
@@ -218,7 +279,10 @@ def _case_failed(test: Any, about: Any) -> None:
     original = next((first for stand_in, first in _stand_ins if stand_in is error), None)
     if original is not None:
         error, tb = original, original.__traceback__
-    failed(error, "test", None, tb=tb, test=_id_of(test), home=_home_of(test))
+    if _examples and type(test).__module__ == "doctest":
+        error, tb = _examples[0]
+    words = _explanation_of_example(error)
+    failed(error, "test", None, tb=tb, test=_id_of(test), explanation=words, home=_home_of(test))
 
 
 def _is_skip(error: Any) -> bool:
@@ -285,8 +349,41 @@ def _at_trial(result: Any, test: Any, failure: Any) -> None:
 
 def _listen_to_doctest(doctest: Any) -> None:
     listen(doctest.DocTestRunner, "report_unexpected_exception", before=_at_example)
+    listen(doctest.DocTestRunner, "report_failure", before=_at_other_output)
+
+
+def _at_pdb(*_: Any, **__: Any) -> None:
+    """`python -m doctest` is not imported; but each run of examples has a debugger of its own."""
+    main = sys.modules["__main__"]
+    if getattr(getattr(main, "__spec__", None), "name", None) == "doctest":
+        _listen_to_doctest(main)
+
+
+_examples: list[Any] = []
+"""What failed in the examples of a case of unittest, which tells of all of them in one text."""
 
 
 def _at_example(runner: Any, out: Any, test: Any, example: Any, info: Any) -> None:
-    if type(runner).__module__ == "doctest":  # others raise it, and report it themselves
-        failed(info[1], "test", None, tb=info[2], test=str(test.name))
+    _example_failed(runner, test, info[1], info[2])
+
+
+def _at_other_output(runner: Any, out: Any, test: Any, example: Any, got: str) -> None:
+    error = sys.modules[type(test).__module__].DocTestFailure(test, example, got)
+    _example_failed(runner, test, error, None)
+
+
+def _example_failed(runner: Any, test: Any, error: Any, tb: Any) -> None:
+    if type(runner).__name__ != "DocTestRunner":
+        return  # others raise it, and report it themselves
+    if is_in_test():
+        _examples.append((error, tb))
+    else:
+        words = _explanation_of_example(error)
+        failed(error, "test", None, tb=tb, test=str(test.name), explanation=words)
+
+
+def _explanation_of_example(error: Any) -> str | None:
+    """What was printed, and what should have been; None of an exception."""
+    if type(error).__name__ != "DocTestFailure":
+        return None
+    return f"expected {error.example.want!r}, got {error.got!r}"[:_LONGEST_EXPLANATION]

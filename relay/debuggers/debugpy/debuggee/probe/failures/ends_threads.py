@@ -8,12 +8,14 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed
+    from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed, has_run_tests
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import (
         calling_frame,
         error_under_way,
+        listen,
     )
+    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_own_path
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
@@ -85,11 +87,13 @@ class _Asked:
             attempt(self._note, owner, value)
 
     def _note(self, owner: Any, error: BaseException) -> None:
+        if _is_of_library(error):
+            return
         number = id(owner)
 
         def gone(_: Any) -> None:
             if self.unread.pop(number, None) is not None:
-                attempt(failed, error, self.ends)
+                attempt(lambda: failed(error, self.ends, expectable=True))
 
         self.unread[number] = (weakref.ref(owner, gone), error)
 
@@ -97,7 +101,25 @@ class _Asked:
         """At the program's end: nobody will ask any more."""
         while self.unread:
             _, (_, error) = self.unread.popitem()
-            attempt(failed, error, self.ends)
+            if not has_run_tests():  # else they are what a test has left behind
+                attempt(failed, error, self.ends)
+
+
+def _is_of_library(error: BaseException) -> bool:
+    """Whether a library has failed in a future of its own: nothing of the program's was run.
+
+    What the pools and loops of Python itself run may be a library's function, given by the program.
+    """
+    setter = calling_frame().f_back
+    name = setter.f_globals.get("__name__", "") if setter is not None else ""
+    if name.split(".")[0] in ("concurrent", "multiprocessing", "asyncio"):
+        return False
+    tb = error.__traceback__
+    while tb is not None:
+        if is_own_path(tb.tb_frame.f_code.co_filename):
+            return False
+        tb = tb.tb_next
+    return setter is None or not is_own_path(setter.f_code.co_filename)
 
 
 _asked: list[_Asked] = []
@@ -105,6 +127,13 @@ _asked: list[_Asked] = []
 
 def _listen_to_futures(module: Any) -> None:
     _watch_attribute(module.Future, "_exception", "future")
+    # Who calls it off wants no result: so does `Executor.map` with the rest, once one has failed.
+    listen(module.Future, "cancel", before=_forget_future)
+
+
+def _forget_future(future: Any) -> None:
+    for asked in _asked:
+        asked.unread.pop(id(future), None)
 
 
 def _listen_to_pools(module: Any) -> None:

@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.post_mortem import PostMortem, suspend
-    from relay.debuggers.debugpy.debuggee.probe.failures.remote import remote_entries
+    from relay.debuggers.debugpy.debuggee.probe.failures.remote import (
+        remote_entries,
+        stated_entries,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger,
         debugger_threading,
@@ -36,6 +39,8 @@ class _Watch:
     """The id of the test that runs, as its runner writes it."""
     home: str | None = None
     """The directory of that test."""
+    ran_tests = False
+    """Whether there was one: a runner has said by then what has failed."""
 
 
 _watch = _Watch()
@@ -62,7 +67,7 @@ def begin_test(name: str | None, home: str | None = None) -> None:
     """A runner starts a test; `name` is its id."""
     if name != _watch.test:
         _kept.clear()
-    _watch.test, _watch.home = name, home
+    _watch.test, _watch.home, _watch.ran_tests = name, home, True
 
 
 def end_test() -> None:
@@ -73,6 +78,10 @@ def end_test() -> None:
 
 def is_in_test() -> bool:
     return _watch.test is not None
+
+
+def has_run_tests() -> bool:
+    return _watch.ran_tests
 
 
 def kept_errors(error: BaseException) -> list[tuple[str, BaseException, Any]]:
@@ -104,7 +113,8 @@ def failed(
         return
     tb = error.__traceback__ if tb is None else tb
     tb = _from_program(tb)
-    if (tb is None and not remote_entries(error)) or _was_shown(error, test):
+    has_place = tb is not None or remote_entries(error) or stated_entries(error)
+    if not has_place or _was_shown(error, test):
         return
     if expectable and is_in_test():
         if len(_kept) < _MOST_KEPT:

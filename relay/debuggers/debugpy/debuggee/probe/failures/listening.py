@@ -24,11 +24,14 @@ def listen(
     after: Callable[..., Any] | None = None,
 ) -> bool:
     """Have `before(*args, **kwargs)` called ahead of each call, `after(result, *args, **kwargs)`
-    behind those that return. False where the owner has no such function.
+    behind those that return. A class method gives its class as the first argument. False where
+    the owner has no such function.
 
     Who listens already is not called twice: a class may be met with each test.
     """
-    function = getattr(owner, name, None)
+    own: Any = vars(owner).get(name) if isinstance(owner, type) else None
+    of_class = type(own) is classmethod
+    function = own.__func__ if of_class else getattr(owner, name, None)
     if function is None:
         return False
     listeners = getattr(function, "_debug_relay_listeners", None)
@@ -36,7 +39,8 @@ def listen(
         if (before, after) not in listeners:
             listeners.append((before, after))
         return True
-    setattr(owner, name, _wrapper(owner, function, [(before, after)]))
+    call = _wrapper(owner, function, [(before, after)])
+    setattr(owner, name, classmethod(call) if of_class else call)
     return True
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import (
         remote_entries,
+        stated_entries,
         traceback_here,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.rewritten import original_traceback
@@ -43,12 +44,13 @@ class PostMortem:
     def __init__(self, error: BaseException, tb: Any, home: str | None) -> None:
         self.error = error
         self.tb = tb
-        elsewhere = remote_entries(error) if tb is None else []
         if tb is None:
             self.tb = traceback_here()
-        found = elsewhere or [
-            e for e in raised_entries(tb) if not is_debugger_file(e.frame.f_code.co_filename)
-        ]
+        here = [] if tb is None else raised_entries(tb)
+        found = [e for e in here if not is_debugger_file(e.frame.f_code.co_filename)]
+        found += remote_entries(error)
+        if own_frame(found, home) is None:
+            found += stated_entries(error)
         top = own_frame(found, home)
         if top is None:
             top = len(found) - 1

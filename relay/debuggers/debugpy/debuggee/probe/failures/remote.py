@@ -1,11 +1,13 @@
-"""Exceptions that came from another process: their place is known from the text that came along.
+"""Places that are no frames of this process, and are known from what an exception says of them.
 
+A file that cannot be parsed is one, and an example of a doctest. Others are those of another process:
 `concurrent.futures` and `multiprocessing.Pool` send an exception without its frames, and the text
 of its traceback as its cause.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import types
@@ -21,19 +23,21 @@ _FRAME_LINE = re.compile(r'^  File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
 
 
 class RemoteFrame:
-    """A frame of another process; looks like one that has gone on."""
+    """Looks like a frame that has gone on, or like one whose locals are those that are given."""
 
-    def __init__(self, path: str, line: int, name: str) -> None:
+    def __init__(
+        self, path: str, line: int, name: str, locals_: dict[str, Any] | None = None
+    ) -> None:
         self.f_code = types.SimpleNamespace(
             co_filename=path, co_name=name, co_qualname=name, co_firstlineno=line, co_flags=0
         )
         self.f_globals: dict[str, Any] = {"__name__": "", "__builtins__": sys.modules["builtins"]}
-        self.f_locals: dict[str, Any] = {}
+        self.f_locals: dict[str, Any] = {} if locals_ is None else locals_
         self.f_builtins = vars(sys.modules["builtins"])
         self.f_lineno = line
         self.f_lasti = -1
         self.f_back = self.f_trace = None
-        self.moved_on = True
+        self.moved_on = locals_ is None
 
 
 def is_remote_text(error: Any) -> bool:
@@ -51,6 +55,24 @@ def remote_entries(error: Any) -> list[TracebackEntry]:
     last = text.rpartition("Traceback (most recent call last):")[2]
     places = [(path, int(line), name) for path, line, name in _FRAME_LINE.findall(last)]
     return [TracebackEntry(RemoteFrame(*place), place[1], moved_on=True) for place in places]
+
+
+def stated_entries(error: Any) -> list[TracebackEntry]:
+    """The line of a file that the exception itself names: what is no Python there, or the example
+    of a doctest that printed something else. None for any other.
+    """
+    shown: dict[str, Any] = {}
+    if isinstance(error, SyntaxError):
+        path, line, name = error.filename, error.lineno, "<module>"
+    elif name_of(type(error)) == "DocTestFailure":
+        test, example = error.test, error.example
+        path, line, name = test.filename, (test.lineno or 0) + example.lineno + 1, str(test.name)
+        shown = {"want": example.want, "got": error.got}
+    else:
+        return []
+    if type(path) is not str or type(line) is not int or not os.path.isfile(path):
+        return []
+    return [TracebackEntry(RemoteFrame(path, line, name, shown), line)]
 
 
 def traceback_here() -> Any:

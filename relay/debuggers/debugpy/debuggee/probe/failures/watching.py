@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_jobs import listen_to_jobs
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_logged import listen_to_logs
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_loops import listen_to_loops
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_process import listen_to_process
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_requests import listen_to_requests
@@ -38,6 +39,7 @@ def watch_failures(on: bool, roots: list[str]) -> dict[str, Any]:
             ("tasks", listen_to_loops),
             ("requests", listen_to_requests),
             ("jobs", listen_to_jobs),
+            ("logs", listen_to_logs),
             ("rewritten tracebacks", listen_to_rewriting),
             ("process", listen_to_process),
         ):

@@ -42,7 +42,18 @@ _WORKERS = (
     "--multiprocessing-fork",
     "exec(eval(sys.stdin.readline()))",
 )
-_FORKERS = ("multiprocessing/popen_fork.py", "multiprocessing/forkserver.py")
+# Whose processes do so, too, whatever their command lines: servers and queues that fork their
+# workers, and reloaders, whose only child is the program.
+_STARTERS = (
+    "/multiprocessing/popen_fork.py",
+    "/multiprocessing/forkserver.py",
+    "/billiard/popen_fork.py",
+    "/gunicorn/arbiter.py",
+    "/rq/worker/worker_classes.py",
+    "/tornado/process.py",
+    "/werkzeug/_reloader.py",
+    "/django/utils/autoreload.py",
+)
 _REFERENCES_EACH = 1_000_000
 
 
@@ -69,8 +80,8 @@ def debug_children(**spec: str) -> dict[str, Any]:
 
     join_port: path of the relay's socket; site: the directory for PYTHONPATH; code: that of
     `pydevd/child.py`; debugpy: where one lies for those who have none; probe: path of `entry.py`;
-    scope: all, or workers for those of multiprocessing and of pytest-xdist only, which run a part
-    of this program.
+    scope: all, or workers for those only which run a part of this program: of multiprocessing,
+    pytest-xdist, and servers that start their own.
     """
     joining = _load_joining(spec["code"])
     reason = joining.unfit()
@@ -114,18 +125,18 @@ def _join_after_fork() -> None:
     """A child that is about to become another program joins as that one."""
     if not _heritage or birth.announced:
         return
-    if _heritage[0].workers_only and not _forks_worker():
+    if _heritage[0].workers_only and not _starts_worker():
         return
     attempt(_forget_parents_state)
     heritage = _heritage[0]
     attempt(heritage.joining.rejoin, heritage.spec, frame_at(1))
 
 
-def _forks_worker() -> bool:
-    """Whether multiprocessing forks, here or in its fork server."""
+def _starts_worker() -> bool:
+    """Whether a library starts a worker here."""
     frame: Any = frame_at(1)
     while frame is not None:
-        if frame.f_code.co_filename.endswith(_FORKERS):
+        if frame.f_code.co_filename.endswith(_STARTERS):
             return True
         frame = frame.f_back
     return False
@@ -185,7 +196,8 @@ def _changed(
     """The arguments with an environment that has the heritage in it."""
     if not _heritage or len(arguments) <= env_at or _is_helper(arguments[argv_at]):
         return arguments
-    if _heritage[0].workers_only and not _has_word(arguments[argv_at], _WORKERS):
+    is_worker = _has_word(arguments[argv_at], _WORKERS) or _starts_worker()
+    if _heritage[0].workers_only and not is_worker:
         return arguments
     return (*arguments[:env_at], lay(_heritage[0], arguments[env_at]), *arguments[env_at + 1 :])
 

@@ -1,0 +1,91 @@
+"""What servers, loops and schedulers say in their log alone: an exception that came out of the
+program's code, and that they answered or dropped on its behalf.
+
+Each is known by the logger of its library and the words that it begins with; what the same library
+logs otherwise, or the program logs itself, is no failure. It counts at a level that is switched
+off as well.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed
+    from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
+    from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact
+
+# (the module that logs, its logger, how the messages begin, what has ended)
+_LOGS = (
+    ("uvicorn.server", "uvicorn.error", ("Exception in ",), "request"),
+    ("gunicorn.glogging", "gunicorn.error", ("Error handling request",), "request"),
+    ("gunicorn.glogging", "gunicorn.error", ("Exception in worker process",), "process"),
+    ("waitress.utilities", "waitress", ("Exception while serving",), "request"),
+    (
+        "grpc._server",
+        "grpc._server",
+        ("Exception calling application", "Exception iterating", "Exception servicing handler"),
+        "request",
+    ),
+    ("tornado.log", "tornado.application", ("Exception in callback",), "task"),
+    ("apscheduler.executors.base", "apscheduler.executors", ('Job "%s" raised',), "job"),
+    # The loops of uvloop are compiled: what they give to no handler of the program's, they log.
+    ("uvloop", "asyncio", ("",), "task"),
+)
+
+
+def listen_to_logs() -> None:
+    """Of all libraries, those that are loaded and those that will be."""
+    for module in {about[0] for about in _LOGS}:
+        when_imported(module, _listen_to_log)
+
+
+# Logger.exception calls it, too. Under the name of the file and of the module that whoever looks for
+# a record's caller passes over.
+_ERROR = """\
+def error(self, msg, *args, **kwargs):
+    if kwargs.get("exc_info"):
+        seen(self, msg, kwargs["exc_info"])
+    return log(self, msg, *args, **kwargs)
+"""
+_logs_listened: list[bool] = []
+
+
+def _listen_to_log(_: Any) -> None:
+    if not _logs_listened:
+        _logs_listened.append(True)
+        logging = sys.modules["logging"]
+        namespace = {"__name__": "logging", "log": logging.Logger.error, "seen": _log_seen}
+        exec(compile(_ERROR, logging._srcfile, "exec"), namespace)
+        logging.Logger.error = namespace["error"]
+
+
+def _log_seen(logger: Any, message: Any, about: Any) -> None:
+    attempt(_at_log, logger, message, about)
+
+
+def _at_log(logger: Any, message: Any, about: Any) -> None:
+    if type(message) is not str:
+        return
+    for module, name, beginnings, ends in _LOGS:
+        if (
+            module in sys.modules
+            and message.startswith(beginnings)
+            and f"{logger.name}.".startswith(f"{name}.")
+        ):
+            error = about[1] if type(about) is tuple else about
+            error = error if isinstance(error, BaseException) else error_under_way()
+            tb = about[2] if type(about) is tuple else None
+            words = exact(message).partition("\n")[0] if ends == "task" else None
+            if not isinstance(error, _cancelled()):
+                failed(error, ends, words, tb=tb, expectable=True)
+            return
+
+
+def _cancelled() -> tuple[Any, ...]:
+    """What a loop ends its tasks with, when it is ended itself."""
+    exceptions = sys.modules.get("asyncio.exceptions")
+    return () if exceptions is None else (exceptions.CancelledError,)
