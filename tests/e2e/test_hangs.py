@@ -536,6 +536,54 @@ async def test_tasks_that_wait_for_each_others_locks_are_a_circle(
     assert report["report"].startswith(f"deadlock: {circle['text']}")
 
 
+LOOPS = """
+    import asyncio
+    import threading
+
+    lock = threading.Lock()
+    inside = threading.Event()
+
+    async def work():
+        inside.set()
+        with lock:
+            return 1
+
+    def ask(loop):
+        with lock:
+            asyncio.run_coroutine_threadsafe(work(), loop).result()
+
+    async def own():
+        print("up", flush=True)
+        asyncio.run_coroutine_threadsafe(work(), asyncio.get_running_loop()).result()
+
+    async def others(given):
+        given.append(asyncio.get_running_loop())
+        up.set()
+        await asyncio.sleep(1000)
+
+    given, up = [], threading.Event()
+    threading.Thread(target=asyncio.run, args=(others(given),), name="loop", daemon=True).start()
+    up.wait()
+    threading.Thread(target=ask, args=(given[0],), name="asks", daemon=True).start()
+    inside.wait()
+    asyncio.run(own())
+"""
+
+
+async def test_a_future_that_a_loop_is_to_bring_which_waits_itself(
+    api: Api, program: Write
+) -> None:
+    """A thread that waits in its own loop's time, and one that holds what the loop wants."""
+    session = await up(api, program(LOOPS))
+    report = await hang(session, lambda told: len(told["deadlocks"]) == 2)
+    texts = sorted(found["text"] for found in report["deadlocks"])
+    assert texts == [
+        "thread MainThread waits for a future, which the event loop of MainThread is to bring to "
+        "its end, and is that thread itself",
+        "thread loop waits for lock lock held by asks, which waits for a future of loop",
+    ]
+
+
 async def test_a_trio_program_shows_its_nursery(api: Api, program: Write) -> None:
     code = program("""
         import trio

@@ -63,8 +63,16 @@ def _every_asyncio_task(stacks: ThreadStacks) -> list[Any]:
 def _asyncio_loops_on(stacks: ThreadStacks) -> Iterator[Any]:
     for frames in stacks.of.values():
         for frame in frames:
-            if frame.f_code.co_name == "run_forever" and "asyncio" in frame.f_code.co_filename:
-                yield frame.f_locals.get("self")
+            loop = loop_run_by(frame)
+            if loop is not None:
+                yield loop
+
+
+def loop_run_by(frame: Any) -> Any:
+    """The loop that this very frame runs, or None."""
+    if frame.f_code.co_name == "run_forever" and "asyncio" in frame.f_code.co_filename:
+        return frame.f_locals.get("self")
+    return None
 
 
 def asyncio_name(task: Any) -> str:
@@ -155,13 +163,13 @@ def _futures_after(task: Any) -> list[Any]:
         callback = item[0] if type(item) is tuple and item else item
         found += [
             held
-            for held in _held_by_callback(callback)
+            for held in held_by_callback(callback)
             if _is_asyncio_future(held) and held is not task
         ]
     return found
 
 
-def _held_by_callback(callback: Any) -> list[Any]:
+def held_by_callback(callback: Any) -> list[Any]:
     if type(callback) is functools.partial:
         return list(callback.args)
     if type(callback) is types.FunctionType:

@@ -1,4 +1,6 @@
-"""Whose work a future of concurrent.futures is: of a thread that runs it, or of a pool's queue."""
+"""Whose work a future of concurrent.futures is: of a thread that runs it, of a pool's queue, or of
+an event loop that was given a coroutine for it.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.scopes import items_of
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.types import namespace_of
+    from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import (
+        held_by_callback,
+        loop_run_by,
+    )
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         clipped,
         module_globals,
@@ -16,6 +22,8 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holder
 
+_MOST_READY = 1000
+"""Calls that a loop has before it: how many are looked at."""
 _BUSY = "all threads of the future's pool are busy"
 
 
@@ -50,7 +58,34 @@ def holder_of_future(
             if len(busy) == 1:
                 text = f"waits for the only thread of a pool, {named}"
             return text, Holder(busy[0], _BUSY, tuple(busy[1:]))
+    return _loop_of_future(future, stacks, names)
+
+
+def _loop_of_future(
+    future: Any, stacks: dict[int, list[Any]], names: dict[int, str]
+) -> tuple[str, Holder] | None:
+    """The thread whose loop `asyncio.run_coroutine_threadsafe` gave the coroutine to."""
+    chained = [held for one in _callbacks_of(future) for held in held_by_callback(one)]
+    for ident, frames in stacks.items():
+        for loop in filter(None, map(loop_run_by, frames)):
+            if any(loop is one for one in chained) or _is_to_begin(loop, future):
+                name = clipped(names.get(ident, "?"))
+                return f"the event loop of {name} is to bring to its end", Holder(
+                    ident, "its event loop was given the future's coroutine"
+                )
     return None
+
+
+def _callbacks_of(future: Any) -> list[Any]:
+    found = stored_field(future, "_done_callbacks")
+    return list(found) if type(found) is list else []
+
+
+def _is_to_begin(loop: Any, future: Any) -> bool:
+    """Whether the loop has the coroutine among what it will call next."""
+    ready = list(stored_field(loop, "_ready") or ())[:_MOST_READY]
+    callbacks = [stored_field(handle, "_callback") for handle in ready]
+    return any(held is future for one in callbacks for held in held_by_callback(one))
 
 
 def _place_in(queue: Any, future: Any) -> int | None:
