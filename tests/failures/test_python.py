@@ -194,6 +194,39 @@ async def test_each_leaf_of_a_group(api: Api, program: Write) -> None:
     assert {stop.view["group"]["of"] for stop in found.stops} == {2}
 
 
+async def test_each_leaf_of_a_group_of_the_package(api: Api, program: Write) -> None:
+    """As Python before 3.11 has it: nothing of that name among the builtins."""
+    program(
+        """
+        class BaseExceptionGroup(BaseException):
+            def __init__(self, message, exceptions):
+                super().__init__(message)
+                self.exceptions = exceptions
+    """,
+        "exceptiongroup.py",
+    )
+    fails = program("""
+        import builtins
+        import exceptiongroup
+
+        if hasattr(builtins, "BaseExceptionGroup"):
+            del builtins.BaseExceptionGroup
+
+        def caught(number):
+            try:
+                raise ValueError(number)  # @leaf
+            except ValueError as error:
+                return error
+
+        raise exceptiongroup.BaseExceptionGroup("two", [caught(1), caught(2)])
+    """)
+    found = await run(api, script=fails.text)
+    assert [stop.what for stop in found.stops] == [
+        ("process", "ValueError", fails.line("leaf")),
+    ] * 2
+    assert [stop.view["group"]["number"] for stop in found.stops] == [1, 2]
+
+
 async def test_exit_functions(api: Api, program: Write) -> None:
     fails = program("""
         import atexit

@@ -159,7 +159,10 @@ def _threads_of_debugger() -> list[int]:
 
 def _leaves(error: Any, tb: Any) -> list[tuple[Any, Any, dict[str, Any] | None]]:
     """The exceptions of a group, each with its own traceback; one that is no group by itself."""
-    group = sys.modules["builtins"].__dict__.get("BaseExceptionGroup")
+    # Before 3.11 trio, anyio and pytest take those of a package.
+    homes = [sys.modules.get(name) for name in ("builtins", "exceptiongroup")]
+    kinds = [getattr(home, "BaseExceptionGroup", None) for home in homes]
+    group = next((kind for kind in kinds if kind is not None), None)
     if group is None or not any(base is group for base in mro_of(type(error))):
         return [(error, tb, None)]
     found: list[Any] = []
