@@ -106,7 +106,7 @@ def _ask(breakpoint: Any, thread: Any, frame: Any) -> None:
 # Exceptions
 
 
-def ask_about_raise(tell: Any, *raised: Any) -> Any:
+def ask_about_raise(inform: Any, *raised: Any) -> Any:
     """Tell pydevd, and have it ask whether this exception stops the program.
 
     It does not for a thread that is to stand: so the thread is one that runs until it has asked.
@@ -114,14 +114,14 @@ def ask_about_raise(tell: Any, *raised: Any) -> Any:
     """
     info = getattr(debugger_threading().current_thread(), "additional_info", None)
     if info is None or info.is_in_wait_loop:  # what runs in the wait loop is the client's
-        return tell(*raised)
+        return inform(*raised)
     while True:
         _raise.was_asked = _raise.has_stood = False
         with tracing_state.lock:
             epoch, is_to_stand = resume_epoch(), info.pydev_state == SUSPENDED
             if is_to_stand:
                 info.pydev_state = RUNNING
-        answer = tell(*raised)
+        answer = inform(*raised)
         with tracing_state.lock:
             if _raise.has_stood:
                 return answer
