@@ -106,6 +106,42 @@ async def test_lines_and_syntax_are_those_of_the_debuggees_python(
         assert (await session.launch(matching.text))["status"] == "paused"
 
 
+FAILS = """
+    import threading
+
+    def work():
+        raise KeyError("of a thread")
+
+    def main():
+        raise ValueError("of the main thread")  # @fails
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    thread = None
+    main()  # @main
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_tracebacks_of_the_program_have_their_lines_when_it_is_traced_no_more(
+    api: Api, program: Write, version: str
+) -> None:
+    fails = program(FAILS)
+    session = await api.session(python_path=bare(version))
+    await session.post("/exception-breakpoints", filters=["uncaught"])
+    assert (await session.launch(fails.text))["stop_reason"] == "exception"
+    assert (await session.resume())["stop_reason"] == "exception"
+    frames = (await session.get("/stacktrace"))["frames"]
+    assert [frame["line"] for frame in frames] == [fails.line("fails"), fails.line("main")]
+    await session.resume()
+    alone = plainly([bare(version), fails.text]).stderr.splitlines()
+    shown = (await session.printed("stderr")).splitlines()
+    assert [line for line in shown if fails.text in line] == [
+        line for line in alone if fails.text in line
+    ]
+
+
 async def created_and_launched(api: Api, python_path: str, script: Program) -> None:
     """An interpreter may be refused at either."""
     session = await api.session(python_path=python_path)

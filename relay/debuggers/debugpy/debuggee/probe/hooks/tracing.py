@@ -194,6 +194,9 @@ def someone_steps_or_stops() -> bool:
 
 # The trace function
 
+_KEEPS_TRACED_LINES = sys.version_info < (3, 10)
+"""Whether a frame with a trace function is, in tracebacks too, at the line that it was traced at last."""
+
 
 def trace_call(frame: Any, event: str, arg: Any) -> Any:
     """The trace function of a thread: called at every call in it, so its first lines are the price."""
@@ -248,9 +251,20 @@ def _leave_thread() -> None:
     if threading._trace_hook is begin_thread:  # type: ignore[attr-defined]
         threading.settrace(None)
     _set_trace(None)
+    if _KEEPS_TRACED_LINES:
+        _free_frames()
     if is_tracing_needed(debugger()):
         threading.settrace(begin_thread)
         _set_trace(trace_call)
+
+
+def _free_frames() -> None:
+    """Take the trace functions, which nobody calls any more, from this thread's frames."""
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_trace is not None:
+            frame.f_trace = None
+        frame = frame.f_back
 
 
 def _set_trace(function: Any) -> None:
