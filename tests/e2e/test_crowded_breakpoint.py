@@ -166,6 +166,36 @@ async def test_what_else_is_set_at_lines_is_done_for_each_pass(
     )
 
 
+COUNTING = """
+    over, passes = False, 0
+    print("up", flush=True)
+    while not over:
+        passes += 1
+        rest = 0  # @counted
+    print(passes)
+"""
+
+
+@pytest.mark.parametrize("mode", ["fast", "adapter"])
+async def test_a_pause_takes_no_pass_away_and_adds_none(
+    api: Api, program: Callable[..., Program], mode: str
+) -> None:
+    """It comes at any moment: before the breakpoint is asked about, or just after."""
+    counting = program(COUNTING)
+    session = await api.session()
+    await session.breakpoint(counting.text, counting.line("counted"), hit_condition="> 1000000000")
+    await session.launch(counting.text, launch_mode=mode, wait=0)
+    await session.until_printed("up")
+    for _ in range(20):
+        assert (await session.post("/pause", wait=30))["stop_reason"] == "pause"
+        await session.resume(wait=0)
+    await session.post("/pause", wait=30)
+    await session.evaluate("over = True")
+    assert (await session.resume())["status"] == "terminated"
+    [placed] = (await session.get("/breakpoints"))["breakpoints"]
+    assert await session.printed() == f"up\n{placed['hit_count']}\n"
+
+
 RAISING = f"""
     import threading
 

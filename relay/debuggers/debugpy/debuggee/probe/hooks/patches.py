@@ -15,10 +15,17 @@ if TYPE_CHECKING:
 _SLOT = "_debug_relay_replacement"
 
 
-def patch(owner: Any, name: str, replacement: Callable[..., Any]) -> None:
+def patch(
+    owner: Any,
+    name: str,
+    replacement: Callable[..., Any],
+    calling: Callable[[Any, list[Any]], Any] | None = None,
+) -> None:
     """Have `owner.name(…)` call `replacement(original, …)` from now on.
 
     owner: a module, a class or an object; of a class, `name` may be a property that is read only.
+    calling: makes the function that calls it, of the original and of a list whose only item is the
+    replacement of that moment; for those that have something to do around it in the same call.
     AttributeError where there is no such name.
     """
     found = vars(owner).get(name)
@@ -27,9 +34,9 @@ def patch(owner: Any, name: str, replacement: Callable[..., Any]) -> None:
     if slot is not None:
         slot[0] = replacement
     elif type(found) is property:
-        setattr(owner, name, property(_replaced(function, replacement)))
+        setattr(owner, name, property(_replaced(function, replacement, calling)))
     else:
-        setattr(owner, name, _replaced(getattr(owner, name), replacement))
+        setattr(owner, name, _replaced(getattr(owner, name), replacement, calling))
 
 
 def is_patched(owner: Any, name: str) -> bool:
@@ -37,11 +44,15 @@ def is_patched(owner: Any, name: str) -> bool:
     return hasattr(getattr(owner, name, None), _SLOT)
 
 
-def _replaced(original: Any, replacement: Callable[..., Any]) -> Any:
+def _replaced(original: Any, replacement: Any, calling: Any) -> Any:
     slot = [replacement]
+    replaced = (calling or _calling)(original, slot)
+    setattr(replaced, _SLOT, slot)
+    return replaced
 
+
+def _calling(original: Any, slot: list[Any]) -> Any:
     def replaced(*arguments: Any, **named: Any) -> Any:
         return slot[0](original, *arguments, **named)
 
-    setattr(replaced, _SLOT, slot)
     return replaced

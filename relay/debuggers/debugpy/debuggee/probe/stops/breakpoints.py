@@ -41,8 +41,12 @@ if TYPE_CHECKING:
         complains_here,
         forget_captures_at_fork,
     )
-    from relay.debuggers.debugpy.debuggee.probe.stops.direct_questions import question_of_pydevd
+    from relay.debuggers.debugpy.debuggee.probe.stops.direct_questions import (
+        question_of_pydevd,
+        questions,
+    )
     from relay.debuggers.debugpy.debuggee.probe.stops.functions import function_stops
+    from relay.debuggers.debugpy.debuggee.probe.stops.threads import SUSPENDED
 
 HITS_EVENT = "relayHits"
 _REPORT_EVERY = 0.25  # seconds between two reports of hits that stop nothing
@@ -73,7 +77,7 @@ def patch_breakpoints() -> bool:
     py_db = debugger()
     if not has_patched_conditions(py_db):
         _start_anew(py_db)
-    patch(py_db, "handle_breakpoint_condition", _evaluate_here)
+    patch(py_db, "handle_breakpoint_condition", _evaluate_here, _asking)
     _ask_at_every_hit()
     apply_patch("quick breakpoints", _set_quickly)
     attempt(forget_captures_at_fork)
@@ -86,6 +90,18 @@ def _start_anew(py_db: Any) -> None:
     pydevd: Any = sys.modules["pydevd"]
     born = pydevd._debug_relay_born = getattr(pydevd, "_debug_relay_born", 0) % 2000 + 1
     py_db.mtime += born * 1_000_000  # an int in C
+
+
+def _asking(original: Any, slot: list[Any]) -> Any:
+    def asks(info: Any, breakpoint: Any, frame: Any) -> bool:
+        stops: bool = slot[0](original, info, breakpoint, frame)
+        # The last act, and no call: no other thread runs between it and pydevd's own look whether
+        # this one is to stand. If it runs on, what was asked about is no longer its line.
+        if not (stops or info.pydev_state == SUSPENDED or questions.knows_begin):
+            questions.asked = None
+        return stops
+
+    return asks
 
 
 def _evaluate_here(original: Any, info: Any, breakpoint: Any, frame: Any) -> bool:

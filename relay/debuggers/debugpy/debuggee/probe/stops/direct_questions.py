@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         report_hits_soon,
         stops_at,
     )
-    from relay.debuggers.debugpy.debuggee.probe.stops.threads import is_to_stand
 
 
 _PASSES = 32  # of breakpoints that do not stop, before hits are looked at that nobody was told of
@@ -45,7 +44,7 @@ class _Questions(threading.local):
     knows_begin = False  # of each line: of a trace function's nobody is told
 
 
-_questions = _Questions()
+questions = _Questions()
 
 
 def ask_directly(code: Any, line: int, epoch: Any) -> bool | None:
@@ -53,7 +52,7 @@ def ask_directly(code: Any, line: int, epoch: Any) -> bool | None:
 
     Called by the callback of lines itself. Each line in it counts: loops come here.
     """
-    known = _questions.known
+    known = questions.known
     if known is None or known.epoch is not epoch or known.mtime != known.py_db.mtime:
         return None
     found = known.breakpoints.get((id(code), line))
@@ -67,34 +66,32 @@ def ask_directly(code: Any, line: int, epoch: Any) -> bool | None:
         if not known.passes % _PASSES:
             report_hits_soon()
         return False
-    _questions.answered = found[1]
+    questions.answered = found[1]
     return True
 
 
 def question_of_pydevd(breakpoint: Any, frame: Any) -> bool:
     """Whether this breakpoint of a line stops the program."""
-    _questions.asked = breakpoint
-    if _questions.answered is breakpoint:
-        _questions.answered = None
+    questions.asked = breakpoint
+    if questions.answered is breakpoint:
+        questions.answered = None
         return True
     stops: bool = stops_at(breakpoint, frame)
     if not stops:
         report_hits_soon()
-        if not (_questions.knows_begin or is_to_stand()):
-            _questions.asked = None  # this thread runs on, and the next line is another
     return stops
 
 
 def begin_questions() -> None:
     """pydevd is about to be told of a line."""
-    _questions.asked = None
-    _questions.knows_begin = True
+    questions.asked = None
+    questions.knows_begin = True
 
 
 def was_asked() -> bool:
     """Whether pydevd has asked about a breakpoint at the line where this thread is about to stand.
     To be asked once a line."""
-    asked, _questions.asked = _questions.asked, None
+    asked, questions.asked = questions.asked, None
     return asked is not None
 
 
@@ -103,18 +100,18 @@ def question_of_arrival(breakpoint: Any, frame: Any) -> bool:
     try:
         return question_of_pydevd(breakpoint, frame)
     finally:
-        _questions.asked = None
+        questions.asked = None
 
 
 def end_questions(code: Any, line: int, epoch: Any) -> None:
     """It was, and did not stop. `epoch`: in which nothing has been under way since; or None."""
-    if _questions.answered is not None:  # it was not interested: the breakpoint was taken away
-        _questions.answered = None
+    if questions.answered is not None:  # it was not interested: the breakpoint was taken away
+        questions.answered = None
         hit_here()
-    breakpoint, py_db = _questions.asked, debugger()
+    breakpoint, py_db = questions.asked, debugger()
     if epoch is None or breakpoint is None or breakpoint.is_logpoint or py_db is None:
         return
-    known = _questions.known
+    known = questions.known
     if known is None or known.epoch is not epoch or known.mtime != py_db.mtime:
-        known = _questions.known = _Known(epoch, py_db)
+        known = questions.known = _Known(epoch, py_db)
     known.breakpoints[id(code), line] = code, breakpoint

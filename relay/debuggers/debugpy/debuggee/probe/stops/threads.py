@@ -53,12 +53,6 @@ def _thread_of(number: int) -> Any:
     return next((thread for known, thread in pydevd_threads() if known == number), None)
 
 
-def is_to_stand() -> bool:
-    """Whether this thread stands at the next thing that pydevd is told of it."""
-    info = getattr(debugger_threading().current_thread(), "additional_info", None)
-    return info is not None and info.pydev_state == SUSPENDED
-
-
 def state_of(thread: Any) -> str:
     info = getattr(thread, "additional_info", None)
     if info is None or info.pydev_state != SUSPENDED:
