@@ -260,7 +260,7 @@ def _leave_thread() -> None:
 
 def _free_frames() -> None:
     """Take the trace functions, which nobody calls any more, from this thread's frames."""
-    frame = sys._getframe()
+    frame: Any = sys._getframe()
     while frame is not None:
         if frame.f_trace is not None:
             frame.f_trace = None
