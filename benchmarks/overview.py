@@ -40,6 +40,7 @@ PRINTED = {
     "frame trace": ("frame_trace.py",),
     "shell commands": ("shell_commands.py",),
     "processes": ("processes.py",),
+    "waiters": ("waiters.py",),
     "perl adapter": ("perl_adapter.py",),
     "perl questions": ("perl_questions.py",),
     "suites": ("suites.py", "--rounds", "1"),

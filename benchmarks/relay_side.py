@@ -45,6 +45,18 @@ class Http:
         self._socket = socket.create_connection(self._address, PATIENCE_SECONDS)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
+    def another(self) -> Http:
+        """A second connection to the same relay, which has accepted it."""
+        found = Http(*self._address, self._prefix)
+        found.get("/health")
+        return found
+
+    def send(self, method: str, path: str, **body: Any) -> socket.socket:
+        """Sends this and waits for nothing: who calls reads the answer from what is given."""
+        text = json.dumps(body).encode() if body else b""
+        self._socket.sendall(self._request(method, path, text))
+        return self._socket
+
     def close(self) -> None:
         """Hangs up."""
         self._socket.close()
@@ -63,15 +75,18 @@ class Http:
 
     def _call(self, method: str, path: str, body: bytes) -> Json:
         what = f"relay: {method} {path}"
-        head = f"{method} {self._prefix}{path} HTTP/1.1\r\nHost: {self._host}\r\n"
-        if body:
-            head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         self._renew_if_expired()
-        self._socket.sendall(f"{head}\r\n".encode() + body)
+        self._socket.sendall(self._request(method, path, body))
         answer: Json = json.loads(self._body(Deadline(what)))
         expect(answer["success"], f"{what}: {answer['error']}")
         data: Json = answer["data"]
         return data
+
+    def _request(self, method: str, path: str, body: bytes) -> bytes:
+        head = f"{method} {self._prefix}{path} HTTP/1.1\r\nHost: {self._host}\r\n"
+        if body:
+            head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        return f"{head}\r\n".encode() + body
 
     def _renew_if_expired(self) -> None:
         # Readable between two answers: the server closed an idle connection.

@@ -5,6 +5,8 @@ A test that fails here says that a library has changed: the file that it is abou
 
 from __future__ import annotations
 
+import math
+import select
 import socket
 from collections.abc import AsyncIterator
 from functools import partial
@@ -108,9 +110,10 @@ CLIENTS = 5
 
 
 async def order_of_answers(config: Config) -> list[str]:
-    """Some requests wake together: when each is looked at, and when its answer is with the socket."""
+    """Some requests wake together: when each is looked at, and who is answered after its answer."""
     order: list[str] = []
-    woken, all_wait = trio.Event(), trio.Event()
+    clients: list[trio.SocketStream] = []
+    woken, all_wait, all_sent = trio.Event(), trio.Event(), trio.Event()
     answer = [(b"content-length", b"2")]
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -123,18 +126,22 @@ async def order_of_answers(config: Config) -> list[str]:
         order.append("woken")
         await send({"type": "http.response.start", "status": 200, "headers": answer})
         await send({"type": "http.response.body", "body": b"{}", "more_body": False})
-        order.append("sent")
+        sockets = [client.socket.fileno() for client in clients]
+        order.append(f"{len(select.select(sockets, [], [], 0)[0])} answered")
+        if len(order) == 2 * CLIENTS:
+            all_sent.set()
 
     config.bind, config.errorlog = ["127.0.0.1:0"], None
     async with trio.open_nursery() as nursery:
         (bound,) = await nursery.start(partial(serve, app, config, mode="asgi"))  # type: ignore[arg-type]
         port = int(bound.rpartition(":")[2])
-        clients = [await trio.open_tcp_stream("127.0.0.1", port) for _ in range(CLIENTS)]
+        clients += [await trio.open_tcp_stream("127.0.0.1", port) for _ in range(CLIENTS)]
         for client in clients:
             await client.send_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         with trio.fail_after(30):
             await all_wait.wait()
             woken.set()
+            await all_sent.wait()
             for client in clients:
                 assert (await read_response(client)).endswith(b"{}")
                 await client.aclose()
@@ -146,12 +153,21 @@ async def test_those_that_wake_together_are_all_looked_at_before_the_first_is_an
     assert (await order_of_answers(Config()))[:CLIENTS] == ["woken"] * CLIENTS
 
 
-async def test_ours_are_answered_as_they_wake() -> None:
+async def test_ours_are_answered_as_they_wake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upstream.hypercorn_http1, "WAIT_SECONDS", math.inf)
     upstream.hypercorn_http1.install()
-    assert (
-        await order_of_answers(upstream.hypercorn_http1.RelayConfig())
-        == ["woken", "sent"] * CLIENTS
-    )
+    order = await order_of_answers(upstream.hypercorn_http1.RelayConfig())
+    assert order[::2] == ["woken"] * CLIENTS
+    assert order[1::2] == [f"{n + 1} answered" for n in range(CLIENTS)]
+
+
+async def test_what_follows_an_answer_that_was_waited_for_comes_after_all_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(upstream.hypercorn_http1, "WAIT_SECONDS", 0)
+    upstream.hypercorn_http1.install()
+    order = await order_of_answers(upstream.hypercorn_http1.RelayConfig())
+    assert order == ["woken"] * CLIENTS + [f"{CLIENTS} answered"] * CLIENTS
 
 
 # hypercorn_turn -------------------------------------------------------------------------

@@ -10,7 +10,8 @@ subclass; on servers that are not ours that behaves like the original. On ours
   speaks them. One of HTTP/2 itself is refused, and what follows it is not read;
 - a head goes out together with its body: half the system calls of a small answer;
 - such an answer goes out at once, if the socket takes it: of a thousand requests that wake
-  together, the first does not wait until all have been looked at;
+  together, the first does not wait until all have been looked at, and what is to be done
+  after an answer waits until all are answered;
 - a request costs few rounds of the event loop: see `Exchange` and `Idleness`.
 
 Hypercorn's version is pinned, and the tests read these answers from a socket.
@@ -21,10 +22,12 @@ send a head together with a body that is there, and to send before it lets other
 
 from __future__ import annotations
 
+from time import time
 from typing import Any
 
 import h11
 import hypercorn.protocol
+import trio
 from hypercorn.config import Config
 from hypercorn.events import Closed, Event, RawData, Updated
 from hypercorn.protocol import events
@@ -39,6 +42,9 @@ from relay.faces.http.upstream.hypercorn_sockets import reader, send_now
 from relay.faces.http.upstream.hypercorn_stream import Exchange
 from relay.faces.http.upstream.hypercorn_turn import HungUpError, Turn
 from relay.models import envelope
+
+WAIT_SECONDS = 0.05
+"""An answer that comes later was waited for, and others may wait for the same."""
 
 
 class RelayConfig(Config):
@@ -114,6 +120,11 @@ class EnvelopedH11(H11Protocol):
                 data = send_now(self._send_to_server, data)
             if data:
                 await self.send(RawData(data=data))
+            elif self._was_waited_for():
+                await trio.lowlevel.cancel_shielded_checkpoint()
+
+    def _was_waited_for(self) -> bool:
+        return self.stream is not None and time() - self.stream.start_time > WAIT_SECONDS
 
     async def _send_error_response(self, status_code: int) -> None:
         if not isinstance(self.config, RelayConfig):
