@@ -162,7 +162,7 @@ def test_adapters_are_added_to_the_relays_own(config_json: Write) -> None:
     assert known.names == ["python", "perl", "lldb"]
     lldb = known.named("lldb")
     assert isinstance(lldb, StandardDebugger)
-    assert (lldb.command, lldb.over_tcp, lldb.languages) == (("lldb-vscode",), False, ("C",))
+    assert (lldb.command, lldb.transport, lldb.languages) == (("lldb-vscode",), "stdio", ("C",))
     assert lldb.launch_template["stopOnEntry"] == "{stop_on_entry}"
     assert lldb.exception_filters(("raised", "uncaught")) == ["cpp_throw"]
     assert known.for_program("/b/a.out") is lldb
@@ -183,7 +183,8 @@ def test_adapters_can_come_from_the_environment(monkeypatch: pytest.MonkeyPatch)
         ("lldb", {}, "adapters.lldb.command"),
         ("lldb", {"command": []}, "adapters.lldb.command"),
         ("lldb", {**LLDB, "transport": "udp"}, "adapters.lldb.transport"),
-        ("lldb", {**LLDB, "transport": "tcp"}, "{port}"),
+        ("lldb", {**LLDB, "transport": "tcp"}, "{port}, where the adapter is to listen"),
+        ("lldb", {**LLDB, "transport": "tcp_client"}, "{port}, to connect to"),
         ("lldb", {**LLDB, "suffixes": ["c"]}, "adapters.lldb.suffixes.0"),
         ("lldb", {**LLDB, "launch": []}, "adapters.lldb.launch"),
         ("lldb", {**LLDB, "attach": "{pid}"}, "adapters.lldb.attach"),

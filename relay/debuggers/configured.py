@@ -18,7 +18,7 @@ def configured_debugger(name: str, entry: ConfiguredAdapter) -> StandardDebugger
         languages=entry.languages,
         suffixes=entry.suffixes,
         command=entry.command,
-        over_tcp=entry.transport == "tcp",
+        transport=entry.transport,
         launch_template=entry.launch,
         attach_template=entry.attach,
         attach_port_template=entry.attach_port,

@@ -69,9 +69,10 @@ RECIPES = (
         "dlv",
         ("Go",),
         ("dlv", "~/go/bin/dlv"),
-        ("dap", "--listen=127.0.0.1:{port}"),
+        # Where it listens, it looks up the user who connects, and now and then it does not find one.
+        ("dap", "--client-addr=127.0.0.1:{port}"),
         {
-            "transport": "tcp",
+            "transport": "tcp_client",
             "launch": {"mode": "exec", **LAUNCH},
             "attach": {"mode": "local", "processId": "{pid}"},
             "attach_port": {"mode": "remote"},

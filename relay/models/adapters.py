@@ -30,6 +30,8 @@ LAUNCH: Mapping[str, Any] = {
 TARGETS = ("pid", "port")
 """One of them is in every attach."""
 
+Transport = Literal["stdio", "tcp", "tcp_client"]
+
 Word = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00]*$")]
 Suffix = Annotated[str, StringConstraints(pattern=r"^\.[^./\x00]{1,31}$")]
 
@@ -50,10 +52,14 @@ class ConfiguredAdapter(BaseModel):
 
     command: tuple[Word, ...] = Field(
         min_length=1,
-        description="What starts the adapter; over TCP, `{port}` stands for the port to listen on. "
+        description="What starts the adapter; over TCP, `{port}` stands for the port. "
         "With `{program}`, and `{args}` as a word of its own, it is the program, which brings its debugger",
     )
-    transport: Literal["stdio", "tcp"] = Field("stdio", description="How it speaks DAP")
+    transport: Transport = Field(
+        "stdio",
+        description='How it speaks DAP: "tcp" where it listens on the port, "tcp_client" where it '
+        "connects to the relay there",
+    )
     ready_text: Word | None = Field(
         None,
         description='Over "tcp": what it prints when it may be connected to; without it, as soon as '
@@ -88,8 +94,9 @@ class ConfiguredAdapter(BaseModel):
 
     @model_validator(mode="after")
     def _says_its_port(self) -> Self:
-        if self.transport == "tcp" and not any("{port}" in word for word in self.command):
-            raise ValueError('over "tcp" the command needs {port}, where the adapter is to listen')
+        if self.transport != "stdio" and not any("{port}" in word for word in self.command):
+            place = "where the adapter is to listen" if self.transport == "tcp" else "to connect to"
+            raise ValueError(f'over "{self.transport}" the command needs {{port}}, {place}')
         return self
 
     @model_validator(mode="after")

@@ -274,15 +274,52 @@ async def test_one_that_is_not_there_is_named(settings: Settings, sums: Program)
     entries = {
         "gone": {"command": ["no-such-debugger"]},
         "mute": {"command": ["false", "{port}"], "transport": "tcp"},
+        "deaf": {"command": ["false", "{port}"], "transport": "tcp_client"},
     }
     values = settings.model_dump() | {"adapters": entries}
     async with running_relay(Settings(**values)) as api:
-        for name, told in (("gone", "no executable"), ("mute", "ended before it listened")):
+        for name, told in (
+            ("gone", "no executable"),
+            ("mute", "ended before it listened"),
+            ("deaf", "ended before it connected"),
+        ):
             session = await api.session(adapter=name)
             with pytest.raises(Refused, match=told) as refused:
                 await session.launch("sums.out")
             assert refused.value.code == "LAUNCH_FAILED"
             await session.delete()
+
+
+STRANGER_FIRST = """
+    import os, socket, sys
+
+    def connection():
+        found = socket.socket()
+        found.connect((b"127.0.0.1", int(sys.argv[1])))  # who reads nothing here cannot import a codec
+        return found
+
+    stranger = os.fork()
+    if stranger == 0:
+        os.setuid(65534)
+        print("hung up on" if connection().recv(1) == b"" else "taken", file=sys.stderr)
+        sys.exit()
+    os.waitpid(stranger, 0)
+    connection().recv(1)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user, too")
+async def test_who_connects_in_the_place_of_an_adapter_is_hung_up_on(
+    settings: Settings, sums: Program, tmp_path: Path
+) -> None:
+    script = Program.write(tmp_path / "adapter.py", STRANGER_FIRST)
+    entry = {"command": [sys.executable, script.text, "{port}"], "transport": "tcp_client"}
+    values = settings.model_dump() | {"adapters": {"dialing": entry}}
+    async with running_relay(Settings(**values)) as api:
+        session = await api.session(adapter="dialing")
+        with pytest.raises(Refused, match="the debugger hung up during initialize") as refused:
+            await session.launch("sums.out")
+        assert refused.value.details["stderr"] == "hung up on\n"
 
 
 def below() -> set[int]:

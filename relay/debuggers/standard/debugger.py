@@ -15,7 +15,7 @@ from relay.debuggers.debugpy.rungs import is_launcher_frame
 from relay.debuggers.standard.attach import attach_through_adapter
 from relay.debuggers.standard.launch import launch_through_adapter
 from relay.errors import DebuggerError
-from relay.models.adapters import LAUNCH, mentions
+from relay.models.adapters import LAUNCH, Transport, mentions
 from relay.session.debuggee.attach_target import AttachTarget, nothing_launched
 from relay.session.debuggee.launch_plan import LaunchPlan
 from relay.session.debuggee.start import Launched, Starter
@@ -54,8 +54,9 @@ class StandardDebugger(Debugger):
     """`command` is an argv; it starts nothing without one."""
 
     command: tuple[str, ...] = ()
-    over_tcp: bool = False
-    """Whether it listens on a port of this machine, `{port}` in the command, or speaks on stdio."""
+    transport: Transport = "stdio"
+    """Over "tcp" it listens on a port of this machine, `{port}` in the command; over "tcp_client" it
+    connects to the relay there."""
 
     launch_template: Mapping[str, Any] = field(default_factory=lambda: LAUNCH)
     """Arguments of DAP's `launch`. Where a text is `{program}`, `{args}`, `{cwd}`, `{env}`, `{env_list}` or `{stop_on_entry}`
@@ -99,7 +100,7 @@ class StandardDebugger(Debugger):
         return is_program(self.command)
 
     def command_for(self, port: int | None, values: Mapping[str, Any]) -> tuple[str, ...]:
-        """What starts it, to listen on `port` if it speaks over TCP; `values` are those of a launch."""
+        """What starts it, with the `port` of one that speaks over TCP; `values` are those of a launch."""
         values = {**values, **({} if port is None else {"port": port})}
         words = (filled(word, values) for word in self.command)
         return tuple(

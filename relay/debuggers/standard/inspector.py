@@ -14,7 +14,7 @@ from relay.debuggers.standard.data_breakpoints import AdapterDataBreakpoints
 from relay.debuggers.standard.values import AdapterValues
 from relay.errors import DebuggerError, EvaluateError
 from relay.session.dap.breakpoint_sync import id_of, take_answers
-from relay.session.inspector import MAX_VALUE, Extra, Inspector, Page
+from relay.session.inspector import MAX_VALUE, Extra, FoundFunction, Inspector, Page
 from relay.session.state.breakpoints import Breakpoint
 from relay.session.state.exception_breakpoints import ExceptionBreakpoints
 from relay.session.state.stop import Frame, RaisedException
@@ -337,7 +337,7 @@ class StandardInspector(Inspector):
     async def trace_read(self, *, stopped: bool) -> dict[str, Any] | None:
         self._cannot("trace a call")
 
-    async def trace_functions(self, function: str) -> tuple[bool, list[str], bool]:
+    async def trace_functions(self, function: str) -> FoundFunction:
         self._cannot("trace a call")
 
     async def calls_start(

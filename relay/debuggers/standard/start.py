@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shutil
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from relay.dap.conversation import IncomingRequest
 from relay.debuggers.standard.handshake import shake_hands
 from relay.errors import LaunchFailed
 from relay.process.guarded_process import GuardedProcess
+from relay.process.peers import is_own_peer
 from relay.process.spawn_error import SpawnError
 from relay.process.spawning import spawn
 from relay.session.dap.connection import ByteStream, SocketByteStream, StdioByteStream
@@ -81,32 +82,53 @@ class AdapterStart:
     async def connect(self, debuggee: Debuggee, plan: LaunchPlan | None = None) -> None:
         """From nothing to a link, for the launch of `plan` or for an attach. Raises LaunchFailed."""
         debuggee.speaks_through_adapter = True
-        port = _free_port() if self._adapter.over_tcp else None
-        words = {} if plan is None else {"program": plan.script, "args": list(plan.args)}
-        name, *rest = self._adapter.command_for(port, words)
-        # By its whole path: some start themselves once more, and look for that in a directory.
-        process = await self._spawn([shutil.which(name, path=self._env.get("PATH")) or name, *rest])
-        if plan is not None and self._adapter.is_program:
-            assert port is not None
-            _adopt(debuggee, process, plan)
-            stream: ByteStream = await self._dial(debuggee, process, port)
-            debuggee.connect(stream, EventHandler(debuggee))
-            return
-        debuggee.helpers.append(process)
-        assert process.stderr is not None
-        if port is None:
+        if self._adapter.transport == "tcp":
+            port = _free_port()
+            process = await self._start(plan, port)
+            meeting = partial(self._dial, debuggee, process, port)
+            stream = await self._over_tcp(debuggee, plan, process, meeting)
+        elif self._adapter.transport == "tcp_client":
+            with trio.socket.socket() as listener:
+                await listener.bind((LOOPBACK, 0))
+                listener.listen()
+                process = await self._start(plan, listener.getsockname()[1])
+                meeting = partial(self._answer, debuggee, process, listener)
+                stream = await self._over_tcp(debuggee, plan, process, meeting)
+        else:
+            process = await self._start(plan, None)
+            debuggee.helpers.append(process)
+            assert process.stderr is not None
             debuggee.nursery.start_soon(process.stderr.pump, self._remember)
             stream = StdioByteStream(process.stdin, process.stdout)
-        else:
-            # Beside the protocol these are the adapter's own words, and maybe the program's.
-            printed = partial(debuggee.events.printed, "console")
-            debuggee.nursery.start_soon(process.stdout.pump, printed)
-            debuggee.nursery.start_soon(process.stderr.pump, partial(self._remember_and, printed))
-            stream = await self._dial(debuggee, process, port)
         in_terminal = None
         if plan is not None and self._adapter.run_in_terminal:
             in_terminal = partial(self._run_in_terminal, debuggee, plan)
         debuggee.connect(stream, EventHandler(debuggee), in_terminal)
+
+    async def _start(self, plan: LaunchPlan | None, port: int | None) -> GuardedProcess:
+        words = {} if plan is None else {"program": plan.script, "args": list(plan.args)}
+        name, *rest = self._adapter.command_for(port, words)
+        # By its whole path: some start themselves once more, and look for that in a directory.
+        return await self._spawn([shutil.which(name, path=self._env.get("PATH")) or name, *rest])
+
+    async def _over_tcp(
+        self,
+        debuggee: Debuggee,
+        plan: LaunchPlan | None,
+        process: GuardedProcess,
+        meet: Callable[[], Awaitable[SocketByteStream]],
+    ) -> ByteStream:
+        """The connection that `meet` waits for; what the process prints goes its own way."""
+        if plan is not None and self._adapter.is_program:
+            _adopt(debuggee, process, plan)
+        else:
+            debuggee.helpers.append(process)
+            assert process.stderr is not None
+            # Beside the protocol these are the adapter's own words, and maybe the program's.
+            printed = partial(debuggee.events.printed, "console")
+            debuggee.nursery.start_soon(process.stdout.pump, printed)
+            debuggee.nursery.start_soon(process.stderr.pump, partial(self._remember_and, printed))
+        return await meet()
 
     async def _spawn(
         self, argv: Sequence[str], cwd: str | None = None, env: Mapping[str, str] | None = None
@@ -152,6 +174,33 @@ class AdapterStart:
         ended = process.returncode is not None
         what = "ended before it listened" if ended else f"did not listen within {limit:g} s"
         raise LaunchFailed(f"the {self._adapter.name} adapter {what} on port {port}")
+
+    async def _answer(
+        self, debuggee: Debuggee, process: GuardedProcess, listener: trio.socket.SocketType
+    ) -> SocketByteStream:
+        """Until it connects to `listener`; other users of this machine are hung up on."""
+        limit = debuggee.session.settings.launch_timeout_seconds
+        found: list[SocketByteStream] = []
+
+        async def accept() -> None:
+            while not found:
+                peer, _ = await listener.accept()
+                if is_own_peer(peer):
+                    found.append(SocketByteStream(peer))
+                else:
+                    peer.close()
+            nursery.cancel_scope.cancel()
+
+        with trio.move_on_after(limit):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(accept)
+                await process.wait()
+                nursery.cancel_scope.cancel()
+        if found:
+            return found[0]
+        ended = process.returncode is not None
+        what = "ended before it connected" if ended else f"did not connect within {limit:g} s"
+        raise LaunchFailed(f"the {self._adapter.name} adapter {what}")
 
     def _is_ready(self, debuggee: Debuggee, printed: int) -> bool:
         """Whether it has said what it says when it may be connected to; `printed` came before it."""
