@@ -2,6 +2,7 @@
 
 The map of the house; imports go downwards only:
 
+    import_path           what is the program's comes last
     staying_imports       a command starts a fifth faster
     errors, config        the catalog of errors; settings and where they come from
     dap/                  the Debug Adapter Protocol without IO

@@ -7,6 +7,9 @@ import sys
 
 def main() -> None:
     """Entry point of the `relay` command and of `python -m relay`."""
+    from relay.import_path import import_own_first
+
+    import_own_first()
     from relay import quick_shell
 
     code = quick_shell.answer(sys.argv[1:])

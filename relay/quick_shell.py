@@ -43,7 +43,7 @@ FORK_SECONDS = 5.0
 """How long the offer to run it elsewhere may take; then it is run here."""
 
 PASSED_ON = frozenset(
-    {"COLORTERM", "CONDA_PREFIX", "HOME", "NO_COLOR", "FORCE_COLOR", "TERM", "VIRTUAL_ENV"}
+    {"COLORTERM", "CONDA_PREFIX", "HOME", "NO_COLOR", "FORCE_COLOR", "PATH", "TERM", "VIRTUAL_ENV"}
 )
 """Variables of the shell that a command may look at, besides RELAY_* and those it names."""
 

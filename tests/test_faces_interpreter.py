@@ -12,9 +12,12 @@ import click
 import pytest
 import trio
 
+from relay import Settings
 from relay.faces.cli.program_words import read_program
 from tests.cli.conftest import Shell
 from tests.cli.conftest import shell as shell
+from tests.e2e.conftest import running_relay
+from tests.e2e.conftest import settings as settings
 from tests.mcp.client import over_stdio
 from tests.programs import Program
 from tests.test_run import SECONDS, Start, finish
@@ -102,6 +105,43 @@ def test_the_shells_active_environment_counts_and_not_the_servers(
     beside = environment(tmp_path / ".venv")
     assert f"python: {beside}" in shell("start", "app.py")
     assert shell.json("end", "--all")["ended"]
+
+
+def test_an_interpreter_is_named_as_the_shell_sees_it(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server has another directory, and may have another PATH."""
+    Program.write(tmp_path / "app.py", SHOW)
+    python = environment(tmp_path / "env")
+    (python.parent / "python-of-this-shell").symlink_to(python)
+    for path in ("env/bin/python", "./env/bin/python", str(python)):
+        lines = shell("start", "--python", path, "app.py").splitlines()
+        assert f"python: {python}" in lines, path
+    monkeypatch.setenv("PATH", f"{python.parent}:{os.environ['PATH']}")
+    lines = shell("start", "--python", "python-of-this-shell", "app.py").splitlines()
+    assert f"python: {python.parent / 'python-of-this-shell'}" in lines
+    for path in ("env/python", "python-of-nobody"):
+        refused = shell.run("start", "--python", path, "app.py", code=1).stderr
+        assert f"--python: no such executable: {path}" in refused
+    assert shell.json("end", "--all")["ended"]
+
+
+async def test_over_the_api_an_interpreter_is_named_from_the_project_root(
+    settings: Settings, tmp_path: Path
+) -> None:
+    python = environment(tmp_path / "shop" / "env")
+    async with running_relay(settings) as api:
+        created = await api.post(
+            "/sessions", project_root=str(tmp_path / "shop"), python_path="env/bin/python"
+        )
+        assert created["config"]["python_path"] == str(python)
+        path = f"/sessions/{created['session_id']}"
+        environment(tmp_path / "stall" / "env")
+        moved = {"project_root": str(tmp_path / "stall"), "python_path": "env/bin/python"}
+        changed = await api.call("PATCH", path, json=moved)
+        assert changed["config"]["python_path"] == str(tmp_path / "stall/env/bin/python")
+        changed = await api.call("PATCH", path, json={"python_path": "../shop/env/bin/python"})
+        assert changed["config"]["python_path"] == str(python)
 
 
 async def test_debug_run_says_which_interpreter_it_took(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ LAYERS = (
         "relay.actions",
         "relay.asker",
         "relay.errors",
+        "relay.import_path",
         "relay.pytest_plugin",
         "relay.quick_shell",
         "relay.staying_imports",

@@ -383,6 +383,25 @@ def test_other_stops_do_not_end_the_search_for_a_call(start: Start, tmp_path: Pa
     assert found[1]["text"].startswith("share(total=32, people=7)")
 
 
+BROKEN = """
+    def use(value):
+        raise ValueError(value)  # @broken
+"""
+
+
+@pytest.mark.parametrize("library", ["trio", "pydantic", "click"])
+@pytest.mark.parametrize("place", ["src", "."])
+def test_a_library_that_the_relay_needs_may_be_under_repair(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str, place: str
+) -> None:
+    broken = Program.write(tmp_path / place / library / "__init__.py", BROKEN)
+    Program.write(tmp_path / "app.py", f"import {library}\n{library}.use(7)\n")
+    monkeypatch.setenv("PYTHONPATH", "src")
+    code, _, err = finish(start("--on-exception", "--", "app.py"))
+    assert (code, "exception ValueError: 7" in err) == (1, True), err
+    assert f"{library}/__init__.py:{broken.line('broken')} in use" in err
+
+
 def test_a_call_that_never_came_is_said(start: Start, tmp_path: Path) -> None:
     Program.write(tmp_path / "shares.py", SHARES)
     code, _, err = finish(
@@ -390,9 +409,18 @@ def test_a_call_that_never_came_is_said(start: Start, tmp_path: Path) -> None:
     )
     assert code == 0
     assert err.splitlines()[-1] == "--trace 'share:people == 7': no call ended so; 50 calls went by"
+    until = ("--until-result", "nosuch < 0")
+    _, _, err = finish(start("--trace", "share:people == 7", *until, "--", "shares.py"))
+    assert "50 calls went by; --until-result raised NameError: " in err.splitlines()[-1]
     code, _, err = finish(start("--trace", "shore", "--", "shares.py"))
     assert code == 2
     assert "--trace shore: no function shore is loaded" in err
+    code, _, err = finish(start("--trace", "Wrapper.fill", "--", "shares.py"))
+    assert code == 2
+    assert "What a library has goes as package.module.Wrapper.fill" in err
+    code, _, err = finish(start("--trace", "Wrapper", "--", "shares.py"))
+    assert code == 2
+    assert "A class goes as Wrapper.__init__; what a library has goes as package" in err
 
 
 def test_a_function_of_a_library_is_traced_by_its_module(start: Start, tmp_path: Path) -> None:
@@ -405,6 +433,17 @@ def test_a_function_of_a_library_is_traced_by_its_module(start: Start, tmp_path:
     code, _, err = finish(start("--trace", "textwrap.dedent", "--", "lines.py"))
     assert code == 0
     assert "trace of dedent(text='  one')" in err
+
+
+def test_a_class_in_place_of_a_function_is_told_its_functions(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "lines.py").write_text("import tabnanny, textwrap\n")
+    code, _, err = finish(start("--trace", "textwrap.TextWrapper", "--", "lines.py"))
+    assert code == 2
+    assert "Did you mean textwrap.TextWrapper.__init__ or textwrap.TextWrapper.wrap" in err
+    # Not the class statement itself, when it runs.
+    code, _, err = finish(start("--trace", "tabnanny.NannyNag", "--", "lines.py"))
+    said = "--trace tabnanny.NannyNag: no such call; name a function, of a class as "
+    assert (code, err.splitlines()[-1]) == (0, said + "tabnanny.NannyNag.__init__")
 
 
 def test_a_flood_passes_whole_and_a_reader_that_goes_ends_it(start: Start, tmp_path: Path) -> None:

@@ -34,7 +34,9 @@ class SessionSettings(StrictModel):
         None, description="Directory that relative paths start from; default: the relay's own"
     )
     python_path: PathText | None = Field(
-        None, description="Interpreter of the debuggee; default: the relay's own"
+        None,
+        description="Interpreter of the debuggee: a path, or a name in the relay's PATH; default: "
+        "the relay's own",
     )
     adapter: AdapterName = Field(
         "python", description="Which debugger drives the session; `/info` says what each can do"

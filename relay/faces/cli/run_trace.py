@@ -25,6 +25,7 @@ class TraceQuestion:
             raise InvalidRequest(message) from None
         self.option = f"--trace {shlex.quote(_target(wanted))}"
         self._passed = 0
+        self._error: str | None = None
 
     async def go_on(self, session: Any) -> None:
         """Let the program run to such a call. Raises RelayError for what cannot be traced."""
@@ -35,6 +36,7 @@ class TraceQuestion:
         found = await get_trace(session, query=self._view)
         if not found.complete:
             self._passed += found.passed or found.called
+            self._error = self._error or found.until_error
         return found
 
     @property
@@ -43,10 +45,18 @@ class TraceQuestion:
         what = "call ended so" if self._request.until_result else "such call"
         if self._passed:
             calls = "1 call" if self._passed == 1 else f"{self._passed} calls"
-            return f"{self.option}: no {what}; {calls} went by"
-        named = self._request.function
-        hint = f"; one of a library goes as package.module.{named}" if named else ""
-        return f"{self.option}: no {what}{hint}"
+            raised = f"; --until-result raised {self._error}" if self._error else ""
+            return f"{self.option}: no {what}; {calls} went by{raised}"
+        return f"{self.option}: no {what}{_other_name(self._request.function)}"
+
+
+def _other_name(function: str | None) -> str:
+    """By what else the function may go."""
+    if function is None:
+        return ""
+    if "." in function:  # its module is there already: it may be a class
+        return f"; name a function, of a class as {function}.__init__"
+    return f"; one of a library goes as package.module.{function}"
 
 
 def _target(wanted: Mapping[str, Any]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -124,7 +126,7 @@ def start(
     session = client.create_session(
         name=name,
         project_root=here,
-        python_path=python_path or environment_python(shell.caller.environment, ()),
+        python_path=_interpreter(python_path, shell.caller.environment),
         breakpoints=specs(breaks),
         **adapter_field(client, adapter, target.get("script", "")),
     )
@@ -142,6 +144,17 @@ def start(
         debug_subprocesses="auto" if children is None else children,
     )
     return _begin(shell, session, launch, wait)
+
+
+def _interpreter(given: str | None, environment: Mapping[str, str]) -> str | None:
+    """A bare name is one of this shell's PATH, which may not be the server's."""
+    if given is None:
+        return environment_python(environment, ())
+    return (
+        given
+        if os.path.dirname(given)
+        else shutil.which(given, path=environment.get("PATH")) or given
+    )
 
 
 def _require_code(session: Session) -> None:

@@ -46,7 +46,7 @@ async def open_session(hub: Hub, *, body: SessionSettings) -> Session:
     found = None if given else environment_python(os.environ, [root])
     config = SessionOptions(
         project_root=root,
-        python_path=found or _interpreter(hub, body.python_path),
+        python_path=found or _interpreter(hub, body.python_path, root),
         python_given=given,
         timeout_minutes=body.timeout_minutes or hub.settings.default_timeout_minutes,
         stop_on_entry=body.stop_on_entry,
@@ -83,8 +83,12 @@ def _project_root(hub: Hub, asked: str | None) -> str:
     return os.path.normpath(path)
 
 
-def _interpreter(hub: Hub, asked: str | None) -> str:
-    found = shutil.which(os.path.expanduser(asked or hub.settings.python_path))
+def _interpreter(hub: Hub, asked: str | None, root: str) -> str:
+    """By its path, or by its bare name, which is looked up in the relay's PATH."""
+    name = os.path.expanduser(asked or hub.settings.python_path)
+    if asked is not None and os.path.dirname(name):
+        name = os.path.join(root, name)
+    found = shutil.which(name)
     if found is None or not os.path.isfile(found):  # a socket may have the bits of an executable
         raise _bad_field("python_path", "no such executable", asked or hub.settings.python_path)
     require_allowed_interpreter(hub.settings, found)
@@ -125,7 +129,8 @@ async def patch_session(hub: Hub, *, session_id: str, body: PatchSession) -> Ses
         if body.project_root is not None:
             changes["project_root"] = _project_root(hub, body.project_root)
         if body.python_path is not None:
-            changes["python_path"] = _interpreter(hub, body.python_path)
+            root = changes.get("project_root", session.config.project_root)
+            changes["python_path"] = _interpreter(hub, body.python_path, root)
             changes["python_given"] = True
         session.definition.configure(**changes)
         session.definition.rename(body.name or session.name)
