@@ -144,6 +144,16 @@ def test_addresses_ids_and_times_are_no_difference(diff: Diff, tmp_path: Path) -
     assert done.stdout == "no call differs: 9 with equal arguments, of 9 and 9\n"
 
 
+def test_equal_runs_that_both_failed_say_so(diff: Diff, tmp_path: Path) -> None:
+    source = "import sys\n\ndef main():\n    return 'usage: x'\n\nsys.exit(main())\n"
+    Program.write(tmp_path / "main.py", source)
+    done = diff("--", "main.py", ":::", "main.py", "--unknown")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "no call differs: 1 with equal arguments, of 1 and 1; both ended with exit code 1: usage: x\n"
+    )
+
+
 def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(
     diff: Diff, tmp_path: Path
 ) -> None:

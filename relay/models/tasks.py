@@ -47,8 +47,11 @@ class TaskWait(Resource):
     kind: Literal["lock", "event", "condition", "semaphore", "queue", "sleep", "io", "thread"]
     on: str = Field(description="What it is, by the name that the awaiting code has for it")
     id: str | None = Field(description="Its identity, the same for all who wait for it")
-    held_by: TaskReference | None = Field(description="Of a lock: the task that has it")
+    held_by: TaskReference | None = Field(
+        description="The task that has the lock, or of those with all permits of a semaphore the first"
+    )
     known_from: str | None = Field(description="By what `held_by` is known")
+    note: str | None = left_out("Of a semaphore: who has its permits, as far as it is known")
 
 
 class NurseryView(Resource):

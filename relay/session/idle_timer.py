@@ -46,7 +46,7 @@ class IdleTimer:
     @property
     def seconds_left(self) -> float:
         """Until the end, if nobody comes from now on."""
-        if self._users:
+        if self._users or math.isinf(self._scope.deadline):  # or the silence has yet to begin
             return self._seconds()
         return max(0.0, self._scope.deadline - trio.current_time())
 

@@ -41,6 +41,18 @@ class Page:
     """How many of the children, the first ones, are items of a sequence."""
 
 
+@dataclass(frozen=True, slots=True)
+class FoundFunction:
+    """What a program has loaded by the name of a function."""
+
+    found: bool
+    """Whether it is a function of Python."""
+    similar: Sequence[str]
+    """Names that are nearly it, where there is none."""
+    in_c: bool = False
+    """Whether it is one in C, whose calls the debugger does not see."""
+
+
 class Inspector(ABC):
     """The way to the debugger in one process."""
 
@@ -226,8 +238,8 @@ class Inspector(ABC):
         """What is recorded so far, if anything was asked for; ends it if the program stopped."""
 
     @abstractmethod
-    async def trace_functions(self, function: str) -> tuple[bool, list[str], bool]:
-        """Whether a function of this name is loaded, names that are nearly it, and whether it is in C."""
+    async def trace_functions(self, function: str) -> FoundFunction:
+        """What the program has loaded by this name."""
 
     @abstractmethod
     async def calls_start(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from relay.debuggers.debugpy.debuggee.probe import entry
-from tests.debuggers.bootstrap_runner import find_python
+from tests.debuggers.bootstrap_runner import installed_python
 
 RUNS = int(os.environ.get("RELAY_END_RUNS", "2"))
 """How often each program is run. Of 84, the ways to end of one file are a thousand exits."""
@@ -41,9 +41,7 @@ def in_each_way(ends: Mapping[str, str]) -> pytest.MarkDecorator:
 
 def assert_ends_well(version: str, source: str, folder: Path) -> None:
     """No crash, and no word to the end."""
-    python = find_python(version)
-    if python is None:
-        pytest.skip(f"Python {version} is not installed")
+    python = installed_python(version)
     program = folder / "ends.py"
     program.write_text(LOADS_PROBE + source)
     for _ in range(RUNS):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import debugpy
+import pytest
 
 from relay.debuggers.debugpy.rungs import Program, fast_program
 from tests.debuggers.dap_harness import DEADLINE, Debuggee
@@ -25,11 +26,14 @@ OWN_VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "LANG": "C.UTF-8"}
 
 
-def find_python(version: str) -> str | None:
+def installed_python(version: str) -> str:
+    """An interpreter of that version. Without one the test says that it is skipped."""
     if version == OWN_VERSION:
         return sys.executable
     found = sorted(PYENV.glob(f"{version}.*/bin/python"))
-    return str(found[-1]) if found else None
+    if not found:
+        pytest.skip(f"Python {version} is not installed")
+    return str(found[-1])
 
 
 @functools.cache

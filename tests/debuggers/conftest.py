@@ -6,25 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.debuggers.bootstrap_runner import VERSIONS, Runner, find_python
+from tests.debuggers.bootstrap_runner import VERSIONS, Runner, installed_python
 
 
 @pytest.fixture(params=VERSIONS)
 def python(request: pytest.FixtureRequest) -> str:
     """Each interpreter of this machine that the bootstrap supports; most have no debugpy."""
-    found = find_python(request.param)
-    if found is None:
-        pytest.skip(f"Python {request.param} is not installed")
-    return found
+    return installed_python(request.param)
 
 
 @pytest.fixture(params=["3.11", "3.12"])
 def tracing(request: pytest.FixtureRequest) -> str:
     """One interpreter that is traced by sys.settrace, one by sys.monitoring."""
-    found = find_python(request.param)
-    if found is None:
-        pytest.skip(f"Python {request.param} is not installed")
-    return found
+    return installed_python(request.param)
 
 
 @pytest.fixture

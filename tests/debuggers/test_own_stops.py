@@ -21,16 +21,7 @@ sys.path.insert(0, vendored)
 import pydevd
 
 told, running, current = [], [], []
-class Info:
-    def __init__(self, name):
-        self.name = name
-    def update_stepping_info(self):
-        assert self.pydev_state == names["RUNNING"]
-        running.append(self.name)
-
-threads = {
-    name: types.SimpleNamespace(ident=name, name=name, additional_info=Info(name)) for name in "ABC"
-}
+threads = {name: types.SimpleNamespace(ident=name, name=name) for name in "ABC"}
 
 class Debugger:
     multi_threads_single_notification = True
@@ -55,7 +46,7 @@ behavior.__class__ = names["_prompt_notification"](type(behavior))
 debugger._threads_suspended_single_notification = behavior
 pydevd.get_current_thread_id = lambda thread: thread.name
 names.update(
-    RUNNING=1,
+    let_go=lambda thread: running.append(thread.name),
     attempt=lambda function, default: function(),
     debugger=lambda: debugger,
     debugger_threading=lambda: types.SimpleNamespace(get_ident=lambda: current[-1]),

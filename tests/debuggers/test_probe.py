@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import ast
 import asyncio
 import base64
 import collections
@@ -23,7 +24,7 @@ import unittest.mock
 import warnings
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -954,3 +955,34 @@ def test_an_answer_is_filled_with_items_whatever_holds_them() -> None:
     text, _, _ = EVERY_PART.text_of(nested, EVERY_PART.plan_of(nested), 1000, fills=True)
     assert text.startswith("[[0, 1, 2, ... (1000 items)], [0, 1, 2, ... (1000 items)], ")
     assert len(text) <= 1000
+
+
+def test_each_file_is_read_once_for_what_the_program_expects(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A suite with many failures asks for the same files again and again."""
+    walk = unittest.mock.Mock(wraps=ast.walk)
+    program = tmp_path / "program.py"
+    program.write_text(
+        "def expecting(error):\n"
+        "    with suppress(KeyError):\n"
+        "        raise error\n"
+        "def plain(error):\n"
+        "    raise error\n"
+    )
+    namespace: dict[str, Any] = {"suppress": lambda _: nullcontext()}
+    exec(compile(program.read_text(), str(program), "exec"), namespace)
+    monkeypatch.setattr(probe, "is_user_code", lambda _: True)
+    monkeypatch.setattr(ast, "walk", walk)
+
+    def asked(function: str, error: Exception) -> bool:
+        with pytest.raises(type(error)) as caught:
+            namespace[function](error)
+        return bool(probe.is_expected(error, caught.value.__traceback__))  # type: ignore[attr-defined]
+
+    assert asked("expecting", KeyError("a"))
+    walks = walk.call_count
+    assert not asked("expecting", ValueError("b"))
+    assert not asked("plain", KeyError("c"))
+    assert asked("expecting", KeyError("d"))
+    assert walk.call_count == walks

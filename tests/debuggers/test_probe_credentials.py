@@ -113,6 +113,11 @@ def test_a_credential_is_found_wherever_it_stands(kind: str, data: st.DataObject
     assert text.rstrip(".") == around.format("***").rstrip(".")
 
 
+def test_a_token_without_any_digit_is_found() -> None:
+    token = "ya29.aAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAa"
+    assert without_credentials(token) == "***"
+
+
 @given(BOTH, BOTH)
 def test_several_are_found_each(one: str, other: str) -> None:
     assert without_credentials(f"{one} and {other}") == "*** and ***"

@@ -215,6 +215,26 @@ TOUR = """
 """
 
 
+WOKEN_WHILE_AT_WORK = (
+    "(lambda event: (event.set(), event.clear(), event.wait(0))[-1])"
+    "(__import__('sys').modules['pydevd'].get_global_debugger()._py_db_command_thread_event)"
+)
+
+
+@on_every_python
+@pytest.mark.parametrize("inject", [False, True])
+def test_what_is_asked_while_another_question_is_answered_does_not_wait(
+    debug: Any, python: str, inject: bool
+) -> None:
+    debuggee = debug(python, "print('here')  # @here").start("here", inject=inject)
+    stopped = debuggee.peer.event("stopped")
+    asked = debuggee.send(WOKEN_WHILE_AT_WORK)
+    answer = debuggee.peer.find(lambda m: m["type"] == "response" and m["request_seq"] == asked)
+    assert answer["body"]["result"] == str(inject)
+    debuggee.peer.send("continue", {"threadId": stopped["threadId"]})
+    debuggee.finish()
+
+
 @on_every_python
 def test_tour(debug: Any, python: str) -> None:
     debuggee = debug(python, TOUR).start("here")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import queue
 import sys
 import threading
 import types
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -96,6 +98,31 @@ def test_an_object_is_patched_beside_its_class() -> None:
 def test_what_is_not_there_is_not_replaced() -> None:
     with pytest.raises(AttributeError):
         probe.patch(Owner(), "undo", doubled)
+
+
+def test_a_writer_that_waits_for_something_to_send_looks_at_its_new_queue_at_once() -> None:
+    writer = types.SimpleNamespace(_cmd_queue=queue.Queue())
+    old = writer._cmd_queue
+    old.put("first")
+    taken: list[str] = []
+
+    def write() -> None:
+        while len(taken) < 3:
+            with suppress(queue.Empty):
+                taken.append(writer._cmd_queue.get(True, 600))
+            if taken == ["first"]:
+                waits.set()
+
+    waits = threading.Event()
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    assert waits.wait(60)
+    probe._queue_in_c(writer)
+    writer._cmd_queue.put("second")
+    old.put("third")  # by somebody who had the old one
+    thread.join(60)
+    assert not thread.is_alive()
+    assert taken == ["first", "second", "third"]
 
 
 # Suspensions -----------------------------------------------------------------------------------

@@ -10,12 +10,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import httpx
 import pytest
 import trio
 
 from relay.debuggers.debugpy.debuggee.probe.process.ending import LAST_WORDS_SECONDS
+from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Refused
 from tests.programs import Program
 
@@ -35,13 +37,18 @@ LOOP = """
 
 
 @contextmanager
-def target(*command: str, stdin: int | None = None) -> Iterator[subprocess.Popen[str]]:
+def target(
+    *command: str,
+    stdin: int | None = None,
+    python: str = sys.executable,
+    stderr: IO[bytes] | int = subprocess.DEVNULL,
+) -> Iterator[subprocess.Popen[str]]:
     """A process of somebody else's, up when it says so."""
     process = subprocess.Popen(
-        [sys.executable, *command],
+        [python, *command],
         stdin=stdin,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=stderr,
         text=True,
     )
     try:
@@ -115,6 +122,40 @@ async def test_attach_by_process_id_twice(api: Api, program: Callable[..., Progr
         assert await lives_on(process)
         await stop_in_work(api, loop, pid=process.pid)
         assert await lives_on(process)
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
+async def test_the_program_says_nothing_of_an_attach(
+    api: Api, program: Callable[..., Program], tmp_path: Path, version: str
+) -> None:
+    python = installed_python(version)
+    loop = program(LOOP)
+    with (tmp_path / "stderr").open("wb+") as stderr:
+        with target(loop.text, python=python, stderr=stderr) as process:
+            await stop_in_work(api, loop, pid=process.pid)
+            assert await lives_on(process)
+        assert (tmp_path / "stderr").read_text() == ""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11", "3.12", "3.13"])
+async def test_files_that_the_debugger_would_import_stay_the_programs(
+    api: Api, program: Callable[..., Program], version: str
+) -> None:
+    """It has files beside it that are called like modules of Python which only a debugger needs."""
+    python = installed_python(version)
+    for name in ("http", "xmlrpc"):
+        program("where = 'the program'", name=f"{name}.py")
+    loop = program(LOOP.replace("import time", "import time, http, xmlrpc"))
+    with target(loop.text, python=python) as process:
+        await stop_in_work(api, loop, pid=process.pid)
+    late = program(LOOP.replace("return count + 1", "import http; return len(http.where)"))
+    with target(late.text, python=python) as process:
+        session = await api.session()
+        await session.post("/attach", connect_timeout=30, pid=process.pid)
+        await session.breakpoint(late.text, late.line("call"))
+        await session.until_paused()
+        assert (await session.evaluate("__import__('http').where"))["result"] == "'the program'"
+        await session.delete()
 
 
 @pytest.mark.parametrize("way", ["port", "pid"])

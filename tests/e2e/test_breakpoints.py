@@ -594,6 +594,41 @@ async def test_it_stops_in_what_is_imported_later(api: Api, tmp_path: Path) -> N
     assert stops == ["__init__.py", "late.py", "plugin.py", "plugin.py"]
 
 
+@pytest.mark.parametrize("mode", ["fast", "plain"])
+async def test_a_file_of_the_program_may_be_named_as_one_of_pythons(
+    api: Api, tmp_path: Path, mode: str
+) -> None:
+    """pydevd leaves out every file of such a name, whosever it is."""
+    module = Program.write(tmp_path / "pkg" / "queue.py", "def f():\n    return 1  # @f\n")
+    calls = "import pkg.queue\npkg.queue.f()  # @call\npkg.queue.f()\n"
+    main = Program.write(tmp_path / "main.py", calls)
+    session = await api.session(project_root=str(tmp_path))
+    await session.breakpoint(main.text, main.line("call"))
+    await session.launch(main.text, launch_mode=mode)
+    stepped = await session.post("/step-into", wait=30)
+    assert stepped["current_location"]["path"] == module.text
+    await session.breakpoint(module.text, module.line("f"))
+    stopped = await session.resume()
+    assert stopped["current_location"]["path"] == module.text
+    assert (await session.resume())["exit_code"] == 0
+
+
+async def test_copies_of_a_file_have_breakpoints_of_their_own(api: Api, tmp_path: Path) -> None:
+    """Functions of one text in the same line are equal, and were one to pydevd."""
+    text = "def f():\n    return 1  # @f\n"
+    copies = [Program.write(tmp_path / f"{name}.py", text) for name in ("one", "two")]
+    calls = "import one, two\none.f()\ntwo.f()\none.f()\n"
+    main = Program.write(tmp_path / "main.py", calls)
+    session = await api.session()
+    placed = [await session.breakpoint(copy.text, copy.line("f")) for copy in copies]
+    stops, at = [], await session.launch(main.text)
+    while at["status"] == "paused":
+        stops.append(os.path.basename(at["current_location"]["path"]))
+        at = await session.resume()
+    assert stops == ["one.py", "two.py", "one.py"]
+    assert [await counted(session, one["id"]) for one in placed] == [2, 1]
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.debuggers.bootstrap_runner import find_python
+from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Refused, Session
 from tests.programs import Program
 
@@ -217,9 +217,7 @@ PAINT = """
 async def test_functions_of_two_files_are_two_though_their_code_is_equal(
     api: Api, program: Write, version: str
 ) -> None:
-    python = find_python(version)
-    if python is None:
-        pytest.skip(f"Python {version} is not installed")
+    python = installed_python(version)
     red = program(PAINT.format(name="Red"), name="red.py")
     blue = program(PAINT.format(name="Blue"), name="blue.py")
     both = program("""
@@ -251,6 +249,97 @@ async def test_functions_of_two_files_are_two_though_their_code_is_equal(
     assert [(call["function"], call["path"]) for call in calls] == [
         ("Red.paint", red.text),
         ("Blue.paint", blue.text),
+    ]
+
+
+THROWN = """
+    import asyncio
+    import contextlib
+
+    def outer():
+        yield from bad()  # @from
+
+    def bad():
+        yield 5
+        raise KeyError("k")  # @raise
+
+    @contextlib.contextmanager
+    def guard():
+        yield 1  # @guard
+
+    def handles():
+        while True:
+            try:
+                yield
+            except ValueError:
+                pass
+
+    def ask(values):
+        with contextlib.suppress(KeyError):
+            list(values)
+        with contextlib.suppress(ValueError), guard():
+            raise ValueError("v")
+        handler = handles()
+        next(handler)
+        handler.throw(ValueError("handled"))
+        return handler
+
+    async def inner(number):
+        await asyncio.sleep(0)
+        return 6 / number  # @divide
+
+    async def middle(number):
+        return await inner(number)  # @await
+
+    async def main():
+        await middle(2)
+        with contextlib.suppress(ZeroDivisionError):
+            await middle(0)
+
+    async def waits():
+        await asyncio.sleep(100)  # @waits
+
+    async def cancels():
+        waiting = asyncio.ensure_future(waits())
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await waiting
+
+    handler = ask(outer())  # @start
+    asyncio.run(main())
+    asyncio.run(cancels())
+    print("end")  # @end
+"""
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.11", "3.13"])
+async def test_what_is_thrown_into_a_generator_or_coroutine_ends_it_unless_it_is_handled(
+    api: Api, program: Write, version: str
+) -> None:
+    """Before 3.12 it leaves at the very instruction at which it gave its value; up to 3.10 one that
+    waits stands elsewhere."""
+    python = installed_python(version)
+    code = program(THROWN)
+    session = await api.session(python_path=python)
+    for place in ("start", "end"):
+        await session.breakpoint(code.text, code.line(place))
+    await session.launch(code.text)
+    answer = await session.post("/calls", wait=30)
+    at = code.line
+    assert lines(answer) == [
+        "ask(values=<generator outer>) → <generator handles>",
+        f"  outer() yields 1: 5 raised at line {at('from')}",
+        f"    bad() yields 1: 5 raised KeyError: 'k' at line {at('raise')}",
+        f"  guard() yields 1: 1 raised ValueError: v at line {at('guard')}",
+        "  handles() yields 2: None, None is not over",
+        "main() → None",
+        "  middle(number=2) → 3.0",
+        "    inner(number=2) → 3.0",
+        f"  middle(number=0) raised at line {at('await')}",
+        f"    inner(number=0) raised ZeroDivisionError: division by zero at line {at('divide')}",
+        "cancels() → None",
+        f"waits() raised CancelledError at line {at('waits')}",
     ]
 
 

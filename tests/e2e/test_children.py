@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from relay.process.guardian import command_line
-from tests.debuggers.bootstrap_runner import find_python
+from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Session
 from tests.programs import Program
 
@@ -106,9 +106,7 @@ async def announced(session: Session) -> list[Mapping[str, Any]]:
 async def test_children_of_every_kind_run_free_past_a_breakpoint_and_are_announced(
     api: Api, program: Callable[..., Program], rung: str, version: str
 ) -> None:
-    python = find_python(version)
-    if python is None:
-        pytest.skip(f"Python {version} is not installed")
+    python = installed_python(version)
     script = program(EVERY_WAY)
     session = await api.session(python_path=python)
     await session.breakpoint(script.text, script.line("work"))
@@ -206,9 +204,7 @@ async def test_a_child_left_by_a_program_that_goes_at_once_is_announced(
 async def test_stepping_into_a_fork_stays_in_the_parent_and_holds_no_child(
     api: Api, program: Callable[..., Program], rung: str, version: str
 ) -> None:
-    python = find_python(version)
-    if python is None:
-        pytest.skip(f"Python {version} is not installed")
+    python = installed_python(version)
     script = program("""
         import os, random, subprocess
 

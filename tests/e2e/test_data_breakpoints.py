@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.debuggers.bootstrap_runner import find_python
+from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Refused, Session
 from tests.programs import Program
 
@@ -168,10 +168,7 @@ WATCHED: dict[str, list[tuple[str | None, str | None, str, str]]] = {
 
 @pytest.fixture(params=["3.11", "3.12", "3.13"])
 def python(request: pytest.FixtureRequest) -> str:
-    found = find_python(request.param)
-    if found is None:
-        pytest.skip(f"Python {request.param} is not installed")
-    return found
+    return installed_python(request.param)
 
 
 async def paused(api: Api, program: Program, mark: str, python: str) -> Session:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from relay.process.guardian import descendants
-from tests.debuggers.bootstrap_runner import find_python
+from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Session
 from tests.e2e.served import until
 from tests.programs import Program
@@ -137,10 +137,7 @@ STOPS: dict[str, tuple[Callable[[Session], Awaitable[str]], str]] = {
 
 @pytest.fixture(params=["3.11", "3.12", "3.13"])
 def python(request: pytest.FixtureRequest) -> str:
-    found = find_python(request.param)
-    if found is None:
-        pytest.skip(f"Python {request.param} is not installed")
-    return found
+    return installed_python(request.param)
 
 
 async def let_go(session: Session, code: Program) -> str:

@@ -348,6 +348,151 @@ async def test_a_lock_that_was_released_again_is_not_held(api: Api, program: Wri
     assert waits(report)["MainThread"]["held_by"] is None
 
 
+MOVED_ON = """
+    import threading
+
+    def taken():
+        lock = threading.Lock()
+        lock.acquire()
+        return lock
+
+    first, second = taken(), taken()
+    gate, inside = threading.Event(), threading.Semaphore(0)
+
+    class Node:
+        def __init__(self, lock, next):
+            self.lock, self.next = lock, next
+
+    def one_after_the_other(node):
+        with node.lock:
+            node = node.next
+            inside.release()
+            gate.wait()
+
+    def acquires(locks):
+        place = 0
+        locks[place].acquire()
+        place = 1
+        inside.release()
+        gate.wait()
+
+    def keeps(node):
+        with node.lock:
+            following = node.next
+            inside.release()
+            gate.wait()
+
+    end = Node(first, None)
+    stays = Node(threading.Lock(), None)
+    for call, given in (
+        (one_after_the_other, Node(threading.Lock(), end)),
+        (acquires, [threading.Lock(), second]),
+        (keeps, stays),
+    ):
+        threading.Thread(target=call, name=call.__name__, args=(given,), daemon=True).start()
+        inside.acquire()
+    for name, lock in (("A", first), ("B", second), ("C", stays.lock)):
+        threading.Thread(target=lambda lock=lock: lock.acquire(), name=name, daemon=True).start()
+    print("up", flush=True)
+    gate.wait()
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.13"])
+async def test_a_name_that_means_another_lock_by_now_names_no_holder(
+    api: Api, program: Write, version: str
+) -> None:
+    session = await up(api, program(MOVED_ON), python_path=bare(version))
+    report = await hang(session, lambda told: told["blocked"] and len(told["threads"]) == 7)
+    found = waits(report)
+    assert [found[name]["kind"] for name in "ABC"] == ["lock"] * 3
+    assert [found[name]["held_by"] for name in "AB"] == [None, None]
+    assert holder(found["C"]) == "keeps"
+
+
+INSIDE = """
+    import concurrent.futures
+    import multiprocessing
+    import queue
+    import threading
+
+    work, event, future = queue.Queue(), threading.Event(), concurrent.futures.Future()
+    permits, gate, inside = threading.Semaphore(3), threading.Event(), threading.Semaphore(0)
+    work.put(1)
+    context = multiprocessing.get_context("fork")
+    shared, signalled, told = context.Queue(), context.Event(), context.Condition()
+
+    def hold(manager):
+        with manager:
+            inside.release()
+            gate.wait()
+
+    for name, lock in (
+        ("in_queue", work.mutex),
+        ("in_event", event._cond),
+        ("in_future", future._condition),
+        ("in_permits", permits._cond),
+    ):
+        threading.Thread(target=hold, args=(lock,), name=name, daemon=True).start()
+        inside.acquire()
+
+    def on_told():
+        with told:
+            told.wait()
+
+    shared._rlock.acquire()  # as a process does that is killed while it reads
+    shared.put(1)
+    calls = dict(
+        get=lambda: work.get(),
+        put=lambda: work.put(2),
+        event=lambda: event.wait(),
+        future=lambda: future.result(),
+        permit=lambda: permits.acquire(),
+        shared=lambda: shared.get(),
+        signalled=lambda: signalled.wait(),
+        told=on_told,
+    )
+    for name, call in calls.items():
+        threading.Thread(target=call, name=name, daemon=True).start()
+
+    class Interrupted(queue.Queue):
+        def _put(self, item):
+            if item == "first":
+                print("up", flush=True)
+                self.put("second")  # @again
+
+    own = Interrupted()
+    own.put("first")  # @first
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.13"])
+async def test_who_waits_for_the_lock_inside_of_a_queue_waits_for_no_item(
+    api: Api, program: Write, version: str
+) -> None:
+    session = await up(api, program(INSIDE), python_path=bare(version))
+    names = ("get", "put", "event", "future", "permit", "shared", "signalled", "told")
+    report = await hang(
+        session, lambda told: told["blocked"] and all(map(waits(told).get, ("MainThread", *names)))
+    )
+    found = waits(report)
+    assert {name: holder(found[name]) for name in names[:5]} == {
+        "get": "in_queue",
+        "put": "in_queue",
+        "event": "in_event",
+        "future": "in_future",
+        "permit": "in_permits",
+    }
+    assert {found[name]["kind"] for name in ("MainThread", *names[:6])} == {"lock"}
+    assert found["get"]["on"] == "work, the lock inside of it"
+    assert found["shared"]["on"] == "shared, the lock inside of it, shared by processes"
+    assert [found[name]["kind"] for name in names[6:]] == ["event", "condition"]
+    assert holder(found["MainThread"]) == "MainThread"
+    assert [circle["text"] for circle in report["deadlocks"]] == [
+        "thread MainThread waits for lock self, the lock inside of it held by itself"
+    ]
+
+
 async def test_who_waits_in_a_condition_has_let_go_of_its_lock(api: Api, program: Write) -> None:
     code = program("""
         import threading
@@ -481,6 +626,23 @@ TASK_CIRCLES = {
 
         trio.run(main)
     """,
+    "anyio": """
+        import anyio
+
+        async def first(x, y):
+            async with x:
+                await anyio.lowlevel.checkpoint()
+                await y.acquire()
+
+        async def main():
+            x, y = anyio.Lock(), anyio.Lock()
+            async with anyio.create_task_group() as group:
+                group.start_soon(first, x, y, name="one")
+                group.start_soon(first, y, x, name="two")
+                print("up", flush=True)
+
+        anyio.run(main)
+    """,
 }
 
 
@@ -516,7 +678,8 @@ async def test_a_nursery_whose_task_waits_for_the_lock_around_it_is_a_circle(
 
 
 @pytest.mark.parametrize(
-    ("library", "version"), [*(("asyncio", version) for version in VERSIONS), ("trio", None)]
+    ("library", "version"),
+    [*(("asyncio", version) for version in VERSIONS), ("trio", None), ("anyio", None)],
 )
 async def test_tasks_that_wait_for_each_others_locks_are_a_circle(
     api: Api, program: Write, library: str, version: str | None
@@ -534,6 +697,123 @@ async def test_tasks_that_wait_for_each_others_locks_are_a_circle(
     assert one["blocked_on"]["kind"] == "lock"
     assert one["blocked_on"]["id"] != two["blocked_on"]["id"]
     assert report["report"].startswith(f"deadlock: {circle['text']}")
+
+
+FULL = {
+    "threads": """
+        import threading
+
+        gate, open_gate = threading.BoundedSemaphore(2), threading.Semaphore(1)
+        both = threading.Barrier(2)
+
+        def twice():
+            with gate:  # @outer
+                both.wait()
+                with gate:
+                    pass
+
+        def handed():
+            open_gate.acquire()  # @taken
+            threading.Thread(target=passes, name="passes", daemon=True).start()
+            threading.Event().wait()
+
+        def passes():
+            with open_gate:
+                pass
+
+        for name, call in dict(one=twice, two=twice, hands=handed).items():
+            threading.Thread(target=call, name=name, daemon=True).start()
+        print("up", flush=True)
+        threading.Event().wait()
+    """,
+    "asyncio": """
+        import asyncio
+
+        async def inner(gate):
+            async with gate:
+                pass
+
+        async def outer(gate):
+            async with gate:  # @outer
+                await asyncio.gather(asyncio.ensure_future(inner(gate)))
+
+        async def main():
+            print("up", flush=True)
+            await asyncio.gather(outer(asyncio.BoundedSemaphore(1)), outer(asyncio.Semaphore(1)))
+
+        asyncio.run(main())
+    """,
+    "trio": """
+        import trio
+
+        async def inner(gate):
+            async with gate:
+                pass
+
+        async def main():
+            gate = trio.CapacityLimiter(1)
+            async with gate, trio.open_nursery() as nursery:  # @outer
+                nursery.start_soon(inner, gate)
+                print("up", flush=True)
+
+        trio.run(main)
+    """,
+}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_threads_inside_a_semaphore_that_gives_out_no_more_are_a_circle(
+    api: Api, program: Write, version: str
+) -> None:
+    code = program(FULL["threads"])
+    session = await up(api, code, python_path=bare(version))
+    report = await hang(session, lambda told: told["deadlocks"] and waits(told).get("passes"))
+    (circle,) = report["deadlocks"]
+    first, second = (
+        f"waits for lock gate, a semaphore at 0 held by {name}" for name in ("one", "two")
+    )
+    assert circle["text"] in (
+        f"thread one {second}, which {first}",
+        f"thread one {first.replace('by one', 'by itself')}",
+    )
+    for name in ("one", "two"):
+        wait = waits(report)[name]
+        assert wait["held_by"]["name"] in {"one", "two"}
+        where = f"(it stands inside `with gate` at main.py:{code.line('outer')})"
+        assert {f"taken by one {where}, two {where}", f"taken by two {where}, one {where}"} & {
+            wait["note"]
+        }
+    # Another thread may give back what was acquired: who has it is said, and no circle made of it.
+    wait = waits(report)["passes"]
+    taken = f"it passed `open_gate.acquire()` at main.py:{code.line('taken')}"
+    assert (wait["held_by"], wait["note"]) == (
+        None,
+        f"taken by hands ({taken}), as far as is known",
+    )
+
+
+@pytest.mark.parametrize(
+    ("library", "version"), [*(("asyncio", version) for version in VERSIONS), ("trio", None)]
+)
+async def test_a_task_inside_a_semaphore_that_waits_for_one_before_it_is_a_circle(
+    api: Api, program: Write, library: str, version: str | None
+) -> None:
+    code = program(FULL[library])
+    session = await up(api, code, **({"python_path": bare(version)} if version else {}))
+    report = await hang(session, lambda told: told["deadlocks"])
+    (circle,) = report["deadlocks"]
+    tasks = {task["id"]: task for task in report["tasks"]}
+    outer, inner = (tasks[number] for number in circle["task_ids"])
+    assert circle["text"] == (
+        f"task {outer['name']} waits for the end of task {inner['name']}, "
+        f"which waits for semaphore gate held by {outer['name']}"
+    )
+    if library == "asyncio":  # a plain one may have given out others, to whom is not known
+        blocked = [task["blocked_on"] for task in report["tasks"] if task.get("blocked_on")]
+        assert {wait["kind"] for wait in blocked} == {"semaphore"}
+        (open_ended,) = [wait for wait in blocked if wait["held_by"] is None]
+        where = f"(it stands inside `async with gate` at main.py:{code.line('outer')})"
+        assert open_ended["note"].endswith(f" {where}, as far as is known")
 
 
 LOOPS = """

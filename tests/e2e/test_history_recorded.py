@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.debuggers.bootstrap_runner import find_python
+from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.test_history import CHANGING, SHOP, UNSEEN, WAYS, changes, why
 from tests.programs import Program
@@ -64,10 +64,7 @@ ONCE = """
 
 @pytest.fixture(params=["3.11", "3.12", "3.13"])
 def python(request: pytest.FixtureRequest) -> str:
-    found = find_python(request.param)
-    if found is None:
-        pytest.skip(f"Python {request.param} is not installed")
-    return found
+    return installed_python(request.param)
 
 
 async def recorded_at(

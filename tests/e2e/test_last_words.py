@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import trio
 
-from tests.debuggers.bootstrap_runner import find_python
+from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api
 from tests.programs import Program
 
@@ -43,10 +43,9 @@ ASKED: dict[str, dict[str, Any]] = {
 async def test_what_is_asked_adds_no_word_to_the_end(
     api: Api, program: Callable[..., Program], question: str, version: str
 ) -> None:
-    if (python := find_python(version)) is None:
-        pytest.skip(f"Python {version} is not installed")
+    python = installed_python(version)
     ends = program(ENDS)
-    session = await api.session(python_path=str(python))
+    session = await api.session(python_path=python)
     await session.breakpoint(ends.text, ends.line("here"))
     record = [f"{ends.text}:{ends.line('here')}:late.count"] if question == "recorded" else []
     await session.launch(ends.text, record=record)

@@ -18,6 +18,7 @@ from relay.errors import NotSupported
 from relay.process.guardian import threads_of
 from relay.process.spawn_error import NOT_LIMITED, SpawnError
 from relay.process.spawning import spawn
+from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Refused
 from tests.e2e.test_standby import standing_by
 from tests.mcp.client import over_stdio
@@ -94,7 +95,8 @@ async def test_the_end_of_its_time_is_told(api: Api, program: Write) -> None:
 @pytest.mark.parametrize(
     ("source", "limits", "error"),
     [
-        (GREEDY, {"memory_mb": 200}, "MemoryError"),
+        # Between two of its blocks of 32 MB, with 10 MB and more for the stop itself.
+        (GREEDY, {"memory_mb": 210}, "MemoryError"),
         (HOARDS, {"open_files": 40}, "OSError"),
     ],
 )
@@ -119,6 +121,32 @@ async def test_a_program_starts_with_the_least_that_can_be_asked_for(
     session = await api.session()
     told = await session.launch(program("print('here')").text, launch_mode=mode, limits=least)
     assert (told["status"], told["exit_code"]) == ("terminated", 0), told
+
+
+NO_ROOM_FOR_A_THREAD = """
+    import resource
+
+    ready = True  # @ready
+    pages = int(open("/proc/self/statm").read().split()[0])
+    most = pages * resource.getpagesize() + (64 << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    kept = bytearray(512 << 20)
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11"])
+async def test_a_program_without_room_for_another_thread_ends(
+    api: Api, program: Write, version: str
+) -> None:
+    """Before 3.12 pydevd starts one to begin tracing, and would wait for it without end."""
+    python = installed_python(version)
+    code = program(NO_ROOM_FOR_A_THREAD)
+    session = await api.session(python_path=python)
+    await session.breakpoint(code.text, code.line("ready"))
+    await session.launch(code.text, launch_mode="plain", stop_on_exception=False)
+    ended = await session.resume(wait=60)
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 1)
+    assert (await session.printed("stderr")).splitlines()[-1] == "MemoryError"
 
 
 async def test_one_on_standby_was_started_without_them(program: Write, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from relay.debuggers.debugpy.fast_debuggee import FastDebuggee
 from relay.faces.http.routes import ROUTES
 from relay.faces.http.server import serve
 from relay.process.guardian import descendants
-from tests.debuggers.bootstrap_runner import VERSIONS, find_python
+from tests.debuggers.bootstrap_runner import VERSIONS, installed_python
 from tests.e2e.api import Api, Session
 from tests.e2e.served import alive, asks, served, until
 from tests.programs import DAEMON, Program
@@ -77,10 +77,7 @@ async def relay(tmp_path: Path) -> AsyncIterator[Relay]:
 @pytest.fixture(params=VERSIONS)
 def version(request: pytest.FixtureRequest) -> str:
     """Path of one interpreter that can be debugged by the fast start."""
-    found = find_python(request.param)
-    if found is None:
-        pytest.skip(f"Python {request.param} is not installed")
-    return found
+    return installed_python(request.param)
 
 
 # --- what the program sees ------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.debuggers.bootstrap_runner import find_python
+from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Refused, Session
 from tests.programs import Program
 
@@ -402,9 +402,7 @@ ELSEWHERE = """
 async def test_a_function_goes_by_every_name_that_it_can_be_called_by(
     api: Api, program: Write, version: str
 ) -> None:
-    python = find_python(version)
-    if python is None:
-        pytest.skip(f"Python {version} is not installed")
+    python = installed_python(version)
     program("from shop.prices import total", name="shop/__init__.py")
     program("def total(prices):\n    return sum(prices)\n", name="shop/prices.py")
     code = program(ELSEWHERE)
@@ -433,3 +431,98 @@ async def test_a_function_goes_by_every_name_that_it_can_be_called_by(
         with pytest.raises(Refused) as refused:
             await session.post("/trace", function=name)
         assert ("is written in C" in refused.value.message) == (name != "asyncio.events.math.sqrt")
+
+
+PASSING_ON = """
+    class Odd(Exception):
+        pass
+
+    def passed_by(value):
+        try:
+            raise Odd(value)
+        except TypeError:
+            return "not this one"
+
+    def tidied(value):
+        try:
+            raise Odd(value)
+        finally:
+            value += 1
+
+    def handles(value):
+        try:
+            raise Odd(value)
+        except Odd:
+            value += 1
+
+    def yields(value):
+        try:
+            raise Odd(value)
+        except Odd:
+            yield
+        yield value
+
+    def work():
+        for function in (passed_by, tidied, handles):
+            try:
+                function(1)
+            except Odd:
+                handles(2)
+        return list(yields(3))
+
+    start = 1  # @start
+    for turn in range(20):
+        work()
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.10", "3.11", "3.13"])
+async def test_an_exception_that_handlers_pass_on_is_how_the_call_ends(
+    api: Api, program: Write, version: str
+) -> None:
+    """Before 3.12 no event says that an exception is raised again at the end of a handler."""
+    python = installed_python(version)
+    code = program(PASSING_ON)
+    session = await api.session(python_path=python)
+    await session.breakpoint(code.text, code.line("start"))
+    await session.launch(code.text)
+    for name, end in (
+        ("passed_by", "raises Odd: 1"),
+        ("tidied", "raises Odd: 1"),
+        ("handles", "-> None"),
+        ("yields", "-> None (yields 2)"),
+    ):
+        answer = await session.post("/trace", function=name, wait=30)
+        assert answer["text"].splitlines()[-1] == end, answer["text"]
+        if end.startswith("raises"):
+            until = await session.post("/trace", function=name, until_result="exception", wait=30)
+            assert until["text"].splitlines()[-1] == end
+    await session.delete()
+
+
+async def test_a_coroutine_of_an_older_python_goes_on_where_it_waits(
+    api: Api, program: Write
+) -> None:
+    """Up to 3.10 a frame that waits stands one instruction ahead of its `await`."""
+    code = program("""
+        import asyncio
+
+        async def inner(number):
+            await asyncio.sleep(0)
+            return 6 / number
+
+        async def middle(number):
+            return await inner(number)  # @await
+
+        asyncio.run(middle(2))  # @start
+    """)
+    session = await api.session(python_path=installed_python("3.9"))
+    await session.breakpoint(code.text, code.line("start"))
+    await session.launch(code.text)
+    answer = await session.post("/trace", function="middle", wait=30)
+    assert answer["complete"] is True
+    assert answer["text"].splitlines()[1:] == [
+        f"{code.line('await'):6}  return await inner(number)  # @await  # waits",
+        "          inner(number=2) -> 3.0 (waited once)",
+        "-> 3.0 (waited once)",
+    ]

@@ -194,6 +194,33 @@ async def test_each_leaf_of_a_group(api: Api, program: Write) -> None:
     assert {stop.view["group"]["of"] for stop in found.stops} == {2}
 
 
+async def test_a_leaf_that_was_never_raised_is_shown_where_its_own_group_was(
+    api: Api, program: Write
+) -> None:
+    fails = program("""
+        def caught(number):
+            try:
+                raise ExceptionGroup("inner", [KeyError(number), OSError(number)])  # @inner
+            except* KeyError:
+                raise  # of what is raised here, no traceback has this frame
+
+        def main():
+            made = ExceptionGroup("made", [TypeError("never raised")])
+            try:
+                caught(1)
+            except ExceptionGroup as inner:
+                both = [made, inner]
+            raise ExceptionGroup("outer", both)  # @outer
+
+        main()
+    """)
+    found = await run(api, script=fails.text)
+    seen = {stop.exception["type"]: stop.what[2] for stop in found.stops}
+    inner = fails.line("inner")
+    assert seen == {"TypeError": fails.line("outer"), "KeyError": inner, "OSError": inner}
+    assert found.stops[-1].locals == {"number": "1"}
+
+
 async def test_each_leaf_of_a_group_of_the_package(api: Api, program: Write) -> None:
     """As Python before 3.11 has it: nothing of that name among the builtins."""
     program(

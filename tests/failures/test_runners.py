@@ -84,6 +84,14 @@ PYTEST = """
 
         def test_fails(self):
             self.assertEqual(half(2), 2)  # @case
+
+        def test_rounds(self):
+            for number in range(3):
+                with self.subTest(number=number):
+                    self.assertNotEqual(number, 1)  # @round
+
+    def test_exit():
+        raise GeneratorExit  # @exit
 """
 
 
@@ -98,6 +106,8 @@ async def test_pytest(api: Api, program: Write) -> None:
         "test_shop.py::test_fixture": suite.line("fixture"),
         "test_shop.py::test_teardown": suite.line("teardown"),
         "test_shop.py::TestCases::test_fails": suite.line("case"),
+        "test_shop.py::TestCases::test_rounds": suite.line("round"),
+        "test_shop.py::test_exit": suite.line("exit"),
     }
     assert len(found.stops) == len(named)
     assert {stop.view["ends"] for stop in found.stops} == {"test"}
@@ -216,6 +226,104 @@ async def test_what_pytest_reports_in_the_end_has_failed(api: Api, program: Writ
     assert stop.test == "test_outcomes.py::test_again_fails"
     assert (stop.line, stop.locals) == (tests.line("again"), {"number": "4"})
     assert "1 failed, 4 passed" in await found.session.printed()
+
+
+RUN_INSIDE = """
+    import unittest
+    import pytest
+
+    pytest_plugins = "pytester"
+
+    SUITE = '''
+        import pytest
+        def test_inner():
+            number = 3
+            assert number == 4
+        @pytest.fixture
+        def broken():
+            yield
+            raise KeyError("teardown")
+        def test_teardown(broken):
+            pass
+    '''
+
+    def test_a_plugin(pytester):
+        pytester.makepyfile(SUITE)
+        pytester.runpytest_inprocess("-p", "no:randomly").assert_outcomes(passed=1, failed=1, errors=1)
+
+    def test_what_cannot_be_collected(pytester):
+        pytester.makepyfile("import nowhere")
+        pytester.runpytest_inprocess().assert_outcomes(errors=1)
+
+    def test_a_conftest(pytester):
+        pytester.makeconftest("import nowhere")
+        assert pytester.runpytest_inprocess().ret == 4
+
+    def test_a_runner():
+        class Inner(unittest.TestCase):
+            @classmethod
+            def setUpClass(cls):
+                raise KeyError("class")
+            def test_never(self):
+                pass
+
+        suite = unittest.defaultTestLoader.loadTestsFromTestCase(Inner)
+        assert suite.run(unittest.TestResult()).errors
+
+    def test_that_fails(pytester):
+        pytester.makepyfile(SUITE)
+        result = pytester.runpytest_inprocess("-k", "inner")
+        assert result.ret == 0  # @outer
+
+    def test_the_next():
+        raise ValueError("next")  # @next
+"""
+
+
+async def test_a_run_inside_of_a_test_is_that_test_s_own_business(api: Api, program: Write) -> None:
+    tests = program(RUN_INSIDE, "test_plugin.py")
+    found = await run_tests(api, tests.text)
+    outer, following = found.stops
+    assert found.tests == ["test_plugin.py::test_that_fails", "test_plugin.py::test_the_next"]
+    assert (outer.line, following.line) == (tests.line("outer"), tests.line("next"))
+    (inner,) = outer.exception["chain"]
+    assert (inner["relation"], inner["type"]) == ("earlier", "AssertionError")
+    assert {"name": "number", "value": "3"}.items() <= inner["locals"][0].items()
+    assert following.exception["chain"] == []
+
+
+async def test_cases_that_a_case_of_unittest_runs(api: Api, program: Write) -> None:
+    tests = program(
+        """
+        import unittest
+
+        class Fixture(unittest.TestCase):
+            @classmethod
+            def setUpClass(cls):
+                raise KeyError("class")
+
+            def runTest(self):
+                pass
+
+        class Runner(unittest.TestCase):
+            def test_runner(self):
+                class Inner(unittest.TestCase):
+                    def runTest(self):
+                        for number in range(2):
+                            with self.subTest(number=number):
+                                self.assertTrue(number)
+
+                result = unittest.TestResult()
+                unittest.TestSuite([Inner(), Fixture()]).run(result)
+                self.assertEqual(len(result.failures), 1)
+                self.assertEqual(len(result.errors), 2)  # @outer
+        """,
+        "test_runner.py",
+    )
+    found = await run(api, module="unittest", args=["test_runner.Runner"])
+    (stop,) = found.stops
+    assert (stop.test, stop.line) == ("test_runner.Runner.test_runner", tests.line("outer"))
+    assert [link["relation"] for link in stop.exception["chain"]] == ["earlier", "earlier"]
 
 
 LIMITS = """

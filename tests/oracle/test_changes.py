@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.debuggers.bootstrap_runner import find_python
+from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api
 from tests.e2e.conftest import api, settings
 
@@ -98,10 +98,7 @@ else:
 
 @pytest.fixture(params=["3.11", "3.12", "3.13"])
 def python(request: pytest.FixtureRequest) -> str:
-    found = find_python(request.param)
-    if found is None:
-        pytest.skip(f"Python {request.param} is not installed")
-    return found
+    return installed_python(request.param)
 
 
 def ran(command: list[str], directory: Path) -> str:

@@ -22,7 +22,7 @@ import debugpy
 import trio
 
 from relay.actions import Action
-from relay.debuggers.debugpy.debuggee.pydevd.load import SUPPORTED
+from relay.debuggers.debugpy.debuggee.pydevd import load
 from relay.debuggers.debugpy.processes import LISTEN
 from relay.environments import own_environment
 from relay.errors import AttachFailed
@@ -37,11 +37,11 @@ GIVE_UP_SECONDS = 5.0
 LOOK_SECONDS = 0.25
 """Between two looks at a process that does not run the code."""
 
-_VENDORED = Path(debugpy.__file__).parent / "_vendored/pydevd/pydevd_attach_to_process"
-_SERVER = Path(debugpy.__file__).parent / "server"
+_DEBUGPY = Path(debugpy.__file__).parent
+_VENDORED = _DEBUGPY / "_vendored/pydevd/pydevd_attach_to_process"
 
 _INJECTED = """
-import socket, sys, time
+import importlib.util, os, socket, sys, time
 def let_go():
     # While a debugger that was detached tidies up, another one would not connect.
     pydevd = sys.modules.get("pydevd")
@@ -59,19 +59,33 @@ def replace():
     if "pydevd" not in sys.modules and version < {oldest!r}:
         for name in [name for name in sys.modules if name.partition(".")[0] == "debugpy"]:
             del sys.modules[name]
+def leave_servers_out():
+    spec = importlib.util.spec_from_file_location("_debug_relay_load", {load!r})
+    load = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(load)
+    if "debugpy" not in sys.modules:
+        load.import_package("debugpy", {debugpy!r})
+    load.leave_servers_out()
 def attach():
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)  # busy threads would take the GIL for 5 ms at each file read
+    quiet = "PYDEVD_DISABLE_FILE_VALIDATION"  # else pydevd warns on the program's standard error
+    was_quiet = os.environ.get(quiet)
+    os.environ[quiet] = "1"  # read when it is imported
     sys.path.insert(0, {server!r})
     try:
         let_go()
         replace()
+        leave_servers_out()
         import attach_pid_injected
         attach_pid_injected.attach({setup!r})
     except BaseException:
         pass  # it has given its reason; the program must not get the exception
     finally:
         sys.path.remove({server!r})
+        del os.environ[quiet]
+        if was_quiet is not None:
+            os.environ[quiet] = was_quiet
         sys.setswitchinterval(interval)
 try:
     with socket.socket() as late:
@@ -101,11 +115,13 @@ async def inject(pid: int, host: str, port: int, token: str) -> None:
         await _run([*_debugpy_command(host, port, token), "--pid", str(pid)], pid)
         return
     code = _INJECTED.format(
-        server=str(_SERVER),
+        debugpy=str(_DEBUGPY),
+        server=str(_DEBUGPY / "server"),
+        load=load.__file__,
         setup=setup,
         address=(host, port),
         tidying=TIDYING_SECONDS,
-        oldest=list(SUPPORTED[0]),
+        oldest=list(load.SUPPORTED[0]),
     )
     await _gdb(pid, _queueing(code))
     while not await _can_be_interrupted(pid):

@@ -48,11 +48,13 @@ _LOOK = """\
 )(__import__('sys'), __import__('json'), __import__('_frozen_importlib_external'),
  __import__('socket'))"""
 
+# The next question comes while this one is still being tidied up.
 _INJECTION = """\
 (lambda sys, zlib, binascii, json, marshal: (lambda host, probe, parts: (
   [exec(code, probe.__dict__) for code in %CODES%],
   setattr(probe, 'FINGERPRINT', %MARK%),
   setattr(host, '_debug_relay_probe', probe),
+  probe.attempt(probe.answer_commands_promptly),
   '{"ok": true}')[-1])(sys.modules['pydevd'], type(sys)('_debug_relay_probe'),
   zlib.decompress(binascii.a2b_base64(%PARTS%)))
 )(__import__('sys'), __import__('zlib'), __import__('binascii'), __import__('json'),

@@ -21,7 +21,7 @@ from relay.debuggers.debugpy.rungs import children_spec
 from relay.debuggers.debugpy.unfit import DebuggerUnfit
 from relay.errors import NotSupported
 from relay.session.dap.breakpoint_events import name_of, take_places
-from relay.session.inspector import MAX_VALUE, Extra, Inspector, Page
+from relay.session.inspector import MAX_VALUE, Extra, FoundFunction, Inspector, Page
 from relay.session.own_code import own_roots
 from relay.session.state.breakpoints import Breakpoint
 from relay.session.state.exception_breakpoints import ExceptionBreakpoints
@@ -314,9 +314,9 @@ class ProbeInspector(Inspector):
     async def trace_read(self, *, stopped: bool) -> dict[str, Any] | None:
         return (await self._ask("trace_read", None, stopped=stopped))["trace"]  # type: ignore[no-any-return]
 
-    async def trace_functions(self, function: str) -> tuple[bool, list[str], bool]:
+    async def trace_functions(self, function: str) -> FoundFunction:
         answer = await self._ask("trace_functions", None, function=function)
-        return answer["found"], list(answer["similar"]), bool(answer.get("in_c"))
+        return FoundFunction(answer["found"], answer["similar"], answer.get("in_c", False))
 
     async def calls_start(
         self, *, focus: Sequence[str], start: str | None = None, stream: str | None = None

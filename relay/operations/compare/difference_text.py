@@ -119,13 +119,21 @@ def _nothing(found: Comparison, runs: tuple[RecordedRun, RecordedRun], ran: tupl
                 f"{one.side.root} (exit code {one.exit_code}){said}"
             )
     codes = [one.exit_code for one in ran]
-    ends = "" if codes[0] == codes[1] else f"; exit codes {codes[0]} and {codes[1]}"
+    ends = f"; exit codes {codes[0]} and {codes[1]}"
+    if codes[0] == codes[1]:
+        ends = _both_failed(ran[0]) if codes[0] else ""
     if not found.matched:
         return f"no call with equal arguments is in both runs: nothing can be compared{ends}"
     return (
         f"no call differs: {found.matched} with equal arguments, of {len(runs[0].calls)} and "
         f"{len(runs[1].calls)}{_cut(runs)}{ends}"
     )
+
+
+def _both_failed(one: Ran) -> str:
+    """Equal runs that went wrong, of a wrong argument say, have perhaps not come to what differs."""
+    said = f": {clip(one.last_words, 150)}" if one.last_words else ""
+    return f"; both ended with exit code {one.exit_code}{said}"
 
 
 def _cut(runs: tuple[RecordedRun, RecordedRun]) -> str:

@@ -166,13 +166,13 @@ def _first_line(node: Any) -> int:
 
 
 async def _check_function(session: Session, function: str) -> None:
-    found, similar, in_c = await recorder_of(session, "trace a call").trace_functions(function)
-    if found:
+    loaded = await recorder_of(session, "trace a call").trace_functions(function)
+    if loaded.found:
         return
     root = session.config.project_root
     if await trio.to_thread.run_sync(_is_defined, root, function, abandon_on_cancel=True):
         return
-    if in_c:
+    if loaded.in_c:
         raise _refusal(
             "function",
             function,
@@ -183,9 +183,18 @@ async def _check_function(session: Session, function: str) -> None:
         "function",
         function,
         f"no function {function} is loaded, and no file below {root} defines one",
-        f"Did you mean {' or '.join(similar)}?" if similar else "Give file and line instead",
-        similar=similar,
+        f"Did you mean {' or '.join(loaded.similar)}?"
+        if loaded.similar
+        else _other_names(function),
+        similar=list(loaded.similar),
     )
+
+
+def _other_names(function: str) -> str:
+    """What a name that is not known may have to be called."""
+    a_class = function.rpartition(".")[2][:1].isupper()
+    initial = f"A class goes as {function}.__init__; what" if a_class else "What"
+    return f"{initial} a library has goes as package.module.{function}; or give file and line"
 
 
 def _is_defined(root: str, function: str) -> bool:

@@ -54,15 +54,15 @@ def _next(thread: Thread, way: Sequence[Any], stuck: set[Any]) -> Any:
 
 
 def as_threads(tasks: Sequence[Mapping[str, Any]]) -> list[Thread]:
-    """Tasks that wait for a lock, or for each other's end, as what `deadlocks` takes."""
+    """Tasks that wait for a lock, a permit, or each other's end, as what `deadlocks` takes."""
     return [{"ident": t["id"], "name": t["name"], "waits_for": _of_task(t)} for t in tasks]
 
 
 def _of_task(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
     lock, other = task.get("blocked_on"), task["waits_for"]
     if lock is not None and lock["held_by"] is not None:
-        held = {"ident": lock["held_by"]["id"], "others": []}
-        return {"kind": "lock", "on": lock["on"], "held_by": held}
+        held = {"ident": lock["held_by"]["id"], "others": lock["others"]}
+        return {"kind": lock["kind"], "on": lock["on"], "held_by": held}
     if other is not None and other["kind"] in ("task", "gather", "nursery") and other["tasks"]:
         first, *others = (one["id"] for one in other["tasks"])
         held = {"ident": first, "others": others}
@@ -90,5 +90,6 @@ def waited(thread: Thread, holder: str | None, noun: str = "thread") -> str:
         return f"the end of {'itself' if holder == 'itself' else noun + ' ' + holder}"
     if wait["kind"] == "future" and holder is not None:
         return f"a future of {holder}"
-    what = f"lock {wait['on']}" if wait["kind"] == "lock" else str(wait["on"])
+    named = wait["kind"] in ("lock", "semaphore")
+    what = f"{wait['kind']} {wait['on']}" if named else str(wait["on"])
     return what if holder is None else f"{what} held by {holder}"

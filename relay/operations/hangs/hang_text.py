@@ -131,6 +131,8 @@ def _task(task: TaskView) -> list[str]:
     if (lock := task.blocked_on) is not None:
         held = f", held by {lock.held_by.name} ({lock.known_from})" if lock.held_by else ""
         words.append(f"waits for {lock.kind} {lock.on}{held}")
+        if lock.note is not None:
+            words.append(lock.note)
     if task.exception:
         words.append(f"raised {task.exception}")
     head = one_line(", ".join(words))

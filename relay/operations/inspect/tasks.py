@@ -21,6 +21,7 @@ from relay.models.tasks import (
     TaskPlace,
     TasksQuery,
     TaskView,
+    TaskWait,
 )
 from relay.session.session import Session
 
@@ -63,7 +64,11 @@ def task_view(task: Mapping[str, Any], texts: Texts) -> TaskView:
     if place is not None:
         at = TaskPlace(**place, source=texts[place["path"], place["line"]])
     frames = [TaskFrame(**frame) for frame in task["frames"]]
-    return TaskView.model_validate({**task, "suspended_at": at, "frames": frames})
+    waits = task.get("blocked_on")
+    found = {**task, "suspended_at": at, "frames": frames}
+    if waits is not None:
+        found["blocked_on"] = TaskWait.pick(waits)
+    return TaskView.model_validate(found)
 
 
 def source_texts(places: list[Mapping[str, Any]]) -> dict[tuple[str, int], str | None]:

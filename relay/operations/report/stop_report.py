@@ -107,12 +107,11 @@ async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
     answer, trouble = await _answer(session, shown, source, reveal)
     frames, more = await _stack(session, stop, shown, answer)
     locals_, left_out = _locals(session, stop, shown, answer, source, reveal)
-    hit = [session.breakpoints.get(one) for one in stop.hit_breakpoint_ids]
     return Report(
         status=Phase.PAUSED,
         reason=stop.reason,
         breakpoints=list(stop.hit_breakpoint_ids),
-        hits=max((b.hit_count for b in hit if b is not None), default=0),
+        hits=max(stop.hits.values(), default=0),
         thread_id=stop.thread_id,
         process_id=_other_process(session, stop),
         lost=session.program_run.lost,

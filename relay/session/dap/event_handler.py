@@ -179,8 +179,13 @@ class EventHandler:
 
     def _place_reported(self, body: Mapping[str, Any]) -> None:
         """The stopping thread says where it is, ahead of `stopped`: nobody need ask."""
-        self._places[int(body["threadId"])] = body
         self._hits_reported(body)
+        numbers = {
+            breakpoint.id: breakpoint.hit_count - later
+            for name, later in (body.get("hit") or {}).items()
+            for breakpoint in named(self._session, [name])
+        }
+        self._places[int(body["threadId"])] = {**body, "hit_numbers": numbers}
 
     def _failure_reported(self, body: Mapping[str, Any]) -> None:
         """A thread is about to stop at what has ended something, and says all of it."""
@@ -214,7 +219,7 @@ class EventHandler:
             return
         place = self._places.pop(_thread_of(body), None)
         if place is not None:
-            body = {**body, "relayHit": place.get("hit")}
+            body = {**body, "hitNumbers": place["hit_numbers"]}
         top = (
             frame_of_place(self._debuggee, place)
             if place is not None and _reason_of(body) != "exception"
@@ -335,12 +340,13 @@ class EventHandler:
 
     def _note_hits(self, stop: Stop, body: Mapping[str, Any]) -> None:
         """Which breakpoints stopped it. The stopping thread knows, and has counted them."""
-        if body.get("relayHit") is None:
+        if body.get("hitNumbers") is None:
             self._count_hits(stop, body.get("hitBreakpointIds") or [])
             return
-        found = named(self._session, body["relayHit"])
-        stop.hit_breakpoint_ids = [b.id for b in found]
-        for breakpoint in found:
+        for number, hit in body["hitNumbers"].items():
+            if (breakpoint := self._session.breakpoints.get(number)) is None:
+                continue  # it was taken away meanwhile
+            stop.hits[number] = hit
             if stop.top is not None and stop.top.path:
                 found_function(self._session, breakpoint, stop.top.path, stop.top.line)
 
@@ -357,9 +363,9 @@ class EventHandler:
                 found = [here]
         for breakpoint in found:
             breakpoint.hit_count += 1
+            stop.hits[breakpoint.id] = breakpoint.hit_count
             if stop.top is not None and stop.top.path:
                 found_function(session, breakpoint, stop.top.path, stop.top.line)
-        stop.hit_breakpoint_ids = [b.id for b in found]
 
 
 DATA_BREAKPOINT = "data_breakpoint"

@@ -70,7 +70,9 @@ class Stop:
     top: Frame | None
     description: str | None = None
     text: str | None = None
-    hit_breakpoint_ids: list[str] = field(default_factory=list)
+    hits: dict[str, int] = field(default_factory=dict)
+    """Which hit of each breakpoint that it is for, by the breakpoint's id. Other threads may have
+    hit it again since, and wait for their turn."""
     exception: RaisedException | None = None
     failure: Failure | None = None
     """Set at a post-mortem stop: the program has left the frames that are shown."""
@@ -91,6 +93,10 @@ class Stop:
     threads: Sequence[Mapping[str, Any]] | None = None
     """All threads, once somebody asked; `asking` is held meanwhile."""
     asking: trio.Lock = field(default_factory=trio.Lock)
+
+    @property
+    def hit_breakpoint_ids(self) -> list[str]:
+        return list(self.hits)
 
     def holds(self, thread_id: int) -> bool:
         """Whether this thread is stopped; the others were let go since."""

@@ -58,6 +58,7 @@ class Program:
         if not self.is_module and not self.is_container:
             self._main.__dict__.pop("__file__", None)
             self._main.__dict__.pop("__cached__", None)
+        del self._main  # nothing of ours is to keep what it refers to from dying with it
 
     def own_code(self) -> set[types.CodeType]:
         """The code of this file that can be at the root of an exception's traceback."""

@@ -73,10 +73,9 @@ def load_pydevd(fallback: str) -> tuple[types.ModuleType, Any]:
             package = os.path.join(fallback, "debugpy")
             if not is_supported(installed_version(package)):
                 raise UnfitError(f"the debugpy in {fallback} is not supported")
-            _import_package("debugpy", package)
+            import_package("debugpy", package)
         kept = _keep_from_patches()
-        if "GEVENT_SUPPORT" not in os.environ:  # else pydevd makes copies of modules, these too
-            _leave_servers_out()
+        leave_servers_out()
         importlib.import_module("debugpy._vendored.force_pydevd")
         place = os.path.realpath(sys.modules["pydevd"].__file__ or "")
         if not place.startswith(os.path.join(os.path.realpath(package), "")):
@@ -90,7 +89,8 @@ def load_pydevd(fallback: str) -> tuple[types.ModuleType, Any]:
         return pydevd, pydevd.PyDB()
 
 
-# Of XML-RPC, for pydevd's console: never used here, and a third of the time of its import.
+# Of XML-RPC, for pydevd's console: never used here, and a third of the time of its import. A file
+# of the program's may have such a name, too.
 SAVED_MODULES = "_pydev_bundle._pydev_saved_modules"
 SERVERS = ("xmlrpc.client", "xmlrpc.server", "http.server")
 
@@ -108,12 +108,14 @@ class _Later:
         return call
 
 
-def _leave_servers_out() -> None:
+def leave_servers_out() -> None:
     """Run the one module of pydevd that imports SERVERS with an `import` that puts them off.
 
     So nothing stands in for them in sys.modules, not even meanwhile: the program's own import of
-    them is its first.
+    them is its first. `debugpy` can be imported.
     """
+    if "GEVENT_SUPPORT" in os.environ:  # pydevd makes copies of modules, these too
+        return
     vendored: Any = importlib.import_module("debugpy._vendored")
     with vendored.vendored("pydevd"):
         package: Any = importlib.import_module(SAVED_MODULES.partition(".")[0])
@@ -241,7 +243,8 @@ def is_supported(version: tuple[int, ...] | None) -> bool:
     return version is not None and SUPPORTED[0] <= version < SUPPORTED[1]
 
 
-def _import_package(name: str, directory: str) -> None:
+def import_package(name: str, directory: str) -> None:
+    """Import the package that lies in that directory."""
     # One that something has imported already stays with whoever has it.
     for loaded in [one for one in sys.modules if one.partition(".")[0] == name]:
         del sys.modules[loaded]

@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.calls.record import CallRecord
     from relay.debuggers.debugpy.debuggee.probe.calls.values import brief_error
-    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import RETURNS, YIELDS
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
+        RETURNS,
+        YIELDS,
+        stands_before_wait,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import frames_of_all_threads
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
         begin_thread,
@@ -98,11 +102,12 @@ class CallsSettrace(TraceHolder):
 class _CallListener:
     """The trace function of one frame that is recorded."""
 
-    __slots__ = ("error", "function", "inner", "record")
+    __slots__ = ("error", "function", "inner", "record", "thrown_at")
 
     def __init__(self, record: CallRecord, function: Any, inner: Any) -> None:
         self.record, self.function, self.inner = record, function, inner
         self.error: Any = None  # type, text and line of the last exception; not itself
+        self.thrown_at: int | None = None  # the `yield` that has raised it; None once it is handled
 
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
         record = self.record
@@ -112,18 +117,33 @@ class _CallListener:
                     self._leave(frame, arg)
                 elif event == "exception":
                     self.error = arg[0], brief_error(arg[1]), frame.f_lineno
+                    self._note_thrown(frame, arg[0])
+                elif event == "line":
+                    self.thrown_at = None
             except Exception as fault:  # noqa: BLE001  whatever the program's objects raise
                 record.failed(fault)
         if self.inner is not None:
             self.inner = self.inner(frame, event, arg) or self.inner
         return self if record.is_active else self.inner
 
+    def _note_thrown(self, frame: Any, kind: type) -> None:
+        """Of an exception that a `yield` or `await` raises, the frame is left at that very place, as
+        by a value. Whoever handles it does so in another line. What it waits for ends by
+        StopIteration, which is nobody's to handle."""
+        at, function = frame.f_lasti, self.function
+        is_raised = function.suspends and at >= 0 and function.operations[at] in YIELDS
+        if is_raised and not issubclass(kind, StopIteration):
+            self.thrown_at = at
+            frame.f_trace_lines = True
+
     def _leave(self, frame: Any, value: Any) -> None:
         function, record = self.function, self.record
         if function.suspends or (value is None and self.error is not None):
             operations = function.operations
             operation = operations[frame.f_lasti] if frame.f_lasti >= 0 else -1
-            if operation in YIELDS:
+            was_thrown = value is None and self.thrown_at == frame.f_lasti
+            yields = operation in YIELDS and not was_thrown
+            if yields or stands_before_wait(operations, frame.f_lasti):
                 frame.f_trace_lines = True
                 self.error = None
                 if function.yields_values:

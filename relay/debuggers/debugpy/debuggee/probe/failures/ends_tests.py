@@ -18,6 +18,10 @@ if TYPE_CHECKING:
         is_in_test,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
+    from relay.debuggers.debugpy.debuggee.probe.failures.inner_tests import (
+        is_run_by_a_test,
+        tests_around,
+    )
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way, listen
     from relay.debuggers.debugpy.debuggee.probe.failures.time_limits import (
         keep_time_limits,
@@ -53,6 +57,8 @@ def _listen_to_pytest(runner: Any) -> None:
 
 
 def _at_pytest_phase(item: Any, when: Any) -> None:
+    if is_run_by_a_test():
+        return
     _running_test.item = None if when is None else item
     if when is None:
         end_test()
@@ -141,7 +147,8 @@ def _directory_of(item: Any) -> str | None:
 
 
 def _phase_failed(call: Any, report: Any) -> None:
-    if _running_test.item is not None:
+    is_inner = is_run_by_a_test()
+    if _running_test.item is not None and not is_inner:
         lift_time_limit(_running_test.item)
     about = call.excinfo
     error, tb = about.value, about.tb
@@ -155,6 +162,7 @@ def _phase_failed(call: Any, report: Any) -> None:
         tb=tb,
         test=exact(str(report.nodeid)),
         explanation=_explanation(report, error),
+        expectable=is_inner,
         home=_home_of_report(report),
     )
 
@@ -199,11 +207,18 @@ def _listen_to_config(config: Any) -> None:
 
 def _at_conftest(self: Any, path: Any, excinfo: Any = None, *, cause: Any = None) -> None:
     error = cause if cause is not None else excinfo[1]
-    failed(error, "test", "collection", test=str(path), home=os.path.dirname(str(path)))
+    failed(
+        error,
+        "test",
+        "collection",
+        test=str(path),
+        expectable=is_run_by_a_test(),
+        home=os.path.dirname(str(path)),
+    )
 
 
 def _at_internal_error(config: Any, about: Any, *_: Any, **__: Any) -> None:
-    failed(about.value, "process", "pytest", tb=about.tb)
+    failed(about.value, "process", "pytest", tb=about.tb, expectable=is_run_by_a_test())
 
 
 # unittest ----------------------------------------------------------------------------------------
@@ -216,13 +231,13 @@ def _listen_to_cases(case: Any) -> None:
 
 
 def _at_case(test: Any, *_: Any, **__: Any) -> None:
-    if not _runs_pytest():
+    if not tests_around() and not _runs_pytest():
         begin_test(_id_of(test), _home_of(test))
 
 
 def _after_case(*_: Any, **__: Any) -> None:
     _examples.clear()
-    if not _runs_pytest():  # which reports of the test only after this
+    if not tests_around() and not _runs_pytest():  # which reports of the test only after this
         end_test()
 
 
@@ -282,7 +297,16 @@ def _case_failed(test: Any, about: Any) -> None:
     if _examples and type(test).__module__ == "doctest":
         error, tb = _examples[0]
     words = _explanation_of_example(error)
-    failed(error, "test", None, tb=tb, test=_id_of(test), explanation=words, home=_home_of(test))
+    failed(
+        error,
+        "test",
+        None,
+        tb=tb,
+        test=_id_of(test),
+        explanation=words,
+        expectable=tests_around() > 1,
+        home=_home_of(test),
+    )
 
 
 def _is_skip(error: Any) -> bool:
@@ -295,7 +319,8 @@ def _listen_to_suites(suite: Any) -> None:
 
 def _at_fixture(suite: Any, result: Any, error: Any, name: Any, info: Any = None) -> None:
     if not _is_skip(error):
-        failed(error, "test", None, tb=info[2] if info else None, test=str(name))
+        tb = info[2] if info else None
+        failed(error, "test", None, tb=tb, test=str(name), expectable=tests_around() > 0)
 
 
 _stand_ins: list[Any] = []

@@ -136,13 +136,13 @@ def _is_exception(error: Any) -> bool:
 
 
 def _is_no_failure(error: Any, ends: str) -> bool:
-    """What Python itself says nothing of."""
-    if type(error) is GeneratorExit:
-        return True
+    """What Python itself says nothing of; a runner that reports it as failed means it."""
+    if ends == "test":
+        return False
     bases = mro_of(type(error))
-    if ends != "test" and any(base is KeyboardInterrupt for base in bases):
+    if any(base in (KeyboardInterrupt, SystemExit) for base in bases):
         return True
-    return ends != "test" and any(base is SystemExit for base in bases)
+    return type(error) is GeneratorExit
 
 
 def _from_program(tb: Any) -> Any:
@@ -165,20 +165,21 @@ def _leaves(error: Any, tb: Any) -> list[tuple[Any, Any, dict[str, Any] | None]]
     group = next((kind for kind in kinds if kind is not None), None)
     if group is None or not any(base is group for base in mro_of(type(error))):
         return [(error, tb, None)]
-    found: list[Any] = []
-    waiting = list(error.exceptions)
+    found: list[Any] = []  # (leaf, traceback)
+    waiting = [(one, tb) for one in error.exceptions]
     while waiting:
-        one = waiting.pop(0)
+        one, around = waiting.pop(0)
+        # What was never raised by itself has the place of the innermost group that was.
+        own = _from_program(one.__traceback__) or around
         if any(base is group for base in mro_of(type(one))):
-            waiting[:0] = one.exceptions
+            waiting[:0] = [(inner, own) for inner in one.exceptions]
         else:
-            found.append(one)
+            found.append((one, own))
     words = attempt(lambda: exact(str(error)), default="")
     made: list[tuple[Any, Any, dict[str, Any] | None]] = []
-    for number, leaf in enumerate(found[:_MOST_LEAVES], 1):
+    for number, (leaf, leaf_tb) in enumerate(found[:_MOST_LEAVES], 1):
         about = {"message": words[:200], "number": number, "of": len(found)}
-        own = _from_program(leaf.__traceback__)
-        made.append((leaf, tb if own is None else own, about))
+        made.append((leaf, leaf_tb, about))
     return made
 
 
@@ -200,6 +201,13 @@ def _note_shown(error: BaseException, test: str | None) -> None:
             strong = [one for one in _stopped if type(one[0]) is not weakref.ref]
             if len(strong) > _MOST_HELD:
                 _stopped.remove(strong[0])
+
+
+def forget_failures() -> None:
+    """No more stops: what the failures keep alive is to die as it would without a debugger."""
+    _kept.clear()
+    with _stopped_lock:
+        _stopped.clear()
 
 
 def _linked(error: Any) -> list[Any]:

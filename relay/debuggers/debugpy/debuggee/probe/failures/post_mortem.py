@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.process.liveness import (
+        count_as_alive,
+        count_no_longer,
+    )
 
 _FAILURE_EVENT = "relayFailure"
 _EXCEPTION_BREAK = 122  # pydevd's CMD_ADD_EXCEPTION_BREAK, by which it knows the reason
@@ -132,6 +136,7 @@ def suspend(shown: PostMortem, words: dict[str, Any]) -> None:
     here = _live_frame()
     about.is_tracing += 1  # what is evaluated at the stop meets no breakpoint
     paused = _pause_monitoring()
+    count_as_alive(thread.ident)
     _shown[thread.ident or 0] = shown
     try:
         about.pydev_message = str(words["ends"])
@@ -141,6 +146,7 @@ def suspend(shown: PostMortem, words: dict[str, Any]) -> None:
         py_db.do_wait_suspend(thread, here, "exception", raised, _UNHANDLED)
     finally:
         _shown.pop(thread.ident or 0, None)
+        count_no_longer(thread.ident)
         about.is_tracing -= 1
         paused()
 
@@ -151,17 +157,6 @@ def _prepare() -> None:
         "create_frames_list_from_traceback",
         _list_frames,
     )
-    # A thread that waits here may be one that Python counts as ended: pydevd would drop it.
-    for name, module in list(sys.modules.items()):
-        if name.split(".")[0] in ("pydevd", "_pydevd_bundle") and hasattr(module, _LIVENESS):
-            patch(module, _LIVENESS, _is_alive)
-
-
-_LIVENESS = "is_thread_alive"
-
-
-def _is_alive(original: Any, thread: Any) -> Any:
-    return thread.ident in _shown or original(thread)
 
 
 def _list_frames(

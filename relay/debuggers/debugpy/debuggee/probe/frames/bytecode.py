@@ -55,6 +55,14 @@ _AWAIT_OPS = (
     "CACHE",
     "EXTENDED_ARG",
 )
+_STORES = (
+    "STORE_FAST",
+    "STORE_NAME",
+    "STORE_GLOBAL",
+    "STORE_DEREF",
+    "STORE_ATTR",
+    "DELETE_",
+)
 _LONGEST_LOOKBACK = 400
 _HAS_FAST_VARIABLES = 0x1  # of a code's flags
 _GLOBAL_OPS = ("LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL")
@@ -284,7 +292,10 @@ def _manager_of_special(code: Any, index: int) -> Any:
 
 
 def with_blocks(frame: Any) -> list[tuple[Any, int]]:
-    """The `with` blocks whose bodies the frame stands in: expression and line, outermost first."""
+    """The `with` blocks whose bodies the frame stands in: expression and line, outermost first.
+
+    One whose names may mean something else by now is unknown.
+    """
     code = frame.f_code
     found, index = facts_of(code)[0], index_at(code, frame.f_lasti)
     if index is None:
@@ -293,7 +304,41 @@ def with_blocks(frame: Any) -> list[tuple[Any, int]]:
         starts = _entered_by_table(code, found[index].offset)
     else:
         starts = _entered_by_blocks(code, index)
-    return [(_entered(code, index), line_at(found, index)) for index in starts]
+    entered = [(_entered(code, start), start) for start in starts]
+    return [
+        (UNKNOWN if may_have_changed(code, what, start, index) else what, line_at(found, start))
+        for what, start in entered
+    ]
+
+
+def may_have_changed(code: Any, expression: Any, start: int, here: int) -> bool:
+    """Whether a name in the expression may have been given another value on the way from
+    instruction `start` to `here`.
+    """
+    found, indices, _ = facts_of(code)
+    last = here
+    for at in range(here, len(found)):  # a loop that has been round before
+        if found[at].opcode in JUMPS and start < indices.get(found[at].argval, -1) <= here:
+            last = at
+    names = _names_in(expression)
+    on_the_way = (*found[start + 1 : here], *found[here + 1 : last])
+    return any(not names.isdisjoint(_names_stored(one)) for one in on_the_way)
+
+
+def _names_in(expression: Any) -> frozenset[str]:
+    """Of variables and attributes."""
+    kind, *parts = expression
+    if kind in ("constant", "unknown"):
+        return frozenset()
+    inner = frozenset().union(*(_names_in(part) for part in parts if type(part) is tuple))
+    return inner | {part for part in parts if type(part) is str}
+
+
+def _names_stored(one: Any) -> tuple[str, ...]:
+    if not one.opname.startswith(_STORES):
+        return ()
+    names = one.argval if type(one.argval) is tuple else (one.argval,)
+    return names[:1] if one.opname == "STORE_FAST_LOAD_FAST" else names
 
 
 def _entered(code: Any, index: int) -> Any:

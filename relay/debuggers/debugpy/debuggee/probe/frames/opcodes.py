@@ -14,8 +14,16 @@ def operations_named(names: Any) -> frozenset[int]:
 JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
 YIELDS = operations_named(("YIELD_VALUE", "YIELD_FROM", "SEND"))
 RETURNS = operations_named(("RETURN_VALUE", "RETURN_GENERATOR"))
+_YIELD_FROM = dis.opmap.get("YIELD_FROM")  # of `await`, too; up to 3.10
 HAS_TABLE = hasattr(dis, "_parse_exception_table")
 """Since 3.11 handlers are in a table; before, instructions open and close blocks."""
+
+
+def stands_before_wait(operations: bytes, at: int) -> bool:
+    """Whether a frame that is left at this instruction waits in `yield from` or `await`. Up to 3.10
+    it stands one ahead of that, where no exception leaves it; from 3.11 on it is at one of YIELDS."""
+    after = at + 2
+    return 2 <= after < len(operations) and operations[after] == _YIELD_FROM
 
 
 def handler_table(code: Any) -> list[Any]:

@@ -221,7 +221,9 @@ def _attribute_target(owner: Any, name: str, frame: Any, text: str, may_come: bo
         return StateTarget("item", own, name, None, text)
     _refuse_computed(found, f"{plan.name}.{name}")
     if type(own) is not dict:
-        raise _unwatchable(f"A {plan.name} keeps no attribute {name} that Python code can change")
+        raise _unwatchable(
+            f"An object of type {plan.name} keeps no attribute {name} that Python code can change"
+        )
     if name in own:
         return StateTarget("attribute", owner, name, None, text)
     if found is not None and not (may_come and _may_be_set_over(found, name, plan, frame)):
@@ -318,7 +320,9 @@ def _item_target(container: Any, key: Any, text: str) -> StateTarget:
         try:
             hash(key)
         except TypeError:
-            raise _unwatchable(f"A {name_of(type(key))} is no key of a dict") from None
+            raise _unwatchable(
+                f"A value of type {name_of(type(key))} is no key of a dict"
+            ) from None
         return StateTarget("item", container, key, None, text)
     if list in bases:
         return _list_item_target(container, key, text)
@@ -333,7 +337,7 @@ def _item_target(container: Any, key: Any, text: str) -> StateTarget:
 def _list_item_target(container: Any, key: Any, text: str) -> StateTarget:
     size = list.__len__(container)
     if type(key) not in (int, bool):
-        raise _unwatchable(f"A {name_of(type(key))} is no index of one item")
+        raise _unwatchable(f"A value of type {name_of(type(key))} is no index of one item")
     if not -size <= key < size:
         raise _unwatchable(f"The list has {size} items, and no index {key}")
     return StateTarget("list_item", container, int(key) % size, None, text)

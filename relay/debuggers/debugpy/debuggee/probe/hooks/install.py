@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.returns import patch_returns
+    from relay.debuggers.debugpy.debuggee.probe.hooks.command_thread import (
+        answer_commands_promptly,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.equal_codes import separate_equal_codes
+    from relay.debuggers.debugpy.debuggee.probe.hooks.hidden_files import hide_by_place
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import leave_idle_events_out
     from relay.debuggers.debugpy.debuggee.probe.hooks.late_loads import (
         leave_frameworks_out,
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.ending import send_all_at_end
     from relay.debuggers.debugpy.debuggee.probe.process.forks import free_forks
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.liveness import keep_exit_functions
     from relay.debuggers.debugpy.debuggee.probe.stops.arrivals import ask_on_arrival
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import patch_breakpoints
     from relay.debuggers.debugpy.debuggee.probe.stops.entry_stop import patch_entry
@@ -48,6 +54,7 @@ def install() -> dict[str, Any]:
     hook_suspensions("output", before=_flush_streams)
     apply_patch("forks", free_forks)
     apply_patch("last words", send_all_at_end)
+    apply_patch("exit functions", keep_exit_functions)
     apply_patch("breakpoints", patch_breakpoints)
     patch_program()
     apply_patch("tracing", trace_as_needed)
@@ -60,7 +67,10 @@ def install() -> dict[str, Any]:
 def patch_program() -> None:
     """What makes stops, steps and children those of the relay; as the program begins."""
     load_unwinder()
+    apply_patch("commands", answer_commands_promptly)
     apply_patch("frameworks", leave_frameworks_out)
+    apply_patch("hidden files", hide_by_place)
+    apply_patch("equal codes", separate_equal_codes)
     apply_patch("children", announce_children)
     apply_patch("steps", patch_steps)
     apply_patch("idle events", leave_idle_events_out)

@@ -144,6 +144,12 @@ NEEDS = (
         },
     ),
     Need(
+        "commands",
+        False,
+        "what is asked of a program that runs may be answered 0.2 s late",
+        {_PYDB: "_py_db_command_thread_event"},
+    ),
+    Need(
         "own stops",
         False,
         "where threads meet breakpoints together, a stop may be over before anybody has seen it",
@@ -257,7 +263,8 @@ NEEDS = (
             " set_tracing_for_untraced_contexts",
             _INFO: "pydev_step_cmd pydev_state",
             _MONITORING: "update_monitor_events",
-            "pydevd_tracing": "SetTrace set_trace_to_threads _load_python_helper_lib",
+            "pydevd_tracing": "SetTrace set_trace_to_threads _load_python_helper_lib _original_settrace",
+            "_pydev_bundle.pydev_monkey": "get_original_start_new_thread",
         },
     ),
     Need(
@@ -277,6 +284,18 @@ NEEDS = (
         },
     ),
     Need(
+        "hidden files",
+        False,
+        "files named as some of the standard library, such as queue.py, are not debugged",
+        {_PYDB: "_internal_get_file_type PYDEV_FILE"},
+    ),
+    Need(
+        "equal codes",
+        False,
+        "of two files with the same function in the same line only one has breakpoints there",
+        {_CONSTANTS: "PYDEVD_USE_SYS_MONITORING", _MONITORING: "ThreadInfo"},
+    ),
+    Need(
         "forks",
         False,
         "a forked child may hang at a breakpoint",
@@ -291,6 +310,17 @@ NEEDS = (
         False,
         "the first look at a value imports Django, where there is one",
         {"_pydevd_bundle.pydevd_xml": "_create_default_type_map"},
+    ),
+    Need(
+        "exit functions",
+        False,
+        "exit functions (atexit) are not debugged",
+        {
+            "_pydev_bundle.pydev_is_thread_alive": "is_thread_alive",
+            _MONITORING: "ThreadInfo",
+            _PYDB: "check_alive_thread",
+            "pydevd:CheckAliveThread": "do_kill_pydev_thread",
+        },
     ),
     Need(
         "last words",

@@ -27,8 +27,15 @@ if TYPE_CHECKING:
         debugger,
         debugger_threading,
     )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.counting_thread import await_counting_briefly
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import keep_frames
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
+    from relay.debuggers.debugpy.debuggee.probe.hooks.program_tracing import (
+        function_of_program,
+        real_settrace,
+        share_trace_functions,
+        threads_that_share,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.entry_stop import (
@@ -80,6 +87,8 @@ def trace_when_needed() -> bool:
         tracing_state.can_wait = True
         patch(pydevd.PyDB, "enable_tracing", _enable_tracing)
         patch(pydevd.PyDB, "patch_threads", _patch_threads)
+        attempt(await_counting_briefly)
+        attempt(share_trace_functions)
     patch(pydevd.PyDB, "on_breakpoints_changed", _on_breakpoints_changed)
     patch(pydevd.PyDB, "set_suspend", _set_suspend)
     patch(pydevd, "settrace", _settrace)
@@ -250,12 +259,12 @@ def _leave_thread() -> None:
     tracing_state.is_on = False
     if threading._trace_hook is begin_thread:  # type: ignore[attr-defined]
         threading.settrace(None)
-    _set_trace(None)
+    set_trace(None)
     if _KEEPS_TRACED_LINES:
         _free_frames()
     if is_tracing_needed(debugger()):
         threading.settrace(begin_thread)
-        _set_trace(trace_call)
+        set_trace(trace_call)
 
 
 def _free_frames() -> None:
@@ -267,14 +276,19 @@ def _free_frames() -> None:
         frame = frame.f_back
 
 
-def _set_trace(function: Any) -> None:
+def set_trace(function: Any) -> None:
+    """Of this thread; where the program traces in it, both of them."""
+    both = function_of_program()
+    if both is not None:
+        real_settrace()(both)
+        return
     sys.modules["pydevd_tracing"].SetTrace(function)
 
 
 def begin_thread(frame: Any, event: str, arg: Any) -> Any:
     """The first call of a new thread. pydevd's way to set a trace function is the quicker one."""
     wanted = wanted_trace_function()
-    _set_trace(wanted if tracing_state.holder is None else trace_call)  # which the holder replaces
+    set_trace(wanted if tracing_state.holder is None else trace_call)  # which the holder replaces
     return None if wanted is None else wanted(frame, event, arg)
 
 
@@ -304,7 +318,9 @@ def _trace_all_threads(py_db: Any) -> None:
     tracing_state.is_on = True
     threading.settrace(begin_thread)
     if tracing_state.holder is None:
-        idents = [one for one in sys._current_frames() if is_program_thread(one)]
+        sharing = threads_that_share()
+        running = [one for one in sys._current_frames() if one not in sharing]
+        idents = [one for one in running if is_program_thread(one)]
         tracing: Any = sys.modules["pydevd_tracing"]
         tracing.set_trace_to_threads(trace_call, idents, create_dummy_thread=False)
 
@@ -352,7 +368,7 @@ def _enable_tracing(
         return
     if apply_to_all_threads:
         _trace_all_threads(py_db)
-    _set_trace(trace_call)
+    set_trace(trace_call)
 
 
 def _patch_threads(patch_threads: Any, py_db: Any) -> None:

@@ -81,6 +81,17 @@ def _queue_in_c(writer: Any) -> None:
         while old.queue:
             new.put(old.queue.popleft())
         writer._cmd_queue = new
+        # The writer waits at the old one for 0.1 s at a time: this ends it, and it looks anew.
+        old._qsize, old._get = _look_anew, _find_nothing  # type: ignore[method-assign]
+        old.not_empty.notify_all()
+
+
+def _look_anew() -> int:
+    return 1
+
+
+def _find_nothing() -> Any:
+    raise queue.Empty
 
 
 def stop_here_only() -> None:

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.calls.recordings import forget_calls, report_calls
+    from relay.debuggers.debugpy.debuggee.probe.failures.failing import forget_failures
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import LateEvent
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
+    from relay.debuggers.debugpy.debuggee.probe.hooks.program_tracing import unshare_trace_functions
     from relay.debuggers.debugpy.debuggee.probe.process.forks import stop_tracing
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import new_hits
@@ -95,6 +97,8 @@ def leave_program() -> None:
         attempt(forget)
     attempt(give_up_entry)
     attempt(forget_own_stops)
+    attempt(forget_failures)
+    attempt(unshare_trace_functions)
     attempt(stop_watching)
 
 

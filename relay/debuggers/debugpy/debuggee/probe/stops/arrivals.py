@@ -34,7 +34,7 @@ _CAUGHT = "HANDLED"  # pydevd's kind of an exception that is looked at as it is 
 
 
 class _Raise(threading.local):
-    """What pydevd has done about the exception that it is told of in this thread."""
+    """What pydevd has done about the exception that this thread raises."""
 
     was_asked = False  # it has looked for an exception breakpoint
     has_stood = False
@@ -107,10 +107,10 @@ def _ask(breakpoint: Any, thread: Any, frame: Any) -> None:
 
 
 def ask_about_raise(inform: Any, *raised: Any) -> Any:
-    """Tell pydevd, and have it ask whether this exception stops the program.
+    """Inform pydevd of an exception, and have it look for an exception breakpoint.
 
-    It does not for a thread that is to stand: so the thread is one that runs until it has asked.
-    Another may have it stand again before that, and then it is told once more.
+    It looks for none where the thread is to stand: so the thread is one that runs, until it has
+    looked. Another may have it stand again before that, and then pydevd is informed once more.
     """
     info = getattr(debugger_threading().current_thread(), "additional_info", None)
     if info is None or info.is_in_wait_loop:  # what runs in the wait loop is the client's

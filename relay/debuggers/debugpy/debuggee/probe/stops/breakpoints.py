@@ -69,7 +69,8 @@ pass_counts: dict[tuple[str, str], Iterator[int]] = {}  # by name and hit condit
 totals: dict[str, Iterator[int]] = {}  # by name
 reported_hits: dict[str, int] = {}
 _reported_at = [0.0]
-stopping_names: dict[int, list[str]] = {}  # names, by the thread that is about to stop there
+# By the thread that is about to stop there: by name, which hit of it this is.
+stopping_names: dict[int, dict[str, int]] = {}
 
 
 def patch_breakpoints() -> bool:
@@ -120,7 +121,8 @@ def stops_at(breakpoint: Any, frame: Any) -> bool:
     goes_on = breakpoint.is_logpoint or name in captures_by_name
     if goes_on and name is not None and attempt(comes_back, name, frame, default=False):
         return False
-    if not breakpoint_holds(breakpoint, named, frame):
+    number = breakpoint_holds(breakpoint, named, frame)
+    if not number:
         return False
     if breakpoint.is_logpoint:
         captures_here(name, frame)
@@ -128,12 +130,15 @@ def stops_at(breakpoint: Any, frame: Any) -> bool:
         return True  # pydevd writes its text, and goes on
     if captures_here(name, frame):
         return False
-    announce_hits([] if name is None else [name])
+    announce_hits({} if name is None else {name: number})
     return True
 
 
-def announce_hits(names: list[str]) -> bool:
-    """These are why this thread is about to stop. False, and nothing else, if there are none."""
+def announce_hits(names: dict[str, int]) -> bool:
+    """These are why this thread is about to stop. False, and nothing else, if there are none.
+
+    names: by name, which hit of it this is.
+    """
     if names:
         stopping_names[threading.get_ident()] = names
     else:
@@ -141,9 +146,10 @@ def announce_hits(names: list[str]) -> bool:
     return bool(names)
 
 
-def hit_here() -> list[str]:
-    """Why this thread stops, asked once."""
-    return stopping_names.pop(threading.get_ident(), [])
+def hit_here() -> dict[str, int]:
+    """Why this thread stops, asked once: by name, how many hits of others have come since."""
+    here = stopping_names.pop(threading.get_ident(), {})
+    return {name: _number_so_far(totals[name]) - number for name, number in here.items()}
 
 
 def _ask_at_every_hit() -> None:
@@ -182,26 +188,26 @@ def _set_breakpoints(set_breakpoints: Any, processor: Any, py_db: Any, request: 
             changed(removed=all(waiting))
 
 
-def breakpoint_holds(breakpoint: Any, named: tuple[str | None, str | None], frame: Any) -> bool:
-    """Whether its conditions hold. Whatever the program's objects raise is a reason to stop.
+def breakpoint_holds(breakpoint: Any, named: tuple[str | None, str | None], frame: Any) -> int:
+    """Which hit of it this is, from 1; 0 if its conditions do not hold. Whatever the program's
+    objects raise is a reason to stop.
 
     named: its condition, and the relay's name for it.
     """
     condition, name = named
+    hit = 0
     try:
         if breakpoint.hit_condition:
             test, number, condition = _parsed(breakpoint.hit_condition)
-            _count(name)
+            hit = _count(name)
             if not test(_count_pass(breakpoint, name, frame), number):
-                return False
+                return 0
         if condition and not eval(_compiled(condition), frame.f_globals, frame.f_locals):
-            return False
+            return 0
     except BaseException as error:
         if complains_here(name):
             attempt(_complain, breakpoint, frame, error)
-    if not breakpoint.hit_condition:
-        _count(name)
-    return True
+    return hit or _count(name)
 
 
 @functools.lru_cache(maxsize=10_000)
@@ -236,18 +242,23 @@ def _count_pass(breakpoint: Any, name: str | None, frame: Any) -> int:
     return next(counter)  # in C: two threads never get the same
 
 
-def _count(name: str | None) -> None:
-    if name is not None:
-        counter = totals.get(name)
-        if counter is None:
-            counter = totals.setdefault(name, itertools.count())
-        next(counter)
+def _count(name: str | None) -> int:
+    if name is None:
+        return 1
+    counter = totals.get(name)
+    if counter is None:
+        counter = totals.setdefault(name, itertools.count())
+    return next(counter) + 1
 
 
 def hits() -> dict[str, Any]:
     """How often each breakpoint was hit, by the relay's names."""
-    # The next number is the count so far; only its repr shows it without taking it.
-    return {"hits": {name: int(repr(count)[6:-1]) for name, count in list(totals.items())}}
+    return {"hits": {name: _number_so_far(count) for name, count in list(totals.items())}}
+
+
+def _number_so_far(count: Iterator[int]) -> int:
+    """The next number is the count so far; only its repr shows it without taking it."""
+    return int(repr(count)[6:-1])
 
 
 def new_hits() -> dict[str, int]:

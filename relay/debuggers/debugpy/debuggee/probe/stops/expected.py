@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _EXPECTING = frozenset(("raises", "assertRaises", "assertRaisesRegex", "suppress"))
 _trees: dict[str, Any] = {}
+_withs: dict[str, list[tuple[int, int, Any]]] = {}
 
 
 def is_expected(error: BaseException, tb: Any) -> bool:
@@ -35,15 +36,26 @@ def is_expected(error: BaseException, tb: Any) -> bool:
 
 
 def _expecting_calls(filename: str, line: int) -> Iterator[Any]:
-    for node in ast.walk(source_tree(filename)):
-        if not isinstance(node, (ast.With, ast.AsyncWith)):
-            continue
-        if not node.body[0].lineno <= line <= (node.body[-1].end_lineno or 0):
-            continue
-        for item in node.items:
-            call = item.context_expr
-            if isinstance(call, ast.Call) and _last_name(call.func) in _EXPECTING:
-                yield call
+    for first, last, call in _expecting_withs(filename):
+        if first <= line <= last:
+            yield call
+
+
+def _expecting_withs(filename: str) -> list[tuple[int, int, Any]]:
+    """(first line, last line, call) of all in the file; kept, since each failure asks again."""
+    if filename not in _withs:
+        _withs[filename] = [
+            (node.body[0].lineno, node.body[-1].end_lineno or 0, item.context_expr)
+            for node in ast.walk(source_tree(filename))
+            if isinstance(node, (ast.With, ast.AsyncWith))
+            for item in node.items
+            if _is_expecting(item.context_expr)
+        ]
+    return _withs[filename]
+
+
+def _is_expecting(node: Any) -> bool:
+    return isinstance(node, ast.Call) and _last_name(node.func) in _EXPECTING
 
 
 def source_tree(filename: str) -> Any:

@@ -97,21 +97,22 @@ def function_places() -> dict[str, Any]:
 # At a call
 
 
-def function_stops(frame: Any) -> list[str]:
-    """The names of the breakpoints at which this call of a function stops."""
-    found = []
+def function_stops(frame: Any) -> dict[str, int]:
+    """The breakpoints at which this call of a function stops: by name, which hit of it this is."""
+    found = {}
     for function in list(_functions.get(frame.f_code.co_name, ())):
         if not is_meant(function, frame):
             continue
         if function.place is None:
             function.place = attempt(place_of_code, frame.f_code)
-        if not breakpoint_holds(function, names_in_condition(function.condition), frame):
+        number = breakpoint_holds(function, names_in_condition(function.condition), frame)
+        if not number:
             continue
         captured = captures_here(function.name, frame)
         if function.is_logpoint:
             attempt(_log, function, frame)
         elif not captured:
-            found.append(function.name)
+            found[function.name] = number
     return found
 
 
@@ -160,19 +161,20 @@ def is_function(value: Any) -> bool:
 
 
 def value_named(parts: list[str]) -> Any:
-    """What a loaded module, and classes in it, have stored under the name; None if nothing."""
-    for count in range(len(parts) - 1, 0, -1):
-        found: Any = sys.modules.get(".".join(parts[:count]))
-        if found is None:
-            continue
-        for name in parts[count:]:
+    """What a loaded module, and classes in it, have stored under the name; None if nothing.
+
+    So a class or function may go by a name that it does not have itself: `pkg.Error`, which says
+    that it is `pkg._errors.Error`.
+    """
+    for end in range(len(parts) - 1, 0, -1):
+        found: Any = sys.modules.get(".".join(parts[:end]))
+        for name in parts[end:]:
             if type(found) is types.ModuleType:
                 found = found.__dict__.get(name)
-            elif is_class(found):
-                found = lookup(mro_of(found), name)
             else:
-                return None
-        return found
+                found = lookup(mro_of(found), name) if is_class(found) else None
+        if found is not None:
+            return found
     return None
 
 

@@ -9,7 +9,6 @@ Nothing of the program is called but the condition.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,12 +22,12 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
     from relay.debuggers.debugpy.debuggee.probe.stops.arrivals import note_asked_about_raise
     from relay.debuggers.debugpy.debuggee.probe.stops.exceptions import current_exception
+    from relay.debuggers.debugpy.debuggee.probe.stops.functions import value_named
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
         is_class,
         module_of,
         mro_of,
         name_of,
-        namespace_of,
         qualname_of,
     )
 
@@ -67,7 +66,7 @@ def is_wanted_exception(cls: Any) -> bool:
 def _is_wanted(cls: Any) -> bool:
     bases = mro_of(cls)
     return any(_has_name(base, name) for base in bases for name in _wanted_types) or any(
-        _leads_to(name) is base for name in _wanted_types for base in bases
+        value_named(name.split(".")) is base for name in _wanted_types for base in bases
     )
 
 
@@ -79,25 +78,8 @@ def _has_name(cls: Any, name: str) -> bool:
     return bool(name in (f"{module_of(cls)}.{qualified}", qualified))
 
 
-def _leads_to(name: str) -> Any:
-    """What `pkg.Error` is, when the class itself says that it is `pkg._errors.Error`."""
-    parts = name.split(".")
-    for end in range(len(parts) - 1, 0, -1):
-        found = sys.modules.get(".".join(parts[:end]))
-        if type(found) is not type(sys):
-            continue
-        for part in parts[end:]:
-            if type(found) is type(sys):
-                found = found.__dict__.get(part)
-            else:
-                found = namespace_of(found).get(part) if is_class(found) else None
-        if found is not None:
-            return found
-    return None
-
-
 def _is_known(name: str) -> bool:
-    if "." in name and is_class(_leads_to(name)):
+    if "." in name and is_class(value_named(name.split("."))):
         return True
     seen, waiting = set(), [BaseException]
     while waiting:

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import pydevd_thread
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import (
-        RUNNING,
         SUSPENDED,
+        let_go,
         pydevd_threads,
         wake_thread,
     )
@@ -117,11 +117,7 @@ def _give_up(thread: Any, stop: Any) -> bool:
         forget_own_stop(thread)
         is_let_go = is_overrun(stop)
         if is_let_go:
-            info = thread.additional_info
-            info.pydev_original_step_cmd = info.pydev_step_cmd = -1
-            info.pydev_step_stop = None
-            info.pydev_state = RUNNING
-            info.update_stepping_info()
+            let_go(thread)
     return is_let_go
 
 

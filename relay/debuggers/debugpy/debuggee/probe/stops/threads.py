@@ -121,15 +121,19 @@ def resume_thread(thread: int, step: str | None = None) -> dict[str, Any]:
     if is_unseen(found):
         wake_thread(found)
     elif state == "standing" or (state == "held" and step is None):
-        command = -1 if step is None else _STEPS[step]
-        info = found.additional_info
-        info.pydev_original_step_cmd = info.pydev_step_cmd = command
-        info.pydev_step_stop = None
         attempt(references.expire)
-        info.pydev_state = RUNNING  # last: from here on it runs
-        info.update_stepping_info()
+        let_go(found, -1 if step is None else _STEPS[step])
         wake_thread(found)
     return {"state": state}
+
+
+def let_go(thread: Any, command: int = -1) -> None:
+    """From here on it may run, though it may still have to wake up. `command`: pydevd's for a step."""
+    info = thread.additional_info
+    info.pydev_original_step_cmd = info.pydev_step_cmd = command
+    info.pydev_step_stop = None
+    info.pydev_state = RUNNING  # last: it looks at nothing else
+    info.update_stepping_info()
 
 
 def resume_all() -> dict[str, Any]:

@@ -41,7 +41,7 @@ SIZED: Any = frozenset((list, dict, set))
 SEAMLESS = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>"))  # frames before 3.12
 _SILENT = (StopIteration, StopAsyncIteration, GeneratorExit)
 _SUSPENDS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
-_HAS_RESUME = "RESUME" in dis.opmap  # whose argument is 0 where a function begins
+_RESUME = dis.opmap.get("RESUME")  # whose argument is 0 where a function begins
 
 
 class _TracedCall:
@@ -366,6 +366,8 @@ class FrameTrace:
 
 def starts_here(frame: Any) -> bool:
     """Whether the frame begins, where the interpreter reports its resumption the same way."""
-    if _HAS_RESUME:
-        return bool(frame.f_code.co_code[frame.f_lasti + 1] == 0)
-    return bool(frame.f_lasti < 0)
+    if _RESUME is None:
+        return bool(frame.f_lasti < 0)
+    # Where an exception is thrown into a generator, it is resumed at its `yield`.
+    operations, at = frame.f_code.co_code, frame.f_lasti
+    return bool(operations[at] == _RESUME and operations[at + 1] == 0)

@@ -5,10 +5,15 @@ How a thread's trace function is shared with pydevd is in `holder.py`.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import RETURNS, YIELDS
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
+        RETURNS,
+        YIELDS,
+        stands_before_wait,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import wanted_trace_function
     from relay.debuggers.debugpy.debuggee.probe.trace.holder import TraceHolder
     from relay.debuggers.debugpy.debuggee.probe.trace.record import FrameTrace, starts_here
@@ -66,7 +71,8 @@ class _LocalListener:
 
     def __init__(self, listener: SettraceListener, inner: Any) -> None:
         self.listener, self.inner = listener, inner
-        self.error: Any = None
+        self.error: Any = None  # raised since the last line
+        self.handled: Any = None  # at the last line: no event says that it is raised again
 
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
         trace = self.listener.trace
@@ -82,7 +88,7 @@ class _LocalListener:
         if not trace.is_active:
             return self.inner
         if event == "line":
-            self.error = None
+            self.error, self.handled = None, sys.exc_info()[1]
             guarded_event(trace, trace.line, frame, frame.f_lineno)
         elif event == "exception":
             self.error = arg[1]
@@ -90,8 +96,13 @@ class _LocalListener:
         return self
 
     def _leave(self, frame: Any, value: Any) -> bool:
-        error, self.error = self.error, None
-        operation = frame.f_code.co_code[frame.f_lasti] if frame.f_lasti >= 0 else -1
-        if value is None and error is not None and operation not in RETURNS:
+        error, handled = self.error, self.handled
+        self.error = self.handled = None
+        operations = frame.f_code.co_code
+        operation = operations[frame.f_lasti] if frame.f_lasti >= 0 else -1
+        waits = stands_before_wait(operations, frame.f_lasti)
+        if error is None and operation not in YIELDS:
+            error = handled
+        if value is None and error is not None and operation not in RETURNS and not waits:
             return self.listener.trace.unwound(frame, error)
-        return self.listener.trace.leave(frame, value, operation in YIELDS)
+        return self.listener.trace.leave(frame, value, waits or operation in YIELDS)

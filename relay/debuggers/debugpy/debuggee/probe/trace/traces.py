@@ -9,6 +9,7 @@ before.
 from __future__ import annotations
 
 import difflib
+import inspect
 import itertools
 import sys
 import threading
@@ -46,7 +47,11 @@ if TYPE_CHECKING:
         UntilMonitorListener,
         UntilSettraceListener,
     )
-    from relay.debuggers.debugpy.debuggee.probe.values.types import is_class, is_heap_type
+    from relay.debuggers.debugpy.debuggee.probe.values.types import (
+        is_class,
+        is_heap_type,
+        namespace_of,
+    )
 
 TRACE_EVENT = "relayTrace"
 _IN_C = (
@@ -70,8 +75,8 @@ class _Wanted:
         """Whether calls of this code may be meant. Of a name with a dot it may depend on the call."""
         code = frame.f_code
         if self.path is None:
-            if code.co_name != self.bare:
-                return False
+            if code.co_name != self.bare or not code.co_flags & inspect.CO_OPTIMIZED:
+                return False  # the statement of a class has its name, too
             return len(self.function.parts) > 1 or is_meant(self.function, frame)
         if code.co_firstlineno != self.line or code.co_name != self.bare:
             return False
@@ -160,6 +165,10 @@ def trace_functions(function: str) -> dict[str, Any]:
         return {"found": False, "similar": [], "in_c": True}
     if is_function(value):
         return {"found": True, "similar": []}
+    if is_class(value):
+        own = [name for name, one in namespace_of(value).items() if is_function(one)]
+        public = [name for name in own if name[0] != "_" or name == "__init__"] or own
+        return {"found": False, "similar": [f"{function}.{name}" for name in public[:3]]}
     for module in list(sys.modules.values()):
         if type(module) is not types.ModuleType:
             continue

@@ -116,7 +116,6 @@ _BY_MARKS = (
         r"(?i:aws_?secret_?(?:access_?)?key)\\?[\"']?[ ]{0,2}[:=][ ]{0,2}\\?[\"']?"
         r"([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
     ),
-    _Shape("ya29.", _START + r"(ya29\.[\w.-]{20,})"),
     _Shape(
         "+ASt +ABa +AMC ACDb",
         r"(?:(?<![A-Za-z0-9+/])|(?<=\\[nrt]))([A-Za-z0-9+/]{76}(?:\+ASt|\+ABa|\+AMC|ACDb)[A-Za-z0-9+/]{4}={1,2})",
@@ -130,6 +129,7 @@ _BY_MARKS = (
 
 _OF_ANY_CHARACTERS = (
     _KEY,
+    _Shape("ya29.", _START + r"(ya29\.[\w.-]{20,})"),
     _Shape("ountKey= cessKey=", r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/%]{40,}={0,2})"),
     _Shape(
         "Q~", r"(?:(?<![\w~.-])|(?<=\\[nrt]))([\w~.-]{3}[0-9]Q~[\w~.-]{31,34})(?![\w~-]|\.[\w~])"

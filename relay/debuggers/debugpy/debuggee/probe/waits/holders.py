@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         facts_of,
         index_at,
         line_at,
+        may_have_changed,
         taken_by_call,
         with_blocks,
     )
@@ -57,12 +58,14 @@ class Holder(NamedTuple):
     """Threads of which any could end the wait in its place."""
 
 
-class _Hold(NamedTuple):
+class LockHold(NamedTuple):
     """A place in a thread's stack at which something is held."""
 
     value: Any
     ident: int
     known_from: str
+    is_entered: bool = True
+    """Whether by a `with`, which lets go itself; what is acquired, another thread may release."""
     let_go: frozenset[int] = frozenset()
     """Ids of locks that the same thread has let go for as long as it waits in a condition."""
 
@@ -106,8 +109,8 @@ class Holders:
     def __init__(self, stacks: list[tuple[int, str, list[Any]]]) -> None:
         """Each stack with its thread, and what of the thread has it: `it`, or a task's name."""
         self._stacks = stacks
-        self._holds: list[_Hold] | None = None
-        self._generators: list[tuple[Any, list[_Hold]]] | None = None
+        self._holds: list[LockHold] | None = None
+        self._generators: list[tuple[Any, list[LockHold]]] | None = None
         self._known: dict[int, tuple[Any, Holder | None]] = {}
 
     def of(self, lock: Any) -> Holder | None:
@@ -123,6 +126,20 @@ class Holders:
             return Holder(owner, "the lock names its owner")
         if type(lock) is not PlainLock or not is_locked(lock):
             return None
+        for matches in (_is_it, _has_it):
+            found = {h.ident: h for h in self._all_holds() if h.is_of(lock, matches)}
+            if len(found) == 1:
+                hold = next(iter(found.values()))
+                return Holder(hold.ident, hold.known_from)
+            if found:
+                return None  # only one can be right
+        return attempt(self._in_generator, lock)  # type: ignore[no-any-return]
+
+    def inside(self, semaphore: Any) -> list[LockHold]:
+        """Where somebody has taken a permit of it."""
+        return [hold for hold in self._all_holds() if hold.is_of(semaphore, _is_it)]
+
+    def _all_holds(self) -> list[LockHold]:
         if self._holds is None:
             self._holds = [
                 hold
@@ -131,14 +148,7 @@ class Holders:
                 for frame in frames
                 for hold in attempt(_holds_of, ident, frame, who, let_go, default=())
             ]
-        for matches in (_is_it, _has_it):
-            found = {h.ident: h for h in self._holds if h.is_of(lock, matches)}
-            if len(found) == 1:
-                hold = next(iter(found.values()))
-                return Holder(hold.ident, hold.known_from)
-            if found:
-                return None  # only one can be right
-        return attempt(self._in_generator, lock)  # type: ignore[no-any-return]
+        return self._holds
 
     def _in_generator(self, lock: Any) -> Holder | None:
         """A context manager that is a generator: it stands inside the `with`, on no stack."""
@@ -162,7 +172,7 @@ class Holders:
         return Holder(*users[0]) if len({ident for ident, _ in users}) == 1 else None
 
 
-def _suspended_holds() -> list[tuple[Any, list[_Hold]]]:
+def _suspended_holds() -> list[tuple[Any, list[LockHold]]]:
     """Generators that stand inside a `with`, and what they hold."""
     found = gc.get_objects()
     if len(found) > _MOST_OBJECTS:
@@ -217,7 +227,7 @@ def let_go_by(frames: list[Any]) -> frozenset[int]:
 
 def _holds_of(
     ident: int, frame: Any, who: str, let_go: frozenset[int] = frozenset()
-) -> list[_Hold]:
+) -> list[LockHold]:
     """What a frame holds by its `with` blocks, and by what it has acquired."""
     code, found = frame.f_code, []
     given_back = _released(code) if "release" in code.co_names else []
@@ -227,14 +237,14 @@ def _holds_of(
             if value is not None and expression not in given_back:
                 place = place_text(frame, line)
                 text = f"{who} stands inside `with {expression_text(expression)}` at {place}"
-                found.append(_Hold(value, ident, text, let_go))
+                found.append(LockHold(value, ident, text, True, let_go))
     if "acquire" in code.co_names:
         for expression, line in _acquired(code, frame.f_lasti):
             value = attempt(stored_result, expression, frame)
             if value is not None:
                 text = f"{who} passed `{expression_text(expression)}.acquire()`"
                 text = f"{text} at {place_text(frame, line)}"
-                found.append(_Hold(value, ident, text, let_go))
+                found.append(LockHold(value, ident, text, False, let_go))
     return found
 
 
@@ -277,6 +287,8 @@ def _acquired(code: Any, offset: int) -> list[tuple[Any, int]]:
         if name != "acquire" or not plain or at >= here or found[at].opname == "PRECALL":
             continue
         released = [n for n, what, which, _ in calls if what == "release" and which == expression]
+        if may_have_changed(code, expression, at, here):
+            continue
         if _leads_only_through(code, at, here, released):
             acquired.append((expression, line_at(found, at)))
     return acquired

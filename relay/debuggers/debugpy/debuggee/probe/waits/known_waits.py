@@ -23,6 +23,8 @@ _THREAD_WAITS = (
     ("queue", "multiprocessing.queues", "Queue.get", "self"),
     ("queue", "multiprocessing.queues", "SimpleQueue.get", "self"),
     ("queue", "multiprocessing.queues", "JoinableQueue.join", "self"),
+    ("condition", "multiprocessing.synchronize", "Condition.wait", "self"),
+    ("event", "multiprocessing.synchronize", "Event.wait", "self"),
     ("future", "concurrent.futures._base", "Future.result", "self"),
     ("future", "concurrent.futures._base", "Future.exception", "self"),
     ("future", "concurrent.futures._base", "wait", "fs"),
@@ -50,6 +52,9 @@ _TASK_WAITS = (
     ("queue", "asyncio.queues", "Queue.join", "task_done of a queue"),
     ("sleep", "asyncio.tasks", "sleep", "asyncio.sleep"),
     ("io", "asyncio.streams", "StreamReader._wait_for_data", "data of a stream"),
+    ("lock", "anyio._backends._asyncio", "Lock.acquire", "a lock"),
+    ("semaphore", "anyio._backends._asyncio", "Semaphore.acquire", "a semaphore"),
+    ("semaphore", "anyio._backends._asyncio", "CapacityLimiter.acquire_on_behalf_of", "a limiter"),
     ("lock", "trio._sync", "_LockImpl.acquire", "a lock"),
     ("event", "trio._sync", "Event.wait", "an event that is not set"),
     ("condition", "trio._sync", "Condition.wait", "notify of a condition"),
@@ -81,7 +86,7 @@ def known_thread_waits() -> dict[int, KnownWait]:
 
 
 def known_task_waits() -> dict[int, KnownWait]:
-    """The same for tasks of asyncio and trio."""
+    """The same for tasks of asyncio and trio, and of anyio on top of them."""
     return _by_code(_TASK_WAITS)
 
 

@@ -1,7 +1,7 @@
 """What a task waits for: the lock, event, queue or channel that its innermost own frame awaits.
 
-Known are the primitives of asyncio and trio. A lock of trio names its owner. One of asyncio does not:
-then the tasks are searched for one that stands inside an `async with` on that very lock.
+Known are the primitives of asyncio and trio. A lock of trio names its owner. One of asyncio does not,
+and no semaphore does: then the tasks are searched for one that stands inside an `async with` on it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import has_ops, let_go_by, place_text
     from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import KnownWait, known_task_waits
+    from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
     from relay.debuggers.debugpy.debuggee.probe.waits.tasks import FoundTask, task_reference
 
 _ASYNC_WITH_NAMES = ("SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "LOAD_SPECIAL")
@@ -56,27 +57,49 @@ class TaskWaits:
         kind, words = known.kind, known.what
         subject = dict(items_of(frame.f_locals)).get("self")
         name = None if subject is None else attempt(_awaited_name, caller, subject)
-        holder, known_from = None, None
+        holders: list[tuple[FoundTask, str]] = []
+        note = None
         if kind == "lock" and subject is not None:
-            holder, known_from = self._holder_of(subject)
+            holders = self._holder_of(subject)
+        elif kind == "semaphore" and subject is not None:
+            holders, are_all = self._takers_of(subject)
+            note = taken_by([(one.name, how) for one, how in holders], are_all)
+            holders = holders if are_all else []
         return {
             "kind": kind,
             "on": clipped(words if name is None else name, 1000),
             "id": None if subject is None else hex(id(subject)),
-            "held_by": None if holder is None else task_reference(holder),
-            "known_from": known_from,
+            "held_by": task_reference(holders[0][0]) if holders else None,
+            "others": list(dict.fromkeys(one.id for one, _ in holders[1:])),
+            "known_from": holders[0][1] if holders else None,
+            "note": note,
         }
 
-    def _holder_of(self, lock: Any) -> tuple[FoundTask | None, str | None]:
-        owner = self._by_task.get(id(stored_field(lock, "_owner")))
+    def _holder_of(self, lock: Any) -> list[tuple[FoundTask, str]]:
+        owner = self._by_task.get(
+            id(stored_field(lock, "_owner") or stored_field(lock, "_owner_task"))
+        )
         if owner is not None:
-            return owner, "the lock names its owner"
+            return [(owner, "the lock names its owner")]
+        found = {id(one): (one, known) for one, known in self._inside(lock)}
+        return list(found.values()) if len(found) == 1 else []
+
+    def _takers_of(self, semaphore: Any) -> tuple[list[tuple[FoundTask, str]], bool]:
+        """Who has its permits, once for each, and whether these are all of them."""
+        borrowers = stored_field(semaphore, "_borrowers")  # of a CapacityLimiter
+        if type(borrowers) is set:
+            known = [self._by_task.get(id(one)) for one in list(borrowers)]
+            named = [(one, "the limiter names it") for one in known if one is not None]
+            return named, len(named) == len(borrowers)
+        found = self._inside(semaphore)
+        return found, len(found) == permits_of(semaphore)
+
+    def _inside(self, subject: Any) -> list[tuple[FoundTask, str]]:
         if self._held is None:
             self._held = [
                 held for one in self._found[:5000] for held in attempt(_held_by, one, default=())
             ]
-        found = {id(one): (one, known) for value, one, known in self._held if value is lock}
-        return next(iter(found.values())) if len(found) == 1 else (None, None)
+        return [(one, known) for value, one, known in self._held if value is subject]
 
 
 def _held_by(one: FoundTask) -> list[tuple[Any, FoundTask, str]]:

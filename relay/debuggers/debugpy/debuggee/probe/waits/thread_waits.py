@@ -46,12 +46,21 @@ if TYPE_CHECKING:
         KnownWait,
         known_thread_waits,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
     from relay.debuggers.debugpy.debuggee.probe.waits.pools import holder_of_future
 
 _SLEEPS = ("nanosleep", "clock_nanosleep")
 _FILE_CALLS = ("read", "write", "pread", "pwrite", "readv", "writev", "sendfile", "flock", "lockf")
 _CHILD_CALLS = ("waitpid", "wait", "wait3", "wait4", "waitid")
 _MOST_LIBRARY_FRAMES = 40
+_LOCKED_FIRST = (
+    # (module, class, function that takes a lock, the lock's field; None for the one of a condition)
+    ("threading", "Condition", "__enter__", None),
+    ("threading", "Condition", "_acquire_restore", None),
+    ("multiprocessing.synchronize", "SemLock", "__enter__", "_semlock"),
+    ("multiprocessing.synchronize", "Condition", "wait", "_lock"),
+)
+_SHARED_LOCK = "_multiprocessing.SemLock"
 
 
 class Wait:
@@ -61,6 +70,8 @@ class Wait:
         self.kind = kind
         self.on = on
         self.subject = subject
+        self.name: str | None = None
+        """What the waiting code calls the subject, where that is known."""
         self.held_by: Holder | None = None
         self.note: str | None = None
         self.timeout: float | None = None
@@ -95,7 +106,7 @@ class WaitFinder:
         function, arguments = attempt(present_call, top, default=(("unknown",), []))
         target = attempt(stored_result, function, top)
         found = self._reacquiring(target)
-        found = found or attempt(self._by_library, frames)
+        found = found or attempt(self._by_library, frames, target)
         found = found or attempt(self._by_call, top, function, arguments, target)
         if found is None and call is not None:
             found = attempt(self._by_system_call, call)
@@ -110,7 +121,7 @@ class WaitFinder:
             return self._lock(lock, None)
         return None
 
-    def _by_library(self, frames: list[Any]) -> Wait | None:
+    def _by_library(self, frames: list[Any], target: Any) -> Wait | None:
         found = None
         for frame in frames[:_MOST_LIBRARY_FRAMES]:
             path = frame.f_code.co_filename
@@ -119,9 +130,18 @@ class WaitFinder:
                 found = self._known(known, frame) or found
             elif not _is_awaiting_code(path):
                 break
-        if found is not None and found.kind == "condition" and _is_taking_back(frames):
-            return self._lock(lock_below(found.subject), None)
-        return found
+        lock = attempt(_lock_asked_for, frames[0], target)
+        if lock is None:
+            return found
+        if found is None:
+            text = attempt(_name_of_entered, frames[1])
+        else:
+            whole = "semaphore" if found.kind == "lock" else found.kind
+            text = f"{found.name}, the lock inside of it" if found.name else None
+            text = text or f"the lock inside of {'an' if whole == 'event' else 'a'} {whole}"
+        if full_name(type(lock)) == _SHARED_LOCK:
+            return self._shared_lock(lock, text or "a lock", [])
+        return self._lock(lock, text)
 
     def _known(self, known: KnownWait, frame: Any) -> Wait | None:
         _, kind, function, local = known
@@ -134,6 +154,7 @@ class WaitFinder:
         describe_wait(wait, function, locals_)
         if kind in ("condition", "event", "queue", "lock", "future"):
             text = attempt(_name_of_subject, frame.f_back, subject)
+            wait.name = text
             wait.on = wait.on if text is None else f"{text}, {wait.on}"
         return wait
 
@@ -141,7 +162,9 @@ class WaitFinder:
         waiters = stored_field(wait.subject, "_waiters")
         if function == "Barrier.wait":
             parties, count = (stored_field(wait.subject, name) for name in ("_parties", "_count"))
-            wait.on = f"a barrier: {count} of {parties} have come"
+            wait.on = f"a barrier of {parties}"
+            if type(count) is int:  # not of one that processes share
+                wait.on = f"a barrier: {count} of {parties} have come"
             return
         wait.on = "notify of a condition"
         if waiters is not None and plain_length(waiters) > 1:
@@ -152,7 +175,7 @@ class WaitFinder:
 
     def _on_lock(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
         if function == "Semaphore.acquire":
-            wait.on = f"a semaphore at {stored_field(wait.subject, '_value')}"
+            self._on_semaphore(wait)
             return
         wait.on = f"the import of {clipped(stored_field(wait.subject, 'name'))}"
         owner = stored_field(wait.subject, "owner")
@@ -160,6 +183,16 @@ class WaitFinder:
             owner = owner[0] if owner else None
         if type(owner) is int:
             wait.held_by = Holder(owner, "the import's lock names its owner")
+
+    def _on_semaphore(self, wait: Wait) -> None:
+        wait.on = f"a semaphore at {stored_field(wait.subject, '_value')}"
+        inside = self._holders.inside(wait.subject)
+        are_all = len(inside) == permits_of(wait.subject) and all(one.is_entered for one in inside)
+        if are_all and inside:
+            first, *others = dict.fromkeys(one.ident for one in inside)
+            wait.held_by = Holder(first, inside[0].known_from, tuple(others))
+        named = [(self._names.get(one.ident, "?"), one.known_from) for one in inside]
+        wait.note = taken_by(named, are_all)
 
     def _on_join(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
         if function == "_shutdown":
@@ -199,7 +232,7 @@ class WaitFinder:
                 wait.on += f" with {size} items"
             if size == 0:
                 wait.note = f"{left} items were taken out, and task_done was not called for them"
-        if "multiprocessing" in str(type(subject).__module__):
+        if verb == "get" and "multiprocessing" in str(type(subject).__module__):
             reader = stored_field(stored_field(subject, "_reader"), "_handle")
             if type(reader) is int:
                 wait.on += f", {self._descriptors.of(reader)}"
@@ -282,12 +315,15 @@ class WaitFinder:
         if kinds[0] in ("select.epoll", "select.devpoll"):
             watched = registered(attempt(owner.fileno, default=-1))
             return Wait("io", f"any of {self._descriptors.of_all(watched)}", owner)
-        if kinds[0] == "_multiprocessing.SemLock":
-            wait = Wait("lock", f"{text or 'a lock'}, shared by processes", owner)
-            wait.note = "which process holds it is not known"
-            wait.timeout = _timeout_of(given)
-            return wait
+        if kinds[0] == _SHARED_LOCK:
+            return self._shared_lock(owner, text or "a lock", given)
         return None
+
+    def _shared_lock(self, lock: Any, text: str, given: list[Any]) -> Wait:
+        wait = Wait("lock", f"{text}, shared by processes", lock)
+        wait.note = "which process holds it is not known"
+        wait.timeout = _timeout_of(given)
+        return wait
 
     def _lock(self, lock: Any, text: str | None) -> Wait:
         kind = "RLock" if type(lock) is not PlainLock else "Lock"
@@ -360,7 +396,26 @@ def _timeout_of(given: list[Any]) -> float | None:
     return float(found[-1]) if found and found[-1] >= 0 else None
 
 
-def _is_taking_back(frames: list[Any]) -> bool:
-    condition = module_globals("threading").get("Condition")
-    function = attempt(lambda: namespace_of(condition)["_acquire_restore"].__code__)
-    return frames[0].f_code is function
+def _lock_asked_for(frame: Any, target: Any) -> Any:
+    """The lock that a condition, or a queue that processes share, needs before it can wait, or go
+    on when it has; None where the frame asks for none. `target` is the C code that it is in.
+    """
+    subject = dict(items_of(frame.f_locals)).get("self")
+    for module, kind, function, field in _LOCKED_FIRST:
+        owner = module_globals(module).get(kind)
+        if attempt(lambda o=owner, f=function: namespace_of(o)[f].__code__) is not frame.f_code:
+            continue
+        if field is None:
+            return lock_below(subject)
+        lock = stored_field(subject, field)
+        if function == "wait":  # in which it waits for more than its lock
+            lock = stored_field(lock, "_semlock")
+            return lock if _is_c_method(target) and target.__self__ is lock else None
+        return lock
+    return None
+
+
+def _name_of_entered(frame: Any) -> str | None:
+    """What the code calls the object of its `with`, which it is about to enter."""
+    function, _ = present_call(frame)
+    return expression_text(function[1]) if function[0] == "attribute" else None

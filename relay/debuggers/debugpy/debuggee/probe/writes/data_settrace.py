@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
-    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import RETURNS, YIELDS
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
+        RETURNS,
+        YIELDS,
+        stands_before_wait,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         frames_of_all_threads,
         is_debugger_file,
@@ -176,7 +180,10 @@ class _DataLocal:
                 return
 
     def _yields(self, frame: Any, value: Any) -> bool:
-        operation = frame.f_code.co_code[frame.f_lasti] if frame.f_lasti >= 0 else -1
+        operations = frame.f_code.co_code
+        if stands_before_wait(operations, frame.f_lasti):
+            return True
+        operation = operations[frame.f_lasti] if frame.f_lasti >= 0 else -1
         if value is None and self.error and operation not in RETURNS:
             return False
         return operation in YIELDS

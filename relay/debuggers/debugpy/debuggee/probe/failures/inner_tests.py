@@ -1,0 +1,54 @@
+"""Tests that are run by a test, as those of test runners and of their plugins do: with pytest's
+`pytester`, or a suite of unittest. How they end is for that test to judge.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
+
+_RUNNER = os.path.join("_pytest", "runner.py")
+_CASE = os.path.join("unittest", "case.py")
+# What stands on the stack as long as a phase of a test runs. pytest's cases of unittest are in both.
+_PHASES = {
+    "pytest_runtest_setup": _RUNNER,
+    "pytest_runtest_call": _RUNNER,
+    "pytest_runtest_teardown": _RUNNER,
+    "run": _CASE,
+}
+# What stands there as long as pytest runs at all, or one test of it.
+_RUNS = {
+    "main": os.path.join("_pytest", "config", "__init__.py"),
+    "wrap_session": os.path.join("_pytest", "main.py"),
+    "runtestprotocol": _RUNNER,
+}
+
+
+def tests_around() -> int:
+    """How many tests this thread is inside of."""
+    return sum(_is_one_of(_PHASES, frame) for frame in _stack())
+
+
+def is_run_by_a_test() -> bool:
+    """Whether the run of pytest that this thread is in was begun by a test."""
+    is_in_run = False
+    for frame in _stack():
+        if is_in_run and _is_one_of(_PHASES, frame):
+            return True
+        is_in_run = is_in_run or _is_one_of(_RUNS, frame)
+    return False
+
+
+def _stack() -> Any:
+    frame: Any = frame_at(1)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _is_one_of(functions: dict[str, str], frame: Any) -> bool:
+    file = functions.get(frame.f_code.co_name)
+    return file is not None and bool(frame.f_code.co_filename.endswith(file))
