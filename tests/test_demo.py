@@ -119,9 +119,7 @@ def test_the_program_is_kept_when_asked_for(tmp_path: Path) -> None:
 
 
 def test_a_server_that_does_not_start_is_told(tmp_path: Path) -> None:
-    broken = tmp_path / "hypercorn"
-    broken.mkdir()
-    (broken / "__init__.py").write_text("raise ImportError('not here')")
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['hypercorn'] = None")
     done = run_demo(tmp_path, PYTHONPATH=str(tmp_path))
     assert done.returncode == 1
     assert "relay demo failed: the server did not start" in done.stderr

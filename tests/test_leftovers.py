@@ -37,8 +37,10 @@ def _run_orphan() -> int:
     ) as shell:
         assert shell.stdout is not None
         started = int(shell.stdout.readline())
-    while b"sleep" not in Path(f"/proc/{started}/comm").read_bytes():
-        pass  # between fork and exec it has no environment to be known by
+    has_new_name = has_environment = False
+    while not (has_new_name and has_environment):  # exec gives it the name first
+        has_new_name = Path(f"/proc/{started}/comm").read_bytes() == b"sleep\n"
+        has_environment = leftovers.MARK.encode() in Path(f"/proc/{started}/environ").read_bytes()
     return started
 
 

@@ -18,9 +18,9 @@ def under_attack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RelayProc
         assert "Traceback" not in relay.log()
 
 
-MEGABYTES = 96
-"""A body of ten megabytes is there as pieces, as bytes and parsed; then as garbage, for a while.
-What is not bounded grows past this in each of these tests."""
+MEGABYTES = 160
+"""A body of ten megabytes is there as pieces, as bytes and parsed; then as garbage, for a while: 50
+to 70 mostly, up to 96 seen. This finds what grows without end; the limits have tests of their own."""
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from tests.faults.sessions_in_states import STATES, SessionsInStates
 schemathesis = pytest.importorskip("schemathesis", reason="it is in the group `fuzz`")
 checks = pytest.importorskip("schemathesis.specs.openapi.checks")
 
-REQUESTS = int(os.environ.get("RELAY_TEST_REQUESTS", "1500"))
+REQUESTS = int(os.environ.get("RELAY_TEST_REQUESTS", "2000"))
 """How many are made of all operations together."""
 
 LEFT_OUT = {"POST /shutdown"}

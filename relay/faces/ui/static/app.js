@@ -15,7 +15,7 @@ import { Store, useStore } from "./store.js";
 import { Threads } from "./threads.js";
 import { Timeline } from "./timeline.js";
 import { Variables } from "./variables.js";
-import { html, render, useEffect, useState } from "./vendor/htm-preact.js";
+import { html, render, useEffect, useLayoutEffect, useState } from "./vendor/htm-preact.js";
 import { Watches } from "./watches.js";
 
 const LOOK = 2000;
@@ -104,8 +104,9 @@ function Workbench({ session, here }) {
   const thread = here.thread ? Number(here.thread) : null;
   useEffect(() => session.showThread(thread), [session, thread]);
   useKeys(session);
-  // Where the program is now is of more interest than what was looked at before.
-  useEffect(() => {
+  // Where the program is now is of more interest than what was looked at before: before anybody can
+  // choose a frame of it.
+  useLayoutEffect(() => {
     if (session.moves) moveOn({ frame: null, thread: null, file: null, line: null });
   }, [session.moves]);
   useEffect(() => {
