@@ -109,6 +109,9 @@ class SessionView(OfFailure):
     adapter: str
     status: Phase
     stop_reason: str | None = Field(None, description=", ".join(STOP_REASONS))
+    stop_id: int = Field(
+        description="Rises with every stop and every resume: as long as it is the same, so is the stop"
+    )
     reason: str | None = Field(None, description="Why the session is in a final status")
     created_at: Timestamp
     expires_at: Timestamp | None = Field(

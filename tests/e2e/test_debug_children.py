@@ -462,7 +462,7 @@ async def test_what_is_set_while_children_run_holds_in_them(api: Api, program: W
     await launch(session, main, wait=0)
     await next_event(session, "subprocess", debuggable=True)
     await send("1\n")
-    await next_event(session, "output", output="worked 2\n")
+    await session.until_printed("worked 2\n")
     set_now = await session.breakpoint(worker.text, worker.line("work"), condition="number == 3")
     cursor = await now()
     for line in ("2\n", "3\n"):
@@ -473,7 +473,7 @@ async def test_what_is_set_while_children_run_holds_in_them(api: Api, program: W
     await session.breakpoint(worker.text, worker.line("done"), log_message="total {total}")
     await session.resume(wait=0)
     await send("3\n")
-    await next_event(session, "output", output="worked 4\n")
+    await session.until_printed("worked 4\nworked 4\n")
     await session.post("/input", eof=True)
     await next_event(session, "terminated")
     assert (await session.printed("console")).count("total 4") == 2
@@ -492,7 +492,7 @@ async def test_a_child_can_be_paused_by_its_thread(api: Api, program: Write) -> 
     main = program(caller_of(worker))
     session = await api.session()
     await launch(session, main, wait=0)
-    await next_event(session, "output", output="ready\n")
+    await session.until_printed("ready\n")
     found: list[Any] = []
     with trio.fail_after(30):
         while not found:  # its output may be quicker than its debugger's last word

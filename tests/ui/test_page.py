@@ -122,6 +122,50 @@ def test_a_stop_is_seen_and_stepped_from(
     assert "frame" not in page.url
 
 
+LATE_STOPS = """
+    const quick = window.fetch;
+    window.until = null; // word of a stop waits for it
+    window.fetch = async (path, options) => {
+        const response = await quick(path, options);
+        if (!String(path).endsWith("/timeline/stream")) return response;
+        const pass = new TransformStream({
+            async transform(text, into) {
+                for (const block of text.split(/(?<=\\n\\n)/)) {
+                    if (/"what": ?"stopped"/.test(block)) await window.until;
+                    into.enqueue(block);
+                }
+            },
+        });
+        const body = response.body
+            .pipeThrough(new TextDecoderStream()).pipeThrough(pass).pipeThrough(new TextEncoderStream());
+        return new Response(body, response);
+    };
+"""
+
+
+def test_a_frame_stays_chosen_when_word_of_the_stop_comes_later_than_the_stop(
+    relay: Relay, shop: tuple[Program, str], page: Any
+) -> None:
+    source, session_id = shop
+    page.add_init_script(LATE_STOPS)
+    opened(page, relay, session_id)
+    page.evaluate("() => { window.until = new Promise((pass) => { window.letPass = pass; }); }")
+
+    page.keyboard.press("F10")
+    until(page, lambda: current_line(page) == source.line("sum") - 1)
+    region(page, "Stack").get_by_role("button", name="<module>").click()
+    until(page, lambda: "total([3, 4])" in page.locator("[aria-current]").inner_text())
+    stops = region(page, "Timeline").locator(".entry", has_text="stopped")
+    before = stops.count()
+    page.evaluate("window.letPass()")
+    until(page, lambda: stops.count() > before)
+    relay.call("PATCH", f"/sessions/{session_id}", name="store")
+
+    until(page, lambda: page.title() == "paused: store")
+    assert "frame=1" in page.url
+    assert "total([3, 4])" in page.locator("[aria-current]").inner_text()
+
+
 def test_the_timeline_says_who_did_what_and_each_entry_has_an_address(
     relay: Relay, shop: tuple[Program, str], page: Any
 ) -> None:

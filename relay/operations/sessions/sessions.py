@@ -196,6 +196,7 @@ def view(session: Session, *, reveal: bool = False) -> SessionView:
         adapter=config.adapter,
         status=session.phase,
         stop_reason=stop.reason if stop else None,
+        stop_id=session.lifecycle.stop_id,
         reason=session.reason,
         created_at=session.created_at,
         expires_at=session.expires_at,

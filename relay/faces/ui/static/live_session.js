@@ -7,8 +7,8 @@ import { Store } from "./store.js";
 const RETRY = 1000;
 const MOST_ENTRIES = 20000;
 const SETTLED = 150; // milliseconds from a request's entry on, in which it is carried out, mostly
-const MOVES = new Set(["stopped", "continued", "terminated"]);
-const NEWS = new Set([...MOVES, "thread", "input_requested", "breakpoint"]);
+const NEWS = new Set(["stopped", "continued", "terminated", "thread", "input_requested", "breakpoint"]);
+const ATTEMPTS = 5; // at seeing one stop whole, where the program moves on meanwhile
 
 export class LiveSession extends Store {
   view = null;
@@ -25,9 +25,6 @@ export class LiveSession extends Store {
   moves = 0; // rises whenever the program has moved since it is looked at
   #asOf = ""; // when the relay made what is shown, by its own clock
   #news = ""; // when something happened last that changes what is shown
-  #moved = ""; // when the program moved last
-  #seen = null; // the same, of what is shown
-  #opened = ""; // when this was looked at first: what moved before is no news
   #byHand = false; // a value was set since
   #thread = null;
   #cursor = null;
@@ -130,34 +127,46 @@ export class LiveSession extends Store {
   }
 
   async #askOnce() {
-    const moved = this.#moved;
-    const [whole, breakpoints] = await Promise.all([
-      getWhole(this.path, {}, this.#ending.signal),
-      this.ask("/breakpoints"),
-    ]);
-    const view = whole.data;
+    let before;
+    let parts;
+    let after = await this.#askForView();
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      before = after;
+      parts = await this.#askForParts(before.data);
+      after = await this.#askForView();
+      if (isAt(before.data, after.data)) break;
+    }
+    const moved = !this.view || !isAt(this.view, after.data);
+    if (moved && this.view) this.moves++;
+    if (moved || this.#byHand) this.stop++;
+    this.#byHand = false;
+    Object.assign(this, parts, { view: after.data });
+    this.#asOf = before.meta.timestamp;
+    this.#again ||= this.#news >= this.#asOf;
+  }
+
+  #askForView() {
+    return getWhole(this.path, {}, this.#ending.signal);
+  }
+
+  async #askForParts(view) {
     const paused = view.status === "paused";
     const live = paused || view.status === "running";
     const there = (path, query) => this.ask(path, query).catch(passedOver);
-    const [stack, threads, exception, watches] = await Promise.all([
+    const [breakpoints, stack, threads, exception, watches] = await Promise.all([
+      this.ask("/breakpoints"),
       paused ? there("/stacktrace", { levels: 200, thread_id: this.#thread }) : null,
       live ? there("/threads") : null,
       paused && view.stop_reason === "exception" ? there("/exception") : null,
       there("/watch"),
     ]);
-    this.view = view;
-    this.breakpoints = breakpoints.breakpoints;
-    this.stack = stack;
-    this.threads = threads?.threads ?? [];
-    this.exception = exception?.exception ?? null;
-    this.watches = watches?.watches ?? [];
-    if (moved !== this.#seen && this.#asOf) this.moves++;
-    if (moved !== this.#seen || this.#byHand) this.stop++;
-    this.#byHand = false;
-    this.#asOf = whole.meta.timestamp;
-    this.#seen = this.#opened ? moved : this.#moved;
-    this.#opened ||= this.#asOf;
-    this.#again ||= this.#news >= this.#asOf || this.#moved !== this.#seen;
+    return {
+      breakpoints: breakpoints.breakpoints,
+      stack,
+      threads: threads?.threads ?? [],
+      exception: exception?.exception ?? null,
+      watches: watches?.watches ?? [],
+    };
   }
 
   /** A value was changed by hand: what is shown of others may be old. */
@@ -200,13 +209,12 @@ export class LiveSession extends Store {
       if (kind === "end" || kind === "dropped") continue;
       printed ||= data.what === "output";
       if (kind === "event" && NEWS.has(data.what)) this.#news = data.timestamp;
-      if (MOVES.has(data.what) && data.timestamp >= this.#opened) this.#moved = data.timestamp;
       asked ||= kind === "request" && data.timestamp >= this.#asOf && concerns(data.what);
       this.#note(data);
     }
     if (this.timeline.length > MOST_ENTRIES) this.timeline.splice(0, this.timeline.length - MOST_ENTRIES);
     if (printed) this.#readOutput();
-    if (this.#asOf && (this.#news >= this.#asOf || this.#moved !== this.#seen)) this.refresh();
+    if (this.#asOf && this.#news >= this.#asOf) this.refresh();
     if (asked) setTimeout(() => this.refresh(), SETTLED);
     this.changed();
   }
@@ -239,6 +247,11 @@ export class LiveSession extends Store {
       this.#reading = false;
     }
   }
+}
+
+/** Whether the program has not moved between two views of it. */
+function isAt(earlier, later) {
+  return earlier.stop_id === later.stop_id && earlier.status === later.status;
 }
 
 /** What cannot be asked in this state, or of this debugger, is not shown. */
