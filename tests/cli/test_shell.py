@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from tests.cli.conftest import Shell
+from tests.ports import free_port
 from tests.programs import Program
 
 pytestmark = pytest.mark.parametrize("shell", ["quick", "whole"], indirect=True)
@@ -235,9 +236,7 @@ def test_a_running_program_is_debugged_and_left_running(shell: Shell, tmp_path: 
         tmp_path / "spin.py",
         "import time\nprint('up', flush=True)\nwhile True:\n    time.sleep(0.05)  # @here\n",
     )
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
+    port = str(free_port())
     command = [sys.executable, "-Xfrozen_modules=off", "-m", "debugpy", "--listen", port]
     with subprocess.Popen([*command, script.text], stdout=subprocess.PIPE, text=True) as target:
         try:

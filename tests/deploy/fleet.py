@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -16,6 +15,7 @@ import httpx
 import pytest
 import trio
 
+from tests.ports import free_port
 from tests.relays import environment
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
@@ -145,9 +145,3 @@ async def _process(
 
     process: trio.Process = await nursery.start(run)
     return process
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

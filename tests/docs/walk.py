@@ -12,7 +12,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import stat
 import sys
 from dataclasses import dataclass
@@ -21,6 +20,8 @@ from subprocess import DEVNULL
 from typing import Any
 
 import trio
+
+from tests.ports import free_port
 
 BLOCK = re.compile(
     r"^<!-- (?P<mark>run|shows) -->\n```(?P<language>\w+)\n(?P<text>.*?)^```$", re.M | re.S
@@ -83,7 +84,7 @@ async def walk(page: str, directory: Path, url: str, *, stand_in: bool = False) 
     """Run every block of the page in `directory` against the relay at `url`; compare."""
     todo = steps(page)
     script = "set -eu\n" + "".join(map(_as_shell, todo))
-    script = script.replace(API, url).replace(DEBUGPY_PORT, str(_free_port()))
+    script = script.replace(API, url).replace(DEBUGPY_PORT, str(free_port()))
     with trio.fail_after(PAGE_SECONDS):
         done = await trio.run_process(
             ["sh", "-c", script],
@@ -108,12 +109,6 @@ def _as_shell(step: Step) -> str:
         return f"{run}{step.code}END_OF_BLOCK\necho '{SEPARATOR}'\n"
     assert step.language == "sh", f"cannot run {step.language}"
     return f"{step.code}echo '{SEPARATOR}'\n"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _environment(directory: Path, *, stand_in: bool) -> dict[str, str]:

@@ -19,6 +19,7 @@ import trio
 from relay.debuggers.debugpy.debuggee.probe.process.ending import LAST_WORDS_SECONDS
 from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Refused
+from tests.ports import free_port
 from tests.programs import Program
 
 LOOP = """
@@ -62,12 +63,6 @@ def target(
         process.stdout.close()
         if process.stdin is not None:
             process.stdin.close()
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
 
 
 async def stop_in_work(api: Api, loop: Program, **where: object) -> None:

@@ -112,10 +112,7 @@ async def test_a_program_that_goes_on_waits_no_more(api: Api, program: Write) ->
     await session.launch(script.text, wait=0)
     await Prompts(session).next()
     await session.post("/input", input="\n")
-    page = await session.get("/events", types="output", timeout=60)
-    while not any(event["body"]["output"] == "gone\n" for event in page["events"]):
-        page = await session.get("/events", types="output", timeout=60, cursor=page["next_cursor"])
-        assert page["events"], "the program did not go on within 60 s"
+    await session.until_printed("gone\n")
     assert (await session.get())["waiting_for_input"] is None
     assert (await session.get("/status"))["status"] == "running"
     assert len(await session.events("input_requested")) == 1

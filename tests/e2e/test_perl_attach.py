@@ -23,6 +23,7 @@ from tests.cli.conftest import Shell, shell
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.served import alive, served, until
 from tests.mcp.client import over_stdio
+from tests.ports import free_port
 from tests.programs import Program
 
 __all__ = ["shell"]
@@ -78,12 +79,6 @@ class Target:
         self.end()
         with trio.fail_after(DEADLINE):
             return await trio.to_thread.run_sync(self.process.wait) == 6
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ import pytest
 
 from relay.debuggers.debugpy import processes as targets
 from tests.e2e.api import Api, Refused
-from tests.e2e.test_attach import LOOP, free_port, refusal, sleeper, target
+from tests.e2e.test_attach import LOOP, refusal, sleeper, target
+from tests.ports import free_port
 from tests.programs import Program
 
 __all__ = ["sleeper"]

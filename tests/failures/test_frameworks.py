@@ -672,6 +672,131 @@ async def test_what_a_server_only_logs(api: Api, program: Write) -> None:
     assert found.exit_code == 3
 
 
+WEBSOCKETS_ASYNCIO = """
+    import asyncio
+
+    from websockets.asyncio.client import connect
+    from websockets.asyncio.server import serve
+    from websockets.exceptions import ConnectionClosed
+
+    async def handle(socket):
+        async for text in socket:
+            if text == "milk":
+                raise KeyError(text)  # @handler
+            await socket.send(text)
+
+    async def main():
+        async with serve(handle, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            async with connect(f"ws://127.0.0.1:{port}") as client:
+                await client.send("bread")
+                print(await client.recv())
+                await client.send("milk")
+                try:
+                    await client.recv()
+                except ConnectionClosed as error:
+                    print(error.rcvd.code)
+
+    asyncio.run(main())
+"""
+
+WEBSOCKETS_SYNC = """
+    import threading
+
+    from websockets.exceptions import ConnectionClosed
+    from websockets.sync.client import connect
+    from websockets.sync.server import serve
+
+    def handle(socket):
+        for text in socket:
+            if text == "milk":
+                raise KeyError(text)  # @handler
+            socket.send(text)
+
+    with serve(handle, "127.0.0.1", 0) as server:
+        threading.Thread(target=server.serve_forever).start()
+        port = server.socket.getsockname()[1]
+        with connect(f"ws://127.0.0.1:{port}") as client:
+            client.send("bread")
+            print(client.recv())
+            client.send("milk")
+            try:
+                client.recv()
+            except ConnectionClosed as error:
+                print(error.rcvd.code)
+        server.shutdown()
+"""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(WEBSOCKETS_ASYNCIO, id="asyncio"),
+        pytest.param(WEBSOCKETS_SYNC, id="threads"),
+    ],
+)
+async def test_a_handler_of_websockets(api: Api, program: Write, source: str) -> None:
+    """It is told of in the log alone, through an adapter of a logger."""
+    server = program(source)
+    found = await run(api, script=server.text)
+    (stop,) = found.stops
+    assert stop.what == ("request", "KeyError", server.line("handler"))
+    assert stop.locals["text"] == "'milk'"
+    assert await found.session.printed() == "bread\n1011\n"
+    assert found.exit_code == 0
+
+
+async def test_an_application_under_hypercorn(api: Api, program: Write) -> None:
+    app = program("""
+        import asyncio
+        import urllib.error
+        import urllib.request
+
+        from hypercorn.asyncio import serve
+        from hypercorn.config import Config
+
+        async def view(scope, receive, send):
+            if scope["type"] == "lifespan":
+                raise NotImplementedError
+            if scope["path"] == "/milk":
+                raise KeyError("milk")  # @request
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+        def status(address, path):
+            try:
+                return urllib.request.urlopen(f"{address}{path}").status
+            except urllib.error.HTTPError as error:
+                return error.code
+
+        class Here(Config):
+            def create_sockets(self):
+                made = super().create_sockets()
+                port = made.insecure_sockets[0].getsockname()[1]
+                self.address = f"http://127.0.0.1:{port}"
+                return made
+
+        async def main():
+            config = Here()
+            config.bind = ["127.0.0.1:0"]
+            over = asyncio.Event()
+            serving = asyncio.create_task(serve(view, config, shutdown_trigger=over.wait))
+            while not hasattr(config, "address"):
+                await asyncio.sleep(0)
+            for path in ("/bread", "/milk"):
+                print(await asyncio.to_thread(status, config.address, path))
+            over.set()
+            await serving
+
+        asyncio.run(main())
+    """)
+    found = await run(api, script=app.text)
+    (stop,) = found.stops
+    assert stop.what == ("request", "KeyError", app.line("request"))
+    assert await found.session.printed() == "200\n500\n"
+    assert found.exit_code == 0
+
+
 async def test_a_record_of_the_log_keeps_its_place(api: Api, program: Write) -> None:
     logs = program("""
         import logging

@@ -6,7 +6,6 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ import trio
 from relay.perl.program import LIBRARY
 from tests.debuggers.dap_harness import Peer
 from tests.perl.driver import Refused, adapter
+from tests.ports import free_port
 from tests.programs import Program
 
 LIVES = """
@@ -148,9 +148,7 @@ async def test_attach_maps_paths_and_detaching_leaves_the_program_running(tmp_pa
     Program.write(tmp_path / "here" / "serves.pl", SERVES)
     here = {"path": str(tmp_path / "here" / "serves.pl")}
     touch(f"{real.text}.wait")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     perl_path = shutil.which("perl")
     assert perl_path is not None
     command = [perl_path, f"-I{LIBRARY}", f"-d:RelayHook=listen,{port}", real.text]
