@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
-# (the module that logs, its logger, how the messages begin, what has ended)
+# (the module that logs, and has imported logging, its logger, how the messages begin, what has ended)
 _LOGS = (
     ("uvicorn.server", "uvicorn.error", ("Exception in ",), "request"),
     ("gunicorn.glogging", "gunicorn.error", ("Error handling request",), "request"),
     ("gunicorn.glogging", "gunicorn.error", ("Exception in worker process",), "process"),
+    ("hypercorn.logging", "hypercorn.error", ("Error in ASGI Framework",), "request"),
+    ("websockets.protocol", "websockets.server", ("connection handler failed",), "request"),
     ("waitress.utilities", "waitress", ("Exception while serving",), "request"),
     (
         "grpc._server",
@@ -57,10 +59,12 @@ _logs_listened: list[bool] = []
 def _listen_to_log(_: Any) -> None:
     if not _logs_listened:
         _logs_listened.append(True)
-        logging = sys.modules["logging"]
-        namespace = {"__name__": "logging", "log": logging.Logger.error, "seen": _log_seen}
-        exec(compile(_ERROR, logging._srcfile, "exec"), namespace)
-        logging.Logger.error = namespace["error"]
+        logging: Any = sys.modules["logging"]
+        # An adapter goes past its logger's method.
+        for kind in (logging.Logger, logging.LoggerAdapter):
+            namespace = {"__name__": "logging", "log": kind.error, "seen": _log_seen}
+            exec(compile(_ERROR, logging._srcfile, "exec"), namespace)
+            kind.error = namespace["error"]
 
 
 def _log_seen(logger: Any, message: Any, about: Any) -> None:
