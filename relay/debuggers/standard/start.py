@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shutil
 import socket
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -82,24 +82,8 @@ class AdapterStart:
     async def connect(self, debuggee: Debuggee, plan: LaunchPlan | None = None) -> None:
         """From nothing to a link, for the launch of `plan` or for an attach. Raises LaunchFailed."""
         debuggee.speaks_through_adapter = True
-        if self._adapter.transport == "tcp":
-            port = _free_port()
-            process = await self._start(plan, port)
-            meeting = partial(self._dial, debuggee, process, port)
-            stream = await self._over_tcp(debuggee, plan, process, meeting)
-        elif self._adapter.transport == "tcp_client":
-            with trio.socket.socket() as listener:
-                await listener.bind((LOOPBACK, 0))
-                listener.listen()
-                process = await self._start(plan, listener.getsockname()[1])
-                meeting = partial(self._answer, debuggee, process, listener)
-                stream = await self._over_tcp(debuggee, plan, process, meeting)
-        else:
-            process = await self._start(plan, None)
-            debuggee.helpers.append(process)
-            assert process.stderr is not None
-            debuggee.nursery.start_soon(process.stderr.pump, self._remember)
-            stream = StdioByteStream(process.stdin, process.stdout)
+        meet = {"stdio": self._speak, "tcp": self._dial, "tcp_client": self._answer}
+        stream = await meet[self._adapter.transport](debuggee, plan)
         in_terminal = None
         if plan is not None and self._adapter.run_in_terminal:
             in_terminal = partial(self._run_in_terminal, debuggee, plan)
@@ -111,14 +95,11 @@ class AdapterStart:
         # By its whole path: some start themselves once more, and look for that in a directory.
         return await self._spawn([shutil.which(name, path=self._env.get("PATH")) or name, *rest])
 
-    async def _over_tcp(
-        self,
-        debuggee: Debuggee,
-        plan: LaunchPlan | None,
-        process: GuardedProcess,
-        meet: Callable[[], Awaitable[SocketByteStream]],
-    ) -> ByteStream:
-        """The connection that `meet` waits for; what the process prints goes its own way."""
+    async def _start_beside(
+        self, debuggee: Debuggee, plan: LaunchPlan | None, port: int
+    ) -> GuardedProcess:
+        """One that speaks over TCP: what it prints goes its own way."""
+        process = await self._start(plan, port)
         if plan is not None and self._adapter.is_program:
             _adopt(debuggee, process, plan)
         else:
@@ -128,7 +109,7 @@ class AdapterStart:
             printed = partial(debuggee.events.printed, "console")
             debuggee.nursery.start_soon(process.stdout.pump, printed)
             debuggee.nursery.start_soon(process.stderr.pump, partial(self._remember_and, printed))
-        return await meet()
+        return process
 
     async def _spawn(
         self, argv: Sequence[str], cwd: str | None = None, env: Mapping[str, str] | None = None
@@ -154,10 +135,18 @@ class AdapterStart:
         _adopt(debuggee, process, plan)
         return {"processId": process.pid}
 
-    async def _dial(
-        self, debuggee: Debuggee, process: GuardedProcess, port: int
-    ) -> SocketByteStream:
+    async def _speak(self, debuggee: Debuggee, plan: LaunchPlan | None) -> ByteStream:
+        """Over its standard input and output."""
+        process = await self._start(plan, None)
+        debuggee.helpers.append(process)
+        assert process.stderr is not None
+        debuggee.nursery.start_soon(process.stderr.pump, self._remember)
+        return StdioByteStream(process.stdin, process.stdout)
+
+    async def _dial(self, debuggee: Debuggee, plan: LaunchPlan | None) -> ByteStream:
         """Until it listens, which no protocol reports."""
+        port = _free_port()
+        process = await self._start_beside(debuggee, plan, port)
         limit = debuggee.session.settings.launch_timeout_seconds
         printed = debuggee.session.output.last_seq
         with trio.move_on_after(limit):
@@ -175,10 +164,8 @@ class AdapterStart:
         what = "ended before it listened" if ended else f"did not listen within {limit:g} s"
         raise LaunchFailed(f"the {self._adapter.name} adapter {what} on port {port}")
 
-    async def _answer(
-        self, debuggee: Debuggee, process: GuardedProcess, listener: trio.socket.SocketType
-    ) -> SocketByteStream:
-        """Until it connects to `listener`; other users of this machine are hung up on."""
+    async def _answer(self, debuggee: Debuggee, plan: LaunchPlan | None) -> ByteStream:
+        """Until it connects to us; other users of this machine are hung up on."""
         limit = debuggee.session.settings.launch_timeout_seconds
         found: list[SocketByteStream] = []
 
@@ -191,11 +178,15 @@ class AdapterStart:
                     peer.close()
             nursery.cancel_scope.cancel()
 
-        with trio.move_on_after(limit):
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(accept)
-                await process.wait()
-                nursery.cancel_scope.cancel()
+        with trio.socket.socket() as listener:
+            await listener.bind((LOOPBACK, 0))
+            listener.listen()
+            process = await self._start_beside(debuggee, plan, listener.getsockname()[1])
+            with trio.move_on_after(limit):
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(accept)
+                    await process.wait()
+                    nursery.cancel_scope.cancel()
         if found:
             return found[0]
         ended = process.returncode is not None
