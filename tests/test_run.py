@@ -444,6 +444,8 @@ def test_a_class_in_place_of_a_function_is_told_its_functions(start: Start, tmp_
     code, _, err = finish(start("--trace", "tabnanny.NannyNag", "--", "lines.py"))
     said = "--trace tabnanny.NannyNag: no such call; name a function, of a class as "
     assert (code, err.splitlines()[-1]) == (0, said + "tabnanny.NannyNag.__init__")
+    code, _, err = finish(start("--trace", "tabnanny.NannyNag.get_msg", "--", "lines.py"))
+    assert (code, err.splitlines()[-1]) == (0, "--trace tabnanny.NannyNag.get_msg: no such call")
 
 
 def test_a_flood_passes_whole_and_a_reader_that_goes_ends_it(start: Start, tmp_path: Path) -> None:

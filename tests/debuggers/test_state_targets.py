@@ -162,7 +162,7 @@ def test_the_owner_is_kept_and_not_the_name() -> None:
         ("line.parts[3]", "has 3 items, and no index 3"),
         ("line.parts['a']", "no index"),
         ("counts[[]]", "no key of a dict"),
-        ("served.computed", "computed by a property"),
+        ("served.computed", "computed by a property: watch the attribute that it reads, kept"),
         ("served.anything", "Served.__getattr__ gives it"),
         ("served.limit", "watch Served.limit"),
         ("line.prise", "no attribute prise; there is price"),

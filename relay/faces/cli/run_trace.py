@@ -54,9 +54,11 @@ def _other_name(function: str | None) -> str:
     """By what else the function may go."""
     if function is None:
         return ""
-    if "." in function:  # its module is there already: it may be a class
+    if "." not in function:
+        return f"; one of a library goes as package.module.{function}"
+    if function.rpartition(".")[2][:1].isupper():  # its module is there already: a class
         return f"; name a function, of a class as {function}.__init__"
-    return f"; one of a library goes as package.module.{function}"
+    return ""
 
 
 def _target(wanted: Mapping[str, Any]) -> str:

@@ -219,7 +219,7 @@ def _attribute_target(owner: Any, name: str, frame: Any, text: str, may_come: bo
     own = attempt(plan.dictionary.__get__, owner) if plan.dictionary is not None else None
     if type(own) is dict and _is_kept_in_dict(found):
         return StateTarget("item", own, name, None, text)
-    _refuse_computed(found, f"{plan.name}.{name}")
+    _refuse_computed(found, f"{plan.name}.{name}", own)
     if type(own) is not dict:
         raise _unwatchable(
             f"An object of type {plan.name} keeps no attribute {name} that Python code can change"
@@ -251,15 +251,23 @@ def _is_kept_in_dict(found: Any) -> bool:
     )
 
 
-def _refuse_computed(found: Any, name: str) -> None:
+def _refuse_computed(found: Any, name: str, own: Any = None) -> None:
     kind = mro_of(type(found))
     if lookup(kind, "__set__") is None and lookup(kind, "__delete__") is None:
         return
     if type(found) in (types.MemberDescriptorType, types.GetSetDescriptorType):
         raise _unwatchable(f"{name} is kept by C code, which does not say when it writes")
+    read = ", ".join(_read_by(found, own))
     raise _unwatchable(
         f"{name} is computed by a {name_of(type(found))}: watch the attribute that it reads"
+        + (f", {read}" if read else "")
     )
+
+
+def _read_by(found: Any, own: Any) -> list[str]:
+    """Attributes of the object that the code of a property names."""
+    code = getattr(found.fget, "__code__", None) if type(found) is property else None
+    return [name for name in getattr(code, "co_names", ()) if type(own) is dict and name in own]
 
 
 def _may_be_set(name: str, plan: Plan, frame: Any) -> bool:
