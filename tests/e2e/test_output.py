@@ -150,9 +150,12 @@ async def test_over_the_cap_the_oldest_go_and_are_counted(tmp_path: Any, program
         session = await api.session()
         await session.launch(script.text, wait=60)
         found = await pages(session, limit=1000)
-        kept = [int(line) for line in text_of(found).split()]
-        assert found[0]["dropped"] > 0
-        assert kept == list(range(found[0]["dropped"], 10_000))
+        printed = "".join(f"{number}\n" for number in range(10_000))
+        kept, dropped = text_of(found), found[0]["dropped"]
+        assert printed.endswith(kept)
+        gone = printed.removesuffix(kept).count("\n")
+        # Python writes 8 KB at once: a line in which a write ends may come as two entries.
+        assert 0 < gone <= dropped <= gone + len(printed) // 8192
         assert {page["dropped"] for page in found[1:]} <= {0}
 
 
