@@ -35,7 +35,7 @@ ABOUT = (
 
 SERVER_SECONDS = 10.0
 SESSIONS = 100
-"""Of a server's sessions at most so many are told of, oldest first."""
+"""Of a server's sessions at most so many are listed, oldest first."""
 MESSAGES = 200
 """Between a session and its debugger, the newest."""
 
@@ -157,7 +157,7 @@ def _sessions(asked: _Asked) -> list[dict[str, Any]]:
 
 
 class _Asked:
-    """Answers of a server. What it does not tell is noted, and no reason to stop."""
+    """Answers of a server. What it does not answer is noted, and no reason to stop."""
 
     def __init__(self, client: Client) -> None:
         self._client = client

@@ -26,7 +26,7 @@ def run(options: RunOptions) -> int:
     code = INTERRUPTED
     try:
         code = trio.run(_run, options)
-    except* KeyboardInterrupt:  # after the imports, it is the run that is told
+    except* KeyboardInterrupt:  # after the imports, it is the run that gets it
         pass
     return code
 

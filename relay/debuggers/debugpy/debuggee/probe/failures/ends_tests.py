@@ -78,7 +78,7 @@ _running_test = _RunningTest()
 
 
 # A phase that raised has failed when it is reported as failed: who tries again, or expects it,
-# reports it otherwise. Not every runner tells of the phase and of the report in the same order,
+# reports it otherwise. Not every runner reports the phase and the outcome in the same order,
 # nor in one process.
 
 _undecided: list[Any] = []
@@ -86,7 +86,7 @@ _undecided: list[Any] = []
 _sessions: list[int] = []
 """The processes in which a run of pytest has begun since failures are listened to."""
 _reported: list[Any] = []
-"""The latest reports that tell of a failure which is not among the undecided."""
+"""The latest reports of a failure which is not among the undecided."""
 _MOST_REPORTED = 4
 
 
@@ -120,7 +120,7 @@ def _at_pytest_report(session: Any, report: Any) -> None:
 
 
 def _call_of(report: Any) -> Any:
-    """The call that a report tells of: the one whose text it shows, before the one that it was
+    """The call that a report is about: the one whose text it shows, before the one that it was
     made for, since who tries again may put the last attempt's text into the report of the first.
     """
     by_text = (call for _, text, call in reversed(_undecided) if text is report.longrepr)
@@ -385,7 +385,7 @@ def _at_pdb(*_: Any, **__: Any) -> None:
 
 
 _examples: list[Any] = []
-"""What failed in the examples of a case of unittest, which tells of all of them in one text."""
+"""What failed in the examples of a case of unittest, which reports all of them in one text."""
 
 
 def _at_example(runner: Any, out: Any, test: Any, example: Any, info: Any) -> None:

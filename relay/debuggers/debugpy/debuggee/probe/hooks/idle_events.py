@@ -1,9 +1,9 @@
 """Events that pydevd asks for and does nothing at: from 3.12 on the interpreter leaves them out.
 
-pydevd is told of every line of a function with a breakpoint, of each of its calls, and, once it was
+pydevd gets an event of every line of a function with a breakpoint, of each of its calls, and, once it was
 stepped through, of its returns: a loop there takes fifty times as long. Here a callback of ours
 stands before each of pydevd's. Where no breakpoint is on the line, and nobody steps or is to stop,
-it has the interpreter tell of this place no more (`DISABLE`).
+it has the interpreter report this place no more (`DISABLE`).
 
 Whatever may need such a place again calls for all of them by pydevd's `restart_events`: breakpoints
 that are set, a pause, a stop; and, here, each step as it begins. What was found out before that
@@ -175,10 +175,10 @@ def _is_line_idle(code: Any, line: int) -> bool:
 
 
 def _has_instruction_events(code: Any) -> bool:
-    """Whether a tool is told of instructions in this code, as the log of writes is.
+    """Whether a tool gets the instructions of this code as events, as the log of writes is.
 
     CPython's own fault (seen on 3.12.1 and 3.13.0): where a callback of lines answers DISABLE, the
-    event of the line's first instruction is not told this once.
+    event of the line's first instruction is left out this once.
     """
     wanted = MONITORING.events.INSTRUCTION
     try:
@@ -222,7 +222,7 @@ def _is_unnamed(code: Any) -> bool:
 def _has_lines_of_its_own(code: Any) -> bool:
     """Whether its first line is not the one that it is defined in: `lambda: 0` has none.
 
-    CPython's own fault (seen on 3.13.0): where calls are no events, it tells of no line that goes on
+    CPython's own fault (seen on 3.13.0): where calls are no events, it reports no line that goes on
     from the instruction that begins them. So they stay events.
     """
     known = _own_lines.get(code)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
 
 
-_PASSES = 32  # of breakpoints that do not stop, before hits are looked at that nobody was told of
+_PASSES = 32  # of breakpoints that do not stop, before hits are looked at that were not announced
 
 
 class _Known:
@@ -41,7 +41,7 @@ class _Questions(threading.local):
     known: _Known | None = None
     asked: Any = None  # the breakpoint that pydevd has asked about last
     answered: Any = None  # one that is to stop, of which pydevd does not know yet
-    knows_begin = False  # of each line: of a trace function's nobody is told
+    knows_begin = False  # of each line: a trace function gets no such event
 
 
 questions = _Questions()
@@ -83,7 +83,7 @@ def question_of_pydevd(breakpoint: Any, frame: Any) -> bool:
 
 
 def begin_questions() -> None:
-    """pydevd is about to be told of a line."""
+    """pydevd is about to get the event of a line."""
     questions.asked = None
     questions.knows_begin = True
 

@@ -136,7 +136,7 @@ def _on_call(code: Any, offset: int) -> Any:
     frame = frame_at(1)
     if not enters_own_code(frame):
         return MONITORING.DISABLE
-    if not is_entry_sought():  # pydevd has not been told of this call, to follow its lines
+    if not is_entry_sought():  # pydevd has not seen this call, to follow its lines
         events_module().enable_code_tracing(_search.thread, code, frame)
     return None
 

@@ -7,10 +7,10 @@ at a time. A resume passes over a thread whose own stop the client cannot have s
 that thread suspends the others again, and announces its stop next. It is a schedule as good as any:
 the others ran on, and this one came to its breakpoint at once.
 
-An own stop that is not announced waits for one that is. So nothing stands for ever with nobody told:
+An own stop that is not announced waits for one that is. So nothing stands for ever unannounced:
 whatever ends an announced stop, the client's resume or its thread that leaves, lets the next one be
 announced, and a thread that waits in pydevd looks five times a second at least. One whose breakpoint
-is taken away before its turn is over: nobody is to be told of it any more.
+is taken away before its turn is over: it is not to be announced any more.
 
 Knows where pydevd suspends a thread and lets it run. Refuses to know what a stop is for.
 """
@@ -76,7 +76,7 @@ def keep_own_stops() -> bool:
 
 
 def forget_own_stops() -> None:
-    """Nobody is there to be told of any: all threads may run."""
+    """Nobody is there to hear of any: all threads may run."""
     _own_stops.are_kept = False
     _own_stops.by_thread.clear()
     _own_stops.resumed = _own_stops.announced
@@ -115,7 +115,7 @@ def forget_own_stop(thread: Any) -> None:
 
 
 def is_unseen(thread: Any) -> bool:
-    """Whether this thread has a stop of its own that the client had not been told of when it
+    """Whether this thread has a stop of its own that had not been announced to the client when it
     resumed the program last."""
     stop = own_stop_of(thread)
     return stop is not None and not 0 < stop.number <= _own_stops.resumed
