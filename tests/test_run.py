@@ -448,6 +448,25 @@ def test_a_class_in_place_of_a_function_is_told_its_functions(start: Start, tmp_
     assert (code, err.splitlines()[-1]) == (0, "--trace tabnanny.NannyNag.get_msg: no such call")
 
 
+def test_a_question_behind_the_program_is_said_to_be_the_program_s(
+    start: Start, tmp_path: Path
+) -> None:
+    (tmp_path / "words.py").write_text("import sys; print(sys.argv[1:])\n")
+    said = (
+        "relay: --break is passed on to words.py: the relay's own options stand before the program"
+    )
+    code, out, err = finish(start("words.py", "--break", "words.py:1"))
+    assert (code, out) == (0, b"['--break', 'words.py:1']\n")
+    assert err.splitlines()[0] == said
+    _, out, err = finish(start("words.py", "--break=1"))
+    assert (out, err.splitlines()[0]) == (b"['--break=1']\n", said)
+    # Who asks something before it knows where to ask.
+    _, _, err = finish(start("--on-exception", "--", "words.py", "--break", "words.py:1"))
+    assert "passed on" not in err
+    _, _, err = finish(start("words.py", "--json"))
+    assert "passed on" not in err
+
+
 def test_a_flood_passes_whole_and_a_reader_that_goes_ends_it(start: Start, tmp_path: Path) -> None:
     source = "import sys\nsys.stdout.writelines(f'line {n}\\n' for n in range(200_000))\n"
     Program.write(tmp_path / "flood.py", source)

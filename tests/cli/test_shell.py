@@ -219,6 +219,20 @@ def test_what_cannot_be_done_is_told_with_an_exit_code_and_changes_nothing(
     assert "sess_00000000" in unknown.stderr
 
 
+def test_a_breakpoint_behind_the_program_is_said_to_be_the_program_s(
+    shell: Shell, tmp_path: Path
+) -> None:
+    Program.write(tmp_path / "words.py", "import sys\nprint(sys.argv[1:])\n")
+    started = shell.run("start", "words.py", "--break", "words.py:2")
+    assert (
+        "--break is passed on to words.py: the relay's own options stand before" in started.stderr
+    )
+    assert "['--break', 'words.py:2']" in started.stdout
+    started = shell.run("start", "--break", "words.py:2", "words.py", "--break", "words.py:2")
+    assert "passed on" not in started.stderr
+    assert "breakpoint bp_1" in started.stdout
+
+
 def test_a_server_that_cannot_start_says_why(shell: Shell) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

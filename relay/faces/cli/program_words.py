@@ -13,6 +13,10 @@ import click
 _FLAGS = frozenset("bBdEiIOPqRsSuv")
 _WITH_VALUE = frozenset("WX")
 _LONG = "--check-hash-based-pycs"
+_QUESTIONS = frozenset(
+    {"--break", "--log", "--capture", "--watch", "--why", "--record", "--trace", "--calls"}
+    | {"--on-exception"}
+)
 EXAMPLE = "app.py --flag, -m pytest tests/ or -X dev app.py"
 
 
@@ -83,6 +87,22 @@ def read_program(words: Sequence[str]) -> ProgramWords:
     if not rest:
         raise click.UsageError(f"there is no program: expected {EXAMPLE}")
     return ProgramWords(options, rest[0], None, rest[1:])
+
+
+def misplaced_question(command: click.Command, program: ProgramWords) -> str | None:
+    """What to say where an option that asks the relay something is among the program's arguments.
+
+    It may be meant for the program: for commands that were asked nothing else.
+    """
+    own = {name for one in command.params if isinstance(one, click.Option) for name in one.opts}
+    for word in program.args:
+        option = word.partition("=")[0]
+        if option in own & _QUESTIONS:
+            what = program.script or program.module
+            return (
+                f"{option} is passed on to {what}: the relay's own options stand before the program"
+            )
+    return None
 
 
 def _is_option(word: str) -> bool:

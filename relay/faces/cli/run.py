@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from relay.faces.cli.adapter_option import ADAPTER
-from relay.faces.cli.program_words import ProgramCommand, read_program
+from relay.faces.cli.program_words import ProgramCommand, misplaced_question, read_program
 from relay.faces.cli.run_options import (
     BOUND,
     BREAK,
@@ -167,8 +167,12 @@ def run(
     130 after Ctrl-C; 2 if an option is wrong or a breakpoint cannot be.
     """
     _open_standard_streams()
+    words = read_program(program)
+    asked = breaks or logs or captures or watches or trace or on_exception or calls is not None
+    if not asked and (said := misplaced_question(run, words)) is not None:
+        click.echo(f"relay: {said}", err=True)
     options = RunOptions(
-        target=read_program(program).target,
+        target=words.target,
         breakpoints=[*breaks, *map(_logpoint, logs), *_capturing(captures)],
         watches=watches,
         expressions=expressions,

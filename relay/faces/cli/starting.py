@@ -15,7 +15,7 @@ from relay.errors import RelayError
 from relay.faces.cli.adapter_option import ADAPTER, ATTACHED_ADAPTER, adapter_field
 from relay.faces.cli.caller import caller_of
 from relay.faces.cli.places import BREAKS, specs
-from relay.faces.cli.program_words import read_program
+from relay.faces.cli.program_words import misplaced_question, read_program
 from relay.faces.cli.run_options import CHILDREN, RECORD
 from relay.faces.cli.shell import WAIT, Shell, server_command, session_command
 from relay.faces.cli.stop_display import go
@@ -121,8 +121,10 @@ def start(
       relay start -m pytest -q tests/test_basket.py
       relay start -- -O -W error app.py
     """
-    target, here = read_program(program).target, shell.caller.directory
-    client = shell.client()
+    words, here = read_program(program), shell.caller.directory
+    if not breaks and (said := misplaced_question(start, words)) is not None:
+        shell.say(f"relay: {said}")
+    target, client = words.target, shell.client()
     session = client.create_session(
         name=name,
         project_root=here,
