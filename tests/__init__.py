@@ -28,7 +28,6 @@ What all use:
 conftest, leftovers, test_leftovers      nothing may be left behind
 environments      which tests one Python suffices for
 programs          programs whose lines are found by marks
-ports      ports for servers that are told one
 project_copy      a copy of the project, to be changed
 relays            settings and patience of the relays that tests start
 sources           the relay's files, for the tests that read them

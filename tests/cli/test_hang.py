@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from relay.process.ports import free_port
 from tests.cli.conftest import Shell
 from tests.e2e.test_attach import target
 from tests.e2e.test_hangs import CIRCLE
-from tests.ports import free_port
 from tests.programs import Program
 
 SENTENCE = "deadlock: thread A waits for lock y held by B, which waits for lock x._lock held by A"

@@ -12,8 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from relay.process.ports import free_port
 from tests.cli.conftest import Shell
-from tests.ports import free_port
 from tests.programs import Program
 
 pytestmark = pytest.mark.parametrize("shell", ["quick", "whole"], indirect=True)

@@ -15,7 +15,7 @@ import httpx
 import pytest
 import trio
 
-from tests.ports import free_port
+from relay.process.ports import free_port
 from tests.relays import environment
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"

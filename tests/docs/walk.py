@@ -21,7 +21,7 @@ from typing import Any
 
 import trio
 
-from tests.ports import free_port
+from relay.process.ports import free_port
 
 BLOCK = re.compile(
     r"^<!-- (?P<mark>run|shows) -->\n```(?P<language>\w+)\n(?P<text>.*?)^```$", re.M | re.S

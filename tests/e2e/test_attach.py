@@ -17,9 +17,9 @@ import pytest
 import trio
 
 from relay.debuggers.debugpy.debuggee.probe.process.ending import LAST_WORDS_SECONDS
+from relay.process.ports import free_port
 from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Refused
-from tests.ports import free_port
 from tests.programs import Program
 
 LOOP = """

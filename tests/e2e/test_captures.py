@@ -16,10 +16,10 @@ import trio
 from relay import Hub
 from relay.models.captures import Captures
 from relay.operations.breakpoints.captures import render_table
+from relay.process.ports import free_port
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.served import until
 from tests.e2e.test_attach import LOOP, target
-from tests.ports import free_port
 from tests.programs import Program
 
 Write = Callable[..., Program]

@@ -290,6 +290,21 @@ async def test_one_that_is_not_there_is_named(settings: Settings, sums: Program)
             await session.delete()
 
 
+async def test_the_port_of_one_that_listens_is_none_that_a_client_may_get(
+    settings: Settings, sums: Program
+) -> None:
+    entries = {"mute": {"command": ["false", "{port}"], "transport": "tcp"}}
+    values = settings.model_dump() | {"adapters": entries}
+    async with running_relay(Settings(**values)) as api:
+        session = await api.session(adapter="mute")
+        with pytest.raises(Refused, match=r"on port \d+") as refused:
+            await session.launch("sums.out")
+    port = int(str(refused.value).rpartition(" on port ")[2].split()[0])
+    given_to_clients = await trio.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text()
+    first, last = given_to_clients.split()
+    assert not int(first) <= port <= int(last)
+
+
 STRANGER_FIRST = """
     import os, socket, sys
 

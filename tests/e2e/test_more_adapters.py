@@ -19,10 +19,10 @@ from relay import Settings
 from relay.known_adapters.on_machine import executable_of
 from relay.known_adapters.recipes import RECIPES
 from relay.process.guardian import descendants
+from relay.process.ports import free_port
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.conftest import running_relay
 from tests.e2e.served import until
-from tests.ports import free_port
 from tests.programs import Program
 
 Write = Callable[..., Program]

@@ -19,11 +19,11 @@ import trio
 
 from relay.perl.program import LIBRARY
 from relay.process.guardian import descendants
+from relay.process.ports import free_port
 from tests.cli.conftest import Shell, shell
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.served import alive, served, until
 from tests.mcp.client import over_stdio
-from tests.ports import free_port
 from tests.programs import Program
 
 __all__ = ["shell"]

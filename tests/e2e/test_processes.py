@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from relay.debuggers.debugpy import processes as targets
+from relay.process.ports import free_port
 from tests.e2e.api import Api, Refused
 from tests.e2e.test_attach import LOOP, refusal, sleeper, target
-from tests.ports import free_port
 from tests.programs import Program
 
 __all__ = ["sleeper"]

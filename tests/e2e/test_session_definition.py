@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from relay import Settings
+from relay.process.ports import free_port
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.conftest import running_relay
 from tests.e2e.test_attach import LOOP, target
-from tests.ports import free_port
 from tests.programs import Program
 
 Write = Callable[..., Program]

@@ -20,12 +20,12 @@ import trio
 from relay import Settings, open_relay
 from relay.models.creating import CreateSession
 from relay.operations.sessions.creating import create_session
+from relay.process.ports import free_port
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.conftest import running_relay
 from tests.e2e.served import alive, served, until
 from tests.e2e.test_attach import LOOP as TARGET
 from tests.e2e.test_attach import target
-from tests.ports import free_port
 from tests.programs import Program
 
 Write = Callable[..., Program]

@@ -12,12 +12,12 @@ import trio
 from relay import Settings, open_relay
 from relay.faces.common import asgi
 from relay.faces.mcp.http import McpMount
+from relay.process.ports import free_port
 from tests.e2e.api import Api
 from tests.e2e.conftest import running_relay
 from tests.e2e.test_attach import LOOP, lives_on, target
 from tests.mcp.client import ACCEPTS, INITIALIZE, LEGACY, MODERN, over_http
 from tests.mcp.wire import ALONE, Message, request
-from tests.ports import free_port
 from tests.programs import Program
 
 COUNT = """

@@ -19,9 +19,9 @@ import pytest
 import trio
 
 from relay.perl.program import LIBRARY
+from relay.process.ports import free_port
 from tests.debuggers.dap_harness import Peer
 from tests.perl.driver import Refused, adapter
-from tests.ports import free_port
 from tests.programs import Program
 
 LIVES = """

@@ -13,9 +13,9 @@ import debugpy
 import pytest
 
 from relay.debuggers.debugpy.about import SUPPORTED_DEBUGGER
+from relay.process.ports import free_port
 from tests.e2e.api import Api, Refused
 from tests.e2e.test_attach import LOOP, lives_on
-from tests.ports import free_port
 from tests.programs import Program
 
 Write = Callable[..., Program]

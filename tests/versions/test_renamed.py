@@ -16,10 +16,10 @@ import debugpy
 import pytest
 
 from relay.debuggers.debugpy.about import SUPPORTED_DEBUGGER
+from relay.process.ports import free_port
 from tests.cli.conftest import Shell, shell
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.test_attach import target
-from tests.ports import free_port
 from tests.programs import Program
 
 __all__ = ["shell"]

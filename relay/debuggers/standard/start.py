@@ -9,7 +9,6 @@ Source: DAP, "Launching and attaching"; contract, section 3.
 from __future__ import annotations
 
 import shutil
-import socket
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from relay.debuggers.standard.handshake import shake_hands
 from relay.errors import LaunchFailed
 from relay.process.guarded_process import GuardedProcess
 from relay.process.peers import is_own_peer
+from relay.process.ports import free_port
 from relay.process.spawn_error import SpawnError
 from relay.process.spawning import spawn
 from relay.session.dap.connection import ByteStream, SocketByteStream, StdioByteStream
@@ -145,7 +145,7 @@ class AdapterStart:
 
     async def _dial(self, debuggee: Debuggee, plan: LaunchPlan | None) -> ByteStream:
         """Until it listens, which no protocol reports."""
-        port = _free_port()
+        port = free_port()
         process = await self._start_beside(debuggee, plan, port)
         limit = debuggee.session.settings.launch_timeout_seconds
         printed = debuggee.session.output.last_seq
@@ -243,10 +243,3 @@ def _require(adapter: StandardDebugger, env: Mapping[str, str]) -> None:
             adapter=adapter.name,
             suggestion="Install it, or correct its command in config.json",
         )
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        port: int = probe.getsockname()[1]
-        return port
