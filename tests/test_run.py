@@ -423,6 +423,31 @@ def test_a_call_that_never_came_is_said(start: Start, tmp_path: Path) -> None:
     assert "A class goes as Wrapper.__init__; what a library has goes as package" in err
 
 
+def test_what_a_call_raised_is_told_by_the_name_that_the_condition_sees_it_by(
+    start: Start, tmp_path: Path
+) -> None:
+    Program.write(
+        tmp_path / "numbers_of.py",
+        """
+        def number(text):
+            return int(text)
+
+        for text in ("1", "x", "3"):
+            try:
+                number(text)
+            except ValueError:
+                pass
+        """,
+    )
+    until = ("--until-result", "isinstance(result, Exception)")
+    _, _, err = finish(start("--trace", "number", *until, "--", "numbers_of.py"))
+    ended = "no call ended so; 3 calls went by, 1 of them with an `exception`"
+    assert err.splitlines()[-1] == f"--trace number: {ended}"
+    until = ("--until-result", "isinstance(exception, ValueError)")
+    _, _, err = finish(start("--trace", "number", *until, "--", "numbers_of.py"))
+    assert "trace of number(text='x') (call 2)" in err
+
+
 def test_a_function_of_a_library_is_traced_by_its_module(start: Start, tmp_path: Path) -> None:
     """A source distribution has the source of a package that is installed, too."""
     (tmp_path / "lines.py").write_text("import textwrap\nprint(textwrap.dedent('  one'))\n")

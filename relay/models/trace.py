@@ -166,6 +166,7 @@ class TraceResult(ExecutionResult):
     condition_error: str | None = left_out("What the condition raised; such a call counts")
     call: int | None = left_out("With `until_result`: which call it was, of those that counted")
     passed: int | None = left_out("With `until_result`: calls that went by")
+    raised: int | None = left_out("With `until_result`: how many of these ended by an `exception`")
     until_error: str | None = left_out("What `until_result` raised first; such a call goes by")
     text: str = Field(description="The call as text, within `max_chars`; `…` marks cuts")
     truncated: bool = Field(description="Whether anything was left out, of the text or the record")

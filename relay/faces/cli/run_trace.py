@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from relay.errors import InvalidRequest
 from relay.models.trace import TraceRequest, TraceResult, TraceView
-from relay.operations.execution.trace import get_trace, trace
+from relay.operations.execution.trace import calls_that_went_by, get_trace, trace
 
 
 class TraceQuestion:
@@ -24,7 +24,7 @@ class TraceQuestion:
             message = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
             raise InvalidRequest(message) from None
         self.option = f"--trace {shlex.quote(_target(wanted))}"
-        self._passed = 0
+        self._passed = self._raised = 0
         self._error: str | None = None
 
     async def go_on(self, session: Any) -> None:
@@ -36,6 +36,7 @@ class TraceQuestion:
         found = await get_trace(session, query=self._view)
         if not found.complete:
             self._passed += found.passed or found.called
+            self._raised += found.raised or 0
             self._error = self._error or found.until_error
         return found
 
@@ -44,9 +45,9 @@ class TraceQuestion:
         """In place of the answer, at the end."""
         what = "call ended so" if self._request.until_result else "such call"
         if self._passed:
-            calls = "1 call" if self._passed == 1 else f"{self._passed} calls"
-            raised = f"; --until-result raised {self._error}" if self._error else ""
-            return f"{self.option}: no {what}; {calls} went by{raised}"
+            calls = calls_that_went_by(self._passed, self._raised)
+            error = f"; --until-result raised {self._error}" if self._error else ""
+            return f"{self.option}: no {what}; {calls}{error}"
         return f"{self.option}: no {what}{_other_name(self._request.function)}"
 
 

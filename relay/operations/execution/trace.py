@@ -257,6 +257,7 @@ async def _result(session: Session, cursor: int, view: TraceView) -> TraceResult
         condition_error=record["complaint"],
         call=record.get("call"),
         passed=record.get("passed"),
+        raised=record.get("raised"),
         until_error=record.get("until_error"),
         text=text,
         truncated=cut or record["truncated"],
@@ -329,9 +330,15 @@ def _calls_so_far(record: Record) -> str:
     passed = record.get("passed")
     if passed is None:
         return f"called: {record['called']} times"
-    calls = "1 call went by" if passed == 1 else f"{passed} calls went by"
+    calls = calls_that_went_by(passed, record["raised"])
     error = record.get("until_error")
     return calls if error is None else f"{calls}; until_result raised {error}"
+
+
+def calls_that_went_by(passed: int, raised: int) -> str:
+    """In a sentence; of those that `raised` it says by what name `until_result` sees why."""
+    calls = "1 call went by" if passed == 1 else f"{passed} calls went by"
+    return f"{calls}, {raised} of them with an `exception`" if raised else calls
 
 
 def _other_stop(session: Session) -> str:

@@ -73,6 +73,7 @@ class UntilTrace(FrameTrace):
         self.number: int | None = None  # of the call that was found
         self.matches = self.answers = 0
         self.ended = itertools.count()  # counts in C: two threads never get the same
+        self.ended_by_exception = itertools.count()
         self.until_error: str | None = None
 
     # Events of the interpreter -------------------------------------------------------
@@ -291,6 +292,8 @@ class UntilTrace(FrameTrace):
             if self.matches == self.call:
                 return True
         next(self.ended)
+        if error is not None:
+            next(self.ended_by_exception)
         return False
 
     def _find(self, own: Tape, frame: Any, value: Any, error: Any) -> None:
@@ -315,12 +318,14 @@ class UntilTrace(FrameTrace):
 
     def answer(self) -> dict[str, Any]:
         passed = next(self.ended) - self.answers
+        raised = next(self.ended_by_exception) - self.answers
         self.answers += 1
         found = self if self.found is None else self.found
         answer = dict(FrameTrace.answer(found), state=self.state, called=self.called)
         answer.update(
             call=self.number,
             passed=passed,
+            raised=raised,
             complaint=self.complaint,
             until_error=self.until_error,
         )
