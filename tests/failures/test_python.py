@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 
+import frozenlist
 import pytest
 
 from tests.e2e.api import Api
@@ -41,6 +44,42 @@ async def test_the_process(api: Api, program: Write) -> None:
     assert "raised at json/decoder.py:" in stop.report
     assert "\nends process\n" in stop.report
     assert found.exit_code == 1
+
+
+FROZEN = """
+    from frozenlist import FrozenList
+
+    def add(number):
+        items = FrozenList()
+        items.freeze()
+        items.append(number)  # @add
+
+    add(7)
+"""
+
+
+async def test_what_a_compiled_library_raises_is_shown_at_the_programs_own_line(
+    api: Api, program: Write
+) -> None:
+    """Cython names its files from the folder that it was built in, as if they were the program's."""
+    fails = program(FROZEN)
+    found = await run(api, script=fails.text)
+    (stop,) = found.stops
+    assert stop.what == ("process", "RuntimeError", fails.line("add"))
+    assert stop.locals["number"] == "7"
+    assert "raised at frozenlist/_frozenlist.pyx:" in stop.report
+
+
+async def test_a_compiled_module_of_the_programs_own_is_shown_at_its_source(
+    api: Api, program: Write
+) -> None:
+    fails = program(FROZEN)
+    installed = Path(frozenlist.__file__).parent
+    shutil.copytree(installed, fails.path.parent / installed.name)
+    found = await run(api, script=fails.text)
+    (stop,) = found.stops
+    assert "\nat frozenlist/_frozenlist.pyx:" in stop.report
+    assert "if self.frozen:" in stop.report or "raise RuntimeError(" in stop.report
 
 
 async def test_a_frame_can_be_evaluated_in(api: Api, program: Write) -> None:

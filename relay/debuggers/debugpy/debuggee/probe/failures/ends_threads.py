@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         listen,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_own_path
+    from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import compiled_file
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
@@ -116,7 +117,8 @@ def _is_of_library(error: BaseException) -> bool:
         return False
     tb = error.__traceback__
     while tb is not None:
-        if is_own_path(tb.tb_frame.f_code.co_filename):
+        frame = tb.tb_frame
+        if is_own_path(compiled_file(frame) or frame.f_code.co_filename):
             return False
         tb = tb.tb_next
     return setter is None or not is_own_path(setter.f_code.co_filename)

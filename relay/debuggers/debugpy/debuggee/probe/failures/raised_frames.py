@@ -9,6 +9,7 @@ its code has for the one that raised.
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -21,15 +22,18 @@ _MOST_ENTRIES = 2000
 """A recursion without an end has a traceback of a thousand frames and more."""
 
 
+_COMPILED = (".so", ".pyd")
+
+
 class RaisedFrame:
     """One entry of a traceback; in place of the frame wherever that would show what is of now.
 
     Looks like a frame to whoever reads one. `_base_frame` is pydevd's name for the real one.
     """
 
-    def __init__(self, frame: Any, line: int, moved_on: bool) -> None:
+    def __init__(self, frame: Any, line: int, moved_on: bool, file: str | None = None) -> None:
         self._base_frame = frame
-        self.f_code = frame.f_code
+        self.f_code = frame.f_code if file is None else frame.f_code.replace(co_filename=file)
         self.f_globals = frame.f_globals
         self.f_builtins = getattr(frame, "f_builtins", None)
         self.f_lineno = line
@@ -70,10 +74,24 @@ def raised_entries(tb: Any) -> list[TracebackEntry]:
         moved_on = _has_moved_on(link, caller, id(link.tb_frame) in running)
         frame = link.tb_frame
         again = any(other.tb_frame is frame for other in links[position + 1 :][:50])
-        if moved_on or again:
-            frame = RaisedFrame(frame, link.tb_lineno, moved_on)
+        file = compiled_file(frame)
+        if moved_on or again or file is not None:
+            frame = RaisedFrame(frame, link.tb_lineno, moved_on, file)
         entries.append(TracebackEntry(frame, link.tb_lineno, moved_on, _column(link)))
     return entries
+
+
+def compiled_file(frame: Any) -> str | None:
+    """The source of a frame that Cython or mypyc made up for a traceback; None for any other.
+
+    Such a frame names its file from the directory of the build, which is not here: another file
+    may have that name from the program's. The source belongs beside the module made from it.
+    """
+    file = frame.f_code.co_filename
+    module = frame.f_globals.get("__file__")
+    if type(module) is not str or not module.endswith(_COMPILED) or os.path.isabs(file):
+        return None
+    return os.path.join(os.path.dirname(module), os.path.basename(file))
 
 
 def _column(link: Any) -> int:
