@@ -43,6 +43,7 @@ PRINTED = {
     "waiters": ("waiters.py",),
     "perl adapter": ("perl_adapter.py",),
     "perl questions": ("perl_questions.py",),
+    "full collections": ("full_collections.py",),
     "suites": ("suites.py", "--rounds", "1"),
 }
 """Benchmarks that print tables, which are kept as they are."""

@@ -150,6 +150,35 @@ def test_what_pydevd_puts_off_is_imported_by_the_program_as_ever(runner: Runner)
     same(runner.plain("script", "prog.py"), runner.debugged("script", "prog.py"))
 
 
+COLLECTS = """
+import gc, weakref
+
+print(len(gc.get_objects()))
+
+class Node:
+    pass
+
+node = Node()
+node.itself, seen = node, weakref.ref(node)
+del node
+gc.collect()
+print(seen() is None, gc.isenabled(), gc.get_threshold(), gc.get_debug(), gc.callbacks)
+"""
+
+
+def test_collections_leave_the_debugger_out(runner: Runner) -> None:
+    write(runner.cwd / "prog.py", COLLECTS)
+    (count, *plain), (debugged_count, *debugged) = (
+        printed.splitlines()
+        for _, printed, _ in (
+            runner.plain("script", "prog.py"),
+            runner.debugged("script", "prog.py"),
+        )
+    )
+    assert debugged == plain
+    assert int(debugged_count) <= int(count)
+
+
 # --- the program's end --------------------------------------------------------------------------
 
 ENDS = {

@@ -119,6 +119,29 @@ async def test_attach_by_process_id_twice(api: Api, program: Callable[..., Progr
         assert await lives_on(process)
 
 
+async def test_what_an_attached_program_has_made_is_collected_as_ever(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    loop = program("""
+        import gc
+        import time
+
+        frozen = gc.get_freeze_count()
+        print("up", flush=True)
+        while True:
+            time.sleep(0.005)  # @sleep
+    """)
+    with target(loop.text) as process:
+        session = await api.session()
+        await session.post("/attach", connect_timeout=30, pid=process.pid)
+        cursor = (await session.get("/events", limit=1000))["next_cursor"]
+        await session.breakpoint(loop.text, loop.line("sleep"))
+        await session.get("/events", types="stopped", timeout=30, cursor=cursor)
+        found = await session.evaluate("gc.get_freeze_count() - frozen")
+        assert found["result"] == "0"
+        await session.delete()
+
+
 @pytest.mark.parametrize("version", ["3.8", "3.11", "3.13"])
 async def test_the_program_says_nothing_of_an_attach(
     api: Api, program: Callable[..., Program], tmp_path: Path, version: str

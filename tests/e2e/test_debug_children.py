@@ -569,6 +569,23 @@ async def test_a_child_finds_everything_as_it_would_without_the_debugger(
     assert len(joined) == 3
 
 
+async def test_collections_of_a_child_leave_the_debugger_out(api: Api, program: Write) -> None:
+    main = program("""
+        import subprocess, sys
+        command = "import gc; print(len(gc.get_objects()))"
+        subprocess.run([sys.executable, "-c", command])
+    """)
+    session = await api.session()
+    await session.launch(main.text)
+    alone = int(await session.printed())
+    debugged = await api.session()
+
+    await launch(debugged, main)
+
+    assert int(await debugged.printed()) <= alone
+    assert any(body["debuggable"] for body in await children(debugged))
+
+
 async def test_a_python_that_refuses_its_environment_runs_free(api: Api, program: Write) -> None:
     worker = program(WORKER, "worker.py")
     main = program(f"""

@@ -146,10 +146,12 @@ def main() -> None:
     link = linking.Link(pydevd, py_db, sock)
     hidden = (os.path.abspath(__file__), hooks.__file__, plain.__file__, plain.runpy.__file__)
     link.hide_files(hidden)
-    program = plain.Program(spec["kind"], spec["target"], spec["args"], globals())
     hooks.install(link)
     link.hold_main()
     link.wait_until_configured()
+    # The debugger stays: the program's collections need not walk its thousands of objects.
+    gc.freeze()
+    program = plain.Program(spec["kind"], spec["target"], spec["args"], globals())
     try:
         link.run(*program.prepare())
     except BaseException:

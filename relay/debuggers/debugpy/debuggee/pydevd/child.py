@@ -10,6 +10,7 @@ Standard library only, Python 3.8 and newer; imports nothing of its own package.
 
 from __future__ import annotations
 
+import gc
 import importlib.machinery
 import os
 import socket
@@ -83,6 +84,8 @@ def join(spec: dict[str, str]) -> None:
     link.hide_files((__file__, hooks.__file__, os.path.join(spec["site"], "sitecustomize.py")))
     hooks.install(link)
     link.wait_until_configured()
+    # The debugger stays: the program's collections need not walk its thousands of objects.
+    gc.freeze()
     link.begin()
     if not pydevd.PYDEVD_USE_SYS_MONITORING:
         _begin_at_main(link)
