@@ -9,6 +9,7 @@ Nothing of the program is called.
 from __future__ import annotations
 
 import ast
+import itertools
 import linecache
 import sys
 from typing import TYPE_CHECKING, Any
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
 
 _EXPECTING = frozenset(("raises", "assertRaises", "assertRaisesRegex", "suppress"))
 _trees: dict[str, Any] = {}
-_withs: dict[str, list[tuple[int, int, Any]]] = {}
 
 
 def is_expected(error: BaseException, tb: Any) -> bool:
     """Whether a `with` statement of the program's own, on the exception's way, waits for it."""
     while tb is not None:
         frame = tb.tb_frame
-        if is_user_code(frame):
+        # A file takes long to parse: only for code that has one of the names.
+        if not _EXPECTING.isdisjoint(_names_of_code(frame.f_code)) and is_user_code(frame):
             for call in _expecting_calls(frame.f_code.co_filename, tb.tb_lineno):
                 if any(_is_a(error, found) for found in _classes(call, frame)):
                     return True
@@ -35,23 +36,26 @@ def is_expected(error: BaseException, tb: Any) -> bool:
     return False
 
 
+def _names_of_code(code: Any) -> Iterator[str]:
+    return itertools.chain(code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+
+
 def _expecting_calls(filename: str, line: int) -> Iterator[Any]:
-    for first, last, call in _expecting_withs(filename):
-        if first <= line <= last:
-            yield call
+    for node in _statements_around(source_tree(filename), line):
+        if not isinstance(node, (ast.With, ast.AsyncWith)) or line < node.body[0].lineno:
+            continue
+        for item in node.items:
+            if _is_expecting(item.context_expr):
+                yield item.context_expr
 
 
-def _expecting_withs(filename: str) -> list[tuple[int, int, Any]]:
-    """(first line, last line, call) of all in the file; kept, since each failure asks again."""
-    if filename not in _withs:
-        _withs[filename] = [
-            (node.body[0].lineno, node.body[-1].end_lineno or 0, item.context_expr)
-            for node in ast.walk(source_tree(filename))
-            if isinstance(node, (ast.With, ast.AsyncWith))
-            for item in node.items
-            if _is_expecting(item.context_expr)
-        ]
-    return _withs[filename]
+def _statements_around(node: Any, line: int) -> Iterator[Any]:
+    """Those that a line is in, outermost first; a file has many more."""
+    for child in ast.iter_child_nodes(node):
+        # Cases of a match have no lines of their own.
+        if getattr(child, "lineno", line) <= line <= (getattr(child, "end_lineno", line) or line):
+            yield child
+            yield from _statements_around(child, line)
 
 
 def _is_expecting(node: Any) -> bool:
