@@ -569,6 +569,26 @@ async def test_a_child_finds_everything_as_it_would_without_the_debugger(
     assert len(joined) == 3
 
 
+@pytest.mark.parametrize("followed", [False, True])
+async def test_functions_of_os_are_pickled_as_ever(
+    api: Api, program: Write, followed: bool
+) -> None:
+    main = program("""
+        import os, pickle
+        for one in vars(os).values():
+            if getattr(one, "__module__", None) == "posix":
+                assert pickle.loads(pickle.dumps(one)) is one
+        print([pickle.dumps(one) for one in (os.system, os.execv, os.posix_spawn, os.fork)])
+    """)
+    plain = await trio.run_process([sys.executable, main.text], capture_stdout=True)
+    session = await api.session()
+
+    await session.launch(main.text, debug_subprocesses=followed)
+
+    assert await session.printed("stderr") == ""
+    assert await session.printed() == plain.stdout.decode()
+
+
 async def test_collections_of_a_child_leave_the_debugger_out(api: Api, program: Write) -> None:
     main = program("""
         import subprocess, sys

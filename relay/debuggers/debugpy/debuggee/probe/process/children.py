@@ -189,7 +189,13 @@ def _wrap_makers() -> None:
         ("posix", "posix_spawnp", 1),
     ):
         attempt(_wrap_maker, module, name, argv_at)
-    os.system = _system(os.system)
+    replace_in_os("system", _system(os.system))
+
+
+def replace_in_os(name: str, wrapper: Callable[..., Any]) -> None:
+    """Where the program finds the function, and where that says it lives: there pickle looks."""
+    for place in (os, sys.modules[wrapper.__module__]):
+        setattr(place, name, wrapper)
 
 
 def _wrap_maker(module: str, name: str, argv_at: int) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import forget_suspension_hooks
-    from relay.debuggers.debugpy.debuggee.probe.process.children import birth
+    from relay.debuggers.debugpy.debuggee.probe.process.children import birth, replace_in_os
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import (
         pass_counts,
@@ -162,8 +162,8 @@ def _wrap_births() -> None:
         ("posix", "execve", 1, 2, _in_mapping),
     ):
         attempt(_wrap_birth, module, name, argv_at, env_at, lay)
-    os.execv = _execv(os.execv)
-    os.system = _shell(os.system)
+    replace_in_os("execv", _execv(os.execv))
+    replace_in_os("system", _shell(os.system))
 
 
 def _wrap_birth(
