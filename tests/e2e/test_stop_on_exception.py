@@ -97,6 +97,30 @@ async def test_uncaught_stops_once_where_it_was_raised(
         assert (await session.printed("stderr")).rstrip() == raised["traceback"].rstrip()
 
 
+async def test_what_is_looked_at_after_a_failure_is_not_traced(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    """Its lines would be events for as long as the stop lasts, and take ten times as long."""
+    main = program("""
+        import ast
+        import sys
+
+        def events(code):
+            monitoring = getattr(sys, "monitoring", None)
+            tools = [tool for tool in range(6) if monitoring and monitoring.get_tool(tool)]
+            return [monitoring.get_local_events(tool, code) for tool in tools]
+
+        list(ast.walk(ast.parse("a + b")))
+        before = events(ast.walk.__code__)
+        raise ValueError(before)
+    """)
+    session = await api.session()
+    await session.launch(main.text, stop_on_exception="uncaught")
+    assert (await session.evaluate("len(list(ast.walk(ast.parse('a + b'))))"))["result"] == "8"
+    found = await session.evaluate("events(ast.walk.__code__) == before")
+    assert found["result"] == "True"
+
+
 @pytest.mark.parametrize("mode", MODES)
 async def test_raised_stops_once_for_each_exception(
     api: Api, program: Callable[..., Program], mode: str

@@ -113,7 +113,8 @@ def pydevd_thread() -> Any:
 def _on_resume(code: Any, offset: int) -> Any:
     """What pydevd does at a call. No event again until breakpoints or steps change."""
     thread = pydevd_thread()
-    if getattr(thread, "additional_info", None) is None:
+    about = getattr(thread, "additional_info", None)
+    if about is None or about.is_tracing:  # what is looked at in a stopped thread is not traced
         return None
     events_module().enable_code_tracing(thread.ident, code, frame_at(1))
     return None if any_thread_steps() else MONITORING.DISABLE
