@@ -191,6 +191,37 @@ async def test_attach_by_port_to_one_that_is_too_old_is_refused_in_words(
             assert await lives_on(process)
 
 
+SAYS_NOTHING_UNASKED = """
+    import sys
+
+    if any(word.endswith("adapter") for word in sys.orig_argv):
+        from debugpy.common.messaging import JsonMessageChannel
+
+        send = JsonMessageChannel.send_event
+
+        def send_event(self, event, body=None):
+            if (body or {}).get("category") != "telemetry":
+                send(self, event, body)
+
+        JsonMessageChannel.send_event = send_event
+"""
+
+
+async def test_the_version_does_not_depend_on_what_the_adapter_says_unasked(
+    api: Api, program: Write, python_with: Python, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It sends that in another thread than its answers, at times too late."""
+    loop, port = program(LOOP), free_port()
+    custom = program(SAYS_NOTHING_UNASKED, "sitecustomize.py")
+    monkeypatch.setenv("PYTHONPATH", str(custom.path.parent))
+    with target(*listening(python_with(OLD[0]), port, loop)) as process:
+        session = await api.session()
+        with pytest.raises(Refused, match=r"debugpy 1\.8\.5"):
+            await session.post("/attach", port=port, connect_timeout=30)
+        await session.delete()
+        assert await lives_on(process)
+
+
 @pytest.mark.parametrize("imported", [False, True])
 @pytest.mark.parametrize("requirement", [SUPPORTED[0], *OLD])
 async def test_attach_by_process_id(

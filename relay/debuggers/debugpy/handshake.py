@@ -6,6 +6,7 @@ Source: DAP, "Launching and attaching".
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -15,12 +16,17 @@ import trio
 from relay.debuggers.debugpy.about import is_too_old
 from relay.debuggers.debugpy.probe_inspector import ProbeInspector
 from relay.debuggers.debugpy.unfit import DebuggerUnfit
+from relay.errors import DebuggerError
 from relay.session.dap.breakpoint_sync import send_all
 from relay.session.debuggee.debuggee import Debuggee
 
 RUNNING_SECONDS = 10.0
 """How long the last answers may take. The program runs by then: one that goes straight into C
 code that keeps the interpreter to itself (the GIL) keeps the debugger from ever sending them."""
+
+VERSION_SECONDS = 5.0
+"""How long what listens at a port may take to say which debugpy it is: it answers at once, or it
+is something else, which should answer that it does not know the request, and need not."""
 
 
 async def shake_hands(
@@ -29,6 +35,7 @@ async def shake_hands(
     start: tuple[str, Mapping[str, Any]],
     *,
     has_probe: bool,
+    tells_version: bool = False,
     watched_state: Mapping[str, Any] | None = None,
     recorded_places: Sequence[Mapping[str, Any]] = (),
 ) -> None:
@@ -36,6 +43,7 @@ async def shake_hands(
 
     A debuggee that has the probe was started by the relay's own bootstrap: its debugger is known,
     and answers in order. So little waits for an answer but the program's beginning, for all.
+    One that tells its version is debugpy's adapter, of a release that is not ours to choose.
 
     Raises RelayError: DebuggerUnfit, before anything is changed, for a debugger that is too old.
     """
@@ -43,7 +51,7 @@ async def shake_hands(
     initialized = debuggee.ask("initialize", initialize, timeout=limit)
     if not has_probe:
         await initialized
-        version = debuggee.debugger_version
+        version = await _version(debuggee) if tells_version else debuggee.debugger_version
         if version is not None and is_too_old(version):
             raise DebuggerUnfit(version)
     command, arguments = start
@@ -69,6 +77,20 @@ async def shake_hands(
         begun = debuggee.request("configurationDone", timeout=limit)
         debuggee.configured = True
         await begun
+
+
+async def _version(debuggee: Debuggee) -> str | None:
+    """That of debugpy's adapter; None if what answers is none, and does not say.
+
+    It reports it unasked, too, but in another thread than it answers in: at times too late.
+    """
+    with trio.move_on_after(VERSION_SECONDS), contextlib.suppress(DebuggerError):
+        body = await debuggee.ask("debugpySystemInfo")
+        about = body.get("debugpy")
+        version = about.get("version") if isinstance(about, Mapping) else None
+        if isinstance(version, str):
+            return version
+    return debuggee.debugger_version
 
 
 async def _configure_at_once(
