@@ -68,7 +68,7 @@ def _by_port(target: AttachTarget) -> Starter:
         with time_limit(target, SILENT_PORT):
             stream = await _dial(target.host, target.port or 0)
             debuggee.connect(SocketByteStream(stream.socket), EventHandler(debuggee))
-            await _shake_hands(debuggee, target.mappings, tells_version=True)
+            await _shake_hands(debuggee, target.mappings, reports_version=True)
             await _learn_pid(debuggee)
 
     return start
@@ -115,13 +115,15 @@ async def _learn_pid(debuggee: Debuggee) -> None:
 
 
 async def _shake_hands(
-    debuggee: Debuggee, mappings: Mappings, *, tells_version: bool = False
+    debuggee: Debuggee, mappings: Mappings, *, reports_version: bool = False
 ) -> None:
     initialize = launch.initialize_arguments(Rung.PLAIN)
     arguments = {**launch.debug_arguments(), "pathMappings": list(mappings)}
     try:
         start = ("attach", arguments)
-        await shake_hands(debuggee, initialize, start, has_probe=False, tells_version=tells_version)
+        await shake_hands(
+            debuggee, initialize, start, has_probe=False, reports_version=reports_version
+        )
     except (RelayError, ExceptionGroup) as error:
         known = [leaf for leaf in leaves(error) if isinstance(leaf, RelayError)]
         text = known[0].message if known else str(error)

@@ -35,7 +35,7 @@ async def shake_hands(
     start: tuple[str, Mapping[str, Any]],
     *,
     has_probe: bool,
-    tells_version: bool = False,
+    reports_version: bool = False,
     watched_state: Mapping[str, Any] | None = None,
     recorded_places: Sequence[Mapping[str, Any]] = (),
 ) -> None:
@@ -43,7 +43,7 @@ async def shake_hands(
 
     A debuggee that has the probe was started by the relay's own bootstrap: its debugger is known,
     and answers in order. So little waits for an answer but the program's beginning, for all.
-    One that tells its version is debugpy's adapter, of a release that is not ours to choose.
+    One that reports its version is debugpy's adapter, of a release that is not ours to choose.
 
     Raises RelayError: DebuggerUnfit, before anything is changed, for a debugger that is too old.
     """
@@ -51,7 +51,7 @@ async def shake_hands(
     initialized = debuggee.ask("initialize", initialize, timeout=limit)
     if not has_probe:
         await initialized
-        version = await _version(debuggee) if tells_version else debuggee.debugger_version
+        version = await _version(debuggee) if reports_version else debuggee.debugger_version
         if version is not None and is_too_old(version):
             raise DebuggerUnfit(version)
     command, arguments = start
