@@ -90,7 +90,9 @@ class HangReport(Resource):
     deadlocks: list[Deadlock] = Field(description="Threads that wait for each other in a circle")
     threads: list[HangThread] = Field(description="At most 100 of each process, the main first")
     total_threads: int
-    tasks: list[TaskView] = Field(description="Tasks of asyncio and trio, with their await chains")
+    tasks: list[TaskView] = Field(
+        description="Tasks of asyncio and trio with their await chains, and greenlets"
+    )
     total_tasks: int
     children: list[str] = Field(description="Child processes, at most 20")
     report: str = Field(description="All of it as text; what was cut is marked by `…`")

@@ -1,4 +1,4 @@
-"""Tasks of asyncio and trio. Source: contract, section 5 (tasks are a capability of the probe)."""
+"""Tasks of asyncio and trio, and greenlets. Source: contract, section 5 (tasks are a capability of the probe)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class NurseryView(Resource):
 class TaskView(Resource):
     id: str = Field(description="Valid while the program stands")
     name: str
-    kind: Literal["asyncio", "trio"]
+    kind: Literal["asyncio", "trio", "greenlet"]
     state: Literal["running", "ready", "waiting", "done", "failed", "cancelled"] = Field(
         description="ready: it goes on when its event loop comes to it"
     )
@@ -90,7 +90,7 @@ class TaskView(Resource):
 
 class RunView(Resource):
     id: str
-    kind: Literal["asyncio", "trio"]
+    kind: Literal["asyncio", "trio", "greenlet"]
     thread_id: int | None
     thread_name: str | None
     tasks: int

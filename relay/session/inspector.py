@@ -209,7 +209,7 @@ class Inspector(ABC):
     async def tasks(
         self, at: Frame | None, *, offset: int, limit: int, frames: int
     ) -> dict[str, Any]:
-        """A page of the program's asyncio and trio tasks; `at` is where it stopped."""
+        """A page of the program's asyncio and trio tasks, and greenlets; `at` is where it stopped."""
 
     # Breakpoints -------------------------------------------------------------------
 

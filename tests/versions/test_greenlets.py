@@ -172,3 +172,166 @@ async def test_a_forked_child_beside_an_installed_gevent(
     ended = await session.resume()
     assert (ended["status"], ended["exit_code"]) == ("terminated", 0)
     assert await session.printed() == "0\n"
+
+
+WAITING = """
+    from gevent import monkey; monkey.patch_all()
+    import threading
+    import time
+
+    import gevent
+    from gevent.event import AsyncResult
+    from gevent.queue import Queue
+
+    x, y = threading.Lock(), threading.RLock()
+    event, items, room, answer = threading.Event(), Queue(), Queue(1), AsyncResult()
+    room.put(1)
+    permits = threading.BoundedSemaphore(1)
+    ready = []
+
+    def first():
+        with x:  # @holds_x
+            ready.append(1)
+            while len(ready) < 2:
+                gevent.sleep(0)
+            with y:  # @wants_y
+                pass
+
+    def second():
+        with y:
+            ready.append(2)
+            while len(ready) < 2:
+                gevent.sleep(0)
+            x.acquire()  # @wants_x
+
+    def waits():
+        event.wait()  # @waits
+
+    def gets():
+        items.get()
+
+    def puts():
+        room.put(2)
+
+    def asks():
+        answer.get()
+
+    def sleeps():
+        time.sleep(1000)
+
+    def takes():
+        with permits:
+            time.sleep(1000)
+
+    def wants():
+        permits.acquire()
+
+    def joins():
+        head.join()
+
+    functions = (first, second, waits, gets, puts, asks, sleeps, takes, wants, joins)
+    all_others = [gevent.spawn(function) for function in functions]
+    head = all_others[0]
+    gevent.sleep(0.01)
+    print("up", flush=True)
+    gevent.joinall(all_others)  # @main
+"""
+
+
+async def test_a_hang_report_has_the_greenlets_with_what_they_wait_for_and_their_circle(
+    api: Api, program: Callable[..., Program], python_with: Callable[[str], str]
+) -> None:
+    code = program(WAITING)
+    session = await api.session(python_path=python_with(GEVENT))
+    await session.launch(code.text, wait=0)
+    await session.get("/events", types="output", timeout=30)
+    report = await hang(session, lambda told: told["deadlocks"])
+    tasks = {task["name"]: task for task in report["tasks"]}
+    assert {task["kind"] for task in tasks.values()} == {"greenlet"}
+    assert {task["state"] for task in tasks.values()} == {"waiting"}
+    lines = {name: task["suspended_at"]["line"] for name, task in tasks.items()}
+    assert lines["first"] == code.line("wants_y")
+    assert lines["second"] == code.line("wants_x")
+    assert lines["waits"] == code.line("waits")
+    assert lines["main greenlet"] == code.line("main")
+
+    waits = {name: task.get("blocked_on") for name, task in tasks.items()}
+    found = {name: (wait["kind"], wait["on"]) for name, wait in waits.items() if wait}
+    assert found == {
+        "first": ("lock", "y"),
+        "second": ("lock", "x"),
+        "waits": ("event", "event"),
+        "gets": ("queue", "items, an item of an empty queue"),
+        "puts": ("queue", "room, room in a full queue"),
+        "asks": ("event", "answer"),
+        "sleeps": ("sleep", "gevent.sleep"),
+        "takes": ("sleep", "gevent.sleep"),
+        "wants": ("semaphore", "permits"),
+    }
+    assert waits["first"]["held_by"]["name"] == "second"
+    assert waits["first"]["known_from"] == "the lock names its owner"
+    assert waits["second"]["held_by"]["name"] == "first"
+    where = f"main.py:{code.line('holds_x')}"
+    assert waits["second"]["known_from"] == f"it stands inside `with x` at {where}"
+    assert waits["wants"]["held_by"] is None
+    assert "takes (it stands inside `with permits`" in waits["wants"]["note"]
+    assert [one["name"] for one in tasks["joins"]["waits_for"]["tasks"]] == ["first"]
+    assert {frame["path"] for frame in tasks["main greenlet"]["frames"]} == {code.text}
+
+    (circle,) = report["deadlocks"]
+    assert set(circle["task_ids"]) == {tasks["first"]["id"], tasks["second"]["id"]}
+    assert "first waits for" in circle["text"] or "second waits for" in circle["text"]
+
+
+async def test_greenlets_of_a_paused_program(
+    api: Api, program: Callable[..., Program], python_with: Callable[[str], str]
+) -> None:
+    code = program(PROGRAMS["gevent"])
+    session = await api.session(python_path=python_with(GEVENT))
+    await session.breakpoint(code.text, code.line("work"), condition="(number, turn) == (2, 1)")
+    await session.launch(code.text)
+    page = await session.get("/tasks")
+    current = [task for task in page["tasks"] if task["current"]]
+    assert [task["suspended_at"]["line"] for task in current] == [code.line("work")]
+    others = {task["name"] for task in page["tasks"] if not task["current"]}
+    assert "main greenlet" in others
+
+
+EVENTLET_WAITING = """
+    import eventlet; eventlet.monkey_patch()
+    import threading
+
+    lock = threading.Lock()
+
+    def first():
+        with lock:  # @has
+            eventlet.sleep(1000)
+
+    def second():
+        lock.acquire()
+
+    for function in (first, second):
+        eventlet.spawn(function)
+    eventlet.sleep(0.01)
+    print("up", flush=True)
+    eventlet.sleep(1000)
+"""
+
+
+async def test_greenlets_of_eventlet(
+    api: Api, program: Callable[..., Program], python_with: Callable[[str], str]
+) -> None:
+    code = program(EVENTLET_WAITING)
+    session = await api.session(python_path=python_with(EVENTLET))
+    await session.launch(code.text, wait=0)
+    await session.get("/events", types="output", timeout=30)
+    report = await hang(session, lambda told: told["total_tasks"] == 3)
+    waits = {
+        task["suspended_at"]["line"] and frame["function"]: task.get("blocked_on")
+        for task in report["tasks"]
+        for frame in task["frames"]
+        if frame["function"] in ("first", "second")
+    }
+    assert waits["first"]["kind"] == "sleep"
+    assert waits["second"]["kind"] == "semaphore"
+    assert f"main.py:{code.line('has')}" in waits["second"]["note"]

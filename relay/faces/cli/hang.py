@@ -29,7 +29,7 @@ REPORT_CHARS = 20_000
 def hang(shell: Shell, pid: int | None, reveal: bool) -> None:
     """Show what each thread waits for, who holds it, and the deadlock if there is one.
 
-    Stacks, locals and tasks of asyncio and trio, without a stop: the program may wait inside C
+    Stacks, locals, tasks and greenlets, without a stop: the program may wait inside C
     code, and goes on as it did. With --pid it needs no session; one that debugs the process
     already is asked.
 

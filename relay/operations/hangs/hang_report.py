@@ -36,8 +36,8 @@ async def hang_report(session: Session, *, body: HangRequest) -> HangReport:
     """Show what each thread waits for and who holds it, with the circle if there is a deadlock.
 
     Answers while the program runs or waits in C code, and needs no stop: every thread's stack,
-    locals, and `waits_for`, and every asyncio and trio task with its await chain. No code of the
-    program is run. A process that C code keeps from answering is described from outside.
+    locals, and `waits_for`, every asyncio and trio task with its await chain, and every
+    greenlet. No code of the program is run. A process that C code keeps from answering is described from outside.
     """
     wanted: dict[str, Any] = {
         "thread": body.thread_id,

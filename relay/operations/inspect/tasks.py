@@ -1,4 +1,4 @@
-"""The tasks of asyncio and trio in a paused program.
+"""The tasks of asyncio and trio, and the greenlets, in a paused program.
 
 Knows how a page of them is shown. Where they are found is the probe's business.
 Source: contract, section 5.
@@ -30,7 +30,7 @@ LONGEST_LINE = 500
 
 
 async def list_tasks(session: Session, *, query: TasksQuery) -> TaskList:
-    """List the asyncio and trio tasks of a program: where each stands, and why.
+    """List the asyncio and trio tasks and greenlets of a program: where each stands, and why.
 
     Every event loop and trio run of every thread is looked at. No code of the program is
     run, and it need not be paused. A page may hold fewer than `limit` tasks: `has_more` says

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         find_frame,
         is_debugger_file,
     )
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
         DATA_DESCRIPTORS,
@@ -205,10 +205,13 @@ class ThreadStacks:
     """The stacks of all threads, innermost frame first, as they stand at this stop."""
 
     def __init__(self, stopped_at: Any) -> None:
-        self.stopped = threading.get_ident() if stopped_at is not None else None
+        here = frame_at()  # not get_ident(), which gevent replaces
+        tops = sys._current_frames()
+        own = next((ident for ident, top in tops.items() if top is here), None)
+        self.stopped = own if stopped_at is not None else None
         self.of: dict[int, list[Any]] = {}
         self._places: dict[int, tuple[int, int]] = {}
-        for ident, top in list(sys._current_frames().items()):
+        for ident, top in tops.items():
             self._add(ident, stopped_at if ident == self.stopped else top)
 
     def _add(self, ident: int, top: Any) -> None:

@@ -19,11 +19,9 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import state_of
-    from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import asyncio_tasks
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         AwaitPlace,
         ThreadStacks,
-        await_chain,
         clipped,
         field_getters,
         function_name,
@@ -38,9 +36,8 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holders
     from relay.debuggers.debugpy.debuggee.probe.waits.quiet import quiet_locals
-    from relay.debuggers.debugpy.debuggee.probe.waits.tasks import FoundTask, tasks
+    from relay.debuggers.debugpy.debuggee.probe.waits.tasks import FoundTask, every_task, tasks
     from relay.debuggers.debugpy.debuggee.probe.waits.thread_waits import Wait, WaitFinder
-    from relay.debuggers.debugpy.debuggee.probe.waits.trio import trio_tasks
 
 _LOOKS_APART = 0.03
 """Seconds; a thread that waits for the GIL is woken several times in it."""
@@ -190,14 +187,11 @@ def _stacks_of_tasks() -> list[tuple[int, str, list[Any]]]:
     """The frames in which tasks are suspended, which lie on no stack, by their loops' threads."""
     stacks = ThreadStacks(None)
     runs: list[dict[str, Any]] = []
-    found: list[FoundTask] = [
-        *attempt(asyncio_tasks, stacks, runs, default=()),
-        *attempt(trio_tasks, stacks, runs, default=()),
-    ]
+    found: list[FoundTask] = attempt(every_task, stacks, runs, default=[])
     known = []
     for one in found[:2000]:
         if not one.running and (ident := runs[one.run].get("ident")):
-            places = attempt(await_chain, one.coro, default=())
+            places = attempt(one.suspended_places, default=())
             frames = [place.frame for place in reversed(places)]
             known.append((ident, f"its task {one.name}", frames))
     return known

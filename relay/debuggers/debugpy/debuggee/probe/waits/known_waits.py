@@ -67,6 +67,17 @@ _TASK_WAITS = (
     ("thread", "trio._threads", "to_thread_run_sync", "a function that runs in a thread"),
     ("io", "trio._core._io_epoll", "EpollIOManager.wait_readable", "something to read"),
     ("io", "trio._core._io_epoll", "EpollIOManager.wait_writable", "room to write"),
+    ("sleep", "gevent.hub", "sleep", "gevent.sleep"),
+    ("io", "gevent._socket3", "socket.accept", "a client of a socket"),
+    ("io", "gevent._socket3", "socket.connect", "a connection of a socket"),
+    ("io", "gevent._socket3", "socket.recv", "data of a socket"),
+    ("io", "gevent._socket3", "socket.recv_into", "data of a socket"),
+    ("io", "gevent._socket3", "socket.recvfrom", "data of a socket"),
+    ("sleep", "eventlet.greenthread", "sleep", "eventlet.sleep"),
+    ("event", "eventlet.event", "Event.wait", "an event that is not set"),
+    ("semaphore", "eventlet.semaphore", "Semaphore.acquire", "a semaphore"),
+    ("queue", "eventlet.queue", "LightQueue.get", "an item of an empty queue"),
+    ("queue", "eventlet.queue", "LightQueue.put", "room in a full queue"),
 )
 
 
@@ -86,7 +97,7 @@ def known_thread_waits() -> dict[int, KnownWait]:
 
 
 def known_task_waits() -> dict[int, KnownWait]:
-    """The same for tasks of asyncio and trio, and of anyio on top of them."""
+    """The same for tasks of asyncio and trio, of anyio on top of them, and for greenlets."""
     return _by_code(_TASK_WAITS)
 
 

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
         AwaitPlace,
-        await_chain,
         clipped,
         stored_field,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.greenlet_waits import GreenletWaits
+    from relay.debuggers.debugpy.debuggee.probe.waits.greenlets import FoundGreenlet
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import has_ops, let_go_by, place_text
     from relay.debuggers.debugpy.debuggee.probe.waits.known_waits import KnownWait, known_task_waits
     from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
@@ -37,12 +38,15 @@ class TaskWaits:
         self._found = found
         self._by_task = {id(one.task): one for one in found}
         self._known = known_task_waits()
+        self._greenlets = GreenletWaits(found)
         self._held: list[tuple[Any, FoundTask, str]] | None = None
 
     def of(self, one: FoundTask, places: list[AwaitPlace]) -> dict[str, Any] | None:
         """Of a task that waits at these places, outermost first."""
         if one.running:
             return None
+        if isinstance(one, FoundGreenlet) and (wait := self._greenlets.of(one)):
+            return wait
         below = len(places)
         while below and not places[below - 1].is_own:
             below -= 1
@@ -105,7 +109,7 @@ class TaskWaits:
 def _held_by(one: FoundTask) -> list[tuple[Any, FoundTask, str]]:
     """What a task that is suspended has entered by `async with`."""
     found = []
-    places = [] if one.running else await_chain(one.coro)
+    places = [] if one.running else one.suspended_places()
     let_go = let_go_by([place.frame for place in places])
     for place in places:
         frame = place.frame

@@ -1,7 +1,8 @@
-"""The asyncio and trio tasks of the program, as data: who stands where, and waits for whom.
+"""The asyncio and trio tasks of the program, and its greenlets, as data: who stands where, and waits
+for whom.
 
-Knows the order of the listing and what a task shows; `asyncio.py` and `trio.py` know where the
-tasks are. Fields are read where they are stored, and nothing of the program is called. A library
+Knows the order of the listing and what a task shows; `asyncio.py`, `trio.py` and `greenlets.py` know
+where they are. Fields are read where they are stored, and nothing of the program is called. A library
 that keeps something elsewhere loses that field, not the answer.
 """
 
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
         stopped_frame,
         stored_field,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.greenlets import (
+        greenlet_answer,
+        greenlet_tasks,
+    )
     from relay.debuggers.debugpy.debuggee.probe.waits.task_waits import TaskWaits
     from relay.debuggers.debugpy.debuggee.probe.waits.trio import (
         trio_answer,
@@ -45,7 +50,7 @@ SHOWN_RELATIVES = 20
 
 
 class FoundTask:
-    """A task of either library, and what the whole listing needs of it."""
+    """A task of any library, and what the whole listing needs of it."""
 
     def __init__(self, kind: str, task: Any, coro: Any, run: int) -> None:
         self.kind = kind
@@ -73,6 +78,28 @@ class FoundTask:
             return "running"
         return trio_state(self.task) if self.kind == "trio" else asyncio_state(self.task)
 
+    @property
+    def function(self) -> str:
+        """What it runs."""
+        return coroutine_name(self.coro)
+
+    def thread_of(self, stacks: ThreadStacks) -> int | None:
+        """The thread that runs it now."""
+        return stacks.thread_of(self.coro)
+
+    def depth_in(self, stacks: ThreadStacks) -> int:
+        """How far it is from the top of that thread's stack."""
+        return stacks.depth_of(self.coro)
+
+    def places(self, stacks: ThreadStacks) -> list[AwaitPlace]:
+        """Where it stands, outermost first."""
+        running = stacks.of_running(self.coro) if self.running else []
+        return running or self.suspended_places()
+
+    def suspended_places(self) -> list[AwaitPlace]:
+        """Where it waits, outermost first."""
+        return await_chain(self.coro)
+
 
 def tasks(
     frame: int | None = None,
@@ -93,7 +120,7 @@ def _tasks_page(
 ) -> dict[str, Any]:
     stacks = ThreadStacks(stopped_frame(frame))
     runs: list[dict[str, Any]] = []
-    found = [*asyncio_tasks(stacks, runs), *trio_tasks(stacks, runs)]
+    found = every_task(stacks, runs)
     current = _mark_current(found, stacks)
     found.sort(key=_task_order(runs))
     relations, waits = TaskRelations(found), TaskWaits(found)
@@ -110,6 +137,12 @@ def _tasks_page(
         "runs": runs[:100],
         "total_runs": len(runs),
     }
+
+
+def every_task(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[FoundTask]:
+    """All that can be found; each kind adds what runs it to `runs`."""
+    kinds = (asyncio_tasks, trio_tasks, greenlet_tasks)
+    return [one for kind in kinds for one in kind(stacks, runs)]
 
 
 def _task_order(runs: list[dict[str, Any]]) -> Callable[[FoundTask], tuple[Any, ...]]:
@@ -134,11 +167,11 @@ def _mark_current(found: list[FoundTask], stacks: ThreadStacks) -> FoundTask | N
     here = [
         one
         for one in found
-        if one.running and stacks.stopped and stacks.thread_of(one.coro) == stacks.stopped
+        if one.running and stacks.stopped and one.thread_of(stacks) == stacks.stopped
     ]
     if not here:
         return None
-    current = min(here, key=lambda one: stacks.depth_of(one.coro))
+    current = min(here, key=lambda one: one.depth_in(stacks))
     current.current = True
     return current
 
@@ -171,7 +204,7 @@ def _task_answer(
     runs: list[Any],
     most: int,
 ) -> dict[str, Any]:
-    places = (stacks.of_running(one.coro) if one.running else []) or await_chain(one.coro)
+    places = one.places(stacks)
     run = runs[one.run]
     answer = {
         "id": one.id,
@@ -179,7 +212,7 @@ def _task_answer(
         "kind": one.kind,
         "state": one.state,
         "current": one.current,
-        "coroutine": coroutine_name(one.coro),
+        "coroutine": one.function,
         "thread_id": run["thread_id"],
         "run": run["id"],
         "suspended_at": _suspended_at(places),
@@ -187,8 +220,15 @@ def _task_answer(
         "total_frames": len(places),
         "blocked_on": attempt(waits.of, one, places),
     }
-    answer.update((trio_answer if one.kind == "trio" else asyncio_answer)(one, relations))
+    answer.update(_ANSWERS[one.kind](one, relations))
     return answer
+
+
+_ANSWERS = {
+    "asyncio": lambda one, relations: asyncio_answer(one, relations),
+    "trio": lambda one, relations: trio_answer(one, relations),
+    "greenlet": lambda one, relations: greenlet_answer(one, relations),
+}
 
 
 def _suspended_at(places: list[AwaitPlace]) -> dict[str, Any] | None:
