@@ -16,6 +16,7 @@ values/    a value as a variable: type, text, contents, attributes; secrets mask
 frames/    frames, their scopes and code; expressions, looked up or run in them
 stops/     breakpoints, steps, exceptions; what a stop says of itself; how threads run on
 waits/     what threads and tasks wait for, without a stop
+traps/     calls in the program's bytecode, for breakpoints on Python 3.11
 trace/     one call, line by line
 calls/     the tree of all own calls
 writes/    data breakpoints, and the history of a value
@@ -83,6 +84,9 @@ PARTS = (
     "hooks/counting_thread",
     "hooks/tracing",
     "hooks/program_tracing",
+    "traps/assembly",
+    "traps/coming",
+    "traps/placing",
     "trace/holder",
     "trace/settrace",
     "trace/lines",

@@ -91,6 +91,8 @@ class Link:
     def run(self, call: Any, *args: Any) -> None:
         """Calls `call(*args)` as the program: what it raises is `uncaught`."""
         self.begin()
+        if call is exec:
+            args = (self._probe.code_to_run(args[0]), *args[1:])
         thread = self._current_thread()
         about: Any = _Untraced
         try:

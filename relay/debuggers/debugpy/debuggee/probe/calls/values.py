@@ -7,12 +7,12 @@ attributes that it stores. No text has an address or an id, since equal calls ar
 
 from __future__ import annotations
 
-import dis
 import itertools
 import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import arguments_of, own_dict
     from relay.debuggers.debugpy.debuggee.probe.values.credentials import SHORTEST_WORD
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import (
@@ -347,4 +347,4 @@ def _stored_names(plan: Any) -> list[str]:
 
 
 def _names_stored_by(code: Any) -> list[str]:
-    return [one.argval for one in dis.get_instructions(code) if one.opname == "STORE_ATTR"]
+    return [one.argval for one in facts_of(code)[0] if one.opname == "STORE_ATTR"]

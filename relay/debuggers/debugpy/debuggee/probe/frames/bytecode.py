@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         begun_line,
         handler_table,
     )
+    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import inserted_in
 
 UNKNOWN: Any = ("unknown",)
 _NAME_LOADS = {
@@ -72,10 +73,20 @@ _code_facts: dict[int, tuple[Any, list[Any], dict[int, int], frozenset[int]]] = 
 
 
 def facts_of(code: Any) -> tuple[list[Any], dict[int, int], frozenset[int]]:
+    """Its instructions, without those of traps; their indices by offset, where a trap counts as what
+    it stands before; the offsets that jumps lead to."""
     known = _code_facts.get(id(code))
     if known is None or known[0] is not code:
-        found = list(dis.get_instructions(code))
+        inserted = inserted_in(code)
+        found = [
+            one._replace(argval=inserted[one.argval])
+            if one.opcode in JUMPS and one.argval in inserted
+            else one
+            for one in dis.get_instructions(code)
+            if one.offset not in inserted
+        ]
         indices = {one.offset: index for index, one in enumerate(found)}
+        indices.update({at: indices[behind] for at, behind in inserted.items()})
         jumps = frozenset(one.argval for one in found if one.opcode in JUMPS)
         if len(_code_facts) > 500:
             _code_facts.clear()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
     from relay.debuggers.debugpy.debuggee.probe.stops.expected import source_tree
+    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import inserted_in
 
 _MOST_VISITS = 1000
 _last_visits: dict[tuple[str, int], tuple[Any, int]] = {}
@@ -29,12 +30,13 @@ _HANDLING = frozenset(("PUSH_EXC_INFO", "POP_EXCEPT", "RERAISE"))
 """Instructions around a handler of exceptions, which no statement without one has."""
 
 
-def comes_back(name: str, frame: Any) -> bool:
+def comes_back(name: str, frame: Any, line: int) -> bool:
     """Whether this frame has been here before in this very pass. Asked once a visit.
 
     A later pass begins further up in the code, or has gone through the head of a loop.
     """
-    code, now = frame.f_code, frame.f_lasti
+    code = frame.f_code
+    now = inserted_in(code).get(frame.f_lasti, frame.f_lasti)
     before, at = _last_visits.get((name, id(frame)), (None, 0))
     if len(_last_visits) > _MOST_VISITS:
         _last_visits.clear()
@@ -47,7 +49,7 @@ def comes_back(name: str, frame: Any) -> bool:
             _visited_ways.clear()
         known = _visited_ways[id(code), at, now] = (
             code,
-            _is_one_statement(code, at, now, frame.f_lineno),
+            _is_one_statement(code, at, now, line),
         )
     return known[1]
 

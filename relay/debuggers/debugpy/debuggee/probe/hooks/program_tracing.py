@@ -89,7 +89,7 @@ def _gettrace_of_program() -> Any:
     if both is not None:
         return both.theirs
     found = real_gettrace()
-    return None if _is_of_debugger(found) else found
+    return None if is_trace_function_of_debugger(found) else found
 
 
 def _function_of_debugger() -> Any:
@@ -97,7 +97,8 @@ def _function_of_debugger() -> Any:
     return wanted_trace_function() if holder is None else holder.on_call
 
 
-def _is_of_debugger(found: Any) -> bool:
+def is_trace_function_of_debugger(found: Any) -> bool:
+    """Whether it is the debugger's, and not one that the program or an extension has set."""
     home: Any = getattr(getattr(found, "__func__", found), "__globals__", None)
     if home is not None:
         return home is globals() or str(home.get("__name__")).startswith(("pydevd", "_pydevd"))

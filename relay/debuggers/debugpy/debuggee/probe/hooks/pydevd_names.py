@@ -250,6 +250,19 @@ NEEDS = (
         },
     ),
     Need(
+        "traps",
+        False,
+        "on Python 3.11 a program with a breakpoint runs slower",
+        {
+            _PYDB: "breakpoints pydb_disposed trace_dispatch get_thread_local_trace_func"
+            " _local_thread_trace_func",
+            _CONSTANTS: "NO_FTRACE",
+            _INFO: "is_tracing",
+            "_pydevd_bundle.pydevd_breakpoints:LineBreakpoint": "is_logpoint",
+            "pydevd_file_utils": "get_abs_path_real_path_and_base_from_file",
+        },
+    ),
+    Need(
         "tracing",
         False,
         "the program is traced also where nothing needs it, and runs slower",

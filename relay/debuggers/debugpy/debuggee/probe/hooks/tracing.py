@@ -4,7 +4,8 @@ Before Python 3.12 the debugger gets its events by a trace function in each thre
 even where it has nothing to do. Here that function is set when a breakpoint, a step, a pause or an
 exception filter first needs it, in all threads, and each thread takes it out at its next call once
 nothing does. While it is set, one of ours stands before pydevd's: it lets go at once of calls into
-code that no breakpoint is in, as long as nobody steps or is to stop.
+code that no breakpoint is in, as long as nobody steps or is to stop. On 3.11 breakpoints of lines
+need none of this as a rule: see `traps/`.
 
 From 3.12 on pydevd asks the interpreter for events only when they are needed, but then keeps them
 until breakpoints change again. Here they end with the need.
@@ -32,10 +33,13 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.program_tracing import (
         function_of_program,
+        is_trace_function_of_debugger,
+        real_gettrace,
         real_settrace,
         share_trace_functions,
         threads_that_share,
     )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import apply_patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.entry_stop import (
@@ -48,6 +52,15 @@ if TYPE_CHECKING:
         note_own_stop,
     )
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import SUSPENDED
+    from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
+        begin_placing,
+        begin_traps,
+        forget_traps_at_fork,
+        meet_code,
+        need_tracing,
+        place_traps,
+        until_return,
+    )
 
 _SUSPEND_ARGUMENT = 4  # of pydevd.settrace, where it is not named
 
@@ -87,6 +100,7 @@ def trace_when_needed() -> bool:
         tracing_state.can_wait = True
         patch(pydevd.PyDB, "enable_tracing", _enable_tracing)
         patch(pydevd.PyDB, "patch_threads", _patch_threads)
+        apply_patch("traps", begin_traps)
         attempt(await_counting_briefly)
         attempt(share_trace_functions)
     patch(pydevd.PyDB, "on_breakpoints_changed", _on_breakpoints_changed)
@@ -104,6 +118,7 @@ def trace_as_needed() -> bool:
     # Else a thread of the program is at work for the debugger, before it is traced itself.
     if not tracing_state.monitors and py_db.ready_to_run:
         tracing_state.has_begun = True
+        attempt(begin_placing, py_db)
         _trace_all_threads(py_db)
     return True
 
@@ -113,7 +128,7 @@ def wanted_trace_function() -> Any:
     if not tracing_state.can_wait:
         py_db = debugger()
         return None if py_db is None else py_db.get_thread_local_trace_func()
-    return trace_call if is_tracing_needed(debugger()) else None
+    return trace_call if is_thread_traced(debugger()) else None
 
 
 def hold_tracing(holder: Any) -> None:
@@ -151,6 +166,7 @@ def forget_tracing() -> None:
     """In a forked child: its debugger, if it gets one, begins anew."""
     give_up_entry()
     forget_own_stops()
+    attempt(forget_traps_at_fork)
     tracing_state.has_begun = tracing_state.is_on = False
     tracing_state.requests, tracing_state.holder, tracing_state.data = 0, None, None
     tracing_state.lock = threading.RLock()
@@ -178,9 +194,18 @@ def is_tracing_needed(py_db: Any) -> bool:
         or is_entry_sought()
         or _needs_every_file(py_db)
         or py_db.function_breakpoint_name_to_breakpoint
-        or any(py_db.breakpoints.values())
         or someone_steps_or_stops()
+        or need_tracing(py_db)
     )
+
+
+def is_thread_traced(py_db: Any) -> bool:
+    """Whether something needs this thread's trace function. Where the program traces in it, all
+    breakpoints do: what they share gets all events, or none."""
+    if is_tracing_needed(py_db):
+        return True
+    shares = py_db is not None and function_of_program() is not None
+    return shares and not py_db.pydb_disposed and any(py_db.breakpoints.values())
 
 
 def _needs_every_file(py_db: Any) -> bool:
@@ -217,8 +242,9 @@ def trace_call(frame: Any, event: str, arg: Any) -> Any:
 
 def _trace_loudly(frame: Any, event: str, arg: Any) -> Any:
     known, py_db = (_quiet_files, _quiet_codes), debugger()
-    if not is_tracing_needed(py_db):
-        _leave_thread()
+    attempt(meet_code, frame)
+    if not is_thread_traced(py_db):
+        leave_thread()
         return None
     begins_own = is_entry_sought() and enters_own_code(frame)  # and with it, perhaps, a step
     may_be_quiet = not (
@@ -228,7 +254,7 @@ def _trace_loudly(frame: Any, event: str, arg: Any) -> Any:
     lines = None if data is None else attempt(data.lines_in, frame)
     inner = None
     if not may_be_quiet or not attempt(_is_quiet, py_db, frame, *known, lines, default=False):
-        inner = py_db.get_thread_local_trace_func()(frame, event, arg)
+        inner = until_return(frame, py_db.get_thread_local_trace_func()(frame, event, arg))
     return inner if lines is None else data.local(inner, lines)
 
 
@@ -251,7 +277,7 @@ def _is_quiet(py_db: Any, frame: Any, files: set[str], codes: dict[int, Any], li
     return True
 
 
-def _leave_thread() -> None:
+def leave_thread() -> None:
     """Nothing needs tracing: this thread is rid of it, unless something does by now."""
     if tracing_state.holder is not None:
         tracing_state.is_on = False  # who holds the place asks no more, until something needs it
@@ -259,10 +285,12 @@ def _leave_thread() -> None:
     tracing_state.is_on = False
     if threading._trace_hook is begin_thread:  # type: ignore[attr-defined]
         threading.settrace(None)
+    if function_of_program() is None and not is_trace_function_of_debugger(real_gettrace()):
+        return  # an extension has set another one, or there is none
     set_trace(None)
     if _KEEPS_TRACED_LINES:
         _free_frames()
-    if is_tracing_needed(debugger()):
+    if is_thread_traced(debugger()):
         threading.settrace(begin_thread)
         set_trace(trace_call)
 
@@ -332,7 +360,7 @@ def is_program_thread(ident: int) -> bool:
         return False
     if py_db is None:
         return True
-    return ident not in [own.ident for own in list(py_db.created_pydb_daemon_threads)]
+    return ident not in [own._ident for own in list(py_db.created_pydb_daemon_threads)]
 
 
 _MARKS = ("pydev_do_not_trace", "is_pydev_daemon_thread")
@@ -359,9 +387,12 @@ def _enable_tracing(
 ) -> None:
     if not tracing_state.has_begun:
         tracing_state.has_begun = True
+        attempt(begin_placing, py_db)
         tracing_state.is_on = is_tracing_needed(py_db)
-    if tracing_state.holder is None and not is_tracing_needed(py_db):
-        _leave_thread()
+    if tracing_state.holder is None and not is_thread_traced(py_db):
+        if function is not None:  # to be used where a trap needs it
+            attempt(setattr, py_db._local_thread_trace_func, "thread_trace_func", function)
+        leave_thread()
         return
     enable(py_db, function, apply_to_all_threads)
     if py_db.frame_eval_func is not None:
@@ -377,8 +408,11 @@ def _patch_threads(patch_threads: Any, py_db: Any) -> None:
 
 
 def _on_breakpoints_changed(changed: Any, py_db: Any, removed: bool = False) -> None:
+    attempt(place_traps, py_db)
     if is_tracing_needed(py_db):
         _begin(py_db)
+    else:
+        _look_again()
     changed(py_db, removed)
     if removed:
         trace_less()

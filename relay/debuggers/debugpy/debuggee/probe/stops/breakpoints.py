@@ -119,7 +119,11 @@ def stops_at(breakpoint: Any, frame: Any) -> bool:
     named = names_in_condition(breakpoint.condition)
     name = named[1]
     goes_on = breakpoint.is_logpoint or name in captures_by_name
-    if goes_on and name is not None and attempt(comes_back, name, frame, default=False):
+    if (
+        goes_on
+        and name is not None
+        and attempt(comes_back, name, frame, breakpoint.line, default=False)
+    ):
         return False
     number = breakpoint_holds(breakpoint, named, frame)
     if not number:
@@ -205,9 +209,24 @@ def breakpoint_holds(breakpoint: Any, named: tuple[str | None, str | None], fram
         if condition and not eval(_compiled(condition), frame.f_globals, frame.f_locals):
             return 0
     except BaseException as error:
+        if type(error) is RecursionError and _is_at_limit():
+            return 0  # the program's own recursion has left no room to ask
         if complains_here(name):
             attempt(_complain, breakpoint, frame, error)
     return hit or _count(name)
+
+
+_ASKING_FRAMES = (
+    100  # frames that asking takes at most, and a condition that recurses by itself goes far beyond
+)
+
+
+def _is_at_limit() -> bool:
+    """Whether the stack is full here, and not only within the condition."""
+    depth, frame = 0, sys._getframe()
+    while frame.f_back is not None:
+        depth, frame = depth + 1, frame.f_back
+    return depth > sys.getrecursionlimit() - _ASKING_FRAMES
 
 
 @functools.lru_cache(maxsize=10_000)

@@ -41,6 +41,7 @@ class _Questions(threading.local):
     known: _Known | None = None
     asked: Any = None  # the breakpoint that pydevd has asked about last
     answered: Any = None  # one that is to stop, of which pydevd does not know yet
+    passed: Any = None  # one that does not stop, whose line pydevd may get all the same
     knows_begin = False  # of each line: a trace function gets no such event
 
 
@@ -76,6 +77,9 @@ def question_of_pydevd(breakpoint: Any, frame: Any) -> bool:
     if questions.answered is breakpoint:
         questions.answered = None
         return True
+    if questions.passed is breakpoint:
+        questions.passed = None
+        return False
     stops: bool = stops_at(breakpoint, frame)
     if not stops:
         report_hits_soon()

@@ -7,12 +7,12 @@ value in place.
 
 from __future__ import annotations
 
-import dis
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import JUMPS, begun_line
 
 _HARMLESS = [
@@ -161,7 +161,7 @@ def _local_names(instruction: Any) -> tuple[str, ...]:
 
 def lines_of_instructions(code: Any) -> Iterator[tuple[int, Any]]:
     line = code.co_firstlineno
-    for instruction in dis.get_instructions(code):
+    for instruction in facts_of(code)[0]:
         line = begun_line(instruction) or line
         yield line, instruction
 

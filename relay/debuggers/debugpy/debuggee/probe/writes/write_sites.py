@@ -5,11 +5,11 @@ Knows bytecode of Python 3.8 to 3.13. Refuses to know frames and values.
 
 from __future__ import annotations
 
-import dis
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         begun_line,
         changes_container,
@@ -84,7 +84,7 @@ def write_sites(code: Any, state: WatchedState) -> CodeSites | None:
     writes, calls = _may_write(code, state), _may_call(code, state)
     if not writes and not calls:
         return None
-    found = [one for one in dis.get_instructions(code) if one.opname not in _NO_INSTRUCTIONS]
+    found = [one for one in facts_of(code)[0] if one.opname not in _NO_INSTRUCTIONS]
     sites, line = {}, 0
     lines = _lines_of_calls(found, code, state.kind) if calls else frozenset()
     for place, one in enumerate(found):

@@ -1,0 +1,396 @@
+"""Traps in the codes of files with breakpoints: of what is loaded, and of what is about to be.
+
+A code that is run as a module is met as it begins: its own lines are traced then, as long as it
+runs, and the functions that it makes have their traps already. A function that is there gets a code
+with traps. What cannot have one is said, and then all is traced as without traps: a frame or a
+generator that is under way in a code without, a line that a trap cannot stand at, a code that is
+made of its parts, what the garbage collector does not list.
+
+Nothing of it before 3.11, where bytecode is another, nor from 3.12 on, where the interpreter itself
+reports lines one by one. Knows where codes come from.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+import types
+import weakref
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import present_call
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import EVERY_LINE
+    from relay.debuggers.debugpy.debuggee.probe.hooks.program_tracing import (
+        real_gettrace,
+        real_settrace,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
+        is_thread_traced,
+        trace_call,
+        trace_less,
+        tracing_state,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import with_traps
+    from relay.debuggers.debugpy.debuggee.probe.traps.coming import (
+        TRAP,
+        info_of_thread,
+        is_foreign,
+        is_of_program,
+    )
+
+_FAST_VARIABLES = 0x1 | 0x2  # of a code's flags: a function's, and no module's or class's
+_MAY_GO_ON = 0x20 | 0x80 | 0x200  # after a return: generators and coroutines
+_FUNCTION: Any = types.FunctionType
+_CODE_OBJECT: Any = types.CodeType
+_GOING_ON = {
+    types.GeneratorType: ("gi_code", "gi_frame"),
+    types.CoroutineType: ("cr_code", "cr_frame"),
+    types.AsyncGeneratorType: ("ag_code", "ag_frame"),
+}
+
+
+class _Trapped:
+    """A code and its likenesses with traps."""
+
+    __slots__ = ("lines", "original", "present", "variants")
+
+    def __init__(self, original: Any) -> None:
+        self.original = self.present = original
+        self.lines: frozenset[int] = frozenset()  # that have traps in the present one
+        self.variants = [original]  # each may still run
+
+
+class _Traps:
+    """What has traps in this process."""
+
+    def __init__(self) -> None:
+        self.are_set = False
+        self.codes = CodeTable()  # of files with breakpoints: each variant -> its _Trapped
+        self.lines: dict[str, frozenset[int]] = {}  # with breakpoints, by pydevd's path of the file
+        self.paths: dict[str, str] = {}  # the same path by a code's name for the file
+        self.untrapped: set[str] = set()  # paths of files whose breakpoints need tracing
+        self.frames: list[Any] = []  # under way in codes without their traps
+        self.generators: list[Any] = []  # weak references to those that are
+        self.frozen = (
+            0  # objects that the garbage collector did not list as the program began; some may end
+        )
+        self.preloaded: frozenset[str] = frozenset()  # files that were loaded by then
+        self.placing: int | None = None  # the thread that makes codes with traps now
+
+
+_traps = _Traps()
+
+
+def begin_traps() -> bool:
+    """From now on breakpoints of lines have traps. False where they cannot."""
+    version = sys.version_info[:2], sys.implementation.name
+    if version != ((3, 11), "cpython") or os.environ.get(EVERY_LINE):
+        return False
+    if not _traps.are_set:
+        hook: Any = {_Audit("exec", _before_exec): None, _Audit("code.__new__", _before_code): None}
+        sys.addaudithook(hook.get)
+        _traps.are_set = True
+    return True
+
+
+def begin_placing(py_db: Any) -> None:
+    """The program begins, or the debugger in it: what is loaded gets the traps that it is to have.
+
+    Where it begins, what is loaded is set aside from garbage collection, and nobody's to list.
+    """
+    _traps.frozen = gc.get_freeze_count()
+    if _traps.frozen:
+        modules = {**sys.modules, "__main__": None}  # that one is to be run yet
+        files = [getattr(module, "__file__", None) for module in modules.values()]
+        paths = [attempt(_path_of, file) for file in files if type(file) is str]
+        _traps.preloaded = frozenset(path for path in paths if path)
+    _traps.lines = {}
+    place_traps(py_db)
+
+
+def place_traps(py_db: Any) -> None:
+    """Breakpoints have changed: give every code that has one its traps, and take others away."""
+    if not _traps.are_set:
+        return
+    before = _traps.lines
+    now = {path: frozenset(lines) for path, lines in py_db.breakpoints.items() if lines}
+    _traps.lines = now
+    changed = {path for path in {*before, *now} if before.get(path) != now.get(path)}
+    _traps.untrapped -= changed - _traps.preloaded
+    _traps.untrapped |= _traps.preloaded.intersection(now)
+    if not tracing_state.has_begun or not changed:
+        return
+    if _is_recorded() or gc.get_freeze_count() > _traps.frozen:
+        _traps.untrapped |= changed.intersection(now)
+        return
+    _traps.placing = threading.get_ident()
+    try:
+        _place_in_loaded(changed)
+    except BaseException:
+        _traps.untrapped |= changed.intersection(now)
+        raise
+    finally:
+        _traps.placing = None
+
+
+def code_to_run(code: Any) -> Any:
+    """What to run in the place of this code, of a module, which nobody else has."""
+    if not _traps.are_set or not _traps.lines or _is_recorded():
+        return code
+    _traps.placing = threading.get_ident()
+    try:
+        return _place_in_code(code)
+    finally:
+        _traps.placing = None
+
+
+def need_tracing(py_db: Any) -> bool:
+    """Whether there are breakpoints of lines that are not met by traps alone."""
+    paths = [path for path, lines in list(py_db.breakpoints.items()) if lines]
+    if not paths:
+        return False
+    if not _traps.are_set or _is_recorded() or _is_any_under_way():
+        return True
+    return any(path not in _traps.lines or path in _traps.untrapped for path in paths)
+
+
+def _is_recorded() -> bool:
+    """Whether somebody records calls or writes, by the codes that there are now."""
+    return tracing_state.holder is not None or tracing_state.data is not None
+
+
+def forget_traps_at_fork() -> None:
+    """In a forked child the threads of its parent are gone, and its breakpoints may be."""
+    _traps.frames = [one for one in _traps.frames if _is_on_stack(one)]
+    _traps.lines = {}
+
+
+# Which file
+
+
+def _path_of(filename: str) -> str:
+    """As pydevd files its breakpoints."""
+    known = _traps.paths.get(filename)
+    if known is None:
+        files: Any = sys.modules["pydevd_file_utils"]
+        known = files.get_abs_path_real_path_and_base_from_file(filename)[1]
+        _traps.paths[filename] = known
+    return known
+
+
+# A code
+
+
+def _trapped(code: Any) -> Any:
+    """The code to use in the place of this one, with all codes in it; itself if it has no traps.
+
+    Raises NoTrapError, and whatever a code that is not understood leads to.
+    """
+    entry = _traps.codes.get(code)
+    if entry is None:
+        entry = _traps.codes[code] = _Trapped(code)
+    for at, inner in enumerate(entry.original.co_consts):
+        if type(inner) is _CODE_OBJECT:
+            _put_inner(entry, at, _trapped(inner))
+    wanted = _traps.lines.get(_path_of(code.co_filename), frozenset())
+    lines = wanted.intersection(line for *_, line in code.co_lines())
+    if lines != entry.lines:
+        made = with_traps(entry.original, lines, TRAP) if lines else entry.original
+        entry.present, entry.lines = made, lines
+        if made is not entry.original:
+            entry.variants.append(made)
+            _traps.codes[made] = entry
+    return entry.present
+
+
+def _put_inner(entry: _Trapped, at: int, inner: Any) -> None:
+    """What a code makes functions of from now on, whichever variant of it runs."""
+    import ctypes
+
+    for variant in entry.variants:
+        constants = variant.co_consts
+        if constants[at] is not inner:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(inner))  # the one before is never let go of
+            place = id(constants) + tuple.__basicsize__ + at * ctypes.sizeof(ctypes.c_void_p)
+            ctypes.c_void_p.from_address(place).value = id(inner)
+
+
+def _is_without(code: Any) -> bool:
+    """Whether a code that is under way lacks the traps of its breakpoints."""
+    wanted = _traps.lines.get(_path_of(code.co_filename))
+    if not wanted:
+        return False
+    entry = _traps.codes.get(code)
+    if entry is not None and entry.present is code and entry.lines:
+        return False
+    return not wanted.isdisjoint(line for *_, line in code.co_lines())
+
+
+# What is loaded
+
+
+def _place_in_loaded(changed: set[str]) -> None:
+    """Functions first: a frame that begins meanwhile begins with its traps, or is found after."""
+    generators = []
+    for one in gc.get_objects():
+        kind = type(one)
+        if kind is _FUNCTION:
+            _place_in_function(one, changed)
+        elif kind in _GOING_ON:
+            generators.append(one)
+    for frame in _frames():
+        if _path_of(frame.f_code.co_filename) in changed:
+            _place_in_code(frame.f_code)  # of what it makes functions
+    _traps.frames = [frame for frame in _frames() if _is_without(frame.f_code)]
+    _traps.generators = [
+        weakref.ref(one)
+        for one in generators
+        for code, frame in (_GOING_ON[type(one)],)
+        if getattr(one, frame) is not None and _is_without(getattr(one, code))
+    ]
+
+
+def _place_in_function(function: Any, changed: set[str]) -> None:
+    code = function.__code__
+    if _path_of(code.co_filename) in changed:
+        trapped = _place_in_code(code)
+        if trapped is not code:
+            function.__code__ = trapped
+
+
+def _place_in_code(code: Any) -> Any:
+    """The code with its traps; as it is, and all of its file traced, where that cannot be."""
+    try:
+        return _trapped(code)
+    except Exception:  # noqa: BLE001  NoTrapError, or bytecode that is not what we know
+        _traps.untrapped.add(_path_of(code.co_filename))
+        return code
+
+
+def _frames() -> Iterator[Any]:
+    for top in list(sys._current_frames().values()):
+        frame: Any = top
+        while frame is not None:
+            yield frame
+            frame = frame.f_back
+
+
+def _is_on_stack(frame: Any) -> bool:
+    return any(one is frame for one in _frames())
+
+
+def _is_any_under_way() -> bool:
+    if _traps.frames:
+        _traps.frames = [one for one in _traps.frames if _is_on_stack(one)]
+    if _traps.generators:
+        _traps.generators = [one for one in _traps.generators if one() is not None]
+    return bool(_traps.frames or _traps.generators)
+
+
+# What is about to be
+
+
+class _Audit:
+    """A key of a dictionary whose `get` is an audit hook: for one kind of event. All others are
+    told apart in C."""
+
+    def __init__(self, event: str, heard: Callable[[], None]) -> None:
+        self._event, self._heard = event, heard
+
+    def __hash__(self) -> int:
+        return hash(self._event)
+
+    def __eq__(self, event: object) -> bool:
+        if event == self._event and _traps.lines and _traps.placing != threading.get_ident():
+            attempt(self._heard)
+        return False
+
+
+def _before_exec() -> None:
+    """This thread is about to run a code: its next call."""
+    py_db = debugger()
+    if not tracing_state.has_begun or py_db is None or py_db.pydb_disposed or not is_of_program():
+        return
+    info = info_of_thread(py_db)
+    if info is not None and info.is_tracing:  # a condition, or an expression at a stop
+        return
+    function = real_gettrace()
+    if function is None or is_foreign(function):
+        real_settrace()(_Executed(function))
+
+
+class _Executed:
+    """The trace function of a thread that is about to run a code, which it meets at its first call."""
+
+    def __init__(self, displaced: Any) -> None:
+        self.displaced = displaced
+
+    def __call__(self, frame: Any, event: str, arg: Any) -> Any:
+        py_db = debugger()
+        attempt(meet_code, frame)
+        if py_db is not None and is_thread_traced(py_db):
+            real_settrace()(trace_call)
+            return trace_call(frame, event, arg)
+        real_settrace()(self.displaced)
+        return None if self.displaced is None else self.displaced(frame, event, arg)
+
+
+def meet_code(frame: Any) -> None:
+    """A frame begins, in a thread that is traced: if its code has never been met, it comes now."""
+    code = frame.f_code
+    path = _path_of(code.co_filename)
+    if not _traps.are_set or path not in _traps.lines or code in _traps.codes:
+        return
+    if code.co_flags & _FAST_VARIABLES:  # a function, whose code was made of its parts
+        _traps.untrapped.add(path)
+        return
+    entry = _traps.codes[code] = _Trapped(code)
+    _traps.placing = threading.get_ident()
+    try:
+        for at, inner in enumerate(code.co_consts):
+            if type(inner) is _CODE_OBJECT:
+                _put_inner(entry, at, _place_in_code(inner))
+    finally:
+        _traps.placing = None
+    if _is_without(code):
+        _traps.frames.append(frame)
+
+
+def until_return(frame: Any, local: Any) -> Any:
+    """The trace function of a frame: of one in a code without its traps, the end is awaited."""
+    if any(one is frame for one in _traps.frames):
+        return _UntilReturn(local)
+    return local
+
+
+class _UntilReturn:
+    """Hands on to `inner`, and has the debugger trace less when the frame is left for good."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def __call__(self, frame: Any, event: str, arg: Any) -> None:
+        if self.inner is not None:
+            self.inner = self.inner(frame, event, arg) or self.inner
+        if event == "return" and not frame.f_code.co_flags & _MAY_GO_ON:
+            _traps.frames = [one for one in _traps.frames if one is not frame]
+            trace_less()
+        # Not itself: what the debugger has put in its place meanwhile is to stay there.
+
+
+def _before_code() -> None:
+    """A code is made: from another one, which has its traps if it is to have any, or of its parts."""
+    caller = frame_at(3)  # behind this, `attempt` and the key
+    if "replace" in caller.f_code.co_names:
+        function, _ = attempt(present_call, caller, default=(None, []))
+        if function is not None and function[0] == "attribute" and function[2] == "replace":
+            return
+    _traps.untrapped.update(_traps.lines)

@@ -1,0 +1,391 @@
+"""Traps in bytecode: called where a trace function would get the line, and no harm to the code."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import copyreg
+import dis
+import email
+import json
+import pickle
+import sys
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relay.debuggers.debugpy.debuggee.probe import entry as _entry
+
+probe: Any = _entry
+
+pytestmark = pytest.mark.skipif(
+    sys.version_info[:2] != (3, 11), reason="the bytecode of other Pythons gets no traps"
+)
+
+PROGRAM = """
+import asyncio
+import contextlib
+
+def loops(count):
+    total = 0
+    for number in range(count):
+        total += number
+        if number % 7 == 3:
+            continue
+        total -= 1
+    while total > 0:
+        total -= 9
+        if total == 5:
+            break
+    else:
+        total = -1
+    while True:
+        total -= 1
+        if total < -3: break
+    for number in range(2): number += 1
+    return total
+
+def one_line(): return 1
+
+two_lines = lambda number: (number +
+    1)
+
+def comprehensions(count):
+    pairs = [first * second
+             for first in range(count) if first % 2
+             for second in range(first)]
+    found = {key: value for key, value in zip(pairs, pairs)}
+    rest = (value
+            for value in found)
+    return sum(rest)
+
+def tries(count):
+    seen = []
+    for number in range(count):
+        try:
+            if number % 3 == 0:
+                raise ValueError(
+                    number)
+            elif number % 3 == 1:
+                continue
+            1 / 0
+        except ValueError as error:
+            seen.append(error)
+        except (ZeroDivisionError,
+                KeyError):
+            seen.append(1)
+        else:
+            seen.append(2)
+        finally:
+            seen.append(3)
+    return len(seen)
+
+def managers():
+    with contextlib.suppress(ValueError): int("x")
+    with contextlib.suppress(ValueError):
+        int("y")
+        print("never")
+    with contextlib.suppress(ValueError), \\
+         contextlib.suppress(KeyError):
+        {}["x"]
+    with contextlib.nullcontext() as one, contextlib.nullcontext(2) as two:
+        return one, two
+
+def generator(count):
+    try:
+        for number in range(count):
+            sent = yield number
+            if sent:
+                print(sent)
+        yield from range(2)
+    finally:
+        print("closed")
+
+def several_lines(first, second,
+                  third=lambda: 3):
+    return dict(
+        first=first,
+        second=one_line(),
+        third=[one_line(), one_line(),
+               third()],
+        text=f"{first}{second!r:>5}"
+             f"{first}",
+    )
+
+class Shape:
+    sides = 1
+    def area(self,
+             scale=2):
+        return (self.sides
+                and scale
+                or 3)
+    @property
+    def name(self): return "shape"
+
+def matches(value):
+    match value:
+        case {"a": 1, **rest}:
+            return rest
+        case [1, 2, *more] if more:
+            return more
+        case Shape(sides=1):
+            return "shape"
+        case str() | int():
+            return value
+        case _:
+            return None
+
+def groups():
+    try:
+        raise ExceptionGroup("two", [ValueError(1), TypeError(2)])
+    except* ValueError as error:
+        print(len(error.exceptions))
+    except* TypeError:
+        print("type")
+
+def closures():
+    def inner(number):
+        nonlocal total
+        total += number
+        def deeper():
+            return total
+        return deeper
+    total = 0
+    for number in range(3): inner(number)()
+    return total
+
+def recursive(depth):
+    if depth == 0:
+        assert depth, "zero"
+    try:
+        return recursive(depth - 1)
+    except AssertionError:
+        if depth < 3: raise
+        return depth
+    finally:
+        print(depth)
+
+def long_jumps(count):
+    total = 0
+    for number in range(count):
+        if number == 2:
+@FAR@
+        else:
+@FAR@
+    return total
+
+async def numbers(count):
+    for number in range(count):
+        await asyncio.sleep(0)
+        yield number
+
+class Held:
+    async def __aenter__(self):
+        await asyncio.sleep(0)
+        return self
+
+    async def __aexit__(self, *error):
+        await asyncio.sleep(0)
+
+async def awaits():
+    async with Held() as first, \\
+            Held():
+        async for number in numbers(3):
+            print(number)
+        found = [number async for number in numbers(2)]
+        await asyncio.gather(*[asyncio.sleep(0) for _ in range(3)],
+            asyncio.sleep(0))
+    try:
+        async with asyncio.timeout(0):
+            await asyncio.sleep(5)
+    except TimeoutError:
+        print("timeout")
+    finally:
+        print("over")
+    return found
+
+print(loops(20), loops(3), one_line(), two_lines(3), comprehensions(6), tries(10))
+print(managers(), list(generator(3)), several_lines(1, 2), Shape().area(), Shape().name)
+begun = generator(3); next(begun); begun.send("sent"); begun.close()
+begun = generator(3); next(begun)
+try: begun.throw(KeyError(1))
+except KeyError: print("thrown")
+for value in ({"a": 1, "b": 2}, [1, 2, 3], Shape(), "text", 2.5): print(matches(value))
+groups(); print(closures(), recursive(5), long_jumps(3)); print(asyncio.run(awaits()))
+last = 1 if loops(2) else (
+    2)
+""".replace("@FAR@", "\n".join(f"            total += number * {n}.5" for n in range(150)))
+NAME = "<traps>"
+Place = tuple[str, int, int]
+
+
+def code_with_traps(code: types.CodeType, trap: Callable[[], Any], left: set[int]) -> Any:
+    """All lines of a code and of those in it have traps, but for those put into `left`."""
+    inner = [
+        code_with_traps(one, trap, left) if isinstance(one, types.CodeType) else one
+        for one in code.co_consts
+    ]
+    code = code.replace(co_consts=tuple(inner))
+    lines = {line for _, _, line in code.co_lines() if line}
+    for line in sorted(lines):
+        try:
+            probe.with_traps(code, {line}, trap)
+        except probe.NoTrapError:
+            left.add(line)
+    return probe.with_traps(code, lines - left, trap)
+
+
+class Seen:
+    """The lines of the program, as somebody gets to know of them."""
+
+    def __init__(self) -> None:
+        self.places: list[Place] = []
+
+    def trap(self) -> None:
+        frame = sys._getframe(1)
+        code = frame.f_code
+        behind = probe.inserted_in(code)[frame.f_lasti]
+        line = next(line for start, end, line in code.co_lines() if start <= behind < end)
+        assert line is not None
+        self.places.append((code.co_name, code.co_firstlineno, line))
+
+    def trace(self, frame: Any, event: str, arg: Any) -> Any:
+        if frame.f_code.co_filename != NAME:
+            return None
+        if event == "line":
+            self.places.append((frame.f_code.co_name, frame.f_code.co_firstlineno, frame.f_lineno))
+        return self.trace
+
+
+@contextlib.contextmanager
+def traced(function: Any) -> Iterator[None]:
+    before = sys.gettrace()
+    sys.settrace(function)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def test_a_trap_is_called_where_its_line_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    plain, under_trace, untraced = Seen(), Seen(), Seen()
+    left: set[int] = set()
+    outputs = []
+
+    def run(code: Any, tracing: Any) -> None:
+        with tracing:
+            exec(code, {"__name__": "program"})
+        outputs.append(capsys.readouterr().out)
+
+    code = compile(PROGRAM, NAME, "exec", dont_inherit=True)
+    run(code, traced(plain.trace))
+    run(code_with_traps(code, int, set()), traced(under_trace.trace))
+    run(code_with_traps(code, untraced.trap, left), contextlib.nullcontext())
+    assert under_trace.places == plain.places
+    assert untraced.places == [place for place in plain.places if place[2] not in left]
+    assert len(left) < 10 < len(untraced.places) / 100
+    assert outputs[1:] == outputs[:1] * 2
+
+
+def codes_of(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, types.CodeType):
+            yield from codes_of(one)
+
+
+@pytest.mark.parametrize("package", [json, email, asyncio], ids=lambda package: package.__name__)
+def test_a_code_with_traps_is_whole(package: types.ModuleType) -> None:
+    """Each instruction of the first is there, in order and place; the stack is as deep as it says."""
+    assert package.__file__ is not None
+    for path in Path(package.__file__).parent.glob("*.py"):
+        code = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+        made = code_with_traps(code, int, set())
+        for before, after in zip(codes_of(code), codes_of(made), strict=True):
+            kept = [one for one in probe.facts_of(after)[0] if one.opname != "EXTENDED_ARG"]
+            first = [one for one in dis.get_instructions(before) if one.opname != "EXTENDED_ARG"]
+            assert [(one.opname, one.positions) for one in kept] == [
+                (one.opname, one.positions) for one in first
+            ]
+            assert deepest(after) <= after.co_stacksize
+
+
+def deepest(code: types.CodeType) -> int:
+    instructions = probe._taken_apart(code)
+    by_start = {one.start: one for one in instructions}
+    handlers = [
+        probe._Handler(by_start[h.start], by_start.get(h.end), by_start[h.target], h.depth, h.lasti)
+        for h in probe.handler_table(code)
+    ]
+    return int(max(probe._depths(code, instructions, handlers).values()))
+
+
+RAISING = """
+def recursive(number):
+    kept = number
+    return recursive(number + 1)
+
+def handled(seen):
+    try:
+        try:
+            seen.append("body")  # @body
+        except KeyError:
+            seen.append("handler")
+        finally:
+            seen.append("finally")
+    except ValueError as error:
+        seen.append(str(error))  # @outer
+    seen.append(sys.exc_info())
+    return seen
+"""
+
+
+def functions_with_traps(trap: Callable[[], Any]) -> dict[str, Any]:
+    code = compile(RAISING, NAME, "exec", dont_inherit=True)
+    namespace: dict[str, Any] = {"sys": sys}
+    exec(code_with_traps(code, trap, set()), namespace)
+    return namespace
+
+
+def test_a_program_meets_its_limit_where_it_would_without_traps() -> None:
+    recursive = functions_with_traps(lambda: None)["recursive"]
+    with pytest.raises(RecursionError) as raised:
+        recursive(0)
+    assert {entry.name for entry in raised.traceback[1:]} == {"recursive"}
+    places = {entry.lineno + 1 for entry in raised.traceback[1:]}
+    assert places == {RAISING.splitlines().index("    return recursive(number + 1)") + 1}
+
+
+def test_what_a_handler_of_a_signal_raises_is_raised_at_the_line() -> None:
+    """It may run within a trap, as within any call."""
+    lines = RAISING.splitlines()
+    body = next(number for number, text in enumerate(lines, 1) if "@body" in text)
+
+    class Raising:
+        error: type[Exception] = KeyError
+        at = body
+
+        def __call__(self) -> None:
+            frame = sys._getframe(1)
+            behind = probe.inserted_in(frame.f_code)[frame.f_lasti]
+            spans = frame.f_code.co_lines()
+            if next(line for start, end, line in spans if start <= behind < end) == self.at:
+                raise self.error("raised")
+
+    trap = Raising()
+    handled = functions_with_traps(trap)["handled"]
+    assert handled([]) == ["handler", "finally", (None, None, None)]
+    trap.error = ValueError
+    assert handled([]) == ["finally", "raised", (None, None, None)]
+    trap.error = OSError
+    with pytest.raises(OSError, match="raised") as raised:
+        handled([])
+    assert [entry.lineno + 1 for entry in raised.traceback[1:]] == [body]
+
+
+def test_a_trap_that_is_pickled_is_something_harmless_to_call() -> None:
+    assert copyreg.dispatch_table.get(type(probe.TRAP)) is None
+    assert pickle.loads(pickle.dumps(probe.TRAP)) is int

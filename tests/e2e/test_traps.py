@@ -1,0 +1,163 @@
+"""On Python 3.11 breakpoints are met by traps in the bytecode: wherever a code comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.debuggers.bootstrap_runner import installed_python
+from tests.e2e.api import Api
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+MEASURED = """
+    import sys
+    import coverage
+
+    measuring = coverage.Coverage(data_file=None, branch=True)
+    measuring.start()
+    import measured
+    measured.call(3)
+    measuring.stop()
+    _, lines, _, missing, _ = measuring.analysis2(measured)
+    print(lines, missing)
+"""
+LIBRARY = """
+    def call(number):
+        if number < 0:
+            return 0
+        total = number  # @here
+        return inner(total)
+
+    def inner(total):
+        total += 1  # @inner
+        return total
+"""
+
+
+async def test_coverage_measures_on_where_breakpoints_are_hit(api: Api, program: Write) -> None:
+    """It sets its trace function in C, in the place that the debugger's would have."""
+    measuring, library = program(MEASURED), program(LIBRARY, "measured.py")
+    session = await api.session(python_path=installed_python("3.11"))
+    for mark in ("here", "inner"):
+        await session.breakpoint(library.text, library.line(mark))
+    stop = await session.launch(measuring.text)
+    lines = []
+    while stop["status"] == "paused":
+        lines.append(stop["current_location"]["line"])
+        stop = await session.resume()
+    assert lines == [library.line(mark) for mark in ("here", "inner")]
+    assert await session.printed() == "[1, 2, 3, 4, 5, 7, 8, 9] [3]\n"
+
+
+PARTS = """
+    import types
+
+    def first(number):
+        number += 1  # @first
+        return number
+
+    code = first.__code__
+    names = [
+        "argcount", "posonlyargcount", "kwonlyargcount", "nlocals", "stacksize", "flags", "code",
+        "consts", "names", "varnames", "filename", "name", "qualname", "firstlineno", "linetable",
+        "exceptiontable", "freevars", "cellvars",
+    ]
+    parts = [getattr(code, "co_" + name) for name in names]
+    text = open(__file__).read().replace("number += 1", "number += 2")
+    scope = {"__name__": "other"}
+    other = next(
+        one for one in compile(text, __file__, "exec").co_consts if isinstance(one, types.CodeType)
+    )
+    for made in (
+        types.CodeType(*parts),
+        code.replace(co_name="renamed"),
+        types.CodeType(*[getattr(other, "co_" + name) for name in names]),
+    ):
+        print(types.FunctionType(made, globals())(1))
+"""
+
+
+async def test_functions_made_of_code_that_was_made_stop_too(api: Api, program: Write) -> None:
+    """As those are that cloudpickle brings to another process."""
+    parts = program(PARTS)
+    session = await api.session(python_path=installed_python("3.11"))
+    await session.breakpoint(parts.text, parts.line("first"))
+    stop = await session.launch(parts.text)
+    names = []
+    while stop["status"] == "paused":
+        names.append(stop["current_location"]["function"])
+        stop = await session.resume()
+    assert names == ["first", "renamed", "first"]
+    assert await session.printed() == "2\n2\n3\n"
+
+
+DEEP = """
+    import sys, traceback
+
+    def deeper(number):
+        below = number + 1  # @deeper
+        return deeper(below)  # @call
+
+    def after():
+        return 1  # @after
+
+    try:
+        deeper(0)
+    except RecursionError as error:
+        print({entry.lineno for entry in traceback.extract_tb(error.__traceback__)[1:]})
+    after()
+"""
+
+
+async def test_a_recursion_without_end_is_told_of_as_alone(api: Api, program: Write) -> None:
+    deep = program(DEEP)
+    session = await api.session(python_path=installed_python("3.11"))
+    placed = await session.breakpoint(deep.text, deep.line("deeper"), condition="number < 0")
+    await session.breakpoint(deep.text, deep.line("after"))
+    stop = await session.launch(deep.text)
+    assert (stop["status"], stop["current_location"]["line"]) == ("paused", deep.line("after"))
+    assert (await session.resume())["status"] == "terminated"
+    assert await session.printed() == f"{{{deep.line('call')}}}\n"
+    assert (await session.get(f"/breakpoints/{placed['id']}"))["hit_count"] == 0
+
+
+LATE = """
+    def outer(start):
+        def inner(number):
+            return start + number  # @inner
+        return inner
+
+    def numbers():
+        yield 1
+        yield 2  # @second
+
+    kept = outer(1)
+    begun = numbers()
+    next(begun)
+    print("begun")  # @begun
+    print(kept(2), outer(2)(2), next(begun), list(numbers()))
+    print(len(kept.__code__.co_consts))  # @gone
+    kept(3)
+"""
+
+
+async def test_what_is_loaded_gets_its_traps_and_is_rid_of_them(api: Api, program: Write) -> None:
+    late = program(LATE)
+    session = await api.session(python_path=installed_python("3.11"))
+    for mark in ("begun", "gone"):
+        await session.breakpoint(late.text, late.line(mark))
+    await session.launch(late.text)
+    wanted = [{"file": late.text, "line": late.line(mark)} for mark in ("inner", "second", "gone")]
+    placed = await session.post("/breakpoints", breakpoints=wanted)
+    stops: list[Any] = []
+    while (stop := await session.resume())["current_location"]["line"] != late.line("gone"):
+        stops.append(stop["current_location"]["line"])
+    inner, second = late.line("inner"), late.line("second")
+    assert stops == [inner, inner, second, second]
+    assert (await session.evaluate("len(kept.__code__.co_consts)"))["result"] != "1"
+    for one in placed["breakpoints"][:2]:
+        await session.delete(f"/breakpoints/{one['id']}")
+    assert (await session.resume())["status"] == "terminated"
+    assert (await session.printed()).splitlines()[-1] == "1"
