@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import hypothesis
 import pytest
 
+from relay.staying_imports import imports_that_stay
 from tests import environments, leftovers
 
 # How long an example takes says something about the machine, not about the code.
@@ -15,6 +19,28 @@ hypothesis.settings.register_profile(
     "busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("busy")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """What is imported and found here stays to the end: there is nothing for gc in it, ever."""
+    with imports_that_stay():
+        _import_a_share(session.config)
+        return (yield)
+
+
+def _import_a_share(config: pytest.Config) -> None:
+    """Each worker begins with other files, when all are collected: pytest keeps what it compiles,
+    and no worker compiles the same after a fresh checkout."""
+    worker = getattr(config, "workerinput", None)
+    if worker is None or config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    number, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
+    for path in sorted(Path(__file__).parent.rglob("test_*.py"))[number::count]:
+        name = ".".join(path.relative_to(config.rootpath).with_suffix("").parts)
+        # Whatever is wrong with it is told when it is collected.
+        with contextlib.suppress(Exception, pytest.skip.Exception):
+            importlib.import_module(name)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
