@@ -109,12 +109,13 @@ async def test_the_line_protocol_tells_its_end(ends: Ends, script: Program) -> N
         assert expected in "".join(one["text"] for one in printed if one["category"] == category)
 
 
-async def test_an_agent_is_told_its_end(ends: Ends, script: Program) -> None:
-    async with over_stdio(script.path.parent) as agent:
-        told = await agent.call("debug_run", script=script.path.name, wait=60)
-    assert f"exit code {ends.code}" in told
-    for line in (ends.stdout + ends.stderr).splitlines():
-        assert line in told
+async def test_an_agent_is_told_its_end(tmp_path: Path) -> None:
+    async with over_stdio(tmp_path) as agent:
+        for name, ends in ENDS.items():
+            script = written(tmp_path, ends.text)
+            told = await agent.call("debug_run", script=script.path.name, wait=60)
+            for line in (f"exit code {ends.code}", *(ends.stdout + ends.stderr).splitlines()):
+                assert line in told, name
 
 
 def test_a_shell_is_told_its_end(shell: Shell) -> None:
