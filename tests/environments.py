@@ -20,6 +20,7 @@ PLACES = (
     *(
         "test_actions.py",
         "test_dependencies.py",
+        "test_environments.py",
         "test_layers.py",
         "test_tools.py",
         "test_words.py",
@@ -55,6 +56,7 @@ PLACES = (
         "mcp/test_hangs.py",
         "mcp/test_http.py",
         "mcp/test_protocols.py",
+        "mcp/test_recorded_clients.py",
         "mcp/test_resources.py",
     ),
     *("mcp/test_tools.py", "mcp/test_watch.py", "mcp/test_why.py", "stdio/test_lines.py"),
