@@ -44,6 +44,8 @@ def settings_with(settings: Settings, name: str) -> Settings:
     return Settings(**settings.model_dump() | {"adapters": {name: entry}})
 
 
+PAUSES_OF_AN_ATTACH = 3  # at most: rdbg 1.4 pauses when it is connected to, attached to and ready
+
 DEBUGPY = {
     "command": [sys.executable, "-m", "debugpy.adapter"],
     "launch": {**LAUNCH, "console": "internalConsole", "redirectOutput": True},
@@ -175,6 +177,9 @@ async def _stops_in_it(
     await session.post("/attach", connect_timeout=60, **target)
     await session.get("/events", types="stopped", timeout=60)
     status = await session.get("")
+    for _ in range(PAUSES_OF_AN_ATTACH):
+        if status["stop_reason"] == "pause":
+            status = await session.resume()
     assert status["current_location"]["line"] == source.line(mark), status
     found = await session.locals()
     stepped = await session.post("/step-over", wait=60)
@@ -264,7 +269,14 @@ async def test_a_ruby_program_under_rdbg(settings: Settings, tmp_path: Path) -> 
             await listening(port)
             found = await _stops_in_it(api, "rdbg", source, "sum", port=port)
             assert found["b"]["value"] == "1"
-            assert program.poll() is None
+            # Before, it keeps its breakpoints when it is let go, and dies at the next.
+            if _rdbg_version() >= (1, 6):
+                assert program.poll() is None
+
+
+def _rdbg_version() -> tuple[int, ...]:
+    printed = subprocess.check_output([FOUND["rdbg"] or "", "--version"], text=True)
+    return tuple(int(part) for part in printed.split()[-1].split("."))
 
 
 COUNTS = """
