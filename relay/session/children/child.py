@@ -22,6 +22,7 @@ from relay.errors import InvalidSessionState, RelayError
 from relay.session.dap.connection import ByteStream, LinkClosed, RequestFailed, RequestTimedOut
 from relay.session.dap.event_handler import EventHandler
 from relay.session.debuggee.debuggee import Debuggee
+from relay.session.debuggee.start_failures import leaves
 
 if TYPE_CHECKING:
     from relay.session.children.process_group import ProcessGroup
@@ -58,8 +59,11 @@ class Child(Debuggee):
                 self.started = True
                 await link.closed.wait()
             except* (RelayError, LinkClosed) as errors:
-                log.warning("child %s did not join: %s", self.pid, errors.exceptions)
-                if not link.closed.is_set():
+                reasons = "; ".join(dict.fromkeys(str(error) for error in leaves(errors)))
+                if link.closed.is_set():  # as workers of a pool do that is not needed any more
+                    log.info("child %s ended as it joined: %s", self.pid, reasons)
+                else:
+                    log.warning("child %s runs without the debugger: %s", self.pid, reasons)
                     await self.let_go()
                     self.runs_free = True
                     self.events.child_started(self.pid or 0, self.argv)

@@ -127,6 +127,7 @@ PARTS = (
     "failures/failing",
     "failures/time_limits",
     "failures/ends_tests",
+    "failures/ends_steps",
     "failures/ends_threads",
     "failures/ends_loops",
     "failures/ends_requests",

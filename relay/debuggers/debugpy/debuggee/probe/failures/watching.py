@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_loops import listen_to_loops
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_process import listen_to_process
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_requests import listen_to_requests
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_steps import listen_to_steps
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_tests import listen_to_tests
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_threads import listen_to_threads
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failures_stop
@@ -35,6 +36,7 @@ def watch_failures(on: bool, roots: list[str]) -> dict[str, Any]:
         _listening.append(True)
         for name, listen_to in (
             ("tests", listen_to_tests),
+            ("steps", listen_to_steps),
             ("threads", listen_to_threads),
             ("tasks", listen_to_loops),
             ("requests", listen_to_requests),

@@ -1,0 +1,117 @@
+"""Scenarios and test cases that fail, as the runners of their steps know it: behave, Robot Framework.
+
+A step of behave keeps what ended it. Robot Framework has an exception of its own for each keyword
+that failed, raised while the real one is handled; those that a keyword expects, or ignores, never
+come to where a test has failed. Refuses to know what a step does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.failing import (
+        begin_test,
+        end_test,
+        failed,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
+    from relay.debuggers.debugpy.debuggee.probe.failures.listening import calling_frame, listen
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact, module_of
+
+_FAILED = ("failed", "error")  # of behave's words for how a step has ended
+
+
+def listen_to_steps() -> None:
+    """Both runners, loaded or not."""
+    when_imported("behave.model", _listen_to_behave)
+    for module in ("behave.exception_util", "behave._types"):  # the one of 1.3, and of 1.2
+        when_imported(module, _listen_to_hooks)
+    when_imported("robot.running.status", _listen_to_robot)
+    when_imported("robot.running.suiterunner", _listen_to_robot_tests)
+
+
+# behave ------------------------------------------------------------------------------------------
+
+
+class _Scenario:
+    """The scenario that behave runs."""
+
+    name: str | None = None
+
+
+_scenario = _Scenario()
+
+
+def _listen_to_behave(model: Any) -> None:
+    listen(model.Scenario, "run", before=_at_scenario, after=_after_scenario)
+    listen(model.Step, "run", after=_after_step)
+
+
+def _at_scenario(scenario: Any, *_: Any, **__: Any) -> None:
+    _scenario.name = exact(str(scenario.location))
+    begin_test(_scenario.name)
+
+
+def _after_scenario(*_: Any, **__: Any) -> None:
+    _scenario.name = None
+    end_test()
+
+
+def _after_step(_: Any, step: Any, *__: Any, **___: Any) -> None:
+    error = getattr(step, "exception", None)
+    if error is not None and getattr(step.status, "name", None) in _FAILED:
+        failed(error, "test", None, tb=step.exc_traceback, test=_scenario.name)
+
+
+def _listen_to_hooks(module: Any) -> None:
+    listen(module.ExceptionUtil, "describe", before=_at_description)
+
+
+def _at_description(_: Any, error: Any, *__: Any, **___: Any) -> None:
+    """behave says of a hook in words only what it raised."""
+    if calling_frame().f_code.co_name == "run_hook":
+        failed(error, "test", "hook", test=_scenario.name)
+
+
+# Robot Framework ---------------------------------------------------------------------------------
+
+
+def _listen_to_robot(status: Any) -> None:
+    listen(status.TestStatus, "__init__", before=_at_robot_test)
+    listen(status.TestStatus, "test_failed", before=_at_robot_failure)
+    for phase in ("setup", "teardown"):
+        name = phase + "_executed"
+        listen(status.ExecutionStatus, name, before=_robot_listener(phase))
+
+
+def _listen_to_robot_tests(runner: Any) -> None:
+    listen(runner.SuiteRunner, "visit_test", after=lambda *_, **__: end_test())
+
+
+def _at_robot_test(status: Any, parent: Any, test: Any, *_: Any, **__: Any) -> None:
+    begin_test(_name_of_robot_test(test))
+
+
+def _name_of_robot_test(test: Any) -> str:
+    return exact(str(getattr(test, "full_name", None) or test.longname))
+
+
+def _at_robot_failure(status: Any, message: Any = None, error: Any = None) -> None:
+    _robot_failed(status, error, None)
+
+
+def _robot_listener(phase: str) -> Any:
+    return lambda status, error=None: _robot_failed(status, error, phase)
+
+
+def _robot_failed(status: Any, failure: Any, phase: str | None) -> None:
+    if not hasattr(failure, "get_errors") or failure.skip or status._skip_on_failure():
+        return
+    test = getattr(status, "test", None)
+    name = None if test is None else _name_of_robot_test(test)
+    for one in failure.get_errors():
+        error = one.__context__
+        # One of Robot Framework's own says that a keyword is not there, say.
+        if error is not None and module_of(type(error)) != "robot.errors":
+            failed(error, "test", phase, test=name)

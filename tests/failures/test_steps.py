@@ -1,0 +1,148 @@
+"""Scenarios and test cases whose steps fail, under behave and Robot Framework."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+from tests.e2e.api import Api
+from tests.failures.runs import run
+from tests.programs import Program
+
+FEATURE = """
+    Feature: a cart
+
+      Scenario: it is filled
+        Given a cart
+        When bread is added
+        Then it holds 1
+
+      Scenario: what is not sold is refused
+        Given a cart
+        Then milk is refused
+
+      Scenario: it holds too much
+        Given a cart
+        When bread is added
+        Then it holds 2
+
+      Scenario: milk is not sold
+        Given a cart
+        When milk is added
+        Then it holds 1
+
+      Scenario: nobody wrote this step
+        Given a cart that flies
+
+      @broken
+      Scenario: its hook fails
+        Given a cart
+"""
+
+STEPS = """
+    from behave import given, then, when
+
+    PRICES = {"bread": 3}
+
+    def price(item):
+        return PRICES[item]  # @price
+
+    @given("a cart")
+    def given_cart(context):
+        context.cart = []
+
+    @when("{item} is added")
+    def added(context, item):
+        context.cart.append(price(item))
+
+    @then("it holds {count:d}")
+    def holds(context, count):
+        assert len(context.cart) == count  # @holds
+
+    @then("{item} is refused")
+    def refused(context, item):
+        try:
+            price(item)
+        except KeyError:
+            return
+        raise AssertionError(item)
+"""
+
+ENVIRONMENT = """
+    def before_tag(context, tag):
+        if tag == "broken":
+            raise LookupError(tag)  # @hook
+"""
+
+
+async def test_steps_and_hooks_of_behave(api: Api, tmp_path: Path) -> None:
+    features = tmp_path / "features"
+    (features / "steps").mkdir(parents=True)
+    (features / "cart.feature").write_text(dedent(FEATURE).lstrip())
+    steps = Program.write(features / "steps" / "cart.py", STEPS)
+    hooks = Program.write(features / "environment.py", ENVIRONMENT)
+
+    done = await run(api, module="behave", args=["--no-color"], cwd=str(tmp_path))
+
+    assert [stop.what for stop in done.stops] == [
+        ("test", "AssertionError", steps.line("holds")),
+        ("test", "KeyError", steps.line("price")),
+        ("test", "LookupError", hooks.line("hook")),
+    ]
+    assert done.tests[:2] == ["features/cart.feature:12", "features/cart.feature:17"]
+    assert done.stops[0].locals["count"] == "2"
+    assert done.stops[1].locals["item"] == "'milk'"
+    assert done.exit_code == 1
+
+
+SUITE = """
+    *** Settings ***
+    Library    cart.py
+
+    *** Test Cases ***
+    Filled
+        Add    bread
+    Expected
+        Run Keyword And Expect Error    KeyError*    Add    milk
+    Ignored
+        Run Keyword And Ignore Error    Add    milk
+    Skipped
+        Skip    not today
+    Not Sold
+        Add    milk
+    Two Things
+        Run Keyword And Continue On Failure    Add    milk
+        Refuse    eggs
+    Its Teardown
+        Add    bread
+        [Teardown]    Refuse    bread
+    No Keyword Of Ours
+        Should Be Equal    1    2
+"""
+
+LIBRARY = """
+    PRICES = {"bread": 3}
+
+    def add(item):
+        return PRICES[item]  # @add
+
+    def refuse(item):
+        raise AssertionError(f"{item} is sold")  # @refuse
+"""
+
+
+async def test_keywords_of_robot_framework(api: Api, tmp_path: Path) -> None:
+    (tmp_path / "shop.robot").write_text(dedent(SUITE).lstrip())
+    library = Program.write(tmp_path / "cart.py", LIBRARY)
+    args = ["--output", "NONE", "--report", "NONE", "--log", "NONE", "shop.robot"]
+
+    done = await run(api, module="robot", args=args, cwd=str(tmp_path))
+
+    assert [(stop.test, *stop.what) for stop in done.stops] == [
+        ("Shop.Not Sold", "test", "KeyError", library.line("add")),
+        ("Shop.Two Things", "test", "KeyError", library.line("add")),
+        ("Shop.Two Things", "test", "AssertionError", library.line("refuse")),
+        ("Shop.Its Teardown", "test", "AssertionError", library.line("refuse")),
+    ]
+    assert [stop.locals["item"] for stop in done.stops] == ["'milk'", "'milk'", "'eggs'", "'bread'"]
+    assert done.exit_code == 4
