@@ -137,6 +137,19 @@ def test_of_calls_that_differ_the_one_that_ended_first_is_shown(diff: Diff, tmp_
     assert all(len(one.stdout.encode()) <= 701 for one in (sale, broken, audit))
 
 
+def test_two_scripts_are_one_program_whatever_they_are_called(diff: Diff, tmp_path: Path) -> None:
+    Program.write(tmp_path / "main.py", CART)
+    cheap = Program.write(tmp_path / "cheap" / "sale.py", CART.replace('"--sale" in sys.argv', "1"))
+    done = diff("--", "main.py", ":::", "./cheap/../cheap/sale.py")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines()[:4] == [
+        f"first call that differs: discounted at main.py:{cheap.line('sale') - 3}",
+        "  with value=3",
+        "1: → 3",
+        "2: → 1.5",
+    ]
+
+
 def test_addresses_ids_and_times_are_no_difference(diff: Diff, tmp_path: Path) -> None:
     Program.write(tmp_path / "main.py", CART)
     done = diff("--", "main.py", ":::", "main.py", "--unknown")

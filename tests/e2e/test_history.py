@@ -244,6 +244,77 @@ async def test_every_way_to_write_is_seen(api: Api, program: Write) -> None:
     assert told["complete"] is True
 
 
+BY_CODE_IN_C = """
+    import decimal
+    import weakref
+    from functools import partial
+
+    class Slots:
+        __slots__ = ("held", "__weakref__")
+
+    class Rules(decimal.Context):  # has a way of its own to set attributes
+        pass
+
+    class Space:
+        pass
+
+    def ways():
+        slots = Slots()
+        slots.held = 1  # @plain
+        Slots.held.__set__(slots, 2)  # @descriptor
+        Slots.held.__delete__(slots)  # @deleted
+        Slots.__dict__["held"].__set__(slots, 3)  # @again
+        weakref.proxy(slots).held = 4  # @slot_proxy
+        rules = Rules()
+        rules.level = 1  # @rule
+        rules.level += 1  # @more
+        space = Space()
+        space.name = 1  # @space
+        proxy = weakref.proxy(space)
+        proxy.name = 2  # @proxy
+        put = partial(setattr, space, "name")
+        put(3)  # @partial
+        partial(setattr, space)("name", 4)  # @at_once
+        del proxy.name  # @gone
+        space.name = 5  # @last
+        return slots  # @here
+
+    ways()
+"""
+
+
+async def test_what_code_in_c_writes_for_a_statement_is_seen(api: Api, program: Write) -> None:
+    ways = program(BY_CODE_IN_C)
+    session = await stopped(api, ways, "here")
+    for expression, expected in (
+        (
+            "slots.held",
+            [
+                ("3", "4", "slot_proxy"),
+                (None, "3", "again"),
+                ("2", None, "deleted"),
+                ("1", "2", "descriptor"),
+                (None, "1", "plain"),
+            ],
+        ),
+        (
+            "space.name",
+            [
+                (None, "5", "last"),
+                ("4", None, "gone"),
+                ("3", "4", "at_once"),
+                ("2", "3", "partial"),
+                ("1", "2", "proxy"),
+                (None, "1", "space"),
+            ],
+        ),
+        ("rules.level", [("1", "2", "more"), (None, "1", "rule")]),
+    ):
+        told = await why(session, expression)
+        assert changes(told) == [(old, new, ways.line(mark)) for old, new, mark in expected], told
+        assert told["complete"] is True, expression
+
+
 UNSEEN = """
     import json
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -38,6 +39,12 @@ class Side:
     """Its own code is below; paths are compared without it."""
     cwd: str
     env: Mapping[str, str]
+
+    @property
+    def script(self) -> str | None:
+        """The file that is run, by its real path; None if it is no file."""
+        named = self.target.get("script")
+        return os.path.realpath(os.path.join(self.cwd, named)) if named else None
 
 
 @dataclass(frozen=True)

@@ -46,11 +46,13 @@ class Function(NamedTuple):
     path: str
     line: int
     arguments: tuple[str, ...]
+    is_of_script: bool = False
+    """Whether it is in the file that was run."""
 
     @property
     def key(self) -> tuple[str, str]:
-        """Equal for the same function of two trees, whatever its line."""
-        return self.path, self.name
+        """Equal for the same function of two trees, whatever its line, and whatever a script is called."""
+        return "" if self.is_of_script else self.path, self.name
 
 
 class EndedCall(NamedTuple):
@@ -129,14 +131,21 @@ def comparable(text: str, name: str, root: str) -> str:
     return text
 
 
-def read_run(stream: Path, root: str, pid: int, *, is_cut: bool = False) -> RecordedRun:
-    """Read the file of a run whose tree lies at `root`."""
+def read_run(
+    stream: Path, root: str, pid: int, *, is_cut: bool = False, script: str | None = None
+) -> RecordedRun:
+    """Read the file of a run whose tree lies at `root`.
+
+    `script` is the file that was run, if the other run has one in its place.
+    """
     run = RecordedRun(root, stream, pid, is_cut=is_cut)
     for offset, row in _rows(stream):
         if row[0] == 0:
             _, number, name, path, line, names = row
             relative = os.path.relpath(path, root) if path.startswith(root) else path
-            run.functions[number] = Function(name, relative, line, tuple(names))
+            run.functions[number] = Function(
+                name, relative, line, tuple(names), os.path.realpath(path) == script
+            )
         elif row[0] < 0 or len(run.calls) >= MOST_CALLS:
             run.is_cut = True
             break

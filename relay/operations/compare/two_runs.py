@@ -48,8 +48,16 @@ async def compare_runs(
 
 
 def _compared(ran: tuple[Ran, Ran]) -> Answer:
+    scripts = [each.side.script for each in ran]
     one, other = (
-        read_run(each.stream, each.side.root, each.pid, is_cut=each.has_stopped) for each in ran
+        read_run(
+            each.stream,
+            each.side.root,
+            each.pid,
+            is_cut=each.has_stopped,
+            script=each.side.script if all(scripts) else None,
+        )
+        for each in ran
     )
     knows = _known(one, other), _known(other, one)
     found = Matcher(one, other, knows).compare()

@@ -88,6 +88,17 @@ def cell_of(frame: Any, name: str) -> Any:
     return found if type(found) is types.CellType else None
 
 
+def referent_of(proxy: Any) -> Any:
+    """What a weak proxy stands for; the proxy itself if that is gone.
+
+    Python shows only its attributes.
+    """
+    import ctypes
+
+    found = _stacked_object(ctypes, id(proxy) + object.__basicsize__)
+    return proxy if found is None else found
+
+
 def _word_at(ctypes: Any, address: int) -> int:
     return ctypes.c_void_p.from_address(address).value or 0
 

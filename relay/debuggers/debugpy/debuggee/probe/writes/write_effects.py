@@ -11,10 +11,15 @@ import collections
 import functools
 import sys
 import types
+import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import cell_of, stack_values
+    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import (
+        cell_of,
+        referent_of,
+        stack_values,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import operations_named
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         ABSENT,
@@ -38,6 +43,7 @@ if TYPE_CHECKING:
         WriteSite,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import (
+        DESCRIPTOR_WRITERS,
         DICT_WRITERS,
         LIST_WRITERS,
     )
@@ -90,12 +96,19 @@ def write_of_site(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -
 def _attribute_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
     values = stack_values(frame, offset, 1 if site.deletes else 2)
     owner, new = values[0], ABSENT if site.deletes else values[1]
+    if type(owner) in weakref.ProxyTypes:
+        owner = referent_of(owner)
     own = lookup(plan_of(owner).mro, "__delattr__" if site.deletes else "__setattr__")
-    if own not in _PLAIN_SETTERS:
+    is_plain = own in _PLAIN_SETTERS
+    if not is_plain and type(own) is not types.WrapperDescriptorType:
         return  # its own code writes, if any does
     target = target_in(owner, watch.state.key)
-    if target is not None:
+    if target is None:
+        return
+    if is_plain:
         watch.log.note(target.owner, read_target(target), new, frame)
+    else:  # code in C, which may refuse: what comes of it is looked at when it is over
+        _await(watch, frame, site, [target])
 
 
 def _namespace_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
@@ -227,6 +240,9 @@ def _cell_made(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> N
 
 def _call_made(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
     function, values = called_function(frame, offset, site)
+    is_partial = type(function) is functools.partial
+    if is_partial:
+        function, values = function.func, [*function.args, *values]
     is_type = type in mro_of(type(function))
     if is_type and lookup(mro_of(function), "__init__") not in _PLAIN_BEGINNINGS:
         return
@@ -286,6 +302,12 @@ def _note_past(watch: WriteWatch, pending: _Pending, offset: int) -> None:
         watch.log.note(made, ABSENT, value, frame, stack=pending.stack, is_held=held)
 
 
+def _slot_target(watch: WriteWatch, slot: Any, owner: Any) -> StateTarget | None:
+    """The object's slot, if it is the one that is watched."""
+    target = target_in(owner, watch.state.key) if slot.__name__ == watch.state.key else None
+    return target if target is not None and target.kind == "slot" else None
+
+
 def _container_target(watch: WriteWatch, container: Any) -> StateTarget | None:
     """The place in the container that is watched; None if it is of another kind."""
     kind, bases = watch.state.kind, mro_of(type(container))
@@ -328,6 +350,9 @@ def _targets_of_call(watch: WriteWatch, function: Any, values: list[Any]) -> lis
     if name in ("setattr", "delattr", "__setattr__", "__delattr__"):
         if len(values) > 1 and _is_key(watch, values[1]):
             target = target_in(values[0], watch.state.key)
+    elif name in DESCRIPTOR_WRITERS:
+        if type(values[0]) is DATA_DESCRIPTORS[0] and len(values) > 1:
+            target = _slot_target(watch, *values[:2])
     elif name in (LIST_WRITERS if watch.state.kind == "list_item" else DICT_WRITERS):
         target = _container_target(watch, values[0])
     return [] if target is None else [target]

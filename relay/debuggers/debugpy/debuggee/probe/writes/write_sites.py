@@ -40,7 +40,7 @@ class WriteSite(NamedTuple):
     """"attribute" (value, owner), "namespace" (dict, owner), "name", "local", "cell" (value), "item"
     (value, container, key): in brackets what lies on the stack, the top last; of one that deletes
     there is no value. Looked at when it is over: "made" (leaves a container), "into" (changes one),
-    "read" (container, key), "call", "cell_made"."""
+    "read" (container, key), "call", "cell_made"; and "attribute", where code in C writes."""
     deletes: bool = False
     position: int = 1
     """Where the value of a "local", or the container of an "into", lies, counted from the top."""
@@ -106,7 +106,7 @@ def write_sites(code: Any, state: WatchedState) -> CodeSites | None:
     return CodeSites(sites, followers) if sites else None
 
 
-_LATE_ROLES = ("made", "into", "read", "call", "cell_made")
+_LATE_ROLES = ("attribute", "made", "into", "read", "call", "cell_made")
 _NO_INSTRUCTIONS = ("CACHE", "EXTENDED_ARG")
 CALL_OPERATIONS = frozenset(
     ("CALL", "CALL_KW", "CALL_FUNCTION_EX", "CALL_FUNCTION", "CALL_METHOD", "CALL_FUNCTION_KW")

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SETTERS = frozenset(("setattr", "delattr", "__setattr__", "__delattr__"))
+DESCRIPTOR_WRITERS = frozenset(("__set__", "__delete__"))
+"""Methods of a slot, as its class has it, that are given the object first."""
+SETTERS = frozenset(("setattr", "delattr", "__setattr__", "__delattr__")) | DESCRIPTOR_WRITERS
 """A name that has "setattr" in it counts, too: code that libraries generate calls these by others."""
 NAMESPACES = frozenset(("__dict__", "vars", "globals"))
 """Not writers themselves: they give the dict that is written then."""
@@ -35,12 +37,28 @@ def names_setter(name: str) -> bool:
 def aliases_of(found: list[Any], is_writer: Callable[[str], bool]) -> frozenset[str]:
     """The variables that a code gives a writer to, such as `add` by `add = self.items.append`.
 
-    found: the code's instructions, as `dis` lists them.
+    One that is given a `partial` of a writer counts, too. found: the code's instructions, as `dis`
+    lists them.
     """
     aliases: set[str] = set()
+    in_partial = takes_writer = False
     for one, after in zip(found, found[1:]):  # noqa: B905, RUF007
         is_load = one.opname.startswith("LOAD_") and one.argval.__class__ is str
-        is_kept = after.opname.startswith("STORE_") and after.argval is not None
-        if is_load and is_kept and is_writer(one.argval):
-            aliases.add(after.argval[0] if type(after.argval) is tuple else after.argval)
+        in_partial = in_partial or (is_load and one.argval == "partial")
+        if is_load and is_writer(one.argval):
+            takes_writer = takes_writer or in_partial
+            if _keeps(after):
+                aliases.add(_kept_as(after))
+        elif _keeps(one):
+            if takes_writer:
+                aliases.add(_kept_as(one))
+            in_partial = takes_writer = False
     return frozenset(aliases)
+
+
+def _keeps(one: Any) -> bool:
+    return one.opname.startswith("STORE_") and one.argval is not None
+
+
+def _kept_as(store: Any) -> str:
+    return str(store.argval[0] if type(store.argval) is tuple else store.argval)
