@@ -27,10 +27,15 @@ IMPORTED_BY = {"pytest_plugin.py": frozenset({"pytest"})}
 """By file: who imports it, and so is there."""
 
 
+MODULES = {"pyelftools": "elftools"}
+"""By distribution: the module that it brings, where that has another name."""
+
+
 def names(requirements: list[str]) -> set[str]:
     """Distributions as their modules are spelled."""
     found = (re.match(r"[\w.-]+", requirement) for requirement in requirements)
-    return {match[0].lower().replace("-", "_") for match in found if match is not None}
+    spelled = {match[0].lower().replace("-", "_") for match in found if match is not None}
+    return {MODULES.get(name, name) for name in spelled}
 
 
 REQUIRED = names(PROJECT["dependencies"])

@@ -132,6 +132,7 @@ async def test_without_gdb_the_way_out_is_named(
 ) -> None:
     if hasattr(sys, "remote_exec"):
         return  # this Python needs none
+    monkeypatch.setattr("relay.debuggers.debugpy.processes.CAN_CALL", False)  # another machine
     monkeypatch.setenv("PATH", "/nonexistent")
     with target(program(LOOP).text) as process:
         refused = await refusal(api, pid=process.pid)

@@ -1,10 +1,11 @@
 """Putting the debugger into a running process: the code is queued there, and the process runs it.
 
 debugpy's own injector runs the code in the thread that gdb has just interrupted. If that thread
-was waiting for the GIL, as it mostly is in a program with busy threads, both hang for ever. So gdb
-only queues the code here (Py_AddPendingCall needs no GIL) and is gone within a second; the main
+was waiting for the GIL, as it mostly is in a program with busy threads, both hang for ever. So the
+code is only queued here (Py_AddPendingCall needs no GIL), which takes a tenth of a second; the main
 thread runs it at its next bytecode. A main thread that sleeps in a system call runs no bytecode:
-it is interrupted as debugpy does it, if no other thread could have the GIL.
+it is interrupted as debugpy does it, if no other thread could have the GIL. The calls are made by
+a program of our own where it can, else by gdb.
 
 Source: CPython Py_AddPendingCall, proc(5), gdb "Calling program functions"; contract section 5.
 """
@@ -12,6 +13,8 @@ Source: CPython Py_AddPendingCall, proc(5), gdb "Calling program functions"; con
 from __future__ import annotations
 
 import base64
+import json
+import os
 import shutil
 import signal
 import subprocess
@@ -26,9 +29,11 @@ from relay.debuggers.debugpy.debuggee.pydevd import load
 from relay.debuggers.debugpy.processes import LISTEN
 from relay.environments import own_environment
 from relay.errors import AttachFailed
+from relay.process import foreign_calls
+from relay.process.foreign_calls import CAN_CALL, ForeignCall
 
-GDB_SECONDS = 20.0
-"""How long gdb may take to read a process's symbols and make one call."""
+CALL_SECONDS = 20.0
+"""How long it may take to read a process's symbols and make one call."""
 
 TIDYING_SECONDS = 10.0
 """How long a debugger that was there before may take to be gone: debugpy takes up to 1 s."""
@@ -102,7 +107,7 @@ async def inject(pid: int, host: str, port: int, token: str) -> None:
     connection. A process that keeps the GIL in C code is left as it is: it connects later.
 
     Raises:
-        AttachFailed: gdb is missing, or may not trace the process, or finds no Python there.
+        AttachFailed: the process may not be traced, or there is no Python in it.
     """
     setup = {
         "mode": "connect",
@@ -111,7 +116,7 @@ async def inject(pid: int, host: str, port: int, token: str) -> None:
         "log_to": None,
         "adapter_access_token": token,
     }
-    if shutil.which("gdb") is None or not sys.platform.startswith("linux"):
+    if not CAN_CALL and (shutil.which("gdb") is None or not sys.platform.startswith("linux")):
         await _run([*_debugpy_command(host, port, token), "--pid", str(pid)], pid)
         return
     code = _INJECTED.format(
@@ -123,7 +128,7 @@ async def inject(pid: int, host: str, port: int, token: str) -> None:
         tidying=TIDYING_SECONDS,
         oldest=list(load.SUPPORTED[0]),
     )
-    await _gdb(pid, _queueing(code))
+    await _queue(pid, code)
     while not await _can_be_interrupted(pid):
         pass
     await _interrupt(pid)
@@ -134,16 +139,27 @@ def _debugpy_command(host: str, port: int, token: str) -> list[str]:
     return [*command, "--configure-subProcess", "false", "--adapter-access-token", token]
 
 
-def _queueing(code: str) -> list[str]:
+async def _queue(pid: int, code: str) -> None:
     packed = base64.b64encode(code.encode()).decode()
     text = f"import base64; exec(base64.b64decode('{packed}'), {{'__name__': '__relay__'}})"
-    return [f'print ((int(*)(void*,void*))Py_AddPendingCall)(&PyRun_SimpleString, "{text}")']
+    if CAN_CALL:
+        run = {"address_of": "PyRun_SimpleString"}
+        await _call(pid, [ForeignCall("Py_AddPendingCall", [run, text])])
+        return
+    await _gdb(
+        pid,
+        [f'print ((int(*)(void*,void*))Py_AddPendingCall)(&PyRun_SimpleString, "{text}")'],
+    )
 
 
 async def _interrupt(pid: int) -> None:
     """Make the main thread run bytecode inside its system call: what was queued runs with it."""
     library = next(_VENDORED.glob("attach_linux_*.so"), None)
     if library is None:
+        return
+    if CAN_CALL:
+        load_library = ForeignCall("dlopen", [str(library), os.RTLD_NOW])
+        await _call(pid, [load_library, ForeignCall("DoAttach", [0, "pass", 0])])
         return
     await _gdb(
         pid,
@@ -153,6 +169,14 @@ async def _interrupt(pid: int) -> None:
             'print ((int(*)(int,const char*,int))DoAttach)(0, "pass", 0)',
         ],
     )
+
+
+async def _call(pid: int, calls: list[ForeignCall]) -> None:
+    # Isolated: what lies beside the file would pass for modules.
+    said = await _run([sys.executable, "-I", foreign_calls.__file__, str(pid)], pid, calls)
+    *_, last = json.loads(said.splitlines()[-1])
+    if last % (1 << 32):  # both of our calls say 0 for success, in four bytes
+        raise _refused(pid, f"{calls[-1].function} returned {last % (1 << 32)}")
 
 
 async def _gdb(pid: int, commands: list[str]) -> None:
@@ -168,12 +192,16 @@ async def _gdb(pid: int, commands: list[str]) -> None:
         raise _refused(pid, said)
 
 
-async def _run(command: list[str], pid: int) -> str:
-    """Run the injector to its end, even when the session ends meanwhile; what it said."""
-    with trio.move_on_after(GDB_SECONDS, shield=True):
+async def _run(command: list[str], pid: int, stdin: object = None) -> str:
+    """Run the injector to its end, even when the session ends meanwhile; what it said.
+
+    It finds `stdin` as JSON on its standard input.
+    """
+    with trio.move_on_after(CALL_SECONDS, shield=True):
         try:
             done = await trio.run_process(
                 command,
+                stdin=b"" if stdin is None else json.dumps(stdin).encode(),
                 capture_stdout=True,
                 stderr=subprocess.STDOUT,
                 check=False,
@@ -187,11 +215,11 @@ async def _run(command: list[str], pid: int) -> str:
         if done.returncode:
             raise _refused(pid, said)
         return said
-    raise _refused(pid, f"it did not end within {GDB_SECONDS:g} s")
+    raise _refused(pid, f"it did not end within {CALL_SECONDS:g} s")
 
 
 async def _give_up(process: trio.Process) -> None:
-    process.send_signal(signal.SIGINT)  # gdb then lets the target go as it was
+    process.send_signal(signal.SIGINT)  # both ways then let the target go as it was
     await trio.sleep(GIVE_UP_SECONDS)
     process.kill()
 

@@ -19,6 +19,7 @@ import psutil
 
 from relay.actions import Action
 from relay.debuggers.debugpy.fast_debuggee import BEGUN
+from relay.process.foreign_calls import CAN_CALL
 from relay.session.debuggee.attachable_process import AttachableProcess, DebugListener, Obstacle
 from relay.session.debuggee.debuggee import LIVE, Debuggee
 
@@ -95,7 +96,7 @@ def obstacle_to_tracing() -> Obstacle | None:
     """Why no process at all can be attached to by its pid; None if nothing is known against it."""
     if hasattr(sys, "remote_exec"):  # Python 3.14 needs no gdb, but the same right
         return _of_ptrace()
-    if sys.platform == "linux" and shutil.which("gdb") is None:
+    if sys.platform == "linux" and not CAN_CALL and shutil.which("gdb") is None:
         return Obstacle("gdb is not installed", f"Install gdb, or {LISTEN}")
     return _of_ptrace()
 
