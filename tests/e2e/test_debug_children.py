@@ -283,6 +283,8 @@ async def test_of_two_children_that_stop_at_once_each_has_its_turn(
 
     first = await launch(session, script, args=[method], launch_mode=rung)
     pid = first["current_location"]["pid"]
+    # Else the other's stop may come while this one steps, and end the step.
+    await until_paused(session, 2)
     name = (await session.evaluate("name"))["result"]
     reference = (await session.get("/scopes", frame_id=0))["scopes"][0]["variables_reference"]
     stepped = await session.post("/step-over")
@@ -305,6 +307,16 @@ async def test_of_two_children_that_stop_at_once_each_has_its_turn(
     ended = await session.resume()
     assert (ended["status"], ended["exit_code"]) == ("terminated", 0)
     assert sorted((await session.printed()).split()) == ["aaa", "bbb"]
+
+
+async def until_paused(session: Session, count: int) -> None:
+    """Until so many threads of the session's processes are."""
+    with trio.fail_after(30):
+        while True:
+            listed = (await session.get("/threads"))["threads"]
+            if [thread["status"] for thread in listed].count("paused") >= count:
+                return
+            await trio.sleep(0.02)
 
 
 async def test_the_stack_of_another_stopped_process_can_be_read_and_that_of_a_running_one_not(
