@@ -284,6 +284,43 @@ FALCON = """
 """
 
 
+TWISTED_WEB = """
+    import urllib.error
+    import urllib.request
+    from twisted.internet import reactor, threads
+    from twisted.web import resource, server
+
+    def price(item):
+        prices = {"bread": 3}
+        return prices[item]  # @price
+
+    class Price(resource.Resource):
+        isLeaf = True
+
+        def render_GET(self, request):
+            if request.path == b"/handled":
+                try:
+                    price("milk")
+                except KeyError:
+                    request.setResponseCode(404)
+                    return b""
+            return str(price(request.path.decode().rpartition("/")[2])).encode()
+
+    def status(path):
+        try:
+            return urllib.request.urlopen(f"http://127.0.0.1:{port.getHost().port}{path}").status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    def ask():
+        print(*(status(path) for path in ("/price/bread", "/handled", "/price/milk")))
+
+    port = reactor.listenTCP(0, server.Site(Price()), interface="127.0.0.1")
+    threads.deferToThread(ask).addBoth(lambda _: reactor.stop())
+    reactor.run()
+"""
+
+
 @pytest.mark.parametrize(
     "source",
     [
@@ -296,6 +333,7 @@ FALCON = """
         pytest.param(BOTTLE, id="bottle"),
         pytest.param(FALCON, id="falcon"),
         pytest.param(WSGIREF, id="wsgiref"),
+        pytest.param(TWISTED_WEB, id="twisted"),
     ],
 )
 async def test_a_request_that_is_answered_by_500(api: Api, program: Write, source: str) -> None:
@@ -307,6 +345,62 @@ async def test_a_request_that_is_answered_by_500(api: Api, program: Write, sourc
     assert stop.locals == {"item": "'milk'", "prices": "{'bread': 3}"}
     assert await found.session.printed() == "200 404 500\n"
     assert found.exit_code == 0
+
+
+TWISTED = """
+    import gc
+    from twisted.internet import defer, reactor, task
+    from twisted.python import log
+
+    def price(item):
+        prices = {"bread": 3}
+        return prices[item]  # @price
+
+    def broken(result=None):
+        raise ValueError("broken")  # @broken
+
+    @defer.inlineCallbacks
+    def generator():
+        yield task.deferLater(reactor, 0, lambda: None)
+        price("eggs")
+
+    async def coroutine():
+        raise LookupError("lost")  # @lost
+
+    def handled():
+        for handle in lambda failure: failure.trap(ValueError) and None, log.err:
+            waits = defer.Deferred()
+            waits.addCallback(broken)
+            waits.addErrback(handle)
+            waits.callback(None)
+
+    def begin():
+        generator()
+        reactor.callLater(0, handled)
+        reactor.callLater(0, price, "milk")
+        reactor.callLater(0.01, reactor.stop)
+
+    reactor.callWhenRunning(begin)
+    reactor.run()
+    gc.collect()
+    kept = defer.ensureDeferred(coroutine())
+    print("ends")
+"""
+
+
+async def test_what_twisted_catches_and_logs(api: Api, program: Write) -> None:
+    app = program(TWISTED)
+    found = await run(api, script=app.text)
+    assert sorted((*stop.what, stop.view["ends_name"]) for stop in found.stops) == sorted(
+        [
+            ("task", "KeyError", app.line("price"), "while handling timed call"),
+            ("task", "KeyError", app.line("price"), "Unhandled error in Deferred"),
+            ("task", "LookupError", app.line("lost"), "Unhandled error in Deferred"),
+        ]
+    )
+    assert {stop.locals.get("item") for stop in found.stops} == {"'milk'", "'eggs'", None}
+    assert found.stops[-1].line == app.line("lost")
+    assert await found.session.printed() == "ends\n"
 
 
 async def test_a_test_may_look_for_a_500(api: Api, program: Write) -> None:

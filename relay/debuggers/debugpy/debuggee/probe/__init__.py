@@ -130,6 +130,7 @@ PARTS = (
     "failures/ends_steps",
     "failures/ends_threads",
     "failures/ends_loops",
+    "failures/ends_twisted",
     "failures/ends_requests",
     "failures/ends_jobs",
     "failures/ends_logged",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_loops import fail_unread_tasks
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_threads import fail_unread_results
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_twisted import fail_unread_deferreds
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed, has_debugger
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import end_step
@@ -100,3 +101,4 @@ def program_ends() -> None:
     """Its main code is over, and its threads are: what nobody took by now, nobody will."""
     attempt(fail_unread_results)
     attempt(fail_unread_tasks)
+    attempt(fail_unread_deferreds)

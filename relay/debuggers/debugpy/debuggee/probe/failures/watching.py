@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_steps import listen_to_steps
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_tests import listen_to_tests
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_threads import listen_to_threads
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_twisted import listen_to_twisted
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failures_stop
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import own_roots
     from relay.debuggers.debugpy.debuggee.probe.failures.rewritten import listen_to_rewriting
@@ -39,6 +40,7 @@ def watch_failures(on: bool, roots: list[str]) -> dict[str, Any]:
             ("steps", listen_to_steps),
             ("threads", listen_to_threads),
             ("tasks", listen_to_loops),
+            ("twisted", listen_to_twisted),
             ("requests", listen_to_requests),
             ("jobs", listen_to_jobs),
             ("logs", listen_to_logs),
