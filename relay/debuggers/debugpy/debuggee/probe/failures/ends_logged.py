@@ -33,6 +33,7 @@ _LOGS = (
         "request",
     ),
     ("tornado.log", "tornado.application", ("Exception in callback",), "task"),
+    ("scrapy.utils.signal", "scrapy.utils.signal", ("Error caught on signal handler",), "task"),
     ("apscheduler.executors.base", "apscheduler.executors", ('Job "%s" raised',), "job"),
     # The loops of uvloop are compiled: what they give to no handler of the program's, they log.
     ("uvloop", "asyncio", ("",), "task"),

@@ -1,4 +1,5 @@
-"""What Twisted ends: Deferreds that nobody waits for, calls of the reactor, connections, requests.
+"""What Twisted ends: Deferreds that nobody waits for, calls of the reactor, connections, requests;
+and Scrapy, which is built on it: callbacks of a spider, and items in a pipeline.
 
 Twisted catches all of it, logs a failure and goes on. A failure counts if the one that logs it is
 Twisted: what the program itself logs, by `addErrback(log.err)` say, it has handled. Refuses to
@@ -19,17 +20,20 @@ if TYPE_CHECKING:
         error_under_way,
         listen,
     )
-    from relay.debuggers.debugpy.debuggee.probe.values.types import exact
+    from relay.debuggers.debugpy.debuggee.probe.failures.remote import places_kept
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact, module_of
 
 _LONGEST_NAME_OF_REQUEST = 200
 _OF_DEFERRED = "Unhandled error in Deferred"
 
 
 def listen_to_twisted() -> None:
-    """Its loggers, the new and the old one, and its web server, loaded or not."""
+    """Its loggers, the new and the old one, its web server, and Scrapy, loaded or not."""
     when_imported("twisted.web.server", _listen_to_twisted_web)
     when_imported("twisted.logger._logger", _listen_to_twisted_logger)
     when_imported("twisted.python.log", lambda module: listen(module, "err", before=_at_old_log))
+    when_imported("scrapy.core.scraper", _listen_to_scrapy)
+    when_imported("scrapy.logformatter", _listen_to_items)
 
 
 def fail_unread_deferreds() -> None:
@@ -42,7 +46,17 @@ def fail_unread_deferreds() -> None:
         return
     for one in gc.get_objects():
         if type(one) is defer.DebugInfo and one.failResult is not None:
-            failed(one.failResult.value, "task", _OF_DEFERRED)
+            _twisted_failed(one.failResult, "task", _OF_DEFERRED)
+
+
+def _twisted_failed(failure: Any, ends: str, name: str | None) -> None:
+    """`failure` is one of Twisted's, or the exception itself."""
+    error = getattr(failure, "value", failure)
+    places = []
+    if error.__traceback__ is None:  # it was taken away
+        places = [(path, line, name) for name, path, line, *_ in getattr(failure, "frames", ())]
+    with places_kept(error, places):
+        failed(error, ends, name, expectable=True)
 
 
 def _listen_to_twisted_web(server: Any) -> None:
@@ -52,7 +66,7 @@ def _listen_to_twisted_web(server: Any) -> None:
 def _at_twisted_request(request: Any, reason: Any) -> None:
     words = [getattr(request, name).decode("latin-1") for name in ("method", "uri")]
     name = exact(" ".join(words))[:_LONGEST_NAME_OF_REQUEST]
-    failed(reason.value, "request", name, expectable=True)
+    _twisted_failed(reason, "request", name)
 
 
 def _listen_to_twisted_logger(module: Any) -> None:
@@ -76,10 +90,31 @@ def _logged(frame: Any, failure: Any, words: str) -> None:
     is_its_own = module.startswith("twisted.") and not module.startswith("twisted.trial.")
     # There the program's own errback is called, which may be the logger itself.
     if is_its_own and frame.f_code.co_name != "_runCallbacks":
-        error = error_under_way() if failure is None else getattr(failure, "value", failure)
         if frame.f_code.co_name == "__del__":
             words = _OF_DEFERRED
-        failed(error, "task", words.strip().rstrip(":") or None, expectable=True)
+        error = error_under_way() if failure is None else failure
+        _twisted_failed(error, "task", words.strip().rstrip(":") or None)
+
+
+def _listen_to_scrapy(scraper: Any) -> None:
+    listen(scraper.Scraper, "handle_spider_error", before=_at_spider_error)
+
+
+def _at_spider_error(_: Any, failure: Any, request: Any, *__: Any, **___: Any) -> None:
+    error = failure.value
+    if module_of(type(error)) != "scrapy.exceptions":  # by which a spider says what it wants
+        name = exact(f"{request.method} {request.url}")[:_LONGEST_NAME_OF_REQUEST]
+        _twisted_failed(failure, "request", name)
+
+
+def _listen_to_items(module: Any) -> None:
+    listen(module.LogFormatter, "item_error", before=_at_item_error)
+
+
+def _at_item_error(_: Any, item: Any, error: Any, *__: Any, **___: Any) -> None:
+    """An item that a pipeline drops is logged by another method."""
+    error = error_under_way() if error is None else error
+    _twisted_failed(error, "task", "item of a spider")
 
 
 def _module_of_frame(frame: Any) -> str:

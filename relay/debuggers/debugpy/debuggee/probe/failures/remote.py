@@ -2,11 +2,12 @@
 
 A file that cannot be parsed is one, and an example of a doctest. Others are those of another process:
 `concurrent.futures` and `multiprocessing.Pool` send an exception without its frames, and the text
-of its traceback as its cause.
+of its traceback as its cause. Twisted before 24.10 takes the frames away, and keeps their places.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -14,6 +15,8 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import calling_frame
     from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import TracebackEntry
     from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
@@ -40,20 +43,33 @@ class RemoteFrame:
         self.moved_on = locals_ is None
 
 
+_kept_places: dict[int, list[tuple[str, int, str]]] = {}  # by the address of an exception
+
+
+@contextlib.contextmanager
+def places_kept(error: Any, places: list[tuple[str, int, str]]) -> Iterator[None]:
+    """While it lasts, the exception's places are these: (path, line, function), outermost first."""
+    _kept_places[id(error)] = places
+    try:
+        yield
+    finally:
+        del _kept_places[id(error)]
+
+
 def is_remote_text(error: Any) -> bool:
     """Whether it is no exception of its own, but the text of another's traceback."""
     return name_of(type(error)) in ("RemoteTraceback", "_RemoteTraceback")
 
 
 def remote_entries(error: Any) -> list[TracebackEntry]:
-    """The frames of the other process, outermost first; none if the exception is of this one."""
+    """The frames that are not here, outermost first; none if the exception has its own."""
+    places = _kept_places.get(id(error), [])
     cause = error.__cause__
-    if not is_remote_text(cause):
-        return []
-    text = cause.tb if type(cause.tb) is str else ""
-    # The text has the causes first, each with a traceback of its own.
-    last = text.rpartition("Traceback (most recent call last):")[2]
-    places = [(path, int(line), name) for path, line, name in _FRAME_LINE.findall(last)]
+    if is_remote_text(cause):
+        text = cause.tb if type(cause.tb) is str else ""
+        # The text has the causes first, each with a traceback of its own.
+        last = text.rpartition("Traceback (most recent call last):")[2]
+        places = [(path, int(line), name) for path, line, name in _FRAME_LINE.findall(last)]
     return [TracebackEntry(RemoteFrame(*place), place[1], moved_on=True) for place in places]
 
 
