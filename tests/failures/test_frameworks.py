@@ -403,6 +403,34 @@ async def test_what_twisted_catches_and_logs(api: Api, program: Write) -> None:
     assert await found.session.printed() == "ends\n"
 
 
+async def test_a_test_of_trial_may_look_for_what_twisted_logs(api: Api, program: Write) -> None:
+    suite = program(
+        """
+        from twisted.internet import defer, reactor, task
+        from twisted.trial import unittest
+
+        def broken():
+            raise ValueError("broken")  # @broken
+
+        class Shop(unittest.TestCase):
+            def test_expected(self):
+                reactor.callLater(0, broken)
+                waits = task.deferLater(reactor, 0.01, lambda: None)
+                return waits.addCallback(lambda _: self.assertTrue(self.flushLoggedErrors()))
+
+            def test_not_looked_for(self):
+                reactor.callLater(0, broken)
+                return task.deferLater(reactor, 0.01, lambda: None)
+    """,
+        "test_shop.py",
+    )
+    args = ["--temp-directory=trial", "test_shop"]
+    found = await run(api, module="twisted.trial", args=args, cwd=str(suite.path.parent))
+    assert [(stop.test, *stop.what) for stop in found.stops] == [
+        ("test_shop.Shop.test_not_looked_for", "test", "ValueError", suite.line("broken"))
+    ]
+
+
 async def test_a_test_may_look_for_a_500(api: Api, program: Write) -> None:
     suite = program(
         """

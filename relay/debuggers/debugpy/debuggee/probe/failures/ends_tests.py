@@ -344,6 +344,8 @@ def _listen_to_trial(reporter: Any) -> None:
     when_imported("twisted.python.failure", _listen_to_twisted_failures)
     for name in ("addError", "addFailure"):
         listen(reporter.TestResult, name, before=_at_trial)
+    listen(reporter.TestResult, "startTest", before=_at_trial_test)
+    listen(reporter.TestResult, "stopTest", after=lambda *_: end_test())
 
 
 _tracebacks: list[Any] = []  # (twisted's Failure, traceback), before it is cleaned
@@ -357,6 +359,10 @@ def _keep_traceback(failure: Any) -> None:
     tb = getattr(failure.value, "__traceback__", None)
     if tb is not None:
         _tracebacks[:] = [*_tracebacks[-7:], (failure, tb)]
+
+
+def _at_trial_test(result: Any, test: Any) -> None:
+    begin_test(_id_of(test), _home_of(test))
 
 
 def _at_trial(result: Any, test: Any, failure: Any) -> None:

@@ -88,6 +88,7 @@ def _logged(frame: Any, failure: Any, words: str) -> None:
     """The frame logs a failure, or the exception itself, or the one that it handles."""
     module = _module_of_frame(frame)
     is_its_own = module.startswith("twisted.") and not module.startswith("twisted.trial.")
+    is_its_own = is_its_own and ".test." not in module
     # There the program's own errback is called, which may be the logger itself.
     if is_its_own and frame.f_code.co_name != "_runCallbacks":
         if frame.f_code.co_name == "__del__":
