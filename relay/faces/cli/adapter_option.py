@@ -16,9 +16,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    from relay.models.adapters import ADAPTER_NAME
+    if value is None:
+        return None
+    from relay.models.adapters import ADAPTER_NAME  # with pydantic: the debuggee is begun before
 
-    if value is not None and not re.match(ADAPTER_NAME, value):
+    if not re.match(ADAPTER_NAME, value):
         raise click.BadParameter("an adapter's name is a word, such as python")
     return value
 
