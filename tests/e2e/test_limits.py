@@ -149,6 +149,35 @@ async def test_a_program_without_room_for_another_thread_ends(
     assert (await session.printed("stderr")).splitlines()[-1] == "MemoryError"
 
 
+NO_ROOM_TO_TRACE_ANEW = """
+    import resource
+    import sys
+    import threading
+
+    ready = True  # @ready
+    pages = int(open("/proc/self/statm").read().split()[0])
+    most = pages * resource.getpagesize() + (64 << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    threading.stack_size(256 << 20)
+    sys.modules["pydevd"].get_global_debugger().enable_tracing()
+    kept = bytearray(512 << 20)
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.11"])
+async def test_a_thread_that_cannot_be_started_is_not_the_programs_error(
+    api: Api, program: Write, version: str
+) -> None:
+    """pydevd begins to trace whenever it comes to that; here it does for certain."""
+    code = program(NO_ROOM_TO_TRACE_ANEW)
+    session = await api.session(python_path=installed_python(version))
+    await session.breakpoint(code.text, code.line("ready"))
+    await session.launch(code.text, launch_mode="plain", stop_on_exception=False)
+    ended = await session.resume(wait=60)
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 1)
+    assert (await session.printed("stderr")).splitlines()[-1] == "MemoryError"
+
+
 async def test_one_on_standby_was_started_without_them(program: Write, tmp_path: Path) -> None:
     script = program(WITNESS)
     async with standing_by(tmp_path) as relay:

@@ -1,7 +1,7 @@
 """The thread that pydevd starts to have Python count one more traced thread. Before Python 3.12.
 
 pydevd waits for it without end, in a thread of the program. Where there is no memory left, as under
-a limit that the program has, the new thread dies before it has run a line, and nobody hears of it.
+a limit that the program has, the new thread dies before it has run a line, and nobody hears of it; or it cannot be started.
 """
 
 from __future__ import annotations
@@ -28,10 +28,14 @@ def _starting_briefly(original: Any, module: Any) -> Any:
     start = original(module)
 
     def start_and_wait(function: Any, arguments: Any) -> None:
-        start(_count_quietly, (function, arguments))
+        seconds = _COUNTING_SECONDS
+        try:
+            start(_count_quietly, (function, arguments))
+        except RuntimeError:  # it cannot even be started: the program would get this
+            seconds = 0.0
         for cell in function.__closure__ or ():
             if type(cell.cell_contents) is _thread.LockType:
-                cell.cell_contents.acquire(timeout=_COUNTING_SECONDS)
+                cell.cell_contents.acquire(timeout=seconds)
                 cell.cell_contents.release()  # pydevd takes it next
 
     return start_and_wait
