@@ -25,7 +25,7 @@ _SHORT = {
     "relay.operations.report.blocked.PATIENCE": 10.0,
     "relay.operations.sessions.status.THREADS_SECONDS": 10.0,
     "relay.session.children.process_group.LIST_SECONDS": 10.0,
-    # the call includes the import of the debugger: with ten processes a core it takes longer
+    # The call includes the import of the debugger: with ten processes a core it takes longer
     # than the 20 s after which a user is told that something is wrong.
     "relay.debuggers.debugpy.injection.CALL_SECONDS": 120.0,
 }

@@ -18,7 +18,7 @@ import platform
 import signal
 import struct
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 CAN_CALL = sys.platform == "linux" and platform.machine() == "x86_64"
@@ -47,7 +47,7 @@ _DIRECTION_FLAG = 1 << 10
 _RETURNS_TO = 0  # where no code is: to return there is a fault, which is seen
 _FAULTS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
 
-_WORDS = 1 << 64  # so many there are: what is negative is counted down from here
+_WORD_RANGE = 1 << 64  # a negative number is this much more as a word
 _PAGE = 4096
 _READ_WRITE, _PRIVATE_ANONYMOUS = 3, 0x22  # of mmap(2)
 
@@ -97,11 +97,11 @@ class _StoppedThread:
         top = ((words[_PLACES["rsp"]] - _RED_ZONE) & ~0xF) - 8
         changed = dict(zip(_ARGUMENTS, arguments, strict=False))
         # No number of a system call: else the kernel would make that one again, from here.
-        changed |= {"rip": address, "rsp": top, "rax": 0, "orig_rax": -1 % _WORDS}
+        changed |= {"rip": address, "rsp": top, "rax": 0, "orig_rax": -1 % _WORD_RANGE}
         changed["eflags"] = words[_PLACES["eflags"]] & ~_DIRECTION_FLAG
         for name, value in changed.items():
             words[_PLACES[name]] = value
-        write_memory(self._id, top, struct.pack("Q", _RETURNS_TO))
+        _write_memory(self._id, top, struct.pack("Q", _RETURNS_TO))
         _set_registers(self._id, _GENERAL, struct.pack(f"{len(words)}Q", *words))
         passed_on = 0
         while True:
@@ -170,11 +170,21 @@ def _set_registers(thread: int, which: int, values: bytes) -> None:
     _ptrace(_SETREGSET, thread, ctypes.addressof(filled), which)
 
 
-def write_memory(pid: int, address: int, values: bytes) -> None:
+def _write_memory(pid: int, address: int, values: bytes) -> None:
     """Write to the memory of a process that we trace."""
     with open(f"/proc/{pid}/mem", "wb", buffering=0) as memory:
         memory.seek(address)
         memory.write(values)
+
+
+_LIKELY = (
+    "python",
+    "libc.",
+    "libc-",
+    "libdl",
+    "ld-musl",
+)  # in paths of files that have what is called
+_ELF_OF_64_BITS = b"\x7fELF\x02"
 
 
 # Its functions ---------------------------------------------------------------------------
@@ -187,7 +197,7 @@ class _Mapping(NamedTuple):
     offset: int
 
 
-class FunctionPlaces:
+class _FunctionPlaces:
     """Where the functions of a process are, by the symbols of the files that it has loaded."""
 
     def __init__(self, pid: int) -> None:
@@ -197,54 +207,60 @@ class FunctionPlaces:
     def address_of(self, name: str) -> int:
         """Raises CallFailed if no file has it."""
         if name not in self._known:
-            files = self._files(first="libc" if name in ("dlopen", "mmap", "munmap") else "python")
-            found = (self._address_in(*one, name) for one in files)
-            address = next((one for one in found if one is not None), None)
+            files = self._files()
+            # What is not exported stands in the long list only, if anywhere: to read that takes long.
+            places = (
+                self._in_file(*one, look, name) for look in (_exported, _listed) for one in files
+            )
+            address = next((place for place in places if place is not None), None)
             if address is None:
                 raise CallFailed(f'No symbol "{name}" in the process')
             self._known[name] = address
         return self._known[name]
 
-    def _files(self, first: str) -> list[tuple[str, list[_Mapping]]]:
-        """With their mappings; those that have the text in their names come first."""
+    def _files(self) -> list[tuple[str, list[_Mapping]]]:
+        """Those that have code in memory, with all their mappings; the likely ones come first."""
         files: dict[str, list[_Mapping]] = {}
+        with_code: set[str] = set()
         with open(f"/proc/{self._pid}/maps") as lines:
             for line in lines:
-                span, _, offset, _, inode, *path = line.rstrip("\n").split(None, 5)
+                span, rights, offset, _, inode, *path = line.rstrip("\n").split(None, 5)
                 if inode != "0" and path:
                     start = int(span.partition("-")[0], 16)
                     files.setdefault(path[0], []).append(_Mapping(start, int(offset, 16)))
-        return sorted(files.items(), key=lambda one: first not in os.path.basename(one[0]))
+                    with_code.update(path if "x" in rights else ())
+        found = [(path, mappings) for path, mappings in files.items() if path in with_code]
+        return sorted(found, key=lambda one: not any(name in one[0] for name in _LIKELY))
 
-    def _address_in(self, path: str, mappings: list[_Mapping], name: str) -> int | None:
+    def _in_file(self, path: str, mappings: list[_Mapping], look: _Look, name: str) -> int | None:
         """None where there is no such function, or no file that says."""
-        main = f"/proc/{self._pid}/exe"
-        is_main = os.readlink(main) == path  # also of one that was deleted since
         from elftools.elf.elffile import ELFFile  # only the program itself needs it
 
+        main = f"/proc/{self._pid}/exe"
+        is_main = os.readlink(main) == path  # also of one that was deleted since
         try:
             with open(main if is_main else f"/proc/{self._pid}/root{path}", "rb") as file:
-                if file.read(4) != b"\x7fELF":
+                if file.read(5) != _ELF_OF_64_BITS:
                     return None
                 elf = ELFFile(file)
-                if elf.elfclass != 64:
-                    return None
-                value = _symbol(elf, name)
-                return None if value is None else value + _bias(elf, mappings)
+                here = (one for one in look(elf, name) if one is not None and _is_here(one))
+                symbol = next(here, None)
+                return None if symbol is None else symbol["st_value"] + _bias(elf, mappings)
         except OSError:
             return None
 
 
-def _symbol(elf: Any, name: str) -> int | None:
-    for section in (".gnu.hash", ".hash"):
-        table = elf.get_section_by_name(section)
-        found = [table.get_symbol(name)] if table is not None else []
-        if found:
-            break
-    else:  # one that is linked statically
-        table = elf.get_section_by_name(".symtab")
-        found = table.get_symbol_by_name(name) or [] if table is not None else []
-    return next((int(one["st_value"]) for one in found if one is not None and _is_here(one)), None)
+_Look = Callable[[Any, str], Iterable[Any]]
+
+
+def _exported(elf: Any, name: str) -> list[Any]:
+    tables = [elf.get_section_by_name(section) for section in (".gnu.hash", ".hash")]
+    return [table.get_symbol(name) for table in tables if table is not None]
+
+
+def _listed(elf: Any, name: str) -> list[Any]:
+    table = elf.get_section_by_name(".symtab")
+    return [] if table is None else table.get_symbol_by_name(name) or []
 
 
 def _is_here(symbol: Any) -> bool:
@@ -274,7 +290,7 @@ def make_calls(pid: int, calls: Sequence[ForeignCall]) -> list[int]:
         CallFailed: it has no such function, or a call ended by a fault.
         OSError: it may not be traced.
     """
-    functions = FunctionPlaces(pid)
+    functions = _FunctionPlaces(pid)
     functions.address_of("mmap")
     functions.address_of(calls[0].function)  # the others may come with what it loads
     with _stopped(pid) as thread:
@@ -291,19 +307,19 @@ def _value(
     argument: int | str | Mapping[str, str],
     pid: int,
     thread: _StoppedThread,
-    functions: FunctionPlaces,
+    functions: _FunctionPlaces,
 ) -> int:
     if isinstance(argument, int):
         return argument
     if not isinstance(argument, str):
         return functions.address_of(argument["address_of"])
     text = argument.encode() + b"\0"
-    anywhere, no_file = 0, -1 % _WORDS
+    anywhere, no_file = 0, -1 % _WORD_RANGE
     mapped = (anywhere, len(text), _READ_WRITE, _PRIVATE_ANONYMOUS, no_file, 0)
     place = thread.call(functions.address_of("mmap"), mapped)
-    if place > -_PAGE % _WORDS:  # an error's number
+    if place > -_PAGE % _WORD_RANGE:  # an error's number
         raise CallFailed("the process gets no memory")
-    write_memory(pid, place, text)
+    _write_memory(pid, place, text)
     return place
 
 

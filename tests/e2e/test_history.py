@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +87,19 @@ async def why(session: Session, expression: str, **more: Any) -> dict[str, Any]:
 def changes(told: dict[str, Any]) -> list[tuple[str | None, str | None, int]]:
     """Newest first: old, new, line."""
     return [(w["old"], w["new"], w["location"]["line"]) for w in told["writes"]]
+
+
+async def is_complete(
+    session: Session,
+    program: Program,
+    expression: str,
+    expected: Sequence[tuple[str | None, str | None, str]],
+) -> None:
+    """All writes are told, newest first: old, new, the mark of the line."""
+    told = await why(session, expression)
+    marked = [(old, new, program.line(mark)) for old, new, mark in expected]
+    assert changes(told) == marked, told
+    assert told["complete"] is True, expression
 
 
 async def stopped(api: Api, program: Program, mark: str, **launch: Any) -> Session:
@@ -235,9 +248,7 @@ async def test_every_way_to_write_is_seen(api: Api, program: Write) -> None:
         ),
         ("PLACE", [("1", "2", "place"), (None, "1", "global")]),
     ):
-        told = await why(session, expression)
-        assert changes(told) == [(old, new, ways.line(mark)) for old, new, mark in expected], told
-        assert told["complete"] is True
+        await is_complete(session, ways, expression, expected)
     told = await why(session, "twin.name")
     assert changes(told)[0] == ("7", "8", ways.line("twin"))
     assert [w["location"]["function"] for w in told["writes"]] == ["ways", "_reconstruct"]
@@ -310,9 +321,7 @@ async def test_what_code_in_c_writes_for_a_statement_is_seen(api: Api, program: 
         ),
         ("rules.level", [("1", "2", "more"), (None, "1", "rule")]),
     ):
-        told = await why(session, expression)
-        assert changes(told) == [(old, new, ways.line(mark)) for old, new, mark in expected], told
-        assert told["complete"] is True, expression
+        await is_complete(session, ways, expression, expected)
 
 
 UNSEEN = """

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from relay.debuggers.debugpy import processes as targets
+from relay.process.foreign_calls import CAN_CALL
 from relay.process.ports import free_port
 from tests.e2e.api import Api, Refused
 from tests.e2e.test_attach import LOOP, refusal, sleeper, target
@@ -125,6 +127,31 @@ async def test_a_kernel_that_forbids_tracing_is_named_with_the_way_out(
         refused = await refusal(api, pid=process.pid)
         assert refused.code == "ATTACH_FAILED"
         assert words in refused.details["suggestion"]
+
+
+@pytest.mark.skipif(not CAN_CALL, reason="gdb is needed on other processors than x86-64")
+async def test_gdb_is_not_needed(
+    api: Api, program: Callable[..., Program], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with target(program(LOOP).text) as process:
+        session = await api.session()
+        await session.post("/attach", pid=process.pid, connect_timeout=30)
+        assert (await session.get())["status"] == "running"
+
+
+@pytest.mark.skipif(
+    "amx_tile" in Path("/proc/cpuinfo").read_text(),
+    reason="gdb up to 13 cannot call functions where the processor has AMX",
+)
+async def test_where_we_make_no_calls_gdb_does(
+    api: Api, program: Callable[..., Program], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relay.debuggers.debugpy.injection.CAN_CALL", False)
+    with target(program(LOOP).text) as process:
+        session = await api.session()
+        await session.post("/attach", pid=process.pid, connect_timeout=30)
+        assert (await session.get())["status"] == "running"
 
 
 async def test_without_gdb_the_way_out_is_named(

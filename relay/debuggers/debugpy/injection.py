@@ -225,7 +225,8 @@ async def _give_up(process: trio.Process) -> None:
 
 
 def _refused(pid: int, said: str) -> AttachFailed:
-    denied = "ptrace" in said.lower() or "not permitted" in said.lower()
+    words = "ptrace", "not permitted", "permission denied"
+    denied = any(one in said.lower() for one in words)
     return AttachFailed(
         f"the debugger could not be injected into process {pid}",
         pid=pid,

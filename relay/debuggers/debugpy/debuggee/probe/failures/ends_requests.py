@@ -39,13 +39,12 @@ def listen_to_requests() -> None:
 
 
 def _request_failed(error: Any, name: str | None, tb: Any = None) -> None:
-    failed(
-        error, "request", None if name is None else name[:_LONGEST_REQUEST], tb=tb, expectable=True
-    )
+    failed(error, "request", name, tb=tb, expectable=True)
 
 
-def _request_name(method: Any, path: Any) -> str:
-    return f"{exact(str(method))} {exact(str(path))}"
+def name_of_request(method: Any, path: Any) -> str:
+    """What a client asked for, shortened."""
+    return f"{exact(str(method))} {exact(str(path))}"[:_LONGEST_REQUEST]
 
 
 def _at_flask(app: Any, error: Any, *_: Any) -> None:
@@ -56,7 +55,7 @@ def _name_of_flask() -> str | None:
     for package in ("flask", "quart"):
         request = getattr(sys.modules.get(package), "request", None)
         if request is not None and request:
-            return _request_name(request.method, request.path)
+            return name_of_request(request.method, request.path)
     return None
 
 
@@ -70,13 +69,13 @@ def _listen_to_django(module: Any) -> None:
 
 
 def _at_django(request: Any, resolver: Any, about: Any) -> None:
-    _request_failed(about[1], attempt(_request_name, request.method, request.path), about[2])
+    _request_failed(about[1], attempt(name_of_request, request.method, request.path), about[2])
 
 
 def _at_starlette(scope: Any, *_: Any, **__: Any) -> None:
     """The outermost middleware makes a request where it has caught what nobody else did."""
     if error_under_way() is not None:
-        name = attempt(lambda: _request_name(scope["method"], scope["path"]))
+        name = attempt(lambda: name_of_request(scope["method"], scope["path"]))
         _request_failed(error_under_way(), name)
 
 
@@ -88,12 +87,12 @@ def _at_aiohttp(
     handler: Any, request: Any, status: int = 500, exc: Any = None, *_: Any, **__: Any
 ) -> None:
     if status >= 500:
-        _request_failed(exc, attempt(lambda: _request_name(request.method, request.path)))
+        _request_failed(exc, attempt(lambda: name_of_request(request.method, request.path)))
 
 
 def _at_tornado(handler: Any, kind: Any, error: Any, tb: Any) -> None:
     if getattr(error, "status_code", 500) >= 500:
-        name = attempt(lambda: _request_name(handler.request.method, handler.request.path))
+        name = attempt(lambda: name_of_request(handler.request.method, handler.request.path))
         _request_failed(error, name, tb)
 
 
@@ -103,7 +102,7 @@ def _at_bottle(
     """It makes a 500 of an exception that no handler wanted; a program's own have none."""
     if status == 500 and exception is not None:
         request = sys.modules["bottle"].__dict__["request"]
-        name = attempt(lambda: _request_name(request.method, request.path))
+        name = attempt(lambda: name_of_request(request.method, request.path))
         _request_failed(exception, name)
 
 
@@ -111,13 +110,13 @@ def _at_falcon(app: Any, request: Any, response: Any, error: Any, *_: Any, **__:
     """Its handler of last resort is one among those of the program."""
     handler = app._find_error_handler(error)
     if getattr(handler, "__name__", None) == "_python_error_handler":
-        name = attempt(lambda: _request_name(request.method, request.path))
+        name = attempt(lambda: name_of_request(request.method, request.path))
         _request_failed(error, name)
 
 
 def _at_sanic(handler: Any, request: Any, error: Any) -> None:
     if getattr(error, "status_code", 500) >= 500:
-        name = attempt(lambda: _request_name(request.method, request.path))
+        name = attempt(lambda: name_of_request(request.method, request.path))
         _request_failed(error, name)
 
 
@@ -126,14 +125,14 @@ def _listen_to_litestar(module: Any) -> None:
         known = module.ScopeState.from_scope(scope).exception_handlers
         handler = module.get_exception_handler(known, exc)
         if handler is None and getattr(exc, "status_code", 500) >= 500:
-            _request_failed(exc, attempt(_request_name, scope["method"], scope["path"]))
+            _request_failed(exc, attempt(name_of_request, scope["method"], scope["path"]))
 
     listen(module.ExceptionHandlerMiddleware, "handle_request_exception", before=at_request)
 
 
 def _at_cherrypy(request: Any) -> None:
     line = attempt(lambda: exact(str(request.request_line)).rpartition(" ")[0])
-    _request_failed(error_under_way(), line)
+    _request_failed(error_under_way(), line and line[:_LONGEST_REQUEST])
 
 
 def _at_lifespan(lifespan: Any, message: Any) -> None:
@@ -148,7 +147,7 @@ def _listen_to_wsgiref(module: Any) -> None:
 
 def _at_wsgiref(handler: Any, about: Any) -> None:
     environ = getattr(handler, "environ", None) or {}
-    name = attempt(lambda: _request_name(environ["REQUEST_METHOD"], environ["PATH_INFO"]))
+    name = attempt(lambda: name_of_request(environ["REQUEST_METHOD"], environ["PATH_INFO"]))
     _request_failed(about[1], name, about[2])
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         begin_test,
         end_test,
         failed,
+        running_test,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import calling_frame, listen
@@ -34,34 +35,19 @@ def listen_to_steps() -> None:
 # behave ------------------------------------------------------------------------------------------
 
 
-class _Scenario:
-    """The scenario that behave runs."""
-
-    name: str | None = None
-
-
-_scenario = _Scenario()
-
-
 def _listen_to_behave(model: Any) -> None:
-    listen(model.Scenario, "run", before=_at_scenario, after=_after_scenario)
+    listen(model.Scenario, "run", before=_at_scenario, after=lambda *_, **__: end_test())
     listen(model.Step, "run", after=_after_step)
 
 
 def _at_scenario(scenario: Any, *_: Any, **__: Any) -> None:
-    _scenario.name = exact(str(scenario.location))
-    begin_test(_scenario.name)
-
-
-def _after_scenario(*_: Any, **__: Any) -> None:
-    _scenario.name = None
-    end_test()
+    begin_test(exact(str(scenario.location)))
 
 
 def _after_step(_: Any, step: Any, *__: Any, **___: Any) -> None:
     error = getattr(step, "exception", None)
     if error is not None and getattr(step.status, "name", None) in _FAILED:
-        failed(error, "test", None, tb=step.exc_traceback, test=_scenario.name)
+        failed(error, "test", None, tb=step.exc_traceback, test=running_test())
 
 
 def _listen_to_hooks(module: Any) -> None:
@@ -71,7 +57,7 @@ def _listen_to_hooks(module: Any) -> None:
 def _at_description(_: Any, error: Any, *__: Any, **___: Any) -> None:
     """behave says of a hook in words only what it raised."""
     if calling_frame().f_code.co_name == "run_hook":
-        failed(error, "test", "hook", test=_scenario.name)
+        failed(error, "test", "hook", test=running_test())
 
 
 # Robot Framework ---------------------------------------------------------------------------------

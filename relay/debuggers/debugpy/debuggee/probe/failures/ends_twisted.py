@@ -13,6 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_requests import name_of_request
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed, has_run_tests
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import (
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
         listen,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import places_kept
-    from relay.debuggers.debugpy.debuggee.probe.values.types import exact, module_of
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact, mro_of, name_of
 
-_LONGEST_NAME_OF_REQUEST = 200
+_OF_TESTS = ("twisted.trial.", ".test.")
 _OF_DEFERRED = "Unhandled error in Deferred"
 
 
@@ -54,7 +55,8 @@ def _twisted_failed(failure: Any, ends: str, name: str | None) -> None:
     error = getattr(failure, "value", failure)
     places = []
     if error.__traceback__ is None:  # it was taken away
-        places = [(path, line, name) for name, path, line, *_ in getattr(failure, "frames", ())]
+        frames = getattr(failure, "frames", ())
+        places = [(path, line, function) for function, path, line, *_ in frames]
     with places_kept(error, places):
         failed(error, ends, name, expectable=True)
 
@@ -64,9 +66,8 @@ def _listen_to_twisted_web(server: Any) -> None:
 
 
 def _at_twisted_request(request: Any, reason: Any) -> None:
-    words = [getattr(request, name).decode("latin-1") for name in ("method", "uri")]
-    name = exact(" ".join(words))[:_LONGEST_NAME_OF_REQUEST]
-    _twisted_failed(reason, "request", name)
+    method, uri = request.method.decode("latin-1"), request.uri.decode("latin-1")
+    _twisted_failed(reason, "request", name_of_request(method, uri))
 
 
 def _listen_to_twisted_logger(module: Any) -> None:
@@ -87,8 +88,7 @@ def _at_old_log(failure: Any = None, why: Any = None, **_: Any) -> None:
 def _logged(frame: Any, failure: Any, words: str) -> None:
     """The frame logs a failure, or the exception itself, or the one that it handles."""
     module = _module_of_frame(frame)
-    is_its_own = module.startswith("twisted.") and not module.startswith("twisted.trial.")
-    is_its_own = is_its_own and ".test." not in module
+    is_its_own = module.startswith("twisted.") and not any(one in module for one in _OF_TESTS)
     # There the program's own errback is called, which may be the logger itself.
     if is_its_own and frame.f_code.co_name != "_runCallbacks":
         if frame.f_code.co_name == "__del__":
@@ -102,10 +102,9 @@ def _listen_to_scrapy(scraper: Any) -> None:
 
 
 def _at_spider_error(_: Any, failure: Any, request: Any, *__: Any, **___: Any) -> None:
-    error = failure.value
-    if module_of(type(error)) != "scrapy.exceptions":  # by which a spider says what it wants
-        name = exact(f"{request.method} {request.url}")[:_LONGEST_NAME_OF_REQUEST]
-        _twisted_failed(failure, "request", name)
+    """By CloseSpider a spider says that it is done."""
+    if all(name_of(base) != "CloseSpider" for base in mro_of(type(failure.value))):
+        _twisted_failed(failure, "request", name_of_request(request.method, request.url))
 
 
 def _listen_to_items(module: Any) -> None:
@@ -114,7 +113,6 @@ def _listen_to_items(module: Any) -> None:
 
 def _at_item_error(_: Any, item: Any, error: Any, *__: Any, **___: Any) -> None:
     """An item that a pipeline drops is logged by another method."""
-    error = error_under_way() if error is None else error
     _twisted_failed(error, "task", "item of a spider")
 
 

@@ -76,6 +76,11 @@ def end_test() -> None:
     _watch.test = _watch.home = None
 
 
+def running_test() -> str | None:
+    """The id of the test that runs, if one does."""
+    return _watch.test
+
+
 def is_in_test() -> bool:
     return _watch.test is not None
 

@@ -57,10 +57,10 @@ def stack_values(frame: Any, offset: int, count: int) -> list[Any]:
         code = frame.f_code
         height = len(_variable_names(code)) + stack_depths(code)[offset]
     top = inner + _VALUES_AT + height * _WORD_SIZE
-    return [_stacked_object(ctypes, top - place * _WORD_SIZE) for place in range(1, count + 1)]
+    return [_object_at(ctypes, top - place * _WORD_SIZE) for place in range(1, count + 1)]
 
 
-def _stacked_object(ctypes: Any, place: int) -> Any:
+def _object_at(ctypes: Any, place: int) -> Any:
     try:
         return ctypes.py_object.from_address(place).value
     except ValueError:  # no object
@@ -95,7 +95,7 @@ def referent_of(proxy: Any) -> Any:
     """
     import ctypes
 
-    found = _stacked_object(ctypes, id(proxy) + object.__basicsize__)
+    found = _object_at(ctypes, id(proxy) + object.__basicsize__)
     return proxy if found is None else found
 
 
