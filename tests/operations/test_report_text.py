@@ -15,7 +15,7 @@ from relay.models.report import (
     ReportFrame,
     ReportLocal,
 )
-from relay.operations.report.report_text import CUT, cut, one_line, render
+from relay.operations.report.report_text import CUT, cut, cut_within, one_line, render
 
 SOURCE = [
     SourceLine(line=9, text="    for item in items:"),
@@ -131,6 +131,17 @@ def test_what_matters_less_is_cut_first() -> None:
         assert f" +{104 - shown} more…" in text
 
 
+def test_a_message_that_ends_with_its_cause_keeps_it() -> None:
+    """As trial's does, of a Deferred that failed: the traceback is in the message."""
+    said = "no result:\n" + "  File 'x.py', line 3\n" * 100 + "LookupError: tf-16"
+    raised = ReportException(type="FailTest", message=said)
+    text = render(BREAKPOINT.model_copy(update={"exception": raised}), 700)
+    first = text.splitlines()[0]
+    assert first.startswith("exception FailTest: no result:\\n")
+    assert first.endswith("LookupError: tf-16")
+    assert CUT in first
+
+
 def test_the_end_of_what_was_printed_is_what_counts() -> None:
     printed = "".join(f"line {n}\n" for n in range(1000)) + "KeyError: 'x'\n"
     ended = Report(
@@ -237,3 +248,11 @@ def test_a_cut_text_is_its_beginning_and_a_mark(text: str, room: int) -> None:
     found = cut(text, room)
     assert len(found.encode()) <= room
     assert found == text or (found.endswith(CUT) and text.startswith(found[:-1]))
+
+
+@given(text=st.text(st.characters(codec="utf-8", exclude_characters=CUT)), room=st.integers(3, 60))
+def test_what_is_cut_within_has_its_beginning_a_mark_and_its_end(text: str, room: int) -> None:
+    found = cut_within(text, room)
+    beginning, _, end = found.rpartition(CUT)
+    assert len(found.encode()) <= room
+    assert found == text or (text.startswith(beginning) and text.endswith(end))

@@ -50,6 +50,15 @@ def cut(text: str, room: int) -> str:
     return text.encode()[: max(0, room - size(CUT))].decode(errors="ignore") + CUT
 
 
+def cut_within(text: str, room: int) -> str:
+    """Beginning and end of a text that does not fit, marked where it was cut."""
+    text = text.encode("utf-8", "replace").decode()
+    end = room // 3
+    if size(text) <= room or room - end < size(CUT):
+        return cut(text, room)
+    return cut(text, room - end) + text.encode()[-end:].decode(errors="ignore")
+
+
 def one_line(text: str) -> str:
     """What would break a line or a terminal, escaped."""
     if text.isprintable():
@@ -61,7 +70,8 @@ def one_line(text: str) -> str:
 
 
 def _stopped(report: Report, room: int) -> list[str]:
-    lines = [cut(line, room // 3) for line in _head(report)]
+    # Of a message with several lines the last ones say the cause: a traceback in it, say.
+    lines = [(cut_within if "\\n" in line else cut)(line, room // 3) for line in _head(report)]
     lines += _source(report, room)
     rest = room - _length(lines)
     stack = _stack(report, int(rest * STACK_SHARE) if report.locals else rest - 1)
