@@ -17,7 +17,8 @@ from relay.operations.sessions.creating import create_session
 from relay.operations.sessions.launching import launch
 from relay.operations.sessions.stop_wait import until_it_stands
 from relay.session.state.stop import Stop
-from tests.e2e.api import Api
+from tests.e2e.api import Api, Session
+from tests.e2e.served import DEADLINE
 from tests.programs import Program
 
 CROWD = """
@@ -169,6 +170,52 @@ async def test_what_else_is_set_at_lines_is_done_for_each_pass(
     assert sorted(logged) == sorted(
         f"passed {name} {number}" for name in range(THREADS) for number in range(PASSES)
     )
+
+
+WOKEN = """
+    import threading
+
+    called, gate = threading.Event(), threading.Event()
+
+    def work():
+        turn = 1  # @logged
+        called.set()
+        gate.wait()
+        turn += 1  # @stops
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    called.wait()
+    print("held")  # @held
+    thread.join()
+"""
+
+
+@pytest.mark.parametrize("mode", ["fast", "adapter"])
+async def test_a_thread_that_has_logged_is_asked_where_it_comes_during_another_stop(
+    api: Api, program: Callable[..., Program], mode: str
+) -> None:
+    woken = program(WOKEN)
+    session = await api.session()
+    await session.breakpoint(woken.text, woken.line("logged"), log_message="about to wait")
+    await session.breakpoint(woken.text, woken.line("held"))
+    await session.breakpoint(woken.text, woken.line("stops"), condition="turn == 1")
+    await session.launch(woken.text, launch_mode=mode)
+    await session.evaluate("gate.set()")
+
+    with trio.fail_after(DEADLINE):
+        while not await _has_come(session, woken.line("stops")):  # noqa: ASYNC110
+            await trio.sleep(0.01)  # a thread that stands behind another stop is not announced
+    at = await session.resume()
+    assert at["status"] == "paused", at
+    assert at["current_location"]["line"] == woken.line("stops")
+
+
+async def _has_come(session: Session, line: int) -> bool:
+    """Whether some thread of the program stands there, for whichever stop."""
+    threads = (await session.get("/threads"))["threads"]
+    stacks = [await session.get(f"/threads/{one['id']}/stacktrace") for one in threads]
+    return any(frame["line"] == line for stack in stacks for frame in stack["frames"])
 
 
 COUNTING = """

@@ -8,7 +8,6 @@ the thread has a stop of its own, which is announced when its turn comes (see ow
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import tracing_state
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import names_in_condition
+    from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import (
+        names_in_condition,
+        write_log,
+    )
     from relay.debuggers.debugpy.debuggee.probe.stops.direct_questions import (
         question_of_arrival,
         was_asked,
@@ -98,9 +100,8 @@ def _ask(breakpoint: Any, thread: Any, frame: Any) -> None:
         return
     if not breakpoint.is_logpoint:
         py_db.set_suspend(thread, _BREAKPOINT, suspend_other_threads=True)
-    elif info.pydev_message:
-        text = py_db.cmd_factory.make_io_message(info.pydev_message + os.linesep, "1")
-        py_db.writer.add_command(text)
+    else:
+        write_log(info)
 
 
 # Exceptions

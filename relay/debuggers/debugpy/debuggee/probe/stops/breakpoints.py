@@ -108,14 +108,34 @@ def _asking(original: Any, slot: list[Any]) -> Any:
 def _evaluate_here(original: Any, info: Any, breakpoint: Any, frame: Any) -> bool:
     kind = type(breakpoint).__name__
     if kind == "LineBreakpoint":
-        return question_of_pydevd(breakpoint, frame)
+        return question_of_pydevd(breakpoint, frame) and not _is_logged(breakpoint, info)
     if kind == "FunctionBreakpoint":
         return announce_hits(function_stops(frame))
     return bool(original(info, breakpoint, frame))
 
 
+def _is_logged(breakpoint: Any, info: Any) -> bool:
+    """Whether it is a log point, whose text is written then.
+
+    pydevd would write it after the question: a thread that goes on from there would still count as
+    asked when it comes to its next line, and that one's breakpoint would be passed over.
+    """
+    if breakpoint.is_logpoint:
+        write_log(info)
+    return bool(breakpoint.is_logpoint)
+
+
+def write_log(info: Any) -> None:
+    """Write the text that pydevd has made of a log point for this thread."""
+    if info.pydev_message:
+        py_db = debugger()
+        text = py_db.cmd_factory.make_io_message(info.pydev_message + os.linesep, "1")
+        py_db.writer.add_command(text)
+
+
 def stops_at(breakpoint: Any, frame: Any) -> bool:
-    """Whether a breakpoint of a line stops the program; if not, what it logs or records is done."""
+    """Whether a breakpoint of a line stops the program, or is a log point whose text is to be written;
+    if not, what it records is done."""
     named = names_in_condition(breakpoint.condition)
     name = named[1]
     goes_on = breakpoint.is_logpoint or name in captures_by_name
@@ -131,7 +151,7 @@ def stops_at(breakpoint: Any, frame: Any) -> bool:
     if breakpoint.is_logpoint:
         captures_here(name, frame)
         report_hits_soon()
-        return True  # pydevd writes its text, and goes on
+        return True
     if captures_here(name, frame):
         return False
     announce_hits({} if name is None else {name: number})

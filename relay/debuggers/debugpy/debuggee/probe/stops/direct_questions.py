@@ -3,7 +3,7 @@
 What pydevd has asked about at a line, without a stop, it asks about again whenever this thread comes
 there, as long as breakpoints stay as they are and nobody steps or is to stop. So the next time the
 question is put here, and pydevd is called only to stop: then it is given the answer that there is.
-Log points are left to pydevd, which writes their text.
+Log points are left to pydevd, which makes their text.
 """
 
 from __future__ import annotations

@@ -75,6 +75,7 @@ class _TrapCall:
         if info is not None:
             if info.is_tracing:  # what is asked or evaluated calls functions of the program
                 return
+            questions.asked = None  # of an earlier line
             if real_gettrace() is None and _is_passed(py_db, frame, info):
                 return
         constants: Any = sys.modules["_pydevd_bundle.pydevd_constants"]
@@ -133,7 +134,7 @@ def _is_passed(py_db: Any, frame: Any, info: Any) -> bool:
 
 
 _ASKED_BY_LINE = "by its line"
-"""In the place of a breakpoint that pydevd is to ask: a log point, since it writes the text, and one in
+"""In the place of a breakpoint that pydevd is to ask: a log point, since it makes the text, and one in
 a code that is a copy of another one with traps."""
 
 
