@@ -2,7 +2,7 @@
 
     tox -e bench                    # all: more than half an hour, on a machine that does nothing else
     tox -e bench -- --only latency  # one, beside what is recorded of the others
-    tox -e bench -- --compact       # some ratios, in half a minute, beside those recorded last
+    tox -e bench -- --compact       # some ratios, in twenty seconds, beside those recorded last
 
 All writes `recorded.json` beside this file: each benchmark's numbers, or the table that it prints,
 with how fast the machine was, and what could not be had with the reason. From it come the pictures
@@ -151,7 +151,7 @@ def compared(now: Mapping[str, float], before: Mapping[str, float]) -> list[str]
 
 def measured_ratios() -> dict[str, float]:
     """Those of a compact run: few samples, and so compared with others of few."""
-    few = ("--quick", "--rounds", "20")
+    few = ("--quick", "--rounds", "12")
     found = ratios(written_by("latency.py", *few), questions(1, compact=True))
     return {name: round(ratio, 2) for name, ratio in found.items()}
 

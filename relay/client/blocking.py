@@ -1,6 +1,7 @@
 """Client: a relay over HTTP for programs that wait.
 
-Carries calls to httpx and back; what they say is in `relay.routes`.
+Carries calls to httpx and back; what they say is in `relay.routes`. Imports httpx with the first
+client: who only inherits from this one, as the server's own does, waits for none of it.
 """
 
 from __future__ import annotations
@@ -10,8 +11,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
-
-import httpx
 
 from relay.asker import HTTP
 from relay.client.calls import Call, fill, raw_call, unreachable
@@ -53,6 +52,8 @@ class Client(RelayVerbs, BlockingVerbs["Session"]):
         name: str | None = None,
         face: str = HTTP,
     ) -> None:
+        import httpx
+
         self.place = ServerAddress.of(url, uds, token, timeout, name, face)
         self._http = httpx.Client(
             transport=httpx.HTTPTransport(**self.place.transport), **self.place.options
@@ -93,6 +94,8 @@ class Client(RelayVerbs, BlockingVerbs["Session"]):
         return call.answer(response.status_code, media_type, response.content)
 
     def _follow(self, following: Following[T]) -> Iterator[StreamEvent[T]]:
+        import httpx
+
         while not following.over:
             why = "the stream ended early"
             try:
@@ -102,6 +105,8 @@ class Client(RelayVerbs, BlockingVerbs["Session"]):
             following.connection_ended(self.place.name, why)
 
     def _connection(self, following: Following[T]) -> Iterator[StreamEvent[T]]:
+        import httpx
+
         options = self.place.request(following.call)
         options["headers"] = following.headers
         try:

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
-
 from relay.actions import PREFERENCE
 from relay.asker import HTTP, to_wire
 from relay.client.calls import DEFAULT_URL, Call, broken_off, unreachable
@@ -90,6 +88,8 @@ class ServerAddress:
     @contextmanager
     def translated_errors(self) -> Iterator[None]:
         """httpx's failures as ours: RelayUnreachable."""
+        import httpx
+
         if self.uds is not None and not os.path.exists(self.uds):
             raise unreachable(self.name, "there is no such socket")
         try:
@@ -101,6 +101,8 @@ class ServerAddress:
 
     def request(self, call: Call[Any]) -> dict[str, Any]:
         """What httpx is to send."""
+        import httpx
+
         return {
             "method": call.method,
             "url": call.path,

@@ -230,6 +230,8 @@ def code_with_traps(code: types.CodeType, trap: Callable[[], Any], left: set[int
     ]
     code = code.replace(co_consts=tuple(inner))
     lines = {line for _, _, line in code.co_lines() if line}
+    with contextlib.suppress(probe.NoTrapError):
+        return probe.with_traps(code, lines, trap)
     for line in sorted(lines):
         try:
             probe.with_traps(code, {line}, trap)

@@ -12,7 +12,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import psutil
 import trio
 
 from relay.actions import Action
@@ -320,6 +319,8 @@ def _syntax_error(fault: LaunchSyntaxError) -> ToolRun:
 
 
 def _cpu_ms(pid: int | None) -> float | None:
+    import psutil
+
     try:
         times = psutil.Process(pid).cpu_times() if pid else None
     except psutil.Error:
