@@ -56,13 +56,11 @@ async def _compile(source: bytes, path: str, interpreter: Interpreter) -> Analys
     return await trio.to_thread.run_sync(source_lines.analyse, source, path)
 
 
-async def check_expression(text: str, python_path: str) -> ExpressionFault | None:
-    """Why `text` is no expression of the debuggee's Python, or None."""
-    return (await check_expressions([text], python_path))[0]
-
-
 async def check_expressions(texts: Sequence[str], python_path: str) -> list[ExpressionFault | None]:
-    """The same for many: another interpreter is asked once, and only what is not known yet."""
+    """For each text why it is no expression of the debuggee's Python, or None.
+
+    Another interpreter is asked once for all of them, and only what is not known yet.
+    """
     interpreter = await interpreter_of(python_path)
     if interpreter.version[:2] == sys.version_info[:2]:
         return [source_lines.check_expression(text) for text in texts]
