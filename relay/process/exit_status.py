@@ -68,6 +68,20 @@ class ExitWatch:
         return int(struct.unpack_from("=i", info, _EXIT_AT)[0]) if has_it else None
 
 
+async def until_ended(pid: int) -> None:
+    """Returns when the process has ended, whoever's child it is; never where nobody says it."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    except (OSError, AttributeError):  # no descriptor is left, or no Linux
+        await trio.sleep_forever()
+    try:
+        await trio.lowlevel.wait_readable(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def signal_of(status: int | None) -> str | None:
     """The name of the signal in a status as `wait` gives it; None for an exit."""
     number = (status or 0) & 0x7F

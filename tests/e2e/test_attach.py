@@ -20,6 +20,7 @@ from relay.debuggers.debugpy.debuggee.probe.process.ending import LAST_WORDS_SEC
 from relay.process.ports import free_port
 from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Refused
+from tests.e2e.served import DEADLINE, served, until
 from tests.programs import Program
 
 LOOP = """
@@ -348,18 +349,51 @@ async def test_a_process_that_is_stopped_by_a_signal(
         assert f"kill -CONT {process.pid}" in refused.details["suggestion"]
 
 
+KEEPS_THE_GIL = """
+    print("up", flush=True)
+    sum(range(10**12))  # one call into C
+"""
+
+
 async def test_a_process_that_never_runs_python_code_times_out(
     api: Api, program: Callable[..., Program]
 ) -> None:
-    busy = program("""
-        print("up", flush=True)
-        sum(range(10**12))  # one call into C that keeps the GIL
-    """)
+    busy = program(KEEPS_THE_GIL)
     with target(busy.text) as process:
         refused = await refusal(api, pid=process.pid, connect_timeout=2)
         assert (refused.status, refused.code) == (504, "ATTACH_TIMEOUT")
         assert "connect_timeout" in refused.details["suggestion"]
         assert process.poll() is None
+
+
+async def test_a_target_that_ends_with_the_debugger_queued_in_it_holds_nobody_up(
+    program: Callable[..., Program], tmp_path: Path
+) -> None:
+    """The relay is a process of its own: one that hangs would take the test along."""
+    async with served(tmp_path) as relay:
+        session = await relay.api.session()
+        refusals: list[Refused] = []
+
+        async def attach() -> None:
+            with pytest.raises(Refused) as refused:
+                await session.post("/attach", pid=process.pid, connect_timeout=300)
+            refusals.append(refused.value)
+
+        def is_queuing() -> bool:
+            return any(str(process.pid) in line.split() for line in relay.below().values())
+
+        with target(program(KEEPS_THE_GIL).text) as process, trio.fail_after(DEADLINE):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(attach)
+                await until(is_queuing, "nothing is queued")
+                await until(lambda: not is_queuing(), "it is not queued")
+                process.kill()
+                process.wait()
+                assert (await relay.api.get("/sessions"))["total"] == 1
+        (refused,) = refusals
+        assert (refused.status, refused.code) == (500, "ATTACH_FAILED")
+        assert f"process {process.pid} has ended" in refused.message
+        assert (await session.get())["status"] == "created"
 
 
 async def test_an_attach_in_vain_does_the_target_no_harm(

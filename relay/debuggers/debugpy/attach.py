@@ -27,6 +27,7 @@ from relay.errors import (
     DebuggerTimeout,
     RelayError,
 )
+from relay.process.exit_status import until_ended
 from relay.session.dap.connection import SocketByteStream
 from relay.session.dap.event_handler import EventHandler
 from relay.session.debuggee.attach_target import (
@@ -162,7 +163,15 @@ async def _shake_hands_inside(debuggee: Debuggee, pid: int, mappings: Mappings) 
     """
     with JoinListener() as listener:
         async with trio.open_nursery() as nursery:
+            nursery.start_soon(_refuse_at_end, pid)
             nursery.start_soon(inject, pid, "127.0.0.1", listener.port, listener.token)
             await listener.admit(debuggee)
             await _shake_hands(debuggee, mappings)
             nursery.cancel_scope.cancel()
+
+
+async def _refuse_at_end(pid: int) -> None:
+    await until_ended(pid)
+    raise AttachFailed(
+        f"cannot attach: process {pid} has ended", pid=pid, suggestion=Action.CHECK_PROCESS_ID
+    )

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
 import os
 import shutil
 import signal
@@ -31,6 +32,8 @@ from relay.environments import own_environment
 from relay.errors import AttachFailed
 from relay.process import foreign_calls
 from relay.process.foreign_calls import CAN_CALL, ForeignCall
+
+log = logging.getLogger("relay.session")
 
 CALL_SECONDS = 20.0
 """How long it may take to read a process's symbols and make one call."""
@@ -129,9 +132,8 @@ async def inject(pid: int, host: str, port: int, token: str) -> None:
         oldest=list(load.SUPPORTED[0]),
     )
     await _queue(pid, code)
-    while not await _can_be_interrupted(pid):
-        pass
-    await _interrupt(pid)
+    if await _comes_to_rest(pid):
+        await _interrupt(pid)
 
 
 def _debugpy_command(host: str, port: int, token: str) -> list[str]:
@@ -240,23 +242,33 @@ def _refused(pid: int, said: str) -> AttachFailed:
 # Where the main thread is ----------------------------------------------------------------
 
 
-async def _can_be_interrupted(pid: int) -> bool:
-    """Whether the main thread sleeps in a system call, and nobody has the GIL.
+async def _comes_to_rest(pid: int) -> bool:
+    """Wait until the main thread sleeps in a system call, and nobody has the GIL.
 
     While other threads run, one of them may have it. And who waits for the GIL wakes up every
-    5 ms (sys.setswitchinterval) to ask for it again.
+    5 ms (sys.setswitchinterval) to ask for it again. False if the process has gone, or nobody
+    says what it does: then the code runs when the main thread gets to it, if ever.
     """
     try:
         before = _activity(pid)
-        await trio.sleep(LOOK_SECONDS)
-        return before == _activity(pid) and not before[0].startswith("running")
-    except OSError:  # it has gone: the wait for its connection ends with connect_timeout
+        while True:
+            await trio.sleep(LOOK_SECONDS)
+            now = _activity(pid)
+            if now == before and not now[0].startswith("running"):
+                return True
+            before = now
+    except OSError as error:
+        log.info("process %d is not interrupted: %s", pid, error)
         return False
 
 
 def _activity(pid: int) -> tuple[str, str, list[str]]:
-    """The main thread's system call and how often it slept; the time that all used. proc(5)."""
+    """The main thread's system call and how often it slept; the time that all used. proc(5).
+
+    Raises OSError.
+    """
     main, process = Path(f"/proc/{pid}/task/{pid}"), Path(f"/proc/{pid}")
-    status = dict(line.split(":", 1) for line in (main / "status").read_text().splitlines())
-    used = (process / "stat").read_text().rpartition(")")[2].split()[11:13]
+    lines = (main / "status").read_text(errors="replace").splitlines()
+    status = dict(line.split(":", 1) for line in lines)
+    used = (process / "stat").read_text(errors="replace").rpartition(")")[2].split()[11:13]
     return (main / "syscall").read_text(), status["voluntary_ctxt_switches"], used

@@ -8,13 +8,12 @@ Source: contract, sections 6 and 9.
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Sequence
 
 import trio
 
 from relay.errors import NotSupported
-from relay.process.exit_status import ExitWatch
+from relay.process.exit_status import ExitWatch, until_ended
 from relay.session.children.child import Child
 from relay.session.children.join_port import JoinPort
 from relay.session.dap.connection import SocketByteStream
@@ -147,7 +146,7 @@ class ChildJoining:
 
     async def _await_joining(self, pid: int) -> None:
         with trio.move_on_after(JOIN_SECONDS):
-            await _end_of(pid)
+            await until_ended(pid)
         self._give_up(pid)
 
     def _give_up(self, pid: int) -> None:
@@ -178,15 +177,3 @@ def _announce_end(child: Child, signal: str | None, stop: Stop | None) -> str | 
         child.pid or 0, exit_code=child.exit_code, signal=signal, message=message
     )
     return lost
-
-
-async def _end_of(pid: int) -> None:
-    """Until the process has ended, whoever's child it is."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except OSError:
-        return
-    try:
-        await trio.lowlevel.wait_readable(descriptor)
-    finally:
-        os.close(descriptor)
