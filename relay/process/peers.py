@@ -11,7 +11,7 @@ import socket
 import sys
 from typing import Any, Protocol
 
-_ROOT = 0
+ROOT = 0
 
 _LOOKS = 3
 """At the table, which is read in pieces: an end that moves meanwhile from one to another is missed."""
@@ -29,7 +29,7 @@ class ConnectedSocket(Protocol):
 
 def is_own_peer(connection: ConnectedSocket) -> bool:
     """Whether the peer is a process of this user, or of root; also False where nobody says it."""
-    return user_of_peer(connection) in (os.geteuid(), _ROOT)
+    return user_of_peer(connection) in (os.geteuid(), ROOT)
 
 
 def user_of_peer(connection: ConnectedSocket) -> int | None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+import debugpy
 import httpx
 import pytest
 import trio
@@ -21,6 +24,7 @@ from relay.process.ports import free_port
 from tests.debuggers.bootstrap_runner import installed_python
 from tests.e2e.api import Api, Refused
 from tests.e2e.served import DEADLINE, served, until
+from tests.editor.test_strangers import NOBODY, needs_root
 from tests.programs import Program
 
 LOOP = """
@@ -476,6 +480,33 @@ async def test_a_process_that_waits_in_a_system_call(
         assert (await session.evaluate("name"))["result"] == "'relay'"
         await session.delete()
         assert process.poll() is None
+
+
+BECOME_NOBODY = f"import os\nos.setuid({NOBODY})\n"
+
+
+@pytest.fixture
+def python_for_all() -> str:
+    """An interpreter that can be debugged as another user."""
+    reads = f"{BECOME_NOBODY}open({debugpy.__file__!r})\nimport json\n"
+    for python in ("/usr/bin/python3", sys.executable):
+        with contextlib.suppress(OSError, subprocess.CalledProcessError):
+            subprocess.run([python, "-c", reads], check=True, stderr=subprocess.DEVNULL)
+            return python
+    pytest.skip("other users cannot read what a debugger is made of")
+
+
+@needs_root
+async def test_root_attaches_to_a_program_of_another_user(
+    api: Api, program: Callable[..., Program], python_for_all: str
+) -> None:
+    """It connects to the relay as that user."""
+    loop = program(BECOME_NOBODY + textwrap.dedent(LOOP))
+    with target(loop.text, python=python_for_all) as process:
+        session = await api.session()
+        await session.post("/attach", pid=process.pid, connect_timeout=30)
+        assert (await session.get())["status"] == "running"
+        await session.delete()
 
 
 # Paths -----------------------------------------------------------------------------------------

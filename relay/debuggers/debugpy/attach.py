@@ -17,7 +17,7 @@ from relay.debuggers.debugpy import rungs as launch
 from relay.debuggers.debugpy.handshake import shake_hands
 from relay.debuggers.debugpy.injection import inject
 from relay.debuggers.debugpy.join_listener import JoinListener
-from relay.debuggers.debugpy.processes import obstacle_to_attach
+from relay.debuggers.debugpy.processes import obstacle_to_attach, users_of
 from relay.debuggers.debugpy.rungs import Rung
 from relay.debuggers.debugpy.unfit import DebuggerUnfit
 from relay.errors import (
@@ -161,7 +161,8 @@ async def _shake_hands_inside(debuggee: Debuggee, pid: int, mappings: Mappings) 
     Both while the injection may still be going on: in a thread that it interrupted, the
     target's side waits for the end of the handshake.
     """
-    with JoinListener() as listener:
+    users = await trio.to_thread.run_sync(users_of, pid)
+    with JoinListener(users) as listener:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_refuse_at_end, pid)
             nursery.start_soon(inject, pid, "127.0.0.1", listener.port, listener.token)

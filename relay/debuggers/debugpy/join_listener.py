@@ -1,20 +1,27 @@
 """JoinListener: a listener for one debuggee, and which of those who connect is it.
 
-A port on loopback is open to every user of the machine. Only the debuggee was
-given the token; whoever does not know it is hung up on, and the wait goes on.
+A port on loopback is open to every user of the machine, and to every program of this one. Only the
+debuggee was given the token: nothing that a peer says counts before it has shown that it knows it, and
+nobody waits for one that does not.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import secrets
 import socket
+from collections.abc import Collection
 from types import TracebackType
 
 import trio
 
+from relay.dap.conversation import IncomingEvent
 from relay.debuggers.debugpy import rungs as launch
+from relay.process.accepting import accept_peer
+from relay.process.peers import ROOT, user_of_peer
 from relay.session.dap.connection import (
+    Link,
     LinkClosed,
     RequestFailed,
     RequestTimedOut,
@@ -27,14 +34,19 @@ log = logging.getLogger("relay.session")
 
 AUTHORIZE_SECONDS = 10.0
 
+MOST_HELD_EVENTS = 100
+"""Of one peer, before it has shown the token. debugpy sends none; a thread's may be on its way."""
+
 
 class JoinListener:
     """Listens on a free port of loopback while the context is open."""
 
     _listener: trio.socket.SocketType
 
-    def __init__(self) -> None:
+    def __init__(self, users: Collection[int] = ()) -> None:
+        """`users`: the ids of those who may have the debuggee, besides the relay's own and root."""
         self.token = secrets.token_urlsafe(24)
+        self._users = {os.geteuid(), ROOT, *users}
 
     def __enter__(self) -> JoinListener:
         # No checkpoint: who is cancelled while entering is never asked to leave, and to close it.
@@ -56,19 +68,65 @@ class JoinListener:
 
     async def admit(self, debuggee: Debuggee) -> None:
         """Connect `debuggee` to the peer that knows the token; waits for it without limit."""
-        while not await self._is_debuggee(debuggee, (await self._listener.accept())[0]):
+        async with trio.open_nursery() as nursery:
+            while True:
+                peer = await accept_peer(self._listener)
+                if self._may_be_debuggee(peer):
+                    nursery.start_soon(self._examine, debuggee, peer, nursery.cancel_scope)
+                else:
+                    log.warning("another user connected to the debuggee's port and was hung up on")
+                    peer.close()
+
+    def _may_be_debuggee(self, peer: trio.socket.SocketType) -> bool:
+        """Whether its user is right. Where the kernel names none, the token alone decides."""
+        user = user_of_peer(peer)
+        return user is None or user in self._users
+
+    async def _examine(
+        self, debuggee: Debuggee, peer: trio.socket.SocketType, admission: trio.CancelScope
+    ) -> None:
+        """Make it the debuggee's debugger if it knows the token, which ends the admission."""
+        events = _HeldEvents()
+        link = debuggee.open_link(SocketByteStream(peer), events)
+        is_debuggee = False
+        try:
+            is_debuggee = await self._knows_token(link) and not admission.cancel_called
+        finally:
+            if not is_debuggee:
+                link.hang_up()
+        if is_debuggee:
+            debuggee.use_link(link)
+            events.release(EventHandler(debuggee))
+            admission.cancel()
+        else:
             log.warning("a stranger connected to the debuggee's port and was hung up on")
 
-    async def _is_debuggee(self, debuggee: Debuggee, peer: trio.socket.SocketType) -> bool:
-        link = debuggee.connect(SocketByteStream(peer), EventHandler(debuggee))
+    async def _knows_token(self, link: Link) -> bool:
         try:
             body = await link.request(
                 "pydevdAuthorize", launch.authorize_arguments(), timeout=AUTHORIZE_SECONDS
             )
         except (LinkClosed, RequestFailed, RequestTimedOut):
-            body = {}
-        if launch.is_debuggee(body, self.token):
-            return True
-        debuggee.link = None
-        link.hang_up()
-        return False
+            return False
+        return launch.is_debuggee(body, self.token)
+
+
+class _HeldEvents:
+    """What a peer reports, kept until it is known to be the debuggee; a stranger's is lost."""
+
+    def __init__(self) -> None:
+        self._held: list[IncomingEvent] = []
+        self._handler: EventHandler | None = None
+
+    def __call__(self, event: IncomingEvent) -> None:
+        if self._handler is not None:
+            self._handler(event)
+        elif len(self._held) < MOST_HELD_EVENTS:
+            self._held.append(event)
+
+    def release(self, handler: EventHandler) -> None:
+        """Hand on what is held, and all that follows."""
+        self._handler = handler
+        for event in self._held:
+            handler(event)
+        self._held.clear()

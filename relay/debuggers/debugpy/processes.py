@@ -37,6 +37,13 @@ def debuggee_of(pid: int) -> Debuggee | None:
     return next(found, None)
 
 
+def users_of(pid: int) -> frozenset[int]:
+    """The ids of the users whose rights the process has, or may take on; none if it has gone."""
+    with contextlib.suppress(psutil.Error):
+        return frozenset(psutil.Process(pid).uids())
+    return frozenset()
+
+
 # What stands in the way -----------------------------------------------------------------
 
 

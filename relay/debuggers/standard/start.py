@@ -18,6 +18,7 @@ import trio
 from relay.dap.conversation import IncomingRequest
 from relay.debuggers.standard.handshake import shake_hands
 from relay.errors import LaunchFailed
+from relay.process.accepting import accept_peer
 from relay.process.guarded_process import GuardedProcess
 from relay.process.peers import is_own_peer
 from relay.process.ports import free_port
@@ -171,7 +172,7 @@ class AdapterStart:
 
         async def accept() -> None:
             while not found:
-                peer, _ = await listener.accept()
+                peer = await accept_peer(listener)
                 if is_own_peer(peer):
                     found.append(SocketByteStream(peer))
                 else:

@@ -305,9 +305,24 @@ class Debuggee:
         on_request: RequestHandler | None = None,
     ) -> Link:
         """Speak DAP over `stream` from now on."""
-        self.link = Link(stream, on_event, on_request, self.session.dap_log.connection())
-        self.nursery.start_soon(self.link.run)
-        return self.link
+        link = self.open_link(stream, on_event, on_request)
+        self.use_link(link)
+        return link
+
+    def open_link(
+        self,
+        stream: ByteStream,
+        on_event: Callable[[IncomingEvent], None],
+        on_request: RequestHandler | None = None,
+    ) -> Link:
+        """Speak DAP over `stream` with somebody who need not be the debugger. `hang_up` ends it."""
+        link = Link(stream, on_event, on_request, self.session.dap_log.connection())
+        self.nursery.start_soon(link.run)
+        return link
+
+    def use_link(self, link: Link) -> None:
+        """Who is at the other end is the debugger: requests to it go there from now on."""
+        self.link = link
 
     # Requests ------------------------------------------------------------------------
 
