@@ -29,6 +29,7 @@ Renamed = Callable[[str], dict[str, str]]
 
 NEEDED = "_threads_suspended_single_notification"
 WANTED = "set_function_breakpoints"
+USED_IN_FORKS = "custom_frames_container_init"
 
 COUNTS = """
     import time
@@ -121,6 +122,20 @@ async def test_without_any_other_name_what_needs_it_is_refused_in_words(
     assert SUPPORTED_DEBUGGER in refused.value.details["suggestion"]
     assert (await session.post("/step-out"))["return_value"]["value"] == "2"
     assert (await session.resume())["exit_code"] == 0
+
+
+@pytest.mark.parametrize("mode", ["fast", "plain"])
+async def test_without_a_name_that_children_need_the_program_is_debugged_alone(
+    api: Api, program: Write, renamed: Renamed, mode: str
+) -> None:
+    counts, env = program(COUNTS), renamed(USED_IN_FORKS)
+    session = await launched(api, counts, env=env, debug_subprocesses="auto", launch_mode=mode)
+    assert (await session.resume())["exit_code"] == 0
+    session = await api.session()
+    with pytest.raises(Refused) as refused:
+        await session.launch(counts.text, env=env, debug_subprocesses=True, launch_mode=mode)
+    assert (refused.value.code, refused.value.status) == ("NOT_SUPPORTED", 501)
+    assert USED_IN_FORKS in refused.value.message
 
 
 async def test_who_attaches_is_told_as_well(

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import trio
 
+from relay.process.accepting import accept_peer
+
 LONGEST_PATH = 100
 """Bytes; the kernel takes 107."""
 
@@ -37,16 +39,17 @@ class JoinPort:
         self._listener.listen(socket.SOMAXCONN)
 
     async def admit(self, come_in: Callable[[trio.socket.SocketType, int], None]) -> None:
-        """Call `come_in` with socket and process id of each who connects, until cancelled."""
-        while True:
-            peer, _ = await self._listener.accept()
-            pid, uid, _ = _CREDENTIALS.unpack(
-                peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-            )
-            if uid in (os.geteuid(), 0):
-                come_in(peer, pid)
-            else:
-                peer.close()
+        """Call `come_in` with socket and process id of each who connects, until it is closed."""
+        with contextlib.suppress(trio.ClosedResourceError):
+            while True:
+                peer = await accept_peer(self._listener)
+                pid, uid, _ = _CREDENTIALS.unpack(
+                    peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+                )
+                if uid in (os.geteuid(), 0):
+                    come_in(peer, pid)
+                else:
+                    peer.close()
 
     def close(self) -> None:
         """Take the socket away. Idempotent."""
