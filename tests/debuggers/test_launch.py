@@ -9,6 +9,7 @@ import secrets
 import socket
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,9 @@ def test_an_interpreter_tells_about_itself() -> None:
     assert answer.prefix == sys.prefix
     assert answer.is_cpython
     assert str(answer.debugpy_version).startswith("1.")
+    places = dict(answer.installed_in)
+    assert places[sysconfig.get_path("purelib")] is not None
+    assert f"{sys.prefix}/pyvenv.cfg" in places
 
 
 def test_noise_around_the_answer_does_not_matter(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from relay.actions import Action
@@ -22,9 +22,26 @@ OLDEST = (3, 8)
 # Not under -I: the debuggee will see the user's site-packages, PYTHONPATH and .pth files, so the
 # answer must too. Under -c, sys.path[0] is the cwd, which the debuggee will not have: it goes.
 QUERY = """
-import sys
+import os, sys
 if sys.path and sys.path[0] == "":
     del sys.path[0]
+def places():
+    found = [path for path in sys.path if path.rstrip("/\\\\").endswith("-packages")]
+    try:
+        import site
+        found += site.getsitepackages()
+        if site.ENABLE_USER_SITE:
+            found.append(site.getusersitepackages())
+    except Exception:
+        pass
+    return sorted(set(found)) + [os.path.join(sys.prefix, "pyvenv.cfg")]
+def changed(path):
+    try:
+        return "%d" % os.stat(path).st_mtime_ns
+    except Exception:
+        return "null"
+# Before it is looked what is there: what comes meanwhile counts as a change.
+installed_in = [(path, changed(path)) for path in places()]
 def version_of(name):
     try:
         from importlib.util import find_spec
@@ -49,9 +66,10 @@ def quote(text):
         return "null"
     return '"%s"' % "".join("\\\\u%04x" % ord(c) if ord(c) < 65536 else
         "\\\\u%04x\\\\u%04x" % (0xD7C0 + (ord(c) >> 10), 0xDC00 + (ord(c) & 1023)) for c in text)
-sys.stdout.write('\\n%s{"executable":%s,"prefix":%s,"implementation":%s,"debugpy":%s,"gevent":%s,"version":[%d,%d,%d]}\\n' % (
+sys.stdout.write('\\n%s{"executable":%s,"prefix":%s,"implementation":%s,"debugpy":%s,"gevent":%s,"installed_in":[%s],"version":[%d,%d,%d]}\\n' % (
     "MARK", quote(sys.executable), quote(sys.prefix), quote(name), quote(version),
     "true" if has("gevent") else "false",
+    ",".join("[%s,%s]" % (quote(path), stamp) for path, stamp in installed_in),
     sys.version_info[0], sys.version_info[1], sys.version_info[2]))
 """.replace("MARK", MARK)
 
@@ -70,6 +88,9 @@ class Interpreter:
     debugpy_version: str | None
     prefix: str
     has_gevent: bool = False
+    installed_in: tuple[tuple[str, int | None], ...] = field(default=(), compare=False)
+    """Files and directories that change as something is installed, with the time of their last
+    change in nanoseconds; None: not there. Answers at two times are equal nonetheless."""
 
     @property
     def is_cpython(self) -> bool:
@@ -98,6 +119,7 @@ def parse(stdout: str | bytes, python_path: str = "") -> Interpreter:
             debugpy_version=answer["debugpy"],
             prefix=str(answer["prefix"]),
             has_gevent=answer.get("gevent") is True,
+            installed_in=tuple((str(path), changed) for path, changed in answer["installed_in"]),
         )
     except (ValueError, KeyError, IndexError, TypeError):
         raise LaunchFailed(

@@ -1,12 +1,15 @@
-"""Asking a Python executable: what it is, once, and anything else that a short process can say."""
+"""Asking a Python executable: what it is, once, and anything else that a short process can say.
+
+It is asked anew when it is another file, or something was installed into it since.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from typing import Any
 
 import trio
+from trio.lowlevel import RunVar
 
 from relay.actions import Action
 from relay.debuggers.debugpy.interpreter import OLDEST, Interpreter, parse, query_argv
@@ -16,20 +19,58 @@ from relay.session.debuggee.exit_text import describe_exit
 
 ANSWER_SECONDS = 20.0
 
-_interpreters: dict[tuple[Any, ...], Interpreter] = {}
+_answers: dict[str, tuple[tuple[str, int, int], Interpreter]] = {}
+"""By path: the executable that was asked, and what it answered."""
+
+_asking: RunVar[dict[str, trio.Lock]] = RunVar("asking")
+"""By path: held by the one task of this event loop that asks."""
 
 
 async def interpreter_of(python_path: str) -> Interpreter:
     """What lies behind `python_path`; raises LaunchFailed if it is no usable Python."""
+    known = _known(python_path)
+    if known is not None:
+        return known
+    async with _lock(python_path):
+        known = _known(python_path)  # another task may have asked meanwhile
+        if known is None:
+            asked = _executable(python_path)
+            known = await _ask_interpreter(python_path)
+            _answers[python_path] = asked, known
+        return known
+
+
+def _known(python_path: str) -> Interpreter | None:
+    """What it answered, if all that it spoke of is as it was then. Raises LaunchFailed."""
+    asked, answer = _answers.get(python_path, (None, None))
+    if answer is None or asked != _executable(python_path):
+        return None
+    unchanged = all(_last_change(path) == then for path, then in answer.installed_in)
+    return answer if unchanged else None
+
+
+def _executable(python_path: str) -> tuple[str, int, int]:
     try:
-        key = identity_of(python_path)
+        return identity_of(python_path)
     except OSError as error:
         raise LaunchFailed(
             f"cannot use {python_path}: {error.strerror}", python_path=python_path
         ) from None
-    if key not in _interpreters:
-        _interpreters[key] = await _ask_interpreter(python_path)
-    return _interpreters[key]
+
+
+def _last_change(path: str) -> int | None:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return None
+
+
+def _lock(python_path: str) -> trio.Lock:
+    try:
+        locks = _asking.get()
+    except LookupError:
+        _asking.set(locks := {})
+    return locks.setdefault(python_path, trio.Lock())
 
 
 async def _ask_interpreter(python_path: str) -> Interpreter:
