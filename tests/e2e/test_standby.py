@@ -354,6 +354,20 @@ async def test_one_that_was_killed_is_passed_over(
     assert relay.served == 0
 
 
+async def test_one_that_does_not_answer_is_passed_over(
+    relay: Relay, program: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relay.debuggers.debugpy.fast_debuggee.LOADING_SECONDS", 0)
+    script = program("print('ran')").text
+    await end_of(relay, script)
+    waiting = await relay.one_waits()
+    os.kill(waiting.process.pid, signal.SIGSTOP)
+    assert (await end_of(relay, script))[:3] == ("terminated", 0, "ran\n")
+    assert relay.served == 0
+    pids = [waiting.process.pid, waiting.process.guardian_pid]
+    await until(lambda: not alive(pids), "its end")
+
+
 async def test_one_that_is_still_being_loaded_serves(relay: Relay, program: Write) -> None:
     script = program("print('ran')").text
     await end_of(relay, script)

@@ -26,6 +26,13 @@ CACHE = "cache"
 """Within the state directory: what debuggees keep of their compiled code. May be deleted."""
 
 
+LOADING_SECONDS = 5.0
+"""How long after its start a process may still be loading its debugger; it takes a quarter of one."""
+
+READY_SECONDS = 2.0
+"""How long one that has loaded it may take for its answer: then a new process is quicker."""
+
+
 class FastDebuggee:
     """A process, and the socket on which it asks for its program. End it, or have it adopted."""
 
@@ -35,15 +42,24 @@ class FastDebuggee:
         self.process = process
         self.stream = stream
         self.hash_seed = hash_seed
+        self._begun = trio.current_time()
         BEGUN.add(self)
 
     async def receives(self, program: bytes) -> bool:
-        """Give it its program; False if it does not take it, or is not as good as a new process."""
-        try:
-            await self.stream.send_all(program)
-            return await self.stream.receive_some(len(READY)) == READY
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            return False
+        """Give it its program; False if it does not take it, or is not as good as a new process.
+
+        One that is stopped by a signal takes nothing: it is waited for in vain READY_SECONDS at most,
+        or until it could have loaded its debugger.
+        """
+        now = trio.current_time()
+        deadline = max(now + READY_SECONDS, self._begun + LOADING_SECONDS)
+        with trio.move_on_at(deadline):
+            try:
+                await self.stream.send_all(program)
+                return await self.stream.receive_some(len(READY)) == READY
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                return False
+        return False
 
     async def end(self) -> None:
         """Nothing of it is left when this returns. Shielded from cancellation."""
