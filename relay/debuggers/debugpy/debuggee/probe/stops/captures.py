@@ -60,8 +60,8 @@ class _Capture:
         self.columns: list[tuple[Any, bool]] | None = None
         self.runs_code = any("(" in source for source, _ in expressions)
         self.numbers = itertools.count()
-        self.rows: Any = collections.deque(maxlen=_MOST_ROWS)
-        self.size = 0  # characters of texts in the rows, roughly
+        self.rows: Any = collections.deque()  # (characters of the texts in it, row)
+        self.size = 0  # characters of texts in all rows, roughly: threads may change it at once
         self.complaints = 0  # of its condition, which may raise at each of a million hits
 
     def prepare(self, frame: Any) -> list[tuple[Any, bool]]:
@@ -71,6 +71,28 @@ class _Capture:
             for source, text in self.expressions
         ]
         return self.columns
+
+    def add(self, row: list[Any], size: int) -> None:
+        """A row with so many characters of texts: lost where there is no room for more texts."""
+        if self.size >= _MOST_TEXT:
+            return
+        if len(self.rows) >= _MOST_ROWS:
+            self.take(1)
+        self.rows.append((size, row))
+        self.size += size
+
+    def take(self, most: int) -> list[list[Any]]:
+        """The oldest rows; they do not wait any more."""
+        rows: list[list[Any]] = []
+        take = self.rows.popleft  # in C: no other thread's row is lost between
+        try:
+            while len(rows) < most:
+                size, row = take()
+                self.size -= size
+                rows.append(row)
+        except IndexError:
+            self.size = 0
+        return rows
 
 
 captures_by_name: dict[str, _Capture] = {}  # by the relay's names
@@ -132,6 +154,7 @@ def _record(capture: _Capture, frame: Any) -> None:
     columns = capture.columns or capture.prepare(frame)
     f_globals, f_locals, now = frame.f_globals, frame.f_locals, time.time()
     row: list[Any] = [next(capture.numbers), _own_thread_id(), now]
+    size = 0
     if capture.reveal:
         reveal_in_call(True)
     try:
@@ -141,16 +164,20 @@ def _record(capture: _Capture, frame: Any) -> None:
             except BaseException as error:
                 if _is_ctrl_c(error):
                     raise
-                row.append(_error_cell(error, secret))
-                continue
-            row.append(value if _is_bare(value) and not secret else _cell(value, secret, capture))
+                cell = _error_cell(error, secret)
+            else:
+                if _is_bare(value) and not secret:
+                    row.append(value)
+                    continue
+                cell = _cell(value, secret)
+            row.append(cell)
+            size += len(cell[1])
     finally:
         if capture.reveal:
             reveal_in_call(False)
     if capture.runs_code:
         pull_locals(frame)
-    if capture.size < _MOST_TEXT:
-        capture.rows.append(row)
+    capture.add(row, size)
     full = len(capture.rows) >= _BATCH_ROWS or capture.size >= _BATCH_TEXT
     if full or now - _captured_at[0] > _CAPTURES_EVERY or now < _captured_at[0]:
         attempt(report_captures, False)
@@ -197,17 +224,15 @@ def _own_thread_id() -> int:
 # e an error, n not a number or infinite, t cut, r masked.
 
 
-def _cell(value: Any, secret: bool, capture: _Capture) -> list[Any]:
+def _cell(value: Any, secret: bool) -> list[Any]:
     plan = plan_of(value)
     if secret and holds_text(value, plan):
         return [plan.name, MASK, None, "r"]
     if _is_simple(value):  # the commonest, without the machinery for all the others
         shown = repr(value)
         if len(shown) <= _ROOM:
-            capture.size += len(shown)
             return [plan.name, shown, None, ""]
     text, cut, masked = text_of(value, plan, _ROOM)
-    capture.size += len(text) + 20
     number = attempt(_number_of, value, plan)
     flags = ("t" if cut else "") + ("r" if masked else "")
     if number is not None and not -_INFINITY < number < _INFINITY:
@@ -271,24 +296,13 @@ def _report_all(py_db: Any) -> int:
     reported = 0
     for capture in list(captures_by_name.values()):
         for _ in range(_MOST_ROWS // _BATCH_ROWS):  # and not for as long as others add to them
-            rows = _take_rows(capture)
+            rows = capture.take(_BATCH_ROWS)
             if rows:
                 reported += len(rows)
                 _send_rows(py_db, capture, rows)
     if reported:
         _captured_at[0] = time.time()
     return reported
-
-
-def _take_rows(capture: _Capture) -> list[list[Any]]:
-    rows: list[list[Any]] = []
-    take = capture.rows.popleft  # in C: no other thread's row is lost between
-    try:
-        while len(rows) < _BATCH_ROWS:
-            rows.append(take())
-    except IndexError:
-        capture.size = 0
-    return rows
 
 
 def _send_rows(py_db: Any, capture: _Capture, rows: list[list[Any]]) -> None:
