@@ -540,6 +540,71 @@ async def test_a_program_that_becomes_another_python_is_followed(api: Api, progr
     assert (ended["status"], ended["exit_code"]) == ("terminated", 3)
 
 
+LAST_NUMBER = "/proc/sys/kernel/ns_last_pid"
+
+SAME_NUMBER = f"""
+    import os, sys
+
+    def run(step, *words, number=0):
+        for _ in range(20):
+            if number:
+                with open({LAST_NUMBER!r}, "w") as file:
+                    file.write(str(number - 1))  # the next process has this number
+            pid = os.fork()
+            if pid == 0:
+                os.execvp(words[0], words)
+            os.waitpid(pid, 0)
+            if number in (0, pid):
+                break
+        print(step, pid, flush=True)
+        input()
+        return pid
+
+    number = run("first", sys.executable, "-c", "")
+    run("second", sys.executable, "-c", "", number=number)
+    run("third", "true", number=number)
+"""
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not os.access(LAST_NUMBER, os.W_OK),
+    reason="only root can choose the number of a process, and not in every container",
+)
+async def test_a_process_with_the_number_of_one_that_has_ended_is_announced(
+    api: Api, program: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relay.session.children.child_joining.LATE_SECONDS", 0)
+    session = await api.session()
+    await launch(session, program(SAME_NUMBER), wait=0)
+    # The end of a fork that becomes another program is told, and that of what it has become.
+    forked = [("started", True), ("exited", True)]
+    whole = [*forked, ("exited", True)]
+    for step, expected in (
+        ("first", whole),
+        ("second", whole * 2),
+        ("third", whole * 2 + forked),
+    ):
+        number = int((await session.until_printed(step)).split()[1])
+        assert await reports(session, number, len(expected)) == expected
+        await session.post("/input", input="\n")
+    assert (await next_event(session, "terminated"))["exit_code"] == 0
+    pids = (await session.printed()).split()[1::2]
+    assert len(set(pids)) == 1, "the system gave the number to somebody else"
+
+
+async def reports(session: Session, pid: int, count: int) -> list[tuple[str, bool]]:
+    """The first so many announcements of processes with this number: what, and whether debugged."""
+    found: list[tuple[str, bool]] = []
+    cursor: dict[str, Any] = {}
+    with trio.fail_after(30):
+        while len(found) < count:
+            page = await session.get("/events", types="subprocess", timeout=30, **cursor)
+            bodies = [event["body"] for event in page["events"]]
+            found += [(one["reason"], one["debuggable"]) for one in bodies if one["pid"] == pid]
+            cursor = {"cursor": page["next_cursor"]}
+    return found
+
+
 async def test_a_child_finds_everything_as_it_would_without_the_debugger(
     api: Api, program: Write
 ) -> None:

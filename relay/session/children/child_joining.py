@@ -25,6 +25,9 @@ from relay.session.state.stop import Stop
 JOIN_SECONDS = 2.0
 """How long a new process has to join before it is announced as one that runs free."""
 
+LATE_SECONDS = 2.0
+"""How long after the end of a process the debugger may still say that it was made."""
+
 
 async def follow_children(program: Debuggee, *, optional: bool, workers_only: bool) -> None:
     """Have the children of a program join its group. Before its handshake. Raises OSError.
@@ -52,12 +55,13 @@ class ChildJoining:
         self._numbers = itertools.count(1)
         self._children: list[Child] = []
         self._joined: set[int] = set()
+        self._has_joined = False
         self._awaited: dict[int, Sequence[str] | None] = {}
 
     @property
     def names_processes(self) -> bool:
         """Whether a stop says in which process it is."""
-        return bool(self._joined) or not self._workers_only
+        return self._has_joined or not self._workers_only
 
     async def open(self) -> None:
         """Listen for children from now on."""
@@ -113,6 +117,7 @@ class ChildJoining:
         finally:
             watch.close()
             self._left(child, ending)
+        self._program.nursery.start_soon(self._forget, pid)
 
     def _left(self, child: Child, ending: str | None) -> None:
         self._children.remove(child)
@@ -131,9 +136,16 @@ class ChildJoining:
         announced = self._awaited.pop(child.pid, None)
         if child.pid not in self._joined:
             self._joined.add(child.pid)
+            self._has_joined = True
             self._program.children.joined(child.pid)
             argv = child.argv if announced is None else announced
             self._program.events.child_started(child.pid, argv, debuggable=True)
+
+    async def _forget(self, pid: int) -> None:
+        """A process that becomes another program is the same; after its end its id is another's."""
+        await until_ended(pid)
+        await trio.sleep(LATE_SECONDS)
+        self._joined.discard(pid)
 
     # Processes that may join ---------------------------------------------------------
 
