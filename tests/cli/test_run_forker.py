@@ -249,19 +249,60 @@ async def test_with_the_server_goes_what_runs_are_forked_from(tmp_path: Path) ->
         assert not (tmp_path / "state" / RUN_SOCKET).exists()
 
 
+async def asked(path: Path) -> bytes:
+    """The answer to a client that asks for nothing."""
+    async with await trio.open_unix_socket(str(path)) as stream:
+        with trio.fail_after(60):
+            with suppress(trio.BrokenResourceError):  # it has answered already
+                await stream.send_all(b"\n")
+            return await stream.receive_some()
+
+
+@asynccontextmanager
+async def offer(folder: Path) -> AsyncIterator[Path]:
+    """The offer of a server in this process; the path of its socket."""
+    path = folder / RUN_SOCKET
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(offer_runs, folder, 1.0)
+        await until(path.exists, "it listens")
+        yield path
+        nursery.cancel_scope.cancel()
+
+
 async def test_there_is_one_offer_for_a_directory(tmp_path: Path) -> None:
     path = tmp_path / RUN_SOCKET
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(offer_runs, tmp_path, 1.0)
-        await until(path.exists, "it listens")
+    async with offer(tmp_path):
         status = path.stat()
         assert status.st_mode & 0o777 == 0o600
         with trio.fail_after(60):
             await offer_runs(tmp_path, 1.0)
             await offer_runs(tmp_path / "missing", 1.0)
         assert path.stat().st_ino == status.st_ino
-        nursery.cancel_scope.cancel()
     assert not path.exists()
+
+
+async def test_the_offer_outlasts_what_the_system_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    python = sys.executable
+    # As where Python was replaced under a server that runs.
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python-of-yesterday"))
+    async with offer(tmp_path) as path:
+        with trio.socket.socket(trio.socket.AF_UNIX) as client:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+            try:
+                await client.connect(str(path))
+                await until(lambda: "can be accepted" in caplog.text, "it was refused")
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            with trio.fail_after(60):
+                assert await client.recv(100) == b"cold\n"
+        assert await asked(path) == b"cold\n"
+        monkeypatch.setattr(sys, "executable", python)
+        assert await asked(path) == b"cold\n"  # and has one started, which is the next to answer
+        assert await asked(path) == b"cold\n"
+        assert any("relay.run_forker" in one.cmdline() for one in psutil.Process().children())
 
 
 async def test_a_forker_that_nobody_asks_ends(tmp_path: Path) -> None:

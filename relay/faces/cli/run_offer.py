@@ -18,9 +18,15 @@ log = logging.getLogger("relay")
 HEARD_SECONDS = 1.0
 """How long a forker may take to end that is not wanted any more; one with a run takes longer."""
 
+PAUSE_SECONDS = 0.5
+"""Between two tries to accept where the system refuses: the next would be refused as well."""
+
 
 async def carry_out_runs(listener: trio.socket.SocketType, minutes: float) -> None:
-    """Until cancelled. `minutes`: how long the forker waits for a run before it is ended."""
+    """Until cancelled. `minutes`: how long the forker waits for a run before it is ended.
+
+    Where the system has no room for a forker, or its Python has gone, each command runs by itself.
+    """
     with listener:
         while True:
             await _refuse_one(listener)
@@ -28,9 +34,20 @@ async def carry_out_runs(listener: trio.socket.SocketType, minutes: float) -> No
 
 
 async def _refuse_one(listener: trio.socket.SocketType) -> None:
-    client, _ = await listener.accept()
+    client = await _accepted(listener)
     with client, contextlib.suppress(OSError):
         await client.send(b"cold\n")
+
+
+async def _accepted(listener: trio.socket.SocketType) -> trio.socket.SocketType:
+    while True:
+        try:
+            client, _ = await listener.accept()
+        except OSError as error:
+            log.warning("no client of `relay run` can be accepted: %s", error)
+            await trio.sleep(PAUSE_SECONDS)
+        else:
+            return client
 
 
 async def _while_forking(listener: trio.socket.SocketType, minutes: float) -> None:
@@ -38,13 +55,17 @@ async def _while_forking(listener: trio.socket.SocketType, minutes: float) -> No
     fd = listener.fileno()
     # -P: what lies in the directory of the server is no module of ours.
     command = [sys.executable, "-P", "-m", "relay.run_forker", str(fd), str(minutes)]
-    forker = await trio.lowlevel.open_process(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        pass_fds=[fd],
-        start_new_session=True,
-    )
+    try:
+        forker = await trio.lowlevel.open_process(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[fd],
+            start_new_session=True,
+        )
+    except (OSError, RuntimeError) as error:  # Python's own: no room for the thread that starts it
+        log.warning("the process that runs are forked from cannot be started: %s", error)
+        return
     try:
         await forker.wait()
         log.info("the process that runs are forked from has ended: %s", forker.returncode)
