@@ -35,6 +35,9 @@ from relay.staying_imports import imports_that_stay
 ASKING_SECONDS = 1.0
 """How long a line of a client may take, which does nothing else meanwhile."""
 
+PAUSE_SECONDS = 0.1
+"""After a client that could not be accepted: the next try would fail as well."""
+
 LONGEST_LINE = 8 * 1024 * 1024
 DESCRIPTORS = 4
 
@@ -86,27 +89,28 @@ class Forker:
         self._events.unregister(self.listener)
 
     def _accepted(self) -> RunRequest | None:
-        client, _ = self.listener.accept()
+        try:
+            client, _ = self.listener.accept()
+        except OSError:  # no more descriptors: it waits, and is asked for again
+            time.sleep(PAUSE_SECONDS)
+            return None
         request = _fitting(client)
         if request is None:
-            _say(client, "cold")
-            client.close()
+            _refuse(client)
             return None
         try:
-            pid = os.fork()
+            pid, ended = _fork()
         except OSError:  # no more processes
-            pid = None
+            pid, ended = None, -1
         if pid == 0:
             self._let_go(client)
             return request
         for fd in request.descriptors:
             os.close(fd)
         if pid is None:
-            _say(client, "cold")
-            client.close()
+            _refuse(client)
             return None
         _say(client, f"go {pid}")
-        ended = os.pidfd_open(pid)
         self._clients[pid] = client
         self._events.register(client, selectors.EVENT_READ, lambda: self._hung_up(pid))
         self._events.register(ended, selectors.EVENT_READ, lambda: self._over(pid, ended))
@@ -123,7 +127,10 @@ class Forker:
 
     def _hung_up(self, pid: int) -> None:
         """What the run has started ends with it: its guardian sees to that."""
-        self._events.unregister(self._clients[pid])
+        client = self._clients.get(pid)
+        if client is None:  # both came at once, and the pid may be another's by now
+            return
+        self._events.unregister(client)
         os.kill(pid, signal.SIGKILL)
 
     def _over(self, pid: int, ended: int) -> None:
@@ -177,12 +184,48 @@ def _received(client: socket.socket, descriptors: list[int]) -> dict[str, Any]:
     return asked
 
 
+def _refuse(client: socket.socket) -> None:
+    _say(client, "cold")
+    client.close()
+
+
 def _say(client: socket.socket, line: str) -> None:
     with contextlib.suppress(OSError):  # it has gone, and what it left is seen to elsewhere
         client.sendall(f"{line}\n".encode())
 
 
 # A fork -----------------------------------------------------------------------------------
+
+
+def _fork() -> tuple[int, int]:
+    """The fork's pid and a descriptor that tells of its end; in the fork itself (0, -1).
+
+    It waits until there is that descriptor. Raises OSError: there is no fork, and none has run.
+    """
+    held, release = os.pipe()
+    try:
+        pid = os.fork()
+    except OSError:
+        os.close(held)
+        os.close(release)
+        raise
+    if pid == 0:
+        os.close(release)
+        if not os.read(held, 1):
+            os._exit(1)
+        os.close(held)
+        return 0, -1
+    os.close(held)
+    try:
+        ended = os.pidfd_open(pid)
+    except OSError:
+        os.close(release)  # it reads the end, and goes
+        os.waitpid(pid, 0)
+        raise
+    with contextlib.suppress(BrokenPipeError):  # somebody has killed it
+        os.write(release, b"\n")
+    os.close(release)
+    return pid, ended
 
 
 def become(request: RunRequest) -> None:

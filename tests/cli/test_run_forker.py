@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import textwrap
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -20,7 +21,7 @@ import trio
 
 from relay.quick_shell import RUN_SOCKET
 from relay.serving import offer_runs
-from tests.e2e.served import Served, served, until
+from tests.e2e.served import served, until
 from tests.programs import Program
 from tests.relays import environment
 
@@ -64,12 +65,16 @@ WAITS = """
 """
 
 
-class Runs:
-    """Runs `relay` with a server beside it, in processes of their own."""
+STREAMS = 3
+"""As a limit: those that a process has from its start, and no further descriptor."""
 
-    def __init__(self, folder: Path, server: Served) -> None:
+
+class Runs:
+    """Runs `relay` with a server beside it, in processes of their own; `above`: its pid."""
+
+    def __init__(self, folder: Path, above: int) -> None:
         self.folder = folder
-        self.server = server
+        self.above = above
         self.environment = environment(folder / "state")
 
     def command(self, *words: str) -> list[str]:
@@ -109,7 +114,7 @@ class Runs:
         return done.returncode == 2
 
     def forkers(self) -> list[int]:
-        below = psutil.Process(self.server.process.pid).children()
+        below = psutil.Process(self.above).children()
         return [one.pid for one in below if "relay.run_forker" in one.cmdline()]
 
 
@@ -117,7 +122,7 @@ class Runs:
 async def runs(tmp_path: Path) -> AsyncIterator[Runs]:
     """A server whose forker is ready."""
     async with served(tmp_path) as server:
-        runs = Runs(tmp_path, server)
+        runs = Runs(tmp_path, server.process.pid)
         assert not await runs.is_forked()  # whoever asks first has it started
         with trio.fail_after(60):
             while not await runs.is_forked():
@@ -235,14 +240,14 @@ async def test_whoever_says_nothing_or_nonsense_is_let_go(runs: Runs) -> None:
 
 async def test_with_the_server_goes_what_runs_are_forked_from(tmp_path: Path) -> None:
     async with served(tmp_path) as server:
-        runs = Runs(tmp_path, server)
+        runs = Runs(tmp_path, server.process.pid)
         await runs.is_forked()
         await until(lambda: bool(runs.forkers()), "one is started")
         (forker,) = runs.forkers()
         await server.end(signal.SIGKILL)
         await until(lambda: not psutil.pid_exists(forker), "it has heard of it")
     async with served(tmp_path) as server:  # a socket that nobody listens on is no obstacle
-        runs = Runs(tmp_path, server)
+        runs = Runs(tmp_path, server.process.pid)
         await runs.is_forked()
         await until(lambda: bool(runs.forkers()), "one is started")
         await server.end(signal.SIGTERM)
@@ -290,7 +295,7 @@ async def test_the_offer_outlasts_what_the_system_refuses(
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python-of-yesterday"))
     async with offer(tmp_path) as path:
         with trio.socket.socket(trio.socket.AF_UNIX) as client:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (STREAMS, hard))
             try:
                 await client.connect(str(path))
                 await until(lambda: "can be accepted" in caplog.text, "it was refused")
@@ -305,19 +310,71 @@ async def test_the_offer_outlasts_what_the_system_refuses(
         assert any("relay.run_forker" in one.cmdline() for one in psutil.Process().children())
 
 
-async def test_a_forker_that_nobody_asks_ends(tmp_path: Path) -> None:
-    path = tmp_path / "run.sock"
+@asynccontextmanager
+async def alone(folder: Path, minutes: str, before: str = "") -> AsyncIterator[trio.Process]:
+    """The process that runs are forked from, without a server; `before` is code that it runs first."""
+    code = f"{before}\nfrom relay.run_forker import main\nmain()"
+    (folder / "state").mkdir()
+    path = folder / "state" / RUN_SOCKET
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen()
         process = await trio.lowlevel.open_process(
-            [sys.executable, "-P", "-m", "relay.run_forker", str(listener.fileno()), "0.001"],
+            [sys.executable, "-P", "-c", code, str(listener.fileno()), minutes],
             stdin=subprocess.PIPE,
             pass_fds=[listener.fileno()],
+            start_new_session=True,
         )
-        assert process.stdin is not None
+    assert process.stdin is not None
+    try:
         async with process.stdin:
-            with trio.fail_after(60):
-                assert await process.wait() == 0
-    with suppress(FileNotFoundError):
-        path.unlink()
+            yield process
+    finally:
+        with trio.CancelScope(shield=True), trio.fail_after(60):
+            await process.wait()
+
+
+async def test_a_forker_that_nobody_asks_ends(tmp_path: Path) -> None:
+    async with alone(tmp_path, "0.001") as process:
+        with trio.fail_after(60):
+            assert await process.wait() == 0
+
+
+async def test_the_forker_outlasts_what_the_system_refuses(tmp_path: Path) -> None:
+    refused_once = """
+        import os
+        def pidfd_open(pid, flags=0, found=os.pidfd_open):
+            os.pidfd_open = found
+            raise OSError(38, "Function not implemented")
+        os.pidfd_open = pidfd_open
+    """
+    Program.write(tmp_path / "adds.py", "print('added', file=open('added.txt', 'a'))")
+    async with alone(tmp_path, "1", textwrap.dedent(refused_once)) as process:
+        runs = Runs(tmp_path, os.getpid())
+        assert (await runs.run("--", "adds.py")).returncode == 0
+        assert (tmp_path / "added.txt").read_text() == "added\n", "by the command alone"
+        async with waiting(runs) as command:
+            (run,) = psutil.Process(process.pid).children()
+            soft, hard = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+            resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (STREAMS, hard))
+            async with await trio.open_unix_socket(str(tmp_path / "state" / RUN_SOCKET)) as client:
+                run.kill()
+                assert await command.wait() == -signal.SIGKILL  # it has looked, and goes on
+                resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (soft, hard))
+                with trio.fail_after(60):
+                    assert await client.receive_some() == b"cold\n"
+
+
+async def test_a_run_and_its_command_may_end_together(tmp_path: Path) -> None:
+    async with alone(tmp_path, "1") as process:
+        runs = Runs(tmp_path, os.getpid())
+        async with waiting(runs) as command:
+            (run,) = psutil.Process(process.pid).children()
+            process.send_signal(signal.SIGSTOP)  # it learns of both at once
+            run.kill()
+            await until(lambda: run.status() == psutil.STATUS_ZOMBIE, "the run has ended")
+            command.kill()
+            await command.wait()
+            process.send_signal(signal.SIGCONT)
+        await until(lambda: not psutil.Process(process.pid).children(), "it has looked")
+        assert await runs.is_forked()
