@@ -44,7 +44,7 @@ class Program:
     def line(self, mark: str) -> int:
         """The line that carries the comment `# @mark`."""
         wanted = f"# @{mark}"
-        lines = self.path.read_text().splitlines()
+        lines = self.path.read_text().split("\n")
         found = [n for n, text in enumerate(lines, 1) if text.rstrip().endswith(wanted)]
         assert len(found) == 1, f"{wanted} marks {len(found)} lines of {self.path}"
         return found[0]

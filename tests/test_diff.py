@@ -158,12 +158,12 @@ def test_addresses_ids_and_times_are_no_difference(diff: Diff, tmp_path: Path) -
 
 
 def test_equal_runs_that_both_failed_say_so(diff: Diff, tmp_path: Path) -> None:
-    source = "import sys\n\ndef main():\n    return 'usage: x'\n\nsys.exit(main())\n"
+    source = "import sys\n\ndef main():\n    return 'usage:\\u2028 x'\n\nsys.exit(main())\n"
     Program.write(tmp_path / "main.py", source)
     done = diff("--", "main.py", ":::", "main.py", "--unknown")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
-        "no call differs: 1 with equal arguments, of 1 and 1; both ended with exit code 1: usage: x\n"
+        "no call differs: 1 with equal arguments, of 1 and 1; both ended with exit code 1: usage:\u2028 x\n"
     )
 
 

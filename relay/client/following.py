@@ -7,7 +7,7 @@ https://html.spec.whatwg.org/multipage/server-sent-events.html
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from relay.client.calls import Call, broken_off, data_of
@@ -28,6 +28,7 @@ class Following(Generic[T]):
         self._read = read
         self._cursor: str | None = None
         self._rest = b""
+        self._lines: list[str] = []
         self._progress = True
         self.over = False
 
@@ -43,9 +44,13 @@ class Following(Generic[T]):
 
     def take(self, chunk: bytes) -> Iterator[StreamEvent[T]]:
         """The events that the next bytes complete."""
-        *whole, self._rest = (self._rest + chunk).split(b"\n\n")
-        for block in whole:
-            event = self._event(block.decode())
+        *whole, self._rest = (self._rest + chunk).split(b"\n")
+        for line in whole:
+            if text := line.removesuffix(b"\r").decode():
+                self._lines.append(text)
+                continue
+            lines, self._lines = self._lines, []
+            event = self._event(lines)
             if event is not None:
                 self._progress = True
                 self._cursor = event.cursor or self._cursor
@@ -56,10 +61,11 @@ class Following(Generic[T]):
         """Raises RelayUnreachable if it ended too early, and another one would be in vain."""
         if not self.over and not self._progress:
             raise broken_off(place, why)
-        self._rest, self._progress = b"", False
+        self._rest, self._lines, self._progress = b"", [], False
 
-    def _event(self, block: str) -> StreamEvent[T] | None:
-        fields = dict(line.split(": ", 1) for line in block.splitlines() if line[:1] != ":")
+    def _event(self, lines: Sequence[str]) -> StreamEvent[T] | None:
+        parts = (line.partition(":") for line in lines)  # a comment has no name
+        fields = {name: value.removeprefix(" ") for name, _, value in parts}
         if "data" not in fields:
             return None  # a heartbeat, or the opening
         kind, data = fields.get("event", "message"), json.loads(fields["data"])

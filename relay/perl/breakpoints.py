@@ -105,7 +105,7 @@ def fields(placed: list[PlacedLine]) -> list[str]:
 
 def read_source(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with open(path, encoding="utf-8", errors="replace", newline="\n") as file:
             return file.read()
     except OSError as error:
         raise Refusal(
@@ -120,7 +120,7 @@ def read_source(path: str) -> str:
 def _message(text: str, line: int) -> str:
     """Before the file is loaded: what can be said for certain."""
     found = source.reasons(text)
-    total = len(text.splitlines())
+    total = len(source.lines_of(text))
     if line > total:
         return source.BEYOND
     if all(n in found for n in range(max(line, 1), min(line + 5, total) + 1)):

@@ -50,7 +50,7 @@ def source_fault(words: str, program: str) -> SourceFault | None:
 
     `words` is what was printed on its standard error before it would have begun to run.
     """
-    lines = words.splitlines()
+    lines = words.split("\n")
     gave_up = [f"Execution of {program} aborted due to compilation errors."]
     gave_up += [f"{program} {had} too many errors." for had in ("has", "had")]
     unsafe = f"BEGIN not safe after errors--compilation aborted at {program} line "
@@ -80,8 +80,8 @@ def _last(lines: Sequence[str], program: str) -> re.Match[str] | None:
 
 def _line_of(file: str, number: int) -> str:
     try:
-        with open(file, encoding="utf-8", errors="surrogateescape") as source:
+        with open(file, encoding="utf-8", errors="surrogateescape", newline="\n") as source:
             text = next((text for n, text in enumerate(source, 1) if n == number), "")
     except (OSError, ValueError):
         return ""  # a name that `#line` gave
-    return text.rstrip("\n")[:LONGEST]
+    return text.rstrip("\r\n")[:LONGEST]

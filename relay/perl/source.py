@@ -28,6 +28,12 @@ _QUOTE = re.compile(
 _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
+def lines_of(text: str) -> list[str]:
+    r"""As Perl counts them: \n or \r\n ends one, and nothing else does."""
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    return lines if lines[-1] else lines[:-1]
+
+
 def reasons(text: str) -> dict[int, str]:
     """Line to reason, for the lines that plainly have no code of their own."""
     return _Reader(text).read()
@@ -35,7 +41,7 @@ def reasons(text: str) -> dict[int, str]:
 
 def reason(text: str, line: int) -> str:
     """Why nothing can stop at `line` or shortly after it."""
-    if line > len(text.splitlines()):
+    if line > len(lines_of(text)):
         return BEYOND
     return reasons(text).get(line, NO_CODE)
 
@@ -44,7 +50,7 @@ class _Reader:
     """Goes through the lines once; carries what is open from one line to the next."""
 
     def __init__(self, text: str) -> None:
-        self._lines = text.splitlines()
+        self._lines = lines_of(text)
         self._found: dict[int, str] = {}
         self._heredocs: list[tuple[str, bool]] = []
         # The end of an open string, how deep its brackets are, and its parts still to come.

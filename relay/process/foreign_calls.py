@@ -222,7 +222,7 @@ class _FunctionPlaces:
         """Those that have code in memory, with all their mappings; the likely ones come first."""
         files: dict[str, list[_Mapping]] = {}
         with_code: set[str] = set()
-        with open(f"/proc/{self._pid}/maps") as lines:
+        with open(f"/proc/{self._pid}/maps", errors="surrogateescape", newline="\n") as lines:
             for line in lines:
                 span, rights, offset, _, inode, *path = line.rstrip("\n").split(None, 5)
                 if inode != "0" and path:

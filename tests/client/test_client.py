@@ -11,15 +11,19 @@ from typing import Any
 
 import pytest
 import trio
+from hypothesis import given
+from hypothesis import strategies as st
 
 import relay
 from relay import AsyncClient, Client, Settings, errors
 from relay.client import AsyncSession, Session
 from relay.client.calls import error_of, reader
 from relay.client.following import Following
+from relay.faces.http.sse import HEARTBEAT, OPENING, encode
 from relay.models.breakpoints import BreakpointSpec
 from relay.models.launch import LaunchRequest
 from relay.models.output import OutputEntry
+from relay.operations.output.streaming import StreamItem
 from relay.routes.table import TABLE
 from tests.e2e.api import Api
 from tests.e2e.conftest import running_relay
@@ -97,7 +101,7 @@ def total(order):
         result += len(name) * count  # @sum
     return result
 
-print("total", total([("bread", 2), ("cheese", 1)]))
+print("total\\x85\\u2028", total([("bread", 2), ("cheese", 1)]))
 print("hello", input("name? "))
 """
 
@@ -166,7 +170,7 @@ def talk(session: Any) -> str:
     session.send_input("Ada\n")
     printed = list(session.follow_output(category="stdout"))
     text = "".join(told.data.output for told in printed if told.kind == "output")
-    assert text == "total 116\nname? hello Ada\n"
+    assert text == "total\x85\u2028 116\nname? hello Ada\n"
     assert printed[-1].data.exit_code == 0
     again = list(session.follow_output(category="stdout", cursor=printed[0].cursor))
     assert again == printed[1:]
@@ -300,3 +304,21 @@ def test_a_stream_that_breaks_goes_on_where_it_was_and_gives_up_when_nothing_com
     assert [t.kind for t in following.take(end)] == ["end"]
     following.connection_ended("there", "cut")
     assert following.over
+
+
+@given(
+    st.lists(st.text() | st.text("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029: a"), min_size=1),
+    st.sampled_from([b"\n", b"\r\n"]),
+    st.integers(1, 50),
+)
+def test_what_a_program_prints_ends_no_line_of_a_stream(
+    texts: list[str], end: bytes, size: int
+) -> None:
+    moment = "2026-01-01T00:00:00.000Z"
+    entries = [OutputEntry(category="stdout", output=text, timestamp=moment) for text in texts]
+    items = [StreamItem(f"c{n}", "output", entry) for n, entry in enumerate(entries)]
+    sent = (OPENING + encode(items) + HEARTBEAT).replace(b"\n", end)
+    following: Following[OutputEntry] = Following(None, reader(OutputEntry))  # type: ignore[arg-type]
+    pieces = [sent[at : at + size] for at in range(0, len(sent), size)]
+    told = [told for piece in pieces for told in following.take(piece)]
+    assert [(one.cursor, one.data) for one in told] == [(one.cursor, one.data) for one in items]

@@ -436,9 +436,17 @@ async def test_an_attach_in_vain_does_the_target_no_harm(
 
 
 async def test_a_process_with_busy_threads(api: Api, program: Callable[..., Program]) -> None:
-    """Their main thread mostly waits for the GIL."""
+    """Their main thread mostly waits for the GIL. Their names need be no text."""
     busy = program("""
+        import mmap
         import threading
+
+        with open("/proc/self/comm", "wb") as name:
+            name.write(b"\\xe2\\x80\\xa8\\xff")
+        with open(__file__.encode() + b"\\r\\xff", "wb+") as file:
+            file.write(b"\\0")
+            file.flush()
+            mapped = mmap.mmap(file.fileno(), 1)
 
         def work(count):
             return count + 1  # @work

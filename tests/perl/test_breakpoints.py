@@ -20,7 +20,7 @@ PLACES = """
 
     =pod    # @pod
 
-    Text here
+    Text \f \x85 \u2028 here
 
     more of it
 
@@ -67,7 +67,7 @@ async def test_a_breakpoint_moves_forward_by_at_most_five_lines_or_says_why(
     tmp_path: Path,
 ) -> None:
     program = Program.write(tmp_path / "places.pl", PLACES)
-    total = len(program.path.read_text().splitlines())
+    total = program.path.read_text().count("\n")
     async with adapter() as perl:
         await perl.start(program)
         places = {
@@ -114,6 +114,7 @@ async def test_a_breakpoint_moves_forward_by_at_most_five_lines_or_says_why(
         ('my $r = \\"a";\n1; # it\'s\n2;', {}),
         ("$#a; $x = $# + 1;\n1;", {}),
         ("=head1 A\n\n=cut\n1;", dict.fromkeys((1, 2, 3), source.POD)),
+        ("1; #\r \f \x1c \x85 \u2028\r\n\r\n1;\r\n", {2: source.BLANK}),
     ],
 )
 def test_the_reason_is_found_in_the_text(text: str, expected: dict[int, str]) -> None:

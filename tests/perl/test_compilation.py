@@ -35,6 +35,11 @@ FAULTS = {
     ),
     "too many": ("Missing x at /a/b.pl line 5.\n/a/b.pl has too many errors.\n", 5, "Missing x"),
     "what an END block prints": (f"syntax error at /a/b.pl line 7, at EOF\n{GIVEN_UP}bye\n", 7, "syntax error, at EOF"),
+    "an end of a line elsewhere": (
+        f'syntax error at /a/b.pl line 7, near "\f\u2028= ;"\n{GIVEN_UP}',
+        7,
+        'syntax error, near "\f\u2028= ;"',
+    ),
     "at once": (
         "Can't find string terminator \"'\" anywhere before EOF at /a/b.pl line 2.\n",
         2,

@@ -262,13 +262,13 @@ async def _comes_to_rest(pid: int) -> bool:
         return False
 
 
-def _activity(pid: int) -> tuple[str, str, list[str]]:
+def _activity(pid: int) -> tuple[str, bytes, list[bytes]]:
     """The main thread's system call and how often it slept; the time that all used. proc(5).
 
     Raises OSError.
     """
     main, process = Path(f"/proc/{pid}/task/{pid}"), Path(f"/proc/{pid}")
-    lines = (main / "status").read_text(errors="replace").splitlines()
-    status = dict(line.split(":", 1) for line in lines)
-    used = (process / "stat").read_text(errors="replace").rpartition(")")[2].split()[11:13]
-    return (main / "syscall").read_text(), status["voluntary_ctxt_switches"], used
+    # Bytes: both begin with the name of the process, which may be no text.
+    slept = (main / "status").read_bytes().rpartition(b"\nvoluntary_ctxt_switches:")[2]
+    used = (process / "stat").read_bytes().rpartition(b")")[2].split()[11:13]
+    return (main / "syscall").read_text(), slept.partition(b"\n")[0], used

@@ -131,7 +131,7 @@ def _capabilities() -> int:
 
 def _number_in(path: str, name: str, base: int = 10) -> int:
     with contextlib.suppress(OSError, ValueError, IndexError):
-        return int(Path(path).read_text().split(f"{name}:")[1].split()[0], base)
+        return int(Path(path).read_text(errors="replace").split(f"\n{name}:")[1].split()[0], base)
     return 0
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import trio
 
 from relay.actions import Action
@@ -47,8 +49,8 @@ async def get_output(session: Session, *, query: OutputQuery) -> OutputPage:
 def last_words(session: Session) -> str:
     """The last line that this run wrote to standard error; empty if it wrote none."""
     entries = session.output.last(session.program_run.first_output, LAST_ENTRIES, "stderr")
-    lines = "".join(entry.output for entry in entries).strip().splitlines()
-    return session.redaction.text(lines[-1]) if lines else ""
+    printed = "".join(entry.output for entry in entries).strip()
+    return session.redaction.text(re.split("[\\r\\n]", printed)[-1])
 
 
 async def get_events(session: Session, *, query: EventsQuery) -> EventPage:
