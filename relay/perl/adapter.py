@@ -38,10 +38,14 @@ VALUES = EVALUATIONS | {"variables", "completions"}
 
 
 def _overtakes(request: Request, earlier: Request) -> bool:
-    """Whether a request need not wait for an earlier one: only an evaluation may take long.
+    """Whether a request need not wait for an earlier one that may take long: there are two kinds.
 
-    Another evaluation waits for it, and what shows values waits for one that may change them.
+    Input waits for a program that does not read, so whatever moves the program on overtakes it;
+    further input does not. An evaluation is waited for by another one, and one that may change
+    values by what shows them.
     """
+    if earlier.command == "stdin":
+        return request.command != "stdin"
     if earlier.command not in EVALUATIONS or request.command in EVALUATIONS:
         return False
     changes = earlier.command != "evaluate" or bool(earlier.arguments.get("allowSideEffects"))
@@ -174,10 +178,9 @@ class Adapter:
 
     async def _feed(self, started: program.PerlProgram, text: str) -> None:
         try:
-            await started.write(text.encode("utf-8", "surrogateescape"))
+            await started.write(text.encode("utf-8", "surrogateescape"), end=True)
         except Refusal:
             return  # it did not want to read it all
-        started.end_input()
 
     async def _attach_request(self, request: Request) -> Early:
         self._refuse_second()
@@ -298,9 +301,7 @@ class Adapter:
         if run.program is None:
             raise failed("The program was attached to: its standard input is elsewhere")
         data = text.encode("utf-8", "surrogateescape")
-        await run.program.write(data)
-        if eof:
-            run.program.end_input()
+        await run.program.write(data, end=eof)
         return {"written": len(data)}
 
     # Breakpoints ----------------------------------------------------------------------------

@@ -83,6 +83,7 @@ class PerlProgram:
         self.link = link
         self._guard = _guard(process.pid)
         self._stdin_open = True
+        self._writing = trio.Lock()
         self._pidfd = os.pidfd_open(process.pid)
 
     @property
@@ -113,24 +114,36 @@ class PerlProgram:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
-    async def write(self, data: bytes) -> None:
-        """To its standard input. Raises Refusal 1008 if that is closed."""
+    async def write(self, data: bytes, *, end: bool) -> None:
+        """To its standard input, behind what waits already, and with `end` its end.
+
+        Returns when the pipe has taken it all. Raises Refusal 1008 if the input is closed.
+        """
+        async with self._writing:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[await self._write_some(rest) :]
+            if end:
+                self._end_input()
+
+    async def _write_some(self, data: memoryview) -> int:
         assert self._process.stdin is not None
         fd = self._process.stdin.fileno() if self._stdin_open else -1
-        while data:
-            try:
-                data = data[os.write(fd, data) :]
-            except BlockingIOError:
+        try:
+            return os.write(fd, data)
+        except BlockingIOError:
+            with contextlib.suppress(trio.ClosedResourceError):  # the next try says so
                 await trio.lowlevel.wait_writable(fd)
-            except OSError as error:
-                reason = "closed" if error.errno in (errno.EBADF, errno.EPIPE) else str(error)
-                raise failed(f"The standard input of the program is {reason}") from None
+            return 0
+        except OSError as error:
+            reason = "closed" if error.errno in (errno.EBADF, errno.EPIPE) else str(error)
+            raise failed(f"The standard input of the program is {reason}") from None
 
-    def end_input(self) -> None:
-        """The end of its standard input."""
+    def _end_input(self) -> None:
         if self._stdin_open:
             self._stdin_open = False
             assert self._process.stdin is not None
+            trio.lowlevel.notify_closing(self._process.stdin.fileno())
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
 
@@ -140,7 +153,7 @@ class PerlProgram:
         self._process.wait()
         self._guard.kill()
         self._guard.communicate()
-        self.end_input()
+        self._end_input()
         for pipe in (self._process.stdout, self._process.stderr):
             assert pipe is not None
             pipe.close()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.perl.driver import Refused, adapter
+from tests.perl.driver import Peer, Refused, adapter
 from tests.programs import Program
 
 SUMS = """
@@ -209,6 +209,56 @@ async def test_the_fifteen_requests_answer_as_specified(tmp_path: Path) -> None:
             await perl.ask("stackTrace", threadId=1)
         assert refused.value.number == 1006
         await perl.ask("disconnect", restart=False, terminateDebuggee=True)
+
+
+READS_ALL = r"""
+    my $begun = 1;
+    local $/;
+    my $all = <STDIN>;
+    print join(",", map { length } $all =~ /(a+|b+|end|[\x80-\xff]+)/g), "\n";
+"""
+
+MUCH = 300_000
+"""More than one pipe takes."""
+
+
+async def test_input_that_a_standing_program_does_not_read_holds_up_nothing_else(
+    tmp_path: Path,
+) -> None:
+    program = Program.write(tmp_path / "reads.pl", READS_ALL)
+
+    async def sends(perl: Peer, text: str, *, eof: bool = False) -> int:
+        return await perl.send({"command": "stdin", "arguments": {"input": text, "eof": eof}})
+
+    async with adapter() as perl:
+        await perl.start(program, stopOnEntry=True)
+        await perl.ask("configurationDone")
+        await perl.stop()
+        lost = await sends(perl, "c" * MUCH)
+        assert await perl.value("1 + 1") == "2"
+        await perl.ask("restart")
+        assert "closed" in (await perl.response(lost))["message"]
+        await perl.stop()
+        texts = ["a" * MUCH, "b" * MUCH, "end"]
+        asked = [await sends(perl, text, eof=text == "end") for text in texts]
+        await perl.ask("continue", threadId=1)
+        answers = [await perl.response(one) for one in asked]
+        assert [one["body"]["written"] for one in answers] == [MUCH, MUCH, 3]
+        assert await perl.end() == 0
+        assert perl.printed("stdout") == b"300000,300000,3\n"
+
+
+async def test_the_input_of_a_launch_comes_first_and_whole(tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "reads.pl", READS_ALL)
+    async with adapter() as perl:
+        await perl.start(program, stopOnEntry=True, stdin="é" * 60_000)
+        await perl.ask("configurationDone")
+        await perl.stop()
+        late = await perl.send({"command": "stdin", "arguments": {"input": "b", "eof": True}})
+        await perl.ask("continue", threadId=1)
+        assert "closed" in (await perl.response(late))["message"]
+        assert await perl.end() == 0
+        assert perl.printed("stdout") == b"120000\n"
 
 
 async def test_values_are_shown_set_and_completed(tmp_path: Path) -> None:
