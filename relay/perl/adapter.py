@@ -188,7 +188,7 @@ class Adapter:
         try:
             with trio.fail_after(START_SECONDS):
                 stream = await trio.open_tcp_stream(wanted.host, wanted.port)
-        except (OSError, trio.TooSlowError) as error:
+        except (OSError, UnicodeError, trio.TooSlowError) as error:  # UnicodeError: of the name
             raise failed(f"Nothing listens at {wanted.host}:{wanted.port}: {error}") from None
         stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         run = PerlRun(Hook(stream), None, self)

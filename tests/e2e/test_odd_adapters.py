@@ -94,6 +94,24 @@ async def test_one_that_knows_no_functions_is_not_told_of_any(
         )
 
 
+async def test_what_listens_nowhere_cannot_be_attached_to(settings: Settings) -> None:
+    listens = {"command": ["absent"], "attach_port": {}}
+    async with odd(settings, adapters={"odd": listens}) as api:
+        session = await api.session(adapter="odd")
+        targets = {
+            "nothing listens on 127.0.0.1:1": "127.0.0.1",
+            "there is no host '..'": "..",
+            f"there is no host '{'x' * 100}'": "x" * 100,
+        }
+        for words, host in targets.items():
+            with pytest.raises(Refused) as refused:
+                await session.post("/attach", host=host, port=1)
+            assert (refused.value.status, refused.value.code) == (502, "ATTACH_REFUSED")
+            assert refused.value.message == words
+            assert "debugpy" not in refused.value.details["suggestion"]
+        assert (await session.get())["status"] == "created"
+
+
 async def test_no_stop_is_lost(settings: Settings, program: Program) -> None:
     """Without a thread, without exceptionInfo, without a stack."""
     async with odd(settings, "no-thread") as api:

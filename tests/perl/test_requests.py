@@ -37,6 +37,7 @@ BEFORE_LAUNCH: list[tuple[str, dict[str, Any], int, str]] = [
     ("attach", {"port": 70000}, FORMAT, "port"),
     ("attach", {"port": True}, FORMAT, "port"),
     ("attach", {"port": 1, "host": "127.0.0.1"}, FAILED, "Nothing listens"),
+    ("attach", {"port": 1, "host": ".."}, FAILED, "Nothing listens"),
     ("setBreakpoints", {}, FORMAT, "source"),
     ("setBreakpoints", {"source": {"path": "a.pl"}}, FORMAT, "absolute"),
     ("setBreakpoints", {"source": {"path": "/w/../../etc/passwd"}}, CLIMB, "breakpoint path"),

@@ -7,7 +7,6 @@ Source: API section 3.3, DAP attach.
 from __future__ import annotations
 
 import contextlib
-import socket
 from typing import Any
 
 import trio
@@ -22,7 +21,6 @@ from relay.debuggers.debugpy.rungs import Rung
 from relay.debuggers.debugpy.unfit import DebuggerUnfit
 from relay.errors import (
     AttachFailed,
-    AttachRefused,
     DebuggerError,
     DebuggerTimeout,
     RelayError,
@@ -33,13 +31,14 @@ from relay.session.dap.event_handler import EventHandler
 from relay.session.debuggee.attach_target import (
     AttachTarget,
     Mappings,
+    dial,
     nothing_launched,
     take_up,
     time_limit,
 )
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.start import Launched, Starter
-from relay.session.debuggee.start_failures import leaves
+from relay.session.debuggee.start_failures import relay_error_in
 from relay.session.session import Session
 
 TAKEN = "already being debugged"
@@ -67,7 +66,7 @@ def _by_port(target: AttachTarget) -> Starter:
     async def start(debuggee: Debuggee) -> None:
         take_up(debuggee)
         with time_limit(target, SILENT_PORT):
-            stream = await _dial(target.host, target.port or 0)
+            stream = await dial(target.host, target.port or 0)
             debuggee.connect(SocketByteStream(stream.socket), EventHandler(debuggee))
             await _shake_hands(debuggee, target.mappings, reports_version=True)
             await _learn_pid(debuggee)
@@ -86,21 +85,6 @@ def _by_pid(pid: int, target: AttachTarget) -> Starter:
             await _shake_hands_inside(debuggee, pid, target.mappings)
 
     return start
-
-
-async def _dial(host: str, port: int) -> trio.SocketStream:
-    try:
-        return await trio.open_tcp_stream(host, port)
-    except (OSError, UnicodeError) as error:  # UnicodeError: the name can be no host's
-        unknown = isinstance(error, (socket.gaierror, UnicodeError))
-        what = f"there is no host {host!r}" if unknown else f"nothing listens on {host}:{port}"
-        raise AttachRefused(
-            what,
-            host=host,
-            port=port,
-            reason=str(error),
-            suggestion="Check the host name" if unknown else None,
-        ) from None
 
 
 async def _learn_pid(debuggee: Debuggee) -> None:
@@ -126,8 +110,10 @@ async def _shake_hands(
             debuggee, initialize, start, has_probe=False, reports_version=reports_version
         )
     except (RelayError, ExceptionGroup) as error:
-        known = [leaf for leaf in leaves(error) if isinstance(leaf, RelayError)]
-        text = known[0].message if known else str(error)
+        known = relay_error_in(error)
+        if known is None:
+            raise
+        text = known.message
         suggestion: Suggestion = (
             "Check that debugpy listens there, and that no other client is attached"
         )
@@ -137,8 +123,8 @@ async def _shake_hands(
         elif TAKEN in text:
             suggestion = Action.END_OTHER_CLIENT
         details: dict[str, Any] = {}
-        if known and isinstance(known[0], DebuggerUnfit):
-            details, suggestion = known[0].details, known[0].suggestion
+        if isinstance(known, DebuggerUnfit):
+            details, suggestion = known.details, known.suggestion
         details = {**details, "suggestion": suggestion}
         raise AttachFailed(f"cannot attach: {text}", **details) from None
 

@@ -37,7 +37,7 @@ from relay.session.dap.event_handler import EventHandler
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.launch_plan import LaunchPlan
 from relay.session.debuggee.start import Launched, Starter
-from relay.session.debuggee.start_failures import RungUnfit, leaves
+from relay.session.debuggee.start_failures import RungUnfit, relay_error_in
 from relay.session.session import Session
 from relay.session.standby import Standby
 
@@ -223,11 +223,14 @@ class _Start:
                 recorded_places=self._plan.recorded_places,
             )
         except (RelayError, ExceptionGroup) as error:
-            why = await self._why(debuggee, error)
+            known = relay_error_in(error)
+            if known is None:
+                raise
+            why = await self._why(debuggee, known)
             if not _has_run(debuggee):
                 raise why from None
 
-    async def _why(self, debuggee: Debuggee, error: Exception) -> Exception:
+    async def _why(self, debuggee: Debuggee, error: RelayError) -> Exception:
         """The error of a start that came to nothing: often the process itself knows."""
         process = debuggee.process
         if process is not None:
@@ -237,10 +240,9 @@ class _Start:
                 return RungUnfit(debuggee.unfit or "the fast start does not know its debugger")
             if process.returncode is not None:
                 return _ended_early(debuggee, process.returncode)
-        known = [leaf for leaf in leaves(error) if isinstance(leaf, RelayError)]
-        if known and isinstance(known[0], DebuggerUnfit) and self._rung is not Rung.ADAPTER:
-            return RungUnfit(known[0].message)
-        return known[0] if known else LaunchFailed(str(error))
+        if isinstance(error, DebuggerUnfit) and self._rung is not Rung.ADAPTER:
+            return RungUnfit(error.message)
+        return error
 
 
 def _has_run(debuggee: Debuggee) -> bool:

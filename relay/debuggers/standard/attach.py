@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from relay.debuggers.standard.start import AdapterStart
-from relay.errors import AttachFailed, RelayError
+from relay.debuggers.standard.start import NOT_THERE, AdapterStart
+from relay.errors import AttachFailed, AttachRefused, RelayError
 from relay.session.debuggee.attach_target import AttachTarget, take_up, time_limit
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.start import Starter
-from relay.session.debuggee.start_failures import leaves
+from relay.session.debuggee.start_failures import relay_error_in
 from relay.session.session import Session
 
 if TYPE_CHECKING:
@@ -48,8 +48,12 @@ def attach_through_adapter(
                 else:
                     await adapter_start.connect(debuggee)
                 await adapter_start.shake_hands(debuggee, ("attach", arguments), target.limit)
+            except AttachRefused:
+                raise
             except (RelayError, ExceptionGroup) as error:
-                raise _why(error, adapter_start.details) from None
+                if (known := relay_error_in(error)) is None:
+                    raise
+                raise _why(known, adapter_start.details) from None
 
     return start
 
@@ -66,11 +70,10 @@ def _values(target: AttachTarget) -> dict[str, Any]:
     }
 
 
-def _why(error: Exception, details: Mapping[str, Any]) -> AttachFailed:
-    known = [leaf for leaf in leaves(error) if isinstance(leaf, RelayError)]
-    text = known[0].details.get("adapter_message") or known[0].message if known else str(error)
+def _why(error: RelayError, details: Mapping[str, Any]) -> AttachFailed:
+    text = error.details.get("adapter_message") or error.message
     return AttachFailed(
         f"cannot attach: {text}",
-        suggestion="Check that the program waits there for this debugger, and that no other has it",
+        suggestion=NOT_THERE,
         **details,
     )

@@ -16,7 +16,7 @@ from relay.errors import DebuggerError, LaunchFailed, RelayError
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.launch_plan import LaunchPlan
 from relay.session.debuggee.start import Starter
-from relay.session.debuggee.start_failures import leaves
+from relay.session.debuggee.start_failures import relay_error_in
 from relay.session.source_analysis import launch_syntax_error
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ def launch_through_adapter(adapter: StandardDebugger, plan: LaunchPlan) -> Start
             words = f"the {adapter.name} adapter kept us waiting for {adapter_start.awaited}"
             raise LaunchFailed(words, timeout_seconds=limit, **adapter_start.details) from None
         except (RelayError, ExceptionGroup) as error:
-            raise _why(error, adapter, plan, adapter_start.details) from None
+            if (known := relay_error_in(error)) is None:
+                raise
+            raise _why(known, adapter, plan, adapter_start.details) from None
         _open_stdin(debuggee, adapter, plan.stdin)
 
     return start
@@ -66,10 +68,8 @@ def _open_stdin(debuggee: Debuggee, adapter: StandardDebugger, first: bytes) -> 
 
 
 def _why(
-    error: Exception, adapter: StandardDebugger, plan: LaunchPlan, details: Mapping[str, Any]
+    found: RelayError, adapter: StandardDebugger, plan: LaunchPlan, details: Mapping[str, Any]
 ) -> RelayError:
-    known = [leaf for leaf in leaves(error) if isinstance(leaf, RelayError)]
-    found = known[0] if known else LaunchFailed(str(error))
     if isinstance(found, DebuggerError) and (fault := adapter.syntax_fault(found)) is not None:
         return launch_syntax_error(adapter.languages[0], fault.file or str(plan.script), fault)
     if isinstance(found, LaunchFailed):

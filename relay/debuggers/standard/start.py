@@ -26,6 +26,7 @@ from relay.process.spawn_error import SpawnError
 from relay.process.spawning import spawn
 from relay.session.dap.connection import ByteStream, SocketByteStream, StdioByteStream
 from relay.session.dap.event_handler import EventHandler
+from relay.session.debuggee.attach_target import dial
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.ends import command_line
 from relay.session.debuggee.launch_plan import LaunchPlan
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 DIAL_SECONDS = 0.02
 """Between two attempts to connect to an adapter that has just been started."""
+
+NOT_THERE = "Check that the program waits there for this debugger, and that no other has it"
+"""What to do about an attach that fails."""
 
 READY_ENTRIES = 200
 """Of what an adapter prints first: among them is that it may be connected to."""
@@ -72,12 +76,9 @@ class AdapterStart:
         return {"adapter": self._adapter.name, **said}
 
     async def connect_to(self, debuggee: Debuggee, host: str, port: int) -> None:
-        """To a debugger that listens by itself. Raises LaunchFailed."""
+        """To a debugger that listens by itself. Raises AttachRefused."""
         debuggee.speaks_through_adapter = True
-        try:
-            stream = await trio.open_tcp_stream(host, port)
-        except OSError as error:
-            raise LaunchFailed(f"nothing listens on {host}:{port}: {error}") from None
+        stream = await dial(host, port, NOT_THERE)
         debuggee.connect(SocketByteStream(stream.socket), EventHandler(debuggee))
 
     async def connect(self, debuggee: Debuggee, plan: LaunchPlan | None = None) -> None:

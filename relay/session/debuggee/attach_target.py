@@ -6,13 +6,15 @@ Source: API section 3.3, DAP attach.
 from __future__ import annotations
 
 import math
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import trio
 
-from relay.errors import AttachTimeout
+from relay.actions import Suggestion
+from relay.errors import AttachRefused, AttachTimeout
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.start import Launched
 from relay.session.session import Session
@@ -37,6 +39,25 @@ class AttachTarget:
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}" if self.pid is None else f"process {self.pid}"
+
+
+async def dial(host: str, port: int, silent: Suggestion | None = None) -> trio.SocketStream:
+    """A connection to the debugger that listens there; `silent`: what to do where none does.
+
+    Raises AttachRefused.
+    """
+    try:
+        return await trio.open_tcp_stream(host, port)
+    except (OSError, UnicodeError) as error:  # UnicodeError: the name can be no host's
+        unknown = isinstance(error, (socket.gaierror, UnicodeError))
+        what = f"there is no host {host!r}" if unknown else f"nothing listens on {host}:{port}"
+        raise AttachRefused(
+            what,
+            host=host,
+            port=port,
+            reason=str(error),
+            suggestion="Check the host name" if unknown else silent,
+        ) from None
 
 
 def take_up(debuggee: Debuggee) -> None:

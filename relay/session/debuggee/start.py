@@ -82,7 +82,7 @@ class Start:
             except RungUnfit:
                 raise
             except Exception as error:  # noqa: BLE001 - one bad session must not end the others
-                self._failed(leading_error(error))
+                self._failed(leading_error(error, self._session.id))
 
     def _started(self, launched: Launched) -> None:
         self._events.started(launched)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+
 from relay.errors import InternalError, LaunchFailed, RelayError
+
+log = logging.getLogger("relay.session")
 
 
 class RungUnfit(Exception):
@@ -20,11 +24,21 @@ def leaves(error: BaseException) -> list[BaseException]:
     return [error]
 
 
-def leading_error(error: BaseException) -> RelayError:
-    """The RelayError that a caller should get for whatever was raised."""
-    found = leaves(error)
-    for leaf in found:
-        if isinstance(leaf, RelayError):
-            return leaf
-    first = found[0]
-    return InternalError(f"{type(first).__name__}: {first}", exception=type(first).__name__)
+def relay_error_in(error: BaseException) -> RelayError | None:
+    """The first error of the catalog in it; None where the relay itself is at fault."""
+    return next((leaf for leaf in leaves(error) if isinstance(leaf, RelayError)), None)
+
+
+def leading_error(error: BaseException, session_id: str) -> RelayError:
+    """The error that a caller should get for whatever was raised.
+
+    A fault of the relay itself goes to the log, with its traceback, and is an InternalError.
+    """
+    if (known := relay_error_in(error)) is not None:
+        return known
+    log.error("session %s: the relay failed", session_id, exc_info=error)
+    return InternalError(
+        "the relay failed while it started or debugged the program",
+        exception=type(leaves(error)[0]).__name__,
+        log_reference=session_id,
+    )
