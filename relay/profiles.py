@@ -23,7 +23,10 @@ _writing = threading.Lock()
 
 
 def load(state_dir: Path) -> Profiles:
-    """Every profile by name; a damaged file is moved aside, and there are none."""
+    """Every profile by name; a damaged file is moved aside, and there are none.
+
+    Raises OSError if the file cannot be read.
+    """
     path = state_dir.expanduser() / FILE
     try:
         data = path.read_bytes()
@@ -51,7 +54,7 @@ def _checked(document: object) -> Profiles:
 def put(state_dir: Path, name: str, breakpoints: list[dict[str, Any]], *, only_new: bool) -> bool:
     """Keep a profile; False, and nothing changed, if `only_new` and the name is taken.
 
-    Raises OSError if it cannot be written; the file is as it was.
+    Raises OSError if the file cannot be read or written; it is as it was.
     """
     with _writing:
         profiles = load(state_dir)

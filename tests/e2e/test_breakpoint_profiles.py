@@ -48,6 +48,25 @@ async def test_a_profile_is_kept_over_restarts_and_applied_to_sessions(
         assert (await session.get("/breakpoints/bp_3"))["function"] == "shop.total"
 
 
+async def test_a_file_that_cannot_be_read_is_named(api: Api, settings: Settings) -> None:
+    settings.state_dir.mkdir(exist_ok=True)
+    (settings.state_dir / "breakpoint-profiles.json").mkdir()  # which root cannot read either
+    session = await api.session()
+    path = "/breakpoint-profiles"
+    for method, where in (
+        ("GET", path),
+        *((method, f"{path}/a") for method in ("GET", "DELETE", "PUT")),
+        ("POST", f"{session.path}{path}/a/apply"),
+    ):
+        with pytest.raises(Refused) as refused:
+            await api.call(
+                method, where, **({"json": {"breakpoints": []}} if method == "PUT" else {})
+            )
+        assert (refused.value.status, refused.value.code) == (500, "INTERNAL_ERROR"), where
+        assert refused.value.message.startswith("cannot read or write breakpoint-profiles.json: Is")
+        assert "state directory" in refused.value.details["suggestion"]
+
+
 async def test_profiles_are_replaced_shown_and_forgotten(api: Api) -> None:
     await put(api, "a", PLACES[:1])
     await put(api, "b.2_x-y", [])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TypeVar
 
 import trio
 from pydantic import TypeAdapter, ValidationError
@@ -25,13 +27,15 @@ from relay.models.profiles import (
 from relay.operations.breakpoints.breakpoints import set_breakpoints
 from relay.session.session import Session
 
+T = TypeVar("T")
+
 _NAMES: TypeAdapter[str] = TypeAdapter(ProfileName)
 _SPECS: TypeAdapter[list[BreakpointSpec]] = TypeAdapter(list[BreakpointSpec])
 
 
 async def list_profiles(hub: Hub) -> ProfileList:
     """List the breakpoint profiles, by name."""
-    found = await trio.to_thread.run_sync(profiles.load, hub.settings.state_dir)
+    found = await _on_disk(partial(profiles.load, hub.settings.state_dir))
     items = [ProfileItem(name=n, breakpoint_count=len(found[n])) for n in sorted(found)]
     return ProfileList(profiles=items, total=len(items))
 
@@ -70,7 +74,7 @@ async def put_profile(hub: Hub, *, name: str, body: ProfileBody) -> Profile:
 
 async def delete_profile(hub: Hub, *, name: str) -> DeletedProfile:
     """Forget a breakpoint profile; breakpoints of sessions stay."""
-    if not await trio.to_thread.run_sync(profiles.remove, hub.settings.state_dir, name):
+    if not await _on_disk(partial(profiles.remove, hub.settings.state_dir, name)):
         raise _not_found(name)
     return DeletedProfile(name=name)
 
@@ -87,8 +91,8 @@ async def apply_profile(session: Session, *, name: str) -> BreakpointBatch:
     return await set_breakpoints(session, body=SetBreakpoints(breakpoints=breakpoints))
 
 
-async def _load(state_dir: Any, name: str) -> list[BreakpointSpec]:
-    found = await trio.to_thread.run_sync(profiles.load, state_dir)
+async def _load(state_dir: Path, name: str) -> list[BreakpointSpec]:
+    found = await _on_disk(partial(profiles.load, state_dir))
     if name not in found:
         raise _not_found(name)
     try:
@@ -103,13 +107,19 @@ async def _load(state_dir: Any, name: str) -> list[BreakpointSpec]:
 
 async def _put(hub: Hub, name: str, breakpoints: list[BreakpointSpec], *, only_new: bool) -> bool:
     kept = [spec.model_dump(mode="json", exclude_unset=True) for spec in breakpoints]
-    put = partial(profiles.put, hub.settings.state_dir, name, kept, only_new=only_new)
+    return await _on_disk(
+        partial(profiles.put, hub.settings.state_dir, name, kept, only_new=only_new)
+    )
+
+
+async def _on_disk(work: Callable[[], T]) -> T:
+    """What `work` with the file gives, in a worker thread."""
     try:
-        return await trio.to_thread.run_sync(put)
+        return await trio.to_thread.run_sync(work)
     except OSError as error:
         raise InternalError(
-            f"cannot write {profiles.FILE}: {error.strerror}",
-            suggestion="Make the state directory writable for the relay's user",
+            f"cannot read or write {profiles.FILE}: {error.strerror or error}",
+            suggestion="Make the state directory readable and writable for the relay's user",
         ) from None
 
 
