@@ -7,6 +7,7 @@ wait for an answer. Refuses to know what any command means, which side it is on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,6 +16,9 @@ from typing import Any, TypeAlias
 
 from relay.dap.framing import DEFAULT_MAX_SIZE, BrokenStream, Decoder, encode
 from relay.errors import ProtocolViolation
+
+_VARIABLE = re.compile(r"\{([^{}]*)\}")
+"""A name in the `format` of a DAP `Message`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +248,7 @@ def _structured_error(body: Mapping[str, Any]) -> str:
         return ""
     text: str = error["format"]
     variables = error.get("variables")
-    if isinstance(variables, dict):
-        for name, value in variables.items():
-            text = text.replace("{" + str(name) + "}", str(value))
-    return text
+    if not isinstance(variables, dict):
+        return text
+    # In one pass: what a variable says is no template.
+    return _VARIABLE.sub(lambda found: str(variables.get(found[1], found[0])), text)

@@ -152,6 +152,9 @@ def test_failures_have_a_text() -> None:
         )
     )
     assert Response(1, "goto", False, "short", structured).error_text == "no frame here"
+    variables = {"what": "{where}", "where": "x"}
+    twice = {"error": {"format": "no {what} at {where}, {who}", "variables": variables}}
+    assert Response(1, "goto", False, None, twice).error_text == "no {where} at x, {who}"
     assert Response(1, "goto", False, "short").error_text == "short"
     assert Response(1, "goto", False).error_text == "goto failed"
     assert Response(1, "goto", False, "short", {"error": {"format": 3}}).error_text == "short"

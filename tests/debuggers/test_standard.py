@@ -39,7 +39,9 @@ def test_a_placeholder_alone_is_the_value_itself_and_within_a_text_its_spelling(
 
 def test_a_value_is_not_taken_for_a_template() -> None:
     assert filled({"env": "{env}"}, VALUES) == {"env": {"A": "{args}"}}
-    assert filled("{program}", {"program": "{args}", "args": "no"}) == "{args}"
+    values = {"program": "/{args}/{cwd}", "cwd": "/x", "args": "no"}
+    assert filled("{program}", values) == "/{args}/{cwd}"
+    assert filled("{cwd}: {program} {{args}}", values) == "/x: /{args}/{cwd} {no}"
 
 
 TARGET = {

@@ -6,6 +6,7 @@ Source: DAP initialize, launch.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,6 +26,8 @@ from relay.session.state.breakpoints import Breakpoint
 
 RAISED = "raised"
 UNCAUGHT = "uncaught"
+
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
@@ -177,8 +180,7 @@ def filled(template: Any, values: Mapping[str, Any]) -> Any:
         return [filled(item, values) for item in template]
     if not isinstance(template, str):
         return template
-    for name, value in values.items():
-        if template == f"{{{name}}}":
-            return value
-        template = template.replace(f"{{{name}}}", str(value))
-    return template
+    if (whole := PLACEHOLDER.fullmatch(template)) and whole[1] in values:
+        return values[whole[1]]
+    # In one pass: what a value says is no template.
+    return PLACEHOLDER.sub(lambda found: str(values.get(found[1], found[0])), template)
