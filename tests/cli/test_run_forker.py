@@ -176,7 +176,12 @@ async def waiting(runs: Runs) -> AsyncIterator[trio.Process]:
     try:
         async with process.stdout, process.stderr:
             with trio.fail_after(60):
-                assert await process.stdout.receive_some() == b"begun\n"
+                said = b""
+                while not said.endswith(b"\n"):  # text and end of line may come apart
+                    piece = await process.stdout.receive_some()
+                    assert piece, said
+                    said += piece
+                assert said == b"begun\n"
                 yield process
     finally:
         process.kill()
