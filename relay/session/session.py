@@ -338,6 +338,11 @@ class Session:
     def require_debuggee(self, verb: str) -> Debuggee:
         """The live debuggee; raises InvalidSessionState unless running or paused."""
         self.require(verb, Phase.RUNNING, Phase.PAUSED)
+        return self.live_debuggee
+
+    @property
+    def live_debuggee(self) -> Debuggee:
+        """The same for who knows already, from a stop in force say, that there is one."""
         assert self.debuggee is not None
         return self.debuggee.group.current
 

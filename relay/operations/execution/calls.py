@@ -35,7 +35,7 @@ from relay.operations.execution.recording import (
     recorder_of,
     require_room,
 )
-from relay.operations.execution.stepping import STEP_WAIT, present_result, resume_all, settle
+from relay.operations.execution.stepping import STEP_WAIT, present_as, resume_all, until_settled
 from relay.operations.paths import resolve, similar_files
 from relay.session.session import Session
 from relay.session.state.program_run import WantedCalls
@@ -66,8 +66,8 @@ async def calls(session: Session, *, body: CallsRequest) -> CallsResult:
     stop = session.require_stop("record calls")
     await start_calls(session, body)
     cursor = session.events.last_seq
-    await resume_all(session, {"threadId": stop.thread_id})
-    await settle(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
+    await resume_all(session, stop, "record calls", {"threadId": stop.thread_id})
+    await until_settled(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
     return await _result(session, cursor, body)
 
 
@@ -127,12 +127,14 @@ def _focused(session: Session, name: str) -> str:
 
 async def _result(session: Session, cursor: int, view: CallsView) -> CallsResult:
     record = await recorded(session)
-    where = await present_result(session, Waiting(), cursor)
     reason = _reason(record)
     note = f"\nIncomplete: {reason}" if reason else ""
     found = calls_text(record, view.max_chars - len(note))
-    return CallsResult(
-        **dict(where),
+    return await present_as(
+        CallsResult,
+        session,
+        Waiting(),
+        cursor,
         calls_state=record["state"],
         complete=reason is None,
         reason=reason,

@@ -9,7 +9,14 @@ from relay.models.breakpoints import BreakpointSpec
 from relay.models.execution import ExecutionResult
 from relay.models.run_to import GotoRequest, RunToRequest, RunToResult
 from relay.operations.breakpoints.placing import place
-from relay.operations.execution.stepping import STEP_WAIT, resume_all, settle
+from relay.operations.execution.stepping import (
+    STEP_WAIT,
+    present_as,
+    require_unmoved,
+    resume_all,
+    settle,
+    until_settled,
+)
 from relay.operations.inspect.inspection import inspector_of
 from relay.operations.paths import resolve
 from relay.session.dap.breakpoint_sync import send_breakpoints
@@ -18,6 +25,8 @@ from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint
 from relay.session.state.run_target import RunTarget
 from relay.session.state.stop import Frame, Stop
+
+RUN_TO, GOTO = "run to a line", "set the next line"
 
 # Run to --------------------------------------------------------------------------------------
 
@@ -28,15 +37,16 @@ async def run_to(session: Session, *, body: RunToRequest) -> RunToResult:
     `reached` is false if something else stopped or ended the program before. Your own
     breakpoints stay as they are, one at the same line too.
     """
-    session.require_control("run to a line")
-    session.require_stop("run to a line")
+    session.require_control(RUN_TO)
+    stop = session.require_stop(RUN_TO)
     spot = await line_with_code(session, BreakpointSpec(file=body.file, line=body.line))
     target = await _target(session, body, spot)
-    stop = session.require_stop("run to a line")
+    require_unmoved(session, stop, RUN_TO)
     cursor = session.events.last_seq
     await _go(session, stop, target)
-    result = await settle(session, body, cursor, default_wait=STEP_WAIT)
-    return RunToResult(**dict(result), reached=_reached(session, target))
+    await until_settled(session, body, cursor, default_wait=STEP_WAIT)
+    reached = _reached(session, target)
+    return await present_as(RunToResult, session, body, cursor, reached=reached)
 
 
 async def line_with_code(
@@ -57,7 +67,7 @@ async def line_with_code(
 async def _target(session: Session, body: RunToRequest, spot: Breakpoint) -> RunTarget:
     if body.thread_id is None:
         return RunTarget(spot.path, spot.line)
-    states = await inspector_of(session, "run to a line").thread_states()
+    states = await inspector_of(session, RUN_TO).thread_states()
     idents = {state["id"]: state["ident"] for state in states}
     if body.thread_id not in idents:
         raise ThreadNotFound(
@@ -70,11 +80,10 @@ async def _target(session: Session, body: RunToRequest, spot: Breakpoint) -> Run
 
 async def _go(session: Session, stop: Stop, target: RunTarget) -> None:
     """Set the target and resume; if that fails, it is as it was."""
-    debuggee = session.require_debuggee("run to a line")
     session.stops.aim(target)
     try:
-        await send_breakpoints(debuggee, target.path)
-        await resume_all(session, {"threadId": stop.thread_id})
+        await send_breakpoints(session.live_debuggee, target.path)
+        await resume_all(session, stop, RUN_TO, {"threadId": stop.thread_id})
     except BaseException:
         if session.stop is not None:
             session.stops.aim(None)
@@ -95,14 +104,16 @@ async def goto(session: Session, *, body: GotoRequest) -> ExecutionResult:
     A line that Python cannot jump to (of another function, into a `for` or `with` block) is
     refused, and nothing changes.
     """
-    session.require_control("set the next line")
-    stop = session.require_stop("set the next line")
+    session.require_control(GOTO)
+    stop = session.require_stop(GOTO)
     thread_id = stop.thread_id if body.thread_id is None else body.thread_id
     frame = await _top_of(session, stop, thread_id)
     await _check_line(session, body, frame)
-    debuggee = session.require_debuggee("set the next line")
+    require_unmoved(session, stop, GOTO)
+    debuggee = session.live_debuggee
     where = {"source": {"path": frame.path}, "line": body.line}
     targets = await debuggee.request("gotoTargets", where)
+    require_unmoved(session, stop, GOTO)
     session.journey.disturb("the next line was set by hand")
     cursor = session.events.last_seq
     target_id = targets["targets"][0]["id"]
@@ -110,19 +121,20 @@ async def goto(session: Session, *, body: GotoRequest) -> ExecutionResult:
         await debuggee.request("goto", {"threadId": thread_id, "targetId": target_id})
     except DebuggerError as error:
         raise _impossible(body, frame, str(error.details.get("adapter_message") or "")) from None
-    return await settle(session, body, cursor, default_wait=STEP_WAIT)
+    return await settle(ExecutionResult, session, body, cursor, default_wait=STEP_WAIT)
 
 
 async def _top_of(session: Session, stop: Stop, thread_id: int) -> Frame:
-    stop.require_held(thread_id, "set the next line")
-    states = {s["id"]: s for s in await inspector_of(session, "goto").thread_states()}
+    stop.require_held(thread_id, GOTO)
+    states = {s["id"]: s for s in await inspector_of(session, GOTO).thread_states()}
     if thread_id not in states:
         raise ThreadNotFound(
             f"thread {thread_id} does not exist", thread_id=thread_id, threads=list(states)
         )
     frames: list[Frame] = []
     if states[thread_id]["state"] == "standing":
-        frames = await stack(session.require_debuggee("goto"), stop, thread_id)
+        require_unmoved(session, stop, GOTO)
+        frames = await stack(session.live_debuggee, stop, thread_id)
     if not frames:
         raise _refusal(
             "thread_id", thread_id, f"thread {thread_id} is inside C code: it has no next line yet"
@@ -133,7 +145,7 @@ async def _top_of(session: Session, stop: Stop, thread_id: int) -> Frame:
 async def _check_line(session: Session, body: GotoRequest, frame: Frame) -> None:
     if body.file is not None and resolve(body.file, session.config.project_root) != frame.path:
         raise _refusal("file", body.file, f"the thread stands in {frame.path}, not there")
-    name, lines = await inspector_of(session, "set the next line").jump_lines(frame)
+    name, lines = await inspector_of(session, GOTO).jump_lines(frame)
     if body.line not in lines:
         nearest = min(lines, key=lambda line: abs(line - body.line), default=frame.line)
         raise _refusal(

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
+from relay.actions import Action
 from relay.dap.lifecycle import Phase
-from relay.errors import DebuggerError, DebuggerTimeout, ThreadNotFound
+from relay.errors import DebuggerError, DebuggerTimeout, InvalidSessionState, ThreadNotFound
 from relay.models.execution import (
     ContinueRequest,
     ContinueResult,
@@ -24,7 +25,7 @@ from relay.models.execution import (
     StepRequest,
     Waiting,
 )
-from relay.operations.inspect.inspection import frame_of, inspector_of, reported_threads
+from relay.operations.inspect.inspection import reported_threads
 from relay.operations.inspect.snapshot import included_parts
 from relay.operations.report.blocked import (
     PATIENCE,
@@ -33,6 +34,8 @@ from relay.operations.report.blocked import (
 )
 from relay.operations.sessions.sessions import change_view, failure_fields, location_view
 from relay.operations.sessions.stop_wait import until_it_stands
+from relay.session.dap.stack import frame_at
+from relay.session.debuggee.debuggee import Debuggee
 from relay.session.inspector import Extra
 from relay.session.session import Session
 from relay.session.state.journey import leg_of, setting_of
@@ -47,6 +50,8 @@ IRREGULAR = frozenset({"stepBack", "reverseContinue", "restartFrame"})
 ANY_THREAD = "*"
 """Some debuggers take this where DAP has a number: they need not be asked for one first."""
 
+Result = TypeVar("Result", bound=ExecutionResult)
+
 
 async def continue_execution(session: Session, *, body: ContinueRequest) -> ContinueResult:
     """Resume the program until its next breakpoint or its end.
@@ -55,11 +60,10 @@ async def continue_execution(session: Session, *, body: ContinueRequest) -> Cont
     """
     session.require_control("continue")
     stop = session.require_stop("continue")
-    await _check_thread(session, body.thread_id)
+    await _check_thread(session.live_debuggee, stop, body.thread_id)
     cursor = session.events.last_seq
-    await resume_all(session, {"threadId": body.thread_id or stop.thread_id})
-    result = await settle(session, body, cursor, default_wait=0.0)
-    return ContinueResult(**dict(result))
+    await resume_all(session, stop, "continue", {"threadId": body.thread_id or stop.thread_id})
+    return await settle(ContinueResult, session, body, cursor, default_wait=0.0)
 
 
 async def pause_execution(session: Session, *, body: PauseRequest) -> PauseResult:
@@ -70,26 +74,27 @@ async def pause_execution(session: Session, *, body: PauseRequest) -> PauseResul
     event when a thread comes back. With `wait`, one that waits for a limited time is waited for.
     """
     session.require_control("pause")
-    if session.stop is None or session.stop.held is None:  # else some threads run
+    stop = session.stop
+    if stop is None or stop.held is None:  # else some threads run
         session.require("pause", Phase.RUNNING)
-    debuggee = session.require_debuggee("pause")
+    debuggee = session.live_debuggee
     cursor = session.events.last_seq
-    if body.thread_id is not None:
-        await _check_thread(session, body.thread_id)
+    await _check_thread(debuggee, stop, body.thread_id)
     # C code that keeps the GIL keeps the debugger from answering, not the pause from coming.
     with contextlib.suppress(DebuggerTimeout):
-        thread = await _thread_to_pause(session) if body.thread_id is None else body.thread_id
+        thread = await _thread_to_pause(debuggee) if body.thread_id is None else body.thread_id
         await debuggee.request("pause", {"threadId": thread}, timeout=PATIENCE)
     wait = STEP_WAIT if body.wait is None else body.wait
     reported = await until_stop_or_blocked(session, cursor, wait, asked=body.wait is not None)
-    result = await present_result(session, body, cursor)
-    return PauseResult(**dict(result), **await why_not_paused(session, reported, body.max_chars))
+    result = await present_as(PauseResult, session, body, cursor)
+    why = await why_not_paused(session, reported, body.max_chars)
+    return result.model_copy(update=why)
 
 
-async def _thread_to_pause(session: Session) -> int | str:
-    if session.debugger.pauses_any_thread:
+async def _thread_to_pause(debuggee: Debuggee) -> int | str:
+    if debuggee.session.debugger.pauses_any_thread:
         return ANY_THREAD
-    threads = await _thread_ids(session)
+    threads = await _thread_ids(debuggee)
     return threads[0] if threads else 1
 
 
@@ -114,8 +119,9 @@ async def step_back(session: Session, *, body: StepRequest) -> ExecutionResult:
     For debuggers that run backwards: a session's `extras` have `step_back` then.
     """
     session.require_control("step-back")
-    _require_extra(session, Extra.STEP_BACK, "run backwards")
-    return await _step(session, "step-back", "stepBack", body, {"granularity": body.granularity})
+    stop = _require_extra(session, Extra.STEP_BACK, "run backwards")
+    arguments = {"granularity": body.granularity}
+    return await _step_from(session, stop, "step-back", "stepBack", body, arguments)
 
 
 async def reverse_continue(session: Session, *, body: ContinueRequest) -> ContinueResult:
@@ -125,14 +131,12 @@ async def reverse_continue(session: Session, *, body: ContinueRequest) -> Contin
     `extras` have `step_back` then.
     """
     session.require_control("reverse-continue")
-    _require_extra(session, Extra.STEP_BACK, "run backwards")
-    stop = session.require_stop("reverse-continue")
-    await _check_thread(session, body.thread_id)
+    stop = _require_extra(session, Extra.STEP_BACK, "run backwards")
+    await _check_thread(session.live_debuggee, stop, body.thread_id)
     cursor = session.events.last_seq
-    thread_id = body.thread_id or stop.thread_id
-    await _resume(session, stop, "reverseContinue", {"threadId": thread_id})
-    result = await settle(session, body, cursor, default_wait=0.0)
-    return ContinueResult(**dict(result))
+    arguments = {"threadId": body.thread_id or stop.thread_id}
+    await _resume(session, stop, "reverse-continue", "reverseContinue", arguments)
+    return await settle(ContinueResult, session, body, cursor, default_wait=0.0)
 
 
 async def restart_frame(session: Session, *, body: RestartFrameRequest) -> ExecutionResult:
@@ -141,19 +145,21 @@ async def restart_frame(session: Session, *, body: RestartFrameRequest) -> Execu
     For debuggers that can: a session's `extras` have `restart_frame` then.
     """
     session.require_control("restart-frame")
-    _require_extra(session, Extra.RESTART_FRAME, "restart a frame")
-    stop = session.require_stop("restart-frame")
-    frame = await frame_of(session, body.frame_id)
+    stop = _require_extra(session, Extra.RESTART_FRAME, "restart a frame")
+    frame = await frame_at(session.live_debuggee, stop, body.frame_id)
     cursor = session.events.last_seq
-    await _resume(session, stop, "restartFrame", {"frameId": frame.dap_id})
-    return await settle(session, body, cursor, default_wait=STEP_WAIT)
+    await _resume(session, stop, "restart-frame", "restartFrame", {"frameId": frame.dap_id})
+    return await settle(ExecutionResult, session, body, cursor, default_wait=STEP_WAIT)
 
 
-def _require_extra(session: Session, extra: Extra, what: str) -> None:
-    """Raise NotSupported unless the session's debugger has said that it can."""
-    session.require_stop(what)
-    if extra not in inspector_of(session, what).extras:
+def _require_extra(session: Session, extra: Extra, what: str) -> Stop:
+    """The present stop; raises NotSupported unless the session's debugger has said that it can."""
+    stop = session.require_stop(what)
+    inspector = session.live_debuggee.inspector
+    assert inspector is not None
+    if extra not in inspector.extras:
         raise session.debugger.cannot(what)
+    return stop
 
 
 async def _step(
@@ -161,31 +167,44 @@ async def _step(
     verb: str,
     command: str,
     body: StepRequest | StepOutRequest,
-    extra: Mapping[str, Any],
+    arguments: Mapping[str, Any],
 ) -> ExecutionResult:
     session.require_control(verb)
     stop = session.require_stop(verb)
-    await _check_thread(session, body.thread_id)
+    return await _step_from(session, stop, verb, command, body, arguments)
+
+
+async def _step_from(
+    session: Session,
+    stop: Stop,
+    verb: str,
+    command: str,
+    body: StepRequest | StepOutRequest,
+    arguments: Mapping[str, Any],
+) -> ExecutionResult:
+    await _check_thread(session.live_debuggee, stop, body.thread_id)
     if body.thread_id is not None:
         stop.require_held(body.thread_id, verb)
     cursor = session.events.last_seq
     thread_id = body.thread_id or stop.thread_id
-    await _resume(session, stop, command, {"threadId": thread_id, **extra})
-    return await settle(session, body, cursor, default_wait=STEP_WAIT)
+    await _resume(session, stop, verb, command, {"threadId": thread_id, **arguments})
+    return await settle(ExecutionResult, session, body, cursor, default_wait=STEP_WAIT)
 
 
-async def _check_thread(session: Session, thread_id: int | None) -> None:
-    if thread_id is None or (session.stop and thread_id == session.stop.thread_id):
+async def _check_thread(debuggee: Debuggee, stop: Stop | None, thread_id: int | None) -> None:
+    """Raise ThreadNotFound for one that does not exist, InvalidSessionState for one that runs on
+    in another process than that of `stop`."""
+    if thread_id is None or (stop is not None and thread_id == stop.thread_id):
         return
-    threads = await _thread_ids(session)
+    threads = await _thread_ids(debuggee)
     if thread_id not in threads:
         raise _no_such_thread(thread_id, threads)
-    if session.stop is not None and session.stop.is_stopped is not None:
-        session.stop.require_held(thread_id, "resume")  # the debugger of its process never would
+    if stop is not None and stop.is_stopped is not None:
+        stop.require_held(thread_id, "resume")  # the debugger of its process never would
 
 
-async def _thread_ids(session: Session) -> list[int]:
-    return [thread["id"] for thread in await reported_threads(session)]
+async def _thread_ids(debuggee: Debuggee) -> list[int]:
+    return [thread["id"] for thread in await reported_threads(debuggee)]
 
 
 def _no_such_thread(thread_id: int, threads: list[int]) -> ThreadNotFound:
@@ -194,33 +213,26 @@ def _no_such_thread(thread_id: int, threads: list[int]) -> ThreadNotFound:
     )
 
 
-async def resume_all(session: Session, arguments: Mapping[str, Any]) -> None:
-    """Every thread runs, also if some were let go before."""
-    stop = session.require_stop("continue")
+async def resume_all(session: Session, stop: Stop, verb: str, arguments: Mapping[str, Any]) -> None:
+    """Every thread runs from `stop`, also if some were let go before.
+
+    Raises InvalidSessionState, and sends nothing, if the program has moved since.
+    """
     if stop.held is None:
-        await _resume(session, stop, "continue", arguments)
+        await _resume(session, stop, verb, "continue", arguments)
         return
-    inspector = session.require_debuggee("continue").inspector
+    inspector = (await _released(session, stop, verb)).inspector
     assert inspector is not None
-    await inspector.release()
-    stop = session.require_stop("continue")
     _note_leg(session, stop, "continue", arguments)
     session.program_events.resumed(stop.thread_id)
     await inspector.resume_all()
 
 
-async def _resume(session: Session, stop: Stop, command: str, arguments: Mapping[str, Any]) -> None:
-    """Send a resuming request. The phase changes on sending: a stop may overtake the answer.
-
-    `stop` is the one in which resuming was found legal; only another one is looked at again.
-    """
-    if session.stop is not stop:
-        stop = session.require_stop(command)
-    debuggee = session.require_debuggee(command)
-    if debuggee.inspector is not None:
-        await debuggee.inspector.release()
-    if session.stop is not stop:
-        session.require_stop(command)
+async def _resume(
+    session: Session, stop: Stop, verb: str, command: str, arguments: Mapping[str, Any]
+) -> None:
+    """Send a resuming request. The phase changes on sending: a stop may overtake the answer."""
+    debuggee = await _released(session, stop, verb)
     _note_leg(session, stop, command, arguments)
     session.program_events.resumed(stop.thread_id)
     try:
@@ -228,6 +240,31 @@ async def _resume(session: Session, stop: Stop, command: str, arguments: Mapping
     except DebuggerError:
         _still_stands(session, stop)
         raise
+
+
+async def _released(session: Session, stop: Stop, verb: str) -> Debuggee:
+    """The process of `stop`, in which no value is kept any more that was shown."""
+    require_unmoved(session, stop, verb)
+    debuggee = session.live_debuggee
+    if debuggee.inspector is not None:
+        await debuggee.inspector.release()
+        require_unmoved(session, stop, verb)
+    return debuggee
+
+
+def require_unmoved(session: Session, stop: Stop, verb: str) -> None:
+    """Raise InvalidSessionState unless `stop`, at which `verb` was legal, is the present one.
+
+    To be asked after each wait: what is meant for one stop is not done at another.
+    """
+    if session.stop is stop:
+        return
+    session.require_stop(verb)
+    raise InvalidSessionState(
+        f"Cannot {verb}: the program has moved since",
+        current_state=session.phase.value,
+        suggestion=Action.SEE_STATUS,
+    )
 
 
 def _note_leg(session: Session, stop: Stop, command: str, arguments: Mapping[str, Any]) -> None:
@@ -252,19 +289,31 @@ def _still_stands(session: Session, stop: Stop) -> None:
 
 
 async def settle(
-    session: Session, body: Waiting, cursor: int, *, default_wait: float
-) -> ExecutionResult:
+    kind: type[Result], session: Session, body: Waiting, cursor: int, *, default_wait: float
+) -> Result:
     """Where the program stands at its next stop or exit, or when the wait is over."""
+    await until_settled(session, body, cursor, default_wait=default_wait)
+    return await present_as(kind, session, body, cursor)
+
+
+async def until_settled(
+    session: Session, body: Waiting, cursor: int, *, default_wait: float
+) -> None:
+    """Until the program's next stop or exit, or until the wait is over."""
     wait = default_wait if body.wait is None else body.wait
     if wait:
         await until_it_stands(session, cursor, wait)
-    return await present_result(session, body, cursor)
 
 
-async def present_result(session: Session, body: Waiting, cursor: int) -> ExecutionResult:
-    """Where the program stands now, with what the client wants to see of it."""
+async def present_as(
+    kind: type[Result], session: Session, body: Waiting, cursor: int, **more: Any
+) -> Result:
+    """Where the program stands now, with what the client wants to see of it.
+
+    more: the fields that `kind` has besides those of an ExecutionResult.
+    """
     stop = session.stop
-    return ExecutionResult(
+    return kind(
         session_id=session.id,
         status=session.phase,
         stop_reason=stop.reason if stop else None,
@@ -275,6 +324,7 @@ async def present_result(session: Session, body: Waiting, cursor: int) -> Execut
         exit_code=session.exit_code,
         **failure_fields(stop),
         stop=await included_parts(session, body, cursor) if body.include else None,
+        **more,
     )
 
 

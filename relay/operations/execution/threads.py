@@ -20,11 +20,17 @@ from relay.models.execution import PauseRequest, PauseResult
 from relay.models.inspection import StackQuery, StackTrace
 from relay.models.resource import Location
 from relay.models.threads import ThreadRequest, ThreadResult, ThreadStackQuery, ThreadState
-from relay.operations.execution.stepping import STEP_WAIT, pause_execution, present_result
+from relay.operations.execution.stepping import (
+    STEP_WAIT,
+    pause_execution,
+    present_as,
+    require_unmoved,
+)
 from relay.operations.inspect.inspection import get_stack_trace, inspector_of
 from relay.operations.report.blocked import PATIENCE
 from relay.operations.sessions.stop_wait import STOPS
 from relay.session.dap.stack import top_frame
+from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debugger import Ability
 from relay.session.inspector import Inspector
 from relay.session.session import Session
@@ -108,14 +114,15 @@ async def _go_alone(
     session.require_control(verb)
     session.debugger.require(Ability.THREADS, "resume one thread alone")
     stop = session.require_stop(verb)
-    inspector = inspector_of(session, verb)
+    debuggee = session.live_debuggee
+    inspector = debuggee.inspector
+    assert inspector is not None
     known = await _states(inspector)
     _require(known, thread_id)
     _require_stopped(session, stop, known, thread_id, verb, step)
     await inspector.release()
-    left = await _what_is_left(session, stop, known, thread_id)
-    if session.stop is not stop:
-        raise _moved(session, verb)
+    left = await _what_is_left(debuggee, stop, known, thread_id)
+    require_unmoved(session, stop, verb)
     cursor = session.events.last_seq
     # Before it is sent, as with any resume: its next stop may overtake the answer.
     if left is None:
@@ -127,15 +134,9 @@ async def _go_alone(
     return cursor, known
 
 
-def _moved(session: Session, verb: str) -> InvalidSessionState:
-    return InvalidSessionState(
-        f"Cannot {verb}: the program has moved since",
-        current_state=session.phase.value,
-        suggestion=Action.SEE_STATUS,
-    )
-
-
-async def _what_is_left(session: Session, stop: Stop, known: States, thread_id: int) -> Stop | None:
+async def _what_is_left(
+    debuggee: Debuggee, stop: Stop, known: States, thread_id: int
+) -> Stop | None:
     """The stop of the other threads; None if none of them is stopped."""
     held = frozenset(number for number in known if stop.holds(number) and number != thread_id)
     if not held:
@@ -144,13 +145,13 @@ async def _what_is_left(session: Session, stop: Stop, known: States, thread_id: 
         return replace(stop, held=held, return_value=None, stacks={}, threads=None)
     # One that stands can be looked into; one that is inside C code has only a stack.
     current = min(held, key=lambda number: (known[number]["state"] != "standing", number))
-    top = await top_frame(session.require_debuggee("continue"), current)
+    top = await top_frame(debuggee, current)
     return Stop(
         id=0,
         thread_id=current,
         reason="pause",
         top=top,
-        output_seq=session.output.last_seq,
+        output_seq=debuggee.session.output.last_seq,
         held=held,
     )
 
@@ -216,13 +217,15 @@ async def _result(
     before: States,
     paused: PauseResult | None = None,
 ) -> ThreadResult:
-    result = await present_result(session, body, cursor)
     known = await _threads_now(session, before)
     stop = session.stop
     shown = _WHY if paused is not None and stop is None else ()
     why = {name: getattr(paused, name) for name in shown}
-    return ThreadResult(
-        **dict(result),
+    return await present_as(
+        ThreadResult,
+        session,
+        body,
+        cursor,
         **why,
         thread=_state(known.get(thread_id), thread_id, stop),
         stopped_threads=[n for n in known if stop is not None and stop.holds(n)],

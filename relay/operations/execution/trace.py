@@ -30,7 +30,13 @@ from relay.operations.execution.recording import (
     require_room,
 )
 from relay.operations.execution.run_to import line_with_code
-from relay.operations.execution.stepping import STEP_WAIT, present_result, resume_all, settle
+from relay.operations.execution.stepping import (
+    STEP_WAIT,
+    present_as,
+    require_unmoved,
+    resume_all,
+    until_settled,
+)
 from relay.operations.execution.trace_text import text_of
 from relay.operations.execution.trace_tree import paths_of, tree_of
 from relay.session.session import Session
@@ -79,7 +85,7 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
     stop = session.require_stop("trace a call")
     inspector = recorder_of(session, "trace a call")
     wanted = await _wanted(session, body)
-    session.require_stop("trace a call")
+    require_unmoved(session, stop, "trace a call")
     can = await inspector.trace_start(
         **wanted._asdict(),
         number=body.call,
@@ -91,8 +97,8 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
     require_room(can, "trace")
     session.program_run.drop_trace()
     cursor = session.events.last_seq
-    await resume_all(session, {"threadId": stop.thread_id})
-    await settle(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
+    await resume_all(session, stop, "trace a call", {"threadId": stop.thread_id})
+    await until_settled(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
     if session.is_over and session.program_run.trace is None:
         session.program_run.keep_trace(NOT_REPORTED)
     return await _result(session, cursor, body)
@@ -240,12 +246,14 @@ def _refusal(
 
 async def _result(session: Session, cursor: int, view: TraceView) -> TraceResult:
     record = await _reported(session)
-    where = await present_result(session, Waiting(), cursor)
     root = record["root"]
     tree = None if root is None else tree_of(root, await _texts(root))
     text, cut = _text(session, record, view, tree)
-    return TraceResult(
-        **dict(where),
+    return await present_as(
+        TraceResult,
+        session,
+        Waiting(),
+        cursor,
         complete=record["state"] == "complete",
         trace_state=record["state"],
         reason=_reason(session, record),

@@ -178,7 +178,7 @@ async def _go(hidden: Session, leg: Leg) -> None:
         hidden.stops.aim(RunTarget(*leg.target))
         await send_breakpoints(hidden.require_debuggee(leg.command), leg.target[0])
     if leg.command == "continue":
-        await resume_all(hidden, {"threadId": stop.thread_id})
+        await resume_all(hidden, stop, leg.command, {"threadId": stop.thread_id})
     elif leg.command == "stepOut":
         await step_out(hidden, body=StepOutRequest(wait=0))
     elif leg.granularity == "statement":

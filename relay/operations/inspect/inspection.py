@@ -22,6 +22,7 @@ from relay.models.resource import SourceRef
 from relay.models.variables import shown
 from relay.operations.inspect.running import can_look, running_stack
 from relay.session.dap.stack import frame_at, stack
+from relay.session.debuggee.debuggee import Debuggee
 from relay.session.inspector import Inspector
 from relay.session.session import Session
 from relay.session.state.stop import Frame
@@ -33,20 +34,20 @@ PAGE = 100
 def inspector_of(session: Session, verb: str) -> Inspector:
     """The way to the values of a paused program."""
     session.require_stop(verb)
-    inspector = session.require_debuggee(verb).inspector
+    inspector = session.live_debuggee.inspector
     assert inspector is not None
     return inspector
 
 
-async def reported_threads(session: Session) -> list[dict[str, Any]]:
+async def reported_threads(debuggee: Debuggee) -> list[dict[str, Any]]:
     """The threads as the debugger reports them, in whatever state the program is."""
-    inspector = session.require_debuggee("list threads").inspector
+    inspector = debuggee.inspector
     return [] if inspector is None else await inspector.threads()
 
 
 async def list_threads(session: Session) -> ThreadList:
     """List the program's threads. Any stop stops all of them; one can be let go alone."""
-    reported = await reported_threads(session)
+    reported = await reported_threads(session.require_debuggee("list threads"))
     stop = session.stop
     current = stop.thread_id if stop else None
     return ThreadList(
@@ -129,7 +130,7 @@ async def get_scopes(session: Session, *, query: ScopesQuery) -> ScopeList:
 async def frame_of(session: Session, index: int) -> Frame:
     """Frame `index` of the stopped thread; raises FrameNotFound."""
     stop = session.require_stop("inspect a frame")
-    return await frame_at(session.require_debuggee("inspect a frame"), stop, index)
+    return await frame_at(session.live_debuggee, stop, index)
 
 
 async def get_variables(session: Session, *, query: VariablesQuery) -> VariableList:

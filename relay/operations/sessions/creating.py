@@ -20,7 +20,7 @@ from relay.operations.breakpoints.breakpoints import view as breakpoint_view
 from relay.operations.breakpoints.exception_breakpoints import set_exception_breakpoints
 from relay.operations.sessions import launching
 from relay.operations.sessions.profiles import apply_profile
-from relay.operations.sessions.sessions import open_session, view
+from relay.operations.sessions.sessions import open_session, view_as
 from relay.session.definition import without_waiting
 from relay.session.session import Session
 
@@ -43,9 +43,8 @@ async def create_checked(
     with session.activity():
         placed = await _configure(hub, session, body, check)
         report = await _start(session, body)
-        return CreatedSession(
-            **dict(view(session)), breakpoints=_as_now(session, placed), stop=report
-        )
+        placed = _as_now(session, placed)
+        return view_as(CreatedSession, session, breakpoints=placed, stop=report)
 
 
 @asynccontextmanager

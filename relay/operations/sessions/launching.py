@@ -32,7 +32,7 @@ from relay.operations.allowed_roots import (
     require_allowed_interpreter,
 )
 from relay.operations.breakpoints.pending import check_again, look_out
-from relay.operations.execution.stepping import settle
+from relay.operations.execution.stepping import present_as, until_settled
 from relay.operations.history.recordings import recorded_places
 from relay.operations.paths import resolve, similar_files
 from relay.process.stdin_queue import QUEUE_BYTES
@@ -82,10 +82,13 @@ async def start_program(
     cursor = session.events.last_seq
     session.journey.begin(plan, setting_of(session.breakpoints, session.exceptions))
     await session.start(starters)
-    result = await settle(session, body, cursor, default_wait=0.0)
+    await until_settled(session, body, cursor, default_wait=0.0)
     assert session.launched is not None
-    return LaunchResult(
-        **dict(result),
+    return await present_as(
+        LaunchResult,
+        session,
+        body,
+        cursor,
         pid=session.pid or 0,
         program=LaunchedProgram(
             script=plan.script,

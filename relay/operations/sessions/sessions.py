@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import Any
+from typing import Any, TypeVar
 
 from relay.dap.lifecycle import Phase
 from relay.environments import environment_python
@@ -36,6 +36,8 @@ from relay.session.debuggee.start import Launched
 from relay.session.session import Session
 from relay.session.state.session_definition import SessionOptions
 from relay.session.state.stop import Stop
+
+View = TypeVar("View", bound=SessionView)
 
 WITHOUT_PROGRAM = (Phase.CREATED, Phase.TERMINATED, Phase.FAILED)
 
@@ -189,8 +191,13 @@ def _item(session: Session) -> SessionItem:
 
 def view(session: Session, *, reveal: bool = False) -> SessionView:
     """The session as a resource; what is secret by its name is masked unless revealed."""
+    return view_as(SessionView, session, reveal=reveal)
+
+
+def view_as(kind: type[View], session: Session, *, reveal: bool = False, **more: Any) -> View:
+    """The same, as a resource that shows more: `more` has those fields."""
     stop, config = session.stop, session.config
-    return SessionView(
+    return kind(
         session_id=session.id,
         name=session.name,
         adapter=config.adapter,
@@ -221,6 +228,7 @@ def view(session: Session, *, reveal: bool = False) -> SessionView:
         exit_code=session.exit_code,
         warning=session.warning,
         waiting_for_input=session.waiting_for_input,
+        **more,
     )
 
 
