@@ -40,6 +40,7 @@ class Adapter:
         self.launch: dict[str, Any] | None = None
         self.stands = False
         self.watched: list[dict[str, Any]] = []
+        self.refused: dict[str, Any] | None = None
 
     def say(self, kind: str, **told: Any) -> None:
         self.seq += 1
@@ -94,8 +95,14 @@ class Adapter:
     def do_set_breakpoints(self, request: dict[str, Any], arguments: dict[str, Any]) -> None:
         self.path = arguments["source"]["path"]
         wanted = arguments.get("breakpoints") or []
+        if "refuses-line-2" in HABITS and any(one["line"] == 2 for one in wanted):
+            self.refused = request  # when the next one has been answered
+            return
         told = [{"verified": True, "id": None} if "nulls" in HABITS else {"verified": True}]
         self.answer(request, {"breakpoints": told * len(wanted)})
+        if self.refused is not None:
+            self.answer(self.refused, error="there is no line 2")
+            self.refused = None
 
     def do_data_breakpoint_info(self, request: dict[str, Any], asked: dict[str, Any]) -> None:
         """Knows the variables of a scope only."""

@@ -1,23 +1,39 @@
-"""Requests in whose middle the program moves on."""
+"""Requests in whose middle the client hangs up, the debugger refuses, or the program moves on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
 
 import pytest
+import trio
 
-from relay import Hub
+from relay import Hub, Settings
+from relay.debuggers.debugpy import probe_calls
 from relay.debuggers.debugpy.probe_inspector import ProbeInspector
 from relay.errors import InvalidSessionState
 from relay.models.breakpoints import SetBreakpoints
+from relay.models.data_breakpoints import SetDataBreakpoint
+from relay.models.exceptions import SetExceptionBreakpoints
 from relay.models.execution import ContinueRequest, StepRequest
-from relay.operations.breakpoints.breakpoints import set_breakpoints
+from relay.models.run_to import RunToRequest
+from relay.operations.breakpoints.breakpoints import remove_breakpoint, set_breakpoints
+from relay.operations.breakpoints.data_breakpoints import (
+    remove_data_breakpoint,
+    set_data_breakpoint,
+)
+from relay.operations.breakpoints.exception_breakpoints import set_exception_breakpoints
+from relay.operations.execution.run_to import run_to
 from relay.operations.execution.stepping import continue_execution, step_over
+from relay.session.dap.connection import Link, Sent
 from relay.session.session import Session as OwnSession
-from tests.e2e.api import Api, Session
+from tests.e2e.api import Api, Refused, Session
+from tests.e2e.test_odd_adapters import odd
 from tests.programs import Program
 
 Write = Callable[..., Program]
+AtSending = Callable[[str, Callable[[], object]], None]
 
 LINES = """
     import sys
@@ -29,6 +45,21 @@ LINES = """
     except ValueError:
         last = 3  # @last
 """
+
+
+@pytest.fixture
+def at_sending(monkeypatch: pytest.MonkeyPatch) -> AtSending:
+    """at_sending(command, act): act when this command of DAP has been sent next, unanswered."""
+    acts: dict[str, Callable[[], object]] = {}
+    send = Link.send
+
+    def send_and_act(self: Link, command: str, arguments: Mapping[str, Any] | None = None) -> Sent:
+        sent = send(self, command, arguments)
+        acts.pop(command, lambda: None)()
+        return sent
+
+    monkeypatch.setattr(Link, "send", send_and_act)
+    return acts.__setitem__
 
 
 @pytest.fixture
@@ -45,6 +76,144 @@ async def paused(opened: tuple[Hub, Api], program: Write) -> tuple[OwnSession, S
 def places(source: Program, *marks: str) -> SetBreakpoints:
     wanted = [{"source": {"path": source.text}, "line": source.line(mark)} for mark in marks]
     return SetBreakpoints.model_validate({"breakpoints": wanted})
+
+
+async def lines_set(session: Session) -> list[int]:
+    return [one["line"] for one in (await session.get("/breakpoints"))["breakpoints"]]
+
+
+async def until_it_is(wanted: Any, ask: Callable[[], Awaitable[Any]]) -> None:
+    with trio.fail_after(30):
+        while True:
+            if await ask() == wanted:
+                return
+            await trio.sleep(0.01)
+
+
+async def test_table_and_debugger_agree_after_a_client_has_hung_up(
+    paused: tuple[OwnSession, Session, Program], at_sending: AtSending
+) -> None:
+    inside, session, source = paused
+    with trio.CancelScope() as scope:
+        at_sending("setBreakpoints", scope.cancel)
+        await set_breakpoints(inside, body=places(source, "first", "last"))
+    assert await lines_set(session) == [source.line(mark) for mark in ("start", "first", "last")]
+    assert (await session.resume())["current_location"]["line"] == source.line("first")
+
+    with trio.CancelScope() as scope:
+        at_sending("setBreakpoints", scope.cancel)
+        await remove_breakpoint(inside, breakpoint_id="bp_3")
+    assert await lines_set(session) == [source.line(mark) for mark in ("start", "first")]
+
+    with trio.CancelScope() as scope:
+        at_sending("setExceptionBreakpoints", scope.cancel)
+        await set_exception_breakpoints(inside, body=SetExceptionBreakpoints(filters=["raised"]))
+    assert (await session.get("/exception-breakpoints"))["filters"] == ["raised"]
+    assert (await session.resume())["current_location"]["line"] == source.line("raises")
+
+    for expression in ("first", "last"):
+        with trio.CancelScope() as scope:
+            at_sending(probe_calls.REQUEST, scope.cancel)
+            await set_data_breakpoint(inside, body=SetDataBreakpoint(expression=expression))
+    with trio.CancelScope() as scope:
+        at_sending(probe_calls.REQUEST, scope.cancel)
+        await remove_data_breakpoint(inside, data_breakpoint_id="data_1")
+    listed = (await session.get("/data-breakpoints"))["data_breakpoints"]
+    assert [one["expression"] for one in listed] == ["last"]
+    assert (await session.resume())["stop_reason"] == "data_breakpoint"
+    await session.delete("/data-breakpoints/data_2")
+    assert (await session.resume())["status"] == "terminated"
+
+
+async def test_a_run_to_a_line_goes_there_though_its_client_has_hung_up(
+    paused: tuple[OwnSession, Session, Program], at_sending: AtSending
+) -> None:
+    inside, session, source = paused
+    cursor = (await session.get("/events", limit=1000))["next_cursor"]
+    with trio.CancelScope() as scope:
+        at_sending("setBreakpoints", scope.cancel)
+        await run_to(inside, body=RunToRequest(file=source.text, line=source.line("first")))
+    page = await session.get("/events", types="stopped", timeout=30, cursor=cursor)
+    assert page["events"][0]["body"]["location"]["line"] == source.line("first")
+    assert (await session.resume())["status"] == "terminated"
+
+
+async def test_a_run_to_a_line_that_came_too_late_leaves_no_target(
+    opened: tuple[Hub, Api], program: Write, at_sending: AtSending
+) -> None:
+    hub, api = opened
+    source, session = program(LINES), await api.session()
+    await session.breakpoint(source.text, source.line("start"))
+    await session.launch(source.text)
+    inside, sent_again = hub.get(session.id), trio.Event()
+
+    async with trio.open_nursery() as nursery:
+
+        def meanwhile() -> None:
+            at_sending("setBreakpoints", sent_again.set)
+            nursery.start_soon(partial(continue_execution, inside, body=ContinueRequest()))
+
+        at_sending("setBreakpoints", meanwhile)
+        with pytest.raises(InvalidSessionState, match="Cannot run to a line: session is not"):
+            await run_to(inside, body=RunToRequest(file=source.text, line=source.line("last")))
+    with trio.fail_after(30):
+        await sent_again.wait()
+    await session.get("/threads")  # answered in turn: the debugger has the file as it was
+    cursor = (await session.get("/events", limit=1000))["next_cursor"]
+    await session.post("/input", input="\n")
+    page = await session.get("/events", types="stopped,terminated", timeout=30, cursor=cursor)
+    assert [event["type"] for event in page["events"]] == ["terminated"]
+
+
+async def test_a_refused_breakpoint_takes_nobody_elses_along(
+    settings: Settings, tmp_path: Any
+) -> None:
+    one, other = (Program.write(tmp_path / f"{n}.txt", "a\nb\nc\n") for n in ("one", "other"))
+    async with odd(settings, "refuses-line-2") as api:
+        session = await api.session(adapter="odd")
+        await session.breakpoint(one.text, 1)
+        await session.launch(one.text)
+        refusals: list[Refused] = []
+
+        async def refused() -> None:
+            with pytest.raises(Refused) as caught:
+                await session.post(
+                    "/breakpoints",
+                    breakpoints=[
+                        {"source": {"path": one.text}, "line": 1, "log_message": "here"},
+                        {"source": {"path": one.text}, "line": 2},
+                    ],
+                )
+            refusals.append(caught.value)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(refused)
+            await until_it_is([1, 2], partial(lines_set, session))
+            # The adapter refuses the one when it has taken the other.
+            await session.breakpoint(other.text, 3)
+        assert "no line 2" in refusals[0].message
+        listed = (await session.get("/breakpoints"))["breakpoints"]
+        assert [(b["source"]["path"], b["line"]) for b in listed] == [
+            (one.text, 1),
+            (other.text, 3),
+        ]
+        assert listed[0]["log_message"] is None
+
+        async def sent() -> Any:
+            """What the adapter was sent last of the first file."""
+            asked = [entry["message"] for entry in (await session.get("/dap-log"))["messages"]]
+            return [
+                request["arguments"]["breakpoints"]
+                for request in asked
+                if request.get("command") == "setBreakpoints"
+                and request["type"] == "request"
+                and request["arguments"]["source"]["path"] == one.text
+            ][-1]
+
+        await until_it_is([{"line": 1}], sent)
+
+
+# The program moves on -------------------------------------------------------------------------
 
 
 async def test_a_step_that_was_meant_for_an_earlier_stop_is_refused(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from relay.errors import BreakpointNotFound, InvalidRequest, RelayError
@@ -24,7 +25,12 @@ from relay.operations.breakpoints.pending import look_out
 from relay.operations.breakpoints.placing import change_warning, check_texts, place
 from relay.operations.paths import resolve
 from relay.session.dap.breakpoint_events import announce, take_hits, take_places
-from relay.session.dap.breakpoint_sync import send_breakpoints, send_function_breakpoints
+from relay.session.dap.breakpoint_sync import (
+    send_breakpoints,
+    send_function_breakpoints,
+    send_or_undo,
+)
+from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debugger import Ability
 from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint, BreakpointTable
@@ -164,20 +170,23 @@ def require_breakpoint(session: Session, breakpoint_id: str) -> Breakpoint:
     return breakpoint
 
 
-async def _send(session: Session, touched: Iterable[Breakpoint], before: BreakpointTable) -> None:
-    """Send a live debugger the places touched; if it refuses, the table is as it was."""
+async def _send(session: Session, touched: Sequence[Breakpoint], before: BreakpointTable) -> None:
+    """Send a live debugger the places touched; if it refuses, the table has them as before."""
     debuggee = session.debuggee
     if debuggee is None or not debuggee.initialized.is_set():
         return
-    places = [(b.function is not None, b.path) for b in touched]
-    try:
-        for path in dict.fromkeys(path for is_function, path in places if not is_function):
-            await send_breakpoints(debuggee, path)
-        if any(is_function for is_function, _ in places):
-            await send_function_breakpoints(debuggee)
-    except BaseException:
-        session.breakpoints.restore(before)
-        raise
+    await send_or_undo(
+        debuggee,
+        partial(_send_places, debuggee, [(b.function is not None, b.path) for b in touched]),
+        partial(session.breakpoints.take_back, touched, before),
+    )
+
+
+async def _send_places(debuggee: Debuggee, places: Sequence[tuple[bool, str]]) -> None:
+    for path in dict.fromkeys(path for is_function, path in places if not is_function):
+        await send_breakpoints(debuggee, path)
+    if any(is_function for is_function, _ in places):
+        await send_function_breakpoints(debuggee)
 
 
 async def _changed(session: Session) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 
+import trio
+
 from relay.dap.lifecycle import Phase
 from relay.errors import RelayError
 from relay.models.data_breakpoints import (
@@ -27,9 +29,10 @@ async def set_data_breakpoint(session: Session, *, body: SetDataBreakpoint) -> D
     frame = await frame_of(session, body.frame_id)
     inspector = inspector_of(session, "set a data breakpoint")
     number = session.data_breakpoints.new_id()
-    state = await inspector.set_data_breakpoint(
-        frame, number, body.expression, condition=body.condition
-    )
+    with trio.CancelScope(shield=True):  # what is sent is set, and nobody would know of it
+        state = await inspector.set_data_breakpoint(
+            frame, number, body.expression, condition=body.condition
+        )
     found = DataBreakpoint(
         number,
         body.expression.strip(),
@@ -60,7 +63,8 @@ async def remove_data_breakpoint(
     """Take a data breakpoint away: nothing of it stays in the program."""
     found = session.data_breakpoints.get(data_breakpoint_id)
     if session.phase in (Phase.RUNNING, Phase.PAUSED) and found.ended is None:
-        await found.inspector.delete_data_breakpoint(found.id)
+        with trio.CancelScope(shield=True):
+            await found.inspector.delete_data_breakpoint(found.id)
     session.data_breakpoints.remove(data_breakpoint_id)
     return DeletedDataBreakpoint(id=found.id)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from relay.errors import BreakpointInvalidCondition, RelayError
 from relay.models.exceptions import (
     ExceptionBreakpointsView,
     ExceptionFilter,
     SetExceptionBreakpoints,
 )
-from relay.session.dap.breakpoint_sync import send_exception_filters
+from relay.session.dap.breakpoint_sync import send_exception_filters, send_or_undo
 from relay.session.debugger import Ability
 from relay.session.session import Session
 from relay.session.state.exception_breakpoints import DAP_FILTERS, ExceptionBreakpoints
@@ -25,21 +27,21 @@ async def set_exception_breakpoints(
     await _check_condition(session, body.condition)
     if body.types:
         session.debugger.require(Ability.EXCEPTION_DETAILS, "stop at named types of exceptions")
-    before = session.definition.stop_at_exceptions(
-        ExceptionBreakpoints(
-            filters=tuple(dict.fromkeys(DAP_FILTERS[name] for name in body.filters)),
-            types=tuple(dict.fromkeys(body.types)),
-            condition=body.condition,
-            chosen=True,
-        )
+    setting = ExceptionBreakpoints(
+        filters=tuple(dict.fromkeys(DAP_FILTERS[name] for name in body.filters)),
+        types=tuple(dict.fromkeys(body.types)),
+        condition=body.condition,
+        chosen=True,
     )
+    before = session.definition.stop_at_exceptions(setting)
+
+    def undo() -> None:
+        if session.exceptions is setting:  # else another client has replaced it
+            session.definition.stop_at_exceptions(before)
+
     debuggee = session.debuggee
     if debuggee is not None and debuggee.initialized.is_set():
-        try:
-            await send_exception_filters(debuggee)
-        except BaseException:
-            session.definition.stop_at_exceptions(before)
-            raise
+        await send_or_undo(debuggee, partial(send_exception_filters, debuggee), undo)
     await session.keep()
     return await _view(session)
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from relay.errors import BreakpointInvalidLine, DebuggerError, InvalidRequest, ThreadNotFound
+import trio
+
+from relay.errors import (
+    BreakpointInvalidLine,
+    DebuggerError,
+    DebuggerTimeout,
+    InvalidRequest,
+    ThreadNotFound,
+)
 from relay.models.breakpoints import BreakpointSpec
 from relay.models.execution import ExecutionResult
 from relay.models.run_to import GotoRequest, RunToRequest, RunToResult
@@ -19,7 +28,7 @@ from relay.operations.execution.stepping import (
 )
 from relay.operations.inspect.inspection import inspector_of
 from relay.operations.paths import resolve
-from relay.session.dap.breakpoint_sync import send_breakpoints
+from relay.session.dap.breakpoint_sync import send_breakpoints, send_later
 from relay.session.dap.stack import stack
 from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint
@@ -79,14 +88,20 @@ async def _target(session: Session, body: RunToRequest, spot: Breakpoint) -> Run
 
 
 async def _go(session: Session, stop: Stop, target: RunTarget) -> None:
-    """Set the target and resume; if that fails, it is as it was."""
+    """Set the target and resume, also when the asker is cancelled; if that fails, it is as it was."""
+    debuggee = session.live_debuggee
+    send = partial(send_breakpoints, debuggee, target.path)
     session.stops.aim(target)
     try:
-        await send_breakpoints(session.live_debuggee, target.path)
-        await resume_all(session, stop, RUN_TO, {"threadId": stop.thread_id})
-    except BaseException:
-        if session.stop is not None:
+        with trio.CancelScope(shield=True):
+            await send()
+            await resume_all(session, stop, RUN_TO, {"threadId": stop.thread_id})
+    except Exception as error:
+        # A program that was resumed and has not answered in time goes to the target when it can.
+        is_sent = isinstance(error, DebuggerTimeout) and session.stop is None
+        if session.stops.target is target and not is_sent:
             session.stops.aim(None)
+            send_later(debuggee, send)
         raise
 
 

@@ -51,7 +51,7 @@ from relay.operations.sessions.ending import RESTARTABLE, restart
 from relay.operations.sessions.launching import check_launch
 from relay.operations.sessions.sessions import open_session
 from relay.operations.sessions.stop_wait import until_it_stands
-from relay.session.dap.breakpoint_sync import send_breakpoints
+from relay.session.dap.breakpoint_sync import send_breakpoints, send_or_undo
 from relay.session.debuggee.exit_text import describe_exit
 from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint
@@ -211,9 +211,19 @@ async def _begin(session: Session, spot: Breakpoint) -> None:
 async def _aim(session: Session, spot: Breakpoint) -> None:
     """Give a program that runs another target."""
     debuggee = session.require_debuggee("run to a line")
-    before = session.stops.aim(RunTarget(spot.path, spot.line))
-    for path in {spot.path} | ({before.path} if before is not None else set()):
-        await send_breakpoints(debuggee, path)
+    target = RunTarget(spot.path, spot.line)
+    before = session.stops.aim(target)
+    paths = {spot.path} | ({before.path} if before is not None else set())
+
+    async def send() -> None:
+        for path in paths:
+            await send_breakpoints(debuggee, path)
+
+    def undo() -> None:
+        if session.stops.target is target:  # else the program has stopped meanwhile
+            session.stops.aim(before)
+
+    await send_or_undo(debuggee, send, undo)
 
 
 # The answer ----------------------------------------------------------------------------------

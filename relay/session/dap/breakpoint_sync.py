@@ -6,7 +6,8 @@ Source: DAP setBreakpoints, setExceptionBreakpoints.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Coroutine, Mapping
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from relay.session.debuggee.debuggee import Debuggee
     from relay.session.session import Session
 
+log = logging.getLogger("relay.session")
 
 SECONDS_EACH = 0.02
 """What one breakpoint may add to the time limit: some debuggers take milliseconds for each."""
@@ -40,6 +42,39 @@ def _to_every_process(send: Send[P]) -> Send[P]:
             await debuggee.group.send_to_others(debuggee, lambda other: send(other, *args, **named))
 
     return send_to_all
+
+
+async def send_or_undo(
+    debuggee: Debuggee, send: Callable[[], Awaitable[None]], undo: Callable[[], object]
+) -> None:
+    """Send a change that the session knows already; if the debugger refuses it, `undo` it.
+
+    Goes on to its end when the asker is cancelled: the debugger has what was sent to it.
+    """
+    try:
+        with trio.CancelScope(shield=True):
+            await send()
+    except Exception:
+        undo()
+        send_later(debuggee, send)
+        raise
+
+
+def send_later(debuggee: Debuggee, send: Callable[[], Awaitable[None]]) -> None:
+    """Send what is in force after a refusal. Who was refused does not wait for it.
+
+    send: anew, what may have come to the debugger of what was refused.
+    """
+    session = debuggee.session
+    if session.debuggee is debuggee.group.program:  # else it has ended, and the session may have
+        session.start_soon(_send_again, session, send)
+
+
+async def _send_again(session: Session, send: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await send()
+    except Exception as error:  # noqa: BLE001  whatever it answers is no reason to end a session
+        log.warning("session %s: what was refused may be in force: %s", session.id, error)
 
 
 async def send_all(debuggee: Debuggee, *, at_once: bool = False) -> None:

@@ -91,16 +91,29 @@ class BreakpointTable:
         return self._by_id[breakpoint_id]
 
     def copy(self) -> BreakpointTable:
-        """The table as it is now, for `restore`."""
+        """The table as it is now, for `take_back`."""
         table = BreakpointTable()
         table._by_id = dict(self._by_id)
         table._by_place = dict(self._by_place)
         return table
 
-    def restore(self, earlier: BreakpointTable) -> None:
-        """Take back what happened since `copy`; ids that were given out stay used."""
-        self._by_id = dict(earlier._by_id)
-        self._by_place = dict(earlier._by_place)
+    def take_back(self, changed: Iterable[Breakpoint], earlier: BreakpointTable) -> None:
+        """Have breakpoints as they were in `earlier`, where nobody has changed them again since.
+
+        changed: as they were stored, or as they were removed. Ids that were given out stay used.
+        """
+        for last in {breakpoint.id: breakpoint for breakpoint in changed}.values():
+            before = earlier.get(last.id)
+            after = None if last is before else last  # what was removed is as it was
+            if self.get(last.id) is not after:
+                continue
+            if before is not None and self._by_place.get(before.place) not in (None, after):
+                continue  # another one has its place by now
+            if after is not None:
+                self.remove(after.id)
+            if before is not None:
+                self._by_id[before.id] = self._by_place[before.place] = before
+        self._by_id = {number: self._by_id[number] for number in sorted(self._by_id, key=_number)}
 
     def get(self, breakpoint_id: str) -> Breakpoint | None:
         return self._by_id.get(breakpoint_id)
@@ -144,7 +157,7 @@ class BreakpointTable:
         """Store breakpoints under the ids that they had before; the table must be empty."""
         highest = 0
         for breakpoint in kept:
-            number = int(breakpoint.id.removeprefix("bp_"))
+            number = _number(breakpoint.id)
             self._numbers = itertools.count(number)
             self.put(breakpoint)
             highest = max(highest, number)
@@ -176,3 +189,7 @@ class BreakpointTable:
         """Every file that has a breakpoint, each once."""
         lines = [b for b in self._by_id.values() if b.function is None]
         return list(dict.fromkeys(b.path for b in lines))
+
+
+def _number(breakpoint_id: str) -> int:
+    return int(breakpoint_id.removeprefix("bp_"))
