@@ -9,7 +9,11 @@ from typing import Any
 
 import pytest
 
+from relay.operations.breakpoints.placing import placed_again
+from relay.session.session import Session as OwnSession
+from relay.session.state.breakpoints import Breakpoint
 from tests.e2e.api import Api, Refused, Session
+from tests.e2e.served import until
 from tests.programs import Program
 
 Write = Callable[..., Program]
@@ -94,6 +98,29 @@ async def test_a_file_that_appears_too_short_is_waited_for_until_it_has_the_line
     appear(tmp_path / "new" / "later.py", LATER)
     told = await change(session, told["cursor"])
     assert told["breakpoint"]["verified"] is True
+
+
+async def test_a_file_that_is_gone_again_is_waited_for(
+    api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, name = tmp_path / "later.py", "relay.operations.breakpoints.pending.placed_again"
+
+    async def placed_and_gone(session: OwnSession, breakpoint: Breakpoint) -> Breakpoint:
+        """An editor takes the file away once more, as soon as it was read."""
+        found = await placed_again(session, breakpoint)
+        path.unlink()
+        appear(tmp_path / "moved.py", LATER)
+        monkeypatch.setattr(name, placed_again)
+        return found
+
+    monkeypatch.setattr(name, placed_and_gone)
+    session = await api.session()
+    _, cursor = await pending(session, path, 2)
+    appear(path, LATER)
+    await until((tmp_path / "moved.py").exists, "nobody has looked")
+    assert (await session.get("/breakpoints/bp_1"))["pending"] is True
+    appear(path, LATER)
+    assert (await change(session, cursor))["breakpoint"]["verified"] is True
 
 
 async def test_a_breakpoint_that_was_removed_while_it_waited_does_not_come_back(

@@ -9,13 +9,14 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import replace
+from functools import partial
 
 import trio
 
 from relay.errors import RelayError
 from relay.operations.breakpoints.placing import placed_again
 from relay.session.dap.breakpoint_events import announce
-from relay.session.dap.breakpoint_sync import send_breakpoints
+from relay.session.dap.breakpoint_sync import send_breakpoints, send_or_undo
 from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint
 
@@ -48,8 +49,9 @@ async def _look(session: Session, breakpoint: Breakpoint) -> None:
     try:
         found = await placed_again(session, breakpoint)
         await _take(session, breakpoint, found)
-    except RelayError as error:  # the program has just ended, say: the next look is soon
-        log.info("session %s: pending breakpoint: %s", session.id, error.message)
+    except (RelayError, OSError) as error:
+        # The program has just ended, say, or the file is gone again: the next look is soon.
+        log.info("session %s: pending breakpoint: %s", session.id, error)
 
 
 def _exists(path: str) -> bool:
@@ -63,10 +65,12 @@ async def _take(session: Session, breakpoint: Breakpoint, found: Breakpoint) -> 
         found = replace(found, pending=False, appeared_at=os.stat(found.path).st_mtime)
     if found == breakpoint:
         return
+    before = session.breakpoints.copy()
     session.breakpoints.change(found)
     debuggee = session.debuggee
     if found.is_active and debuggee is not None and debuggee.initialized.is_set():
-        await send_breakpoints(debuggee, found.path)
+        send = partial(send_breakpoints, debuggee, found.path)
+        await send_or_undo(debuggee, send, partial(session.breakpoints.take_back, [found], before))
     announce(session, "changed", found)
 
 
