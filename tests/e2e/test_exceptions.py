@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 
+from relay.errors import DebuggerTimeout
+from relay.session.dap.event_handler import EventHandler
+from relay.session.debuggee.debuggee import Debuggee
 from tests.e2e.api import Api, Session
 from tests.programs import Program
 
@@ -479,3 +483,44 @@ async def test_a_warning_turned_into_an_error_stops_like_one(api: Api, tmp_path:
     assert at["current_location"]["path"] == written.text
     assert line_of(at) == written.line("warn")
     assert (await session.resume())["exit_code"] == 1
+
+
+async def test_a_failure_in_words_that_nobody_knows_is_a_stop_nevertheless(
+    api: Api, program: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a debuggee of another version may report it."""
+    reported = EventHandler._failure_reported
+
+    def without_frames(self: EventHandler, body: Mapping[str, Any]) -> None:
+        reported(self, {name: body[name] for name in body if name != "frames"})
+
+    monkeypatch.setattr(EventHandler, "_failure_reported", without_frames)
+    session, at = await launched(api, program("1 / 0"))
+    assert (at["status"], at["stop_reason"]) == ("paused", "exception")
+    ended = await session.resume()
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 1)
+
+
+async def test_a_failure_that_is_let_go_is_no_stop_though_the_debugger_is_slow(
+    api: Api, program: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request, continued, runs = Debuggee.request, EventHandler._continued, trio.Event()
+
+    def note(self: EventHandler, body: Mapping[str, Any]) -> None:
+        continued(self, body)
+        runs.set()
+
+    async def answered_late(self: Debuggee, command: str, *given: Any, **named: Any) -> Any:
+        body = await request(self, command, *given, **named)
+        if command == "continue":
+            await runs.wait()
+            raise DebuggerTimeout("the debugger did not answer continue in time")
+        return body
+
+    monkeypatch.setattr(EventHandler, "_continued", note)
+    monkeypatch.setattr(Debuggee, "request", answered_late)
+    session = await api.session()
+    await session.post("/exception-breakpoints", filters=["uncaught"], condition="False")
+    ended = await session.launch(program("1 / 0").text)
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 1)
+    assert await session.events("stopped") == []

@@ -270,12 +270,15 @@ class EventHandler:
         self._announce(stop, body)
 
     async def _settle_failure(self, body: Mapping[str, Any], failure: Mapping[str, Any]) -> None:
+        stop, resumes = _stop_at(body, None), self._resumes
         try:
-            stop = failure_stop(self._debuggee, _stop_at(body, None), failure)
+            stop = failure_stop(self._debuggee, stop, failure)
             if not await self._is_meant(stop):
                 return
         except (RelayError, *MALFORMED) as error:
             log.warning("session %s: failure not described: %r", self._session.id, error)
+            if self._resumes != resumes:
+                return  # the program runs again
         await self._forget_target(stop)
         self._announce(stop, body)
 
