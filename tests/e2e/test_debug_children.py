@@ -5,20 +5,23 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import psutil
 import pytest
 import trio
 
+from relay.debuggers.debugpy.probe_inspector import ProbeInspector
 from relay.process.guardian import descendants
+from relay.session.dap.capture_sync import send_captures
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.served import until
 from tests.e2e.test_children import EVERY_WAY, told
 from tests.programs import Program
 
 Write = Callable[..., Program]
+Ask = Callable[..., Awaitable[Any]]
 
 RUNGS = ("fast", "plain")
 
@@ -852,3 +855,54 @@ async def test_a_program_that_is_killed_while_it_is_stopped_says_where_it_stood(
     assert f"the program {words}" in refused.value.message
     report = await session.get("/report", max_chars=1000)
     assert report["report"].startswith(f"ended: the program {words}")
+
+
+async def test_processes_are_asked_at_the_same_time(
+    api: Api, program: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that do not answer take as long as one of them."""
+    script = program("""
+        import os, time
+        for number in range(2):
+            if os.fork() == 0:
+                time.sleep(600)
+        time.sleep(600)
+        never = 1  # @never
+    """)
+    session = await api.session()
+    place = await session.breakpoint(script.text, script.line("never"), capture=["number"])
+    await launch(session, script, wait=0)
+    with trio.fail_after(30):
+        while True:
+            if len((await session.get("/threads"))["threads"]) == 3:
+                break
+            await trio.sleep(0.02)
+
+    met: list[int] = []
+
+    def meeting(size: int, ask: Ask, meets: Callable[[Any], object] = lambda _: True) -> Ask:
+        """`ask`, which goes on when so many have come to it."""
+        waiting: list[Any] = []
+        complete = trio.Event()
+
+        async def meet_and_ask(asked: Any, **more: Any) -> Any:
+            if meets(asked):
+                waiting.append(asked)
+                if len(waiting) == size:
+                    met.append(size)
+                    complete.set()
+                with trio.fail_after(30):
+                    await complete.wait()
+            return await ask(asked, **more)
+
+        return meet_and_ask
+
+    monkeypatch.setattr(ProbeInspector, "hits", meeting(3, ProbeInspector.hits))
+    await session.get("/breakpoints")
+    monkeypatch.setattr(ProbeInspector, "send_captures", meeting(3, ProbeInspector.send_captures))
+    await session.get(f"/breakpoints/{place['id']}/captures")
+    # The program's own process is the first; the others follow.
+    after_the_first = meeting(2, send_captures, lambda debuggee: debuggee.number)
+    monkeypatch.setattr("relay.session.dap.breakpoint_sync.send_captures", after_the_first)
+    await session.breakpoint(script.text, script.line("never"), condition="number")
+    assert met == [3, 3, 2]

@@ -9,6 +9,8 @@ import pytest
 
 from relay.config import Settings
 from relay.debuggers.known import known_debuggers
+from relay.errors import RelayError
+from relay.session.children.child_joining import ChildJoining
 from relay.session.dap.connection import Link
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.session import Session
@@ -66,3 +68,31 @@ async def test_numbers_of_a_program_are_its_own(program: Debuggee) -> None:
 async def test_hits_of_a_program_alone_are_as_it_counts_them(program: Debuggee) -> None:
     hits = {"sess_1:bp_1": 3}
     assert program.group.total_hits(program, hits) is hits
+
+
+async def test_a_process_that_runs_is_not_stopped_again_as_the_debugger_parts_from_another(
+    program: Debuggee,
+) -> None:
+    group = program.group
+    joining = ChildJoining(program, optional=False, workers_only=False)
+    group.follow(joining)
+    child = Debuggee(program.session, group)
+    child.number = 1
+    group.add(child)
+    announced: list[Debuggee] = []
+
+    def stop(member: Debuggee) -> None:
+        found = Stop(id=0, thread_id=member.outer_id(1), reason="step", top=None)
+        group.stopped(member, found, lambda: announced.append(member))
+
+    stop(child)
+    group.resumed()
+    stop(program)
+    program.link = Link(Unheard(), lambda event: None)
+    program.link.closed.set()
+    with pytest.raises(RelayError):
+        await program.request("continue", {"threadId": 1})
+    group.resumed()
+    group.announce_next()
+    joining.close()
+    assert announced == [child, program]

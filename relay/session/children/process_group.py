@@ -100,6 +100,8 @@ class ProcessGroup:
         """A child has gone; returns the stop that it was in. `forget_stop` has to follow."""
         self._children.remove(child)
         self._threads_of.pop(child, None)
+        if self._resumed is not None and self._resumed[0] is child:
+            self._resumed = None
         pending = self._stops.pop(child, None)
         return None if pending is None else pending.stop
 
@@ -189,13 +191,17 @@ class ProcessGroup:
         self, first: Debuggee, send: Callable[[Debuggee], Awaitable[None]]
     ) -> None:
         """What `first` has been sent to stop for, every other process is sent, too."""
-        for member in [self.program, *self._children]:
-            if member is first or member.inspector is None:
-                continue
+
+        async def send_to(member: Debuggee) -> None:
             try:
                 await send(member)
             except RelayError as error:
                 log.warning("process %s does not know what to stop for: %s", member.pid, error)
+
+        async with trio.open_nursery() as nursery:
+            for member in [self.program, *self._children]:
+                if member is not first and member.inspector is not None:
+                    nursery.start_soon(send_to, member)
 
     async def _threads(self, timeout: float | None) -> list[dict[str, Any]]:
         """The threads of every process, the program's first."""
@@ -255,23 +261,26 @@ class ProcessGroup:
 
     async def hits(self, *, timeout: float) -> Mapping[str, int]:
         """How often each breakpoint was hit, in every process that answers."""
+
+        async def ask(inspector: Inspector) -> Mapping[str, int]:
+            return await inspector.hits(timeout=timeout)
+
         if self._joining is None:
-            return await self._own_inspector.hits(timeout=timeout)
-        for member in self._answering():
-            assert member.inspector is not None
-            with contextlib.suppress(RelayError):
-                self.total_hits(member, await member.inspector.hits(timeout=timeout))
+            return await ask(self._own_inspector)
+        for member, hits in await self._ask_each(ask):
+            self.total_hits(member, hits)
         return {name: sum(counts.values()) for name, counts in self._hits.items()}
 
     async def send_captures(self, *, timeout: float) -> None:
         """Have every process that answers send the rows that it has captured."""
+
+        async def ask(inspector: Inspector) -> int:
+            return await inspector.send_captures(timeout=timeout)
+
         if self._joining is None:
-            await self._own_inspector.send_captures(timeout=timeout)
-            return
-        for member in self._answering():
-            assert member.inspector is not None
-            with contextlib.suppress(RelayError):
-                await member.inspector.send_captures(timeout=timeout)
+            await ask(self._own_inspector)
+        else:
+            await self._ask_each(ask)
 
     @property
     def _own_inspector(self) -> Inspector:
@@ -347,6 +356,8 @@ class ProcessGroup:
 
     def _resumes(self, member: Debuggee) -> None:
         """`member` is sent on: if that is not whose stop is over, that one is stopped as before."""
+        if self._current is not None:
+            return  # no stop of the session is over: as the debugger parts from `member`, say
         if self._resumed is None or member is self._resumed[0] or member not in self._stops:
             return
         other, pending = self._resumed
