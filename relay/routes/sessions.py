@@ -63,7 +63,14 @@ class SessionRoutes:
         "sessions.sessions.patch_session",
         errors=(InvalidSessionState,),
     )
-    delete = route("DELETE", _S, DeleteQuery, DeletedSession, "sessions.sessions.delete_session")
+    delete = route(
+        "DELETE",
+        _S,
+        DeleteQuery,
+        DeletedSession,
+        "sessions.sessions.delete_session",
+        errors=(SessionHeld,),
+    )
     status = route("GET", f"{_S}/status", Nothing, StatusView, "sessions.status.get_status")
     # The clients have one verb for both pings.
     _get_ping = route("GET", f"{_S}/ping", Nothing, Ping, "sessions.sessions.get_ping")

@@ -12,6 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from relay import Client, Settings
+from relay.faces.common.background import Background
 from relay.process.ports import free_port
 from tests.cli.conftest import Shell
 from tests.programs import Program
@@ -103,9 +105,15 @@ def test_a_whole_session_word_by_word(shell: Shell, tmp_path: Path) -> None:
 
 
 def test_what_was_stopped_does_not_come_back(shell: Shell, tmp_path: Path) -> None:
+    """Nor what somebody held."""
     (tmp_path / "short.py").write_text("print(1)\n")
     shell("start", "short.py")
     assert len(shell("sessions").splitlines()) == 2
+    noted = Background(Settings(state_dir=shell.state_dir)).noted()
+    assert noted is not None
+    with Client(noted.url) as client:
+        [session] = client.sessions().items
+        client.session(session.session_id).hold(by="Ada")
     shell("stop")
     shell("start", "short.py")
     assert len(shell("sessions").splitlines()) == 2

@@ -59,6 +59,9 @@ async def test_who_holds_a_session_runs_it_and_others_look(paused: Session) -> N
         assert "Ada Löwe" in refused.value.message
         assert "Ada Löwe" in refused.value.details["suggestion"]
 
+    with pytest.raises(Refused, match="SESSION_HELD: Cannot end the session"):
+        await paused.delete()
+
     # The others look, and she runs it.
     assert (await paused.evaluate("round"))["result"] == "0"
     await paused.api.call("POST", f"{paused.path}/continue", json={"wait": 30}, headers=ADA)
@@ -72,6 +75,10 @@ async def test_who_holds_a_session_runs_it_and_others_look(paused: Session) -> N
     assert (await paused.resume())["status"] == "paused"
     assert (await paused.delete("/hold"))["hold"] is None  # nobody held it
 
+    await paused.post("/hold", by="Ada Löwe")
+    await paused.api.call("DELETE", paused.path, headers=ADA)
+    assert (await paused.api.get("/sessions"))["items"] == []
+
 
 # The official client leaves its response streams to the garbage collector.
 @pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning")
@@ -81,9 +88,13 @@ async def test_agents_respect_a_hold_and_are_named_in_the_timeline(paused: Sessi
     async with over_http(f"{url}/mcp") as agent:
         answer = await agent.refused("debug_continue", session=paused.id)
         assert "Ada holds the session" in answer
-    asked, refusal = (await paused.get("/timeline"))["entries"][-2:]
+        assert "Ada holds the session" in await agent.refused("debug_end", session=paused.id)
+    asked, refusal = (await paused.get("/timeline"))["entries"][-4:-2]
     assert asked["author"] == {"face": "mcp", "client": "mcp"}
     assert (asked["what"], refusal["kind"]) == ("debug_continue", "refusal")
+    tool = f"{url}/tool/v0/sessions/{paused.id}"
+    refused = await paused.api.client.delete(tool)
+    assert (refused.status_code, refused.json()["error"]["type"]) == (409, "SessionHeld")
     async with AsyncClient(url, name="Ada") as client:
         await client.session(paused.id).step_over()
 

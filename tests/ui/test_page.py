@@ -315,6 +315,7 @@ def test_who_holds_the_session_runs_it(relay: Relay, shop: tuple[Program, str], 
     page.get_by_role("strong").filter(has_text="held by an agent").wait_for()
     page.get_by_role("button", name="Step over").click()
     page.get_by_role("alert").filter(has_text="an agent holds the session").wait_for()
+    relay.call("DELETE", f"/sessions/{session_id}/hold")
 
 
 def test_a_value_answers_questions_and_an_exception_shows_its_causes(

@@ -94,9 +94,12 @@ class Background:
 
     def _ask_to_end(self, url: str) -> None:
         with Client(url, token=self._settings.token) as client, contextlib.suppress(ShuttingDown):
-            for session in client.sessions(limit=1000).items:
+            for item in client.sessions(limit=1000).items:
                 with contextlib.suppress(RelayError):  # it ends by itself, or with the relay
-                    client.session(session.session_id).delete()  # else the next relay has it again
+                    session = client.session(item.session_id)
+                    if item.hold is not None:
+                        session.release()  # a relay that ends asks no holder
+                    session.delete()  # else the next relay has it again
             client.shutdown()
 
     def noted(self) -> Noted | None:

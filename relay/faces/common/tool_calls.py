@@ -20,6 +20,7 @@ from relay.errors import (
     LaunchScriptNotFound,
     RelayError,
     SessionCrashed,
+    SessionHeld,
     SessionLimitReached,
 )
 from relay.models.tool import (
@@ -45,6 +46,7 @@ _RUNS: tuple[type[RelayError], ...] = (
     BreakpointFileNotFound,
     BreakpointInvalidLine,
     InvalidSessionState,
+    SessionHeld,
     LaunchScriptNotFound,
     LaunchFailed,
     DebuggerError,
@@ -95,5 +97,7 @@ CALLS: Mapping[str, ToolCall] = {
         _RUNS,
     ),
     "sessions_state": ToolCall(ToolSessionCall, tool.get_state, ToolState, "GET", SESSION, None),
-    "sessions_end": ToolCall(ToolSessionCall, tool.end, ToolEnded, "DELETE", SESSION, None),
+    "sessions_end": ToolCall(
+        ToolSessionCall, tool.end, ToolEnded, "DELETE", SESSION, None, (SessionHeld,)
+    ),
 }

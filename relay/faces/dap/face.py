@@ -256,7 +256,7 @@ class Face:
                 await self._placed.remove_all()
                 await self._watched.remove_all()
         except RelayError:
-            return  # it has ended without us
+            return  # it has ended without us, or another client holds it
 
     async def _terminate(self, arguments: Arguments) -> Body:
         await self._session.terminate()

@@ -12,9 +12,9 @@ from relay.session.session import Session
 async def hold(session: Session, *, body: HoldRequest) -> HoldResult:
     """Take the session: only its holder runs the program; everybody may still look.
 
-    Requests of others that start, resume, step, pause or end the program, or let it go, are
-    refused with `SESSION_HELD`. The holder is known by the header `Relay-Client`. Taking it again
-    under the same name changes nothing.
+    Requests of others that start, resume, step, pause or end the program, let it go, or delete the
+    session, are refused with `SESSION_HELD`. The holder is known by the header `Relay-Client`.
+    Taking it again under the same name changes nothing.
     """
     session.holding.take(body.by)
     return HoldResult(session_id=session.id, hold=hold_view(session))

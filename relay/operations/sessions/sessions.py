@@ -167,6 +167,7 @@ async def delete_session(session: Session, *, query: DeleteQuery) -> DeletedSess
 
     Answers when they are gone.
     """
+    session.require_control("end the session")
     session.end(discard=True)
     await session.closed.wait()
     return DeletedSession(

@@ -96,7 +96,9 @@ def _interpreter(path: str) -> str:
 
 async def end(hub: Hub, body: ToolSessionCall) -> ToolEnded:
     """End session. Answers when the program and everything that it started are gone."""
-    await hub.end_session(hub.get(body.session_id))
+    with hub.use(body.session_id) as session:
+        session.require_control("end the session")
+        await hub.end_session(session)
     return ToolEnded()
 
 
@@ -210,6 +212,7 @@ async def _begin(session: Session, spot: Breakpoint) -> None:
 
 async def _aim(session: Session, spot: Breakpoint) -> None:
     """Give a program that runs another target."""
+    session.require_control("run to a line")
     debuggee = session.require_debuggee("run to a line")
     target = RunTarget(spot.path, spot.line)
     before = session.stops.aim(target)
