@@ -50,9 +50,10 @@ async def until_stop(session: Session, after: int, wait: float) -> bool:
 async def wait_for_stop(session: Session, *, wait: float) -> bool:
     """Until the program stops, ends or waits for input; at once if it does so already.
 
-    What a program did before it was resumed or started again does not count, so this is to be
-    called after that, without a wait of that call's own.
+    At once, too, where none has started yet: a start that fails is no event. What a program did
+    before it was resumed or started again does not count, so this is to be called after that,
+    without a wait of that call's own.
     """
-    if session.phase.value != "running" or session.waiting_for_input is not None:
+    if session.phase is not Phase.RUNNING or session.waiting_for_input is not None:
         return True
     return await until_stop(session, session.events.last_seq, wait)
