@@ -10,6 +10,7 @@ import pytest
 
 from relay import Settings
 from relay.process.ports import free_port
+from relay.session.session import Session as OwnSession
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.conftest import running_relay
 from tests.e2e.test_attach import LOOP, target
@@ -263,6 +264,22 @@ async def test_a_clone_is_the_same_session_again_and_independent(api: Api, progr
     assert named["name"] == "second"
     assert (await clone.post("/restart", wait=30))["status"] == "paused"
     assert (await session.get())["status"] == "terminated"
+
+
+async def test_a_clone_that_cannot_be_kept_is_none(
+    api: Api, program: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, session = program(SCRIPT), await api.session()
+    await session.breakpoint(script.text, script.line("work"))
+
+    async def keep(self: OwnSession) -> None:
+        if len(self.breakpoints):
+            raise OSError("as by a fault of the relay")
+
+    monkeypatch.setattr(OwnSession, "keep", keep)
+    assert (await refused(api, "POST", f"{session.path}/clone", {})).code == "INTERNAL_ERROR"
+    listed = (await api.get("/sessions"))["items"]
+    assert [one["session_id"] for one in listed] == [session.id]
 
 
 async def test_a_bad_document_is_refused_and_imports_nothing(api: Api, program: Write) -> None:

@@ -20,7 +20,7 @@ from relay.operations.breakpoints.breakpoints import view as breakpoint_view
 from relay.operations.breakpoints.exception_breakpoints import set_exception_breakpoints
 from relay.operations.sessions import launching
 from relay.operations.sessions.profiles import apply_profile
-from relay.operations.sessions.sessions import open_session, view_as
+from relay.operations.sessions.sessions import open_session, view_as, whole_or_not_at_all
 from relay.session.definition import without_waiting
 from relay.session.session import Session
 
@@ -71,14 +71,10 @@ async def _configure(
     body: CreateSession,
     check: Callable[[Sequence[BreakpointView]], object] = len,
 ) -> list[BreakpointView] | None:
-    try:
+    async with whole_or_not_at_all(hub, session):
         placed = await _place(session, body)
         check(placed or [])
-        return placed
-    except BaseException:
-        with trio.CancelScope(shield=True):
-            await hub.end_session(session)
-        raise
+    return placed
 
 
 async def _place(session: Session, body: CreateSession) -> list[BreakpointView] | None:

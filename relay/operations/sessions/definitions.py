@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import trio
-
 from relay.hub import Hub
 from relay.models.breakpoints import SetBreakpoints
 from relay.models.definition import Definition, ExportedSession
@@ -14,7 +12,7 @@ from relay.operations.breakpoints.breakpoints import set_breakpoints
 from relay.operations.breakpoints.exception_breakpoints import set_exception_breakpoints
 from relay.operations.breakpoints.pending import look_out
 from relay.operations.inspect.watches import add_watch
-from relay.operations.sessions.sessions import open_session, view
+from relay.operations.sessions.sessions import open_session, view, whole_or_not_at_all
 from relay.session.definition import adopt, as_json, describe
 from relay.session.session import Session
 
@@ -38,7 +36,7 @@ async def import_session(hub: Hub, *, body: Definition) -> SessionView:
     settings = SessionSettings(name=body.name, adapter=body.adapter, **config)
     session = await open_session(hub, body=settings)
     with session.activity():
-        try:
+        async with whole_or_not_at_all(hub, session):
             adopt(session, body)
             if body.exception_breakpoints is not None:
                 await set_exception_breakpoints(session, body=body.exception_breakpoints)
@@ -47,10 +45,6 @@ async def import_session(hub: Hub, *, body: Definition) -> SessionView:
             if body.breakpoints:
                 await set_breakpoints(session, body=SetBreakpoints(breakpoints=body.breakpoints))
             await session.keep()
-        except BaseException:
-            with trio.CancelScope(shield=True):
-                await hub.end_session(session)
-            raise
         return view(session)
 
 
@@ -65,8 +59,9 @@ async def clone_session(hub: Hub, *, session_id: str, body: CloneSession) -> Ses
         twins = [replace(b, hit_count=0) for b in original.breakpoints]
         session = await hub.create_session(original.config, name=name)
         with session.activity():
-            adopt(session, definition)
-            session.breakpoints.load(twins)
-            look_out(session)
-            await session.keep()
+            async with whole_or_not_at_all(hub, session):
+                adopt(session, definition)
+                session.breakpoints.load(twins)
+                look_out(session)
+                await session.keep()
             return view(session)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
+
+import trio
 
 from relay.dap.lifecycle import Phase
 from relay.environments import environment_python
@@ -55,6 +59,20 @@ async def open_session(hub: Hub, *, body: SessionSettings) -> Session:
         adapter=_adapter(hub, body.adapter),
     )
     return await hub.create_session(config, name=body.name)
+
+
+@asynccontextmanager
+async def whole_or_not_at_all(hub: Hub, session: Session) -> AsyncIterator[None]:
+    """While a new session is given what makes it up: whatever raises here ends and forgets it.
+
+    Also a cancellation: whoever asked for the session is gone, and nobody knows its id.
+    """
+    try:
+        yield
+    except BaseException:
+        with trio.CancelScope(shield=True):
+            await hub.end_session(session)
+        raise
 
 
 def python_given(hub: Hub, asked: str | None) -> bool:
