@@ -1,7 +1,9 @@
-"""Who may change a session: nobody assigns its fields, or those of its parts, from outside.
+"""Who may change a session or a debuggee: nobody assigns their fields, or those of their parts, from
+outside.
 
 Reads the text of the relay; runs nothing. A session is what a name `session` or `_session` says,
-whoever it belongs to: `session.x = …`, `self._session.x += 1`, `debuggee.session.part.x.clear()`.
+whoever it belongs to: `session.x = …`, `self._session.x += 1`, `debuggee.session.part.x.clear()`. So
+is a debuggee, which `program` may name, too.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from tests.sources import faults, files, tree_of
 FILES = [path for path in files("**/*.py") if "client" not in path.parts]
 
 SESSION = frozenset({"session", "_session"})
+DEBUGGEE = frozenset({"debuggee", "_debuggee", "program", "_program"})
 PLAIN = frozenset(
     {
         *("launch", "attach", "name", "config", "exceptions"),
@@ -50,10 +53,10 @@ def chain_of(node: ast.expr) -> list[str]:
     return [*reversed([*names, node.id])] if isinstance(node, ast.Name) else []
 
 
-def behind_session(node: ast.expr) -> list[str]:
-    """What stands behind the session in a chain; empty if there is no session in it."""
+def behind(owners: frozenset[str], node: ast.expr) -> list[str]:
+    """What stands behind the last owner in a chain; empty if there is none in it."""
     names = chain_of(node)
-    at = next((i for i, name in enumerate(names) if name in SESSION), None)
+    at = max((i for i, name in enumerate(names) if name in owners), default=None)
     return [] if at is None else names[at + 1 :]
 
 
@@ -81,22 +84,22 @@ def leaves(target: ast.expr) -> Iterator[ast.expr]:
 
 
 def changes(module: ast.Module) -> list[str]:
-    """Every place of a module that changes a session's field, or one of a part's."""
+    """Every place of a module that changes a field of a session or a debuggee, or one of a part's."""
     found: list[str] = []
     for node in ast.walk(module):
         found += [
             f"line {target.lineno}: {ast.unparse(target)} is assigned"
             for target in assigned(node)
-            if behind_session(target)
+            if behind(SESSION | DEBUGGEE, target)
         ]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            names = behind_session(node.func)
+            names = behind(SESSION, node.func)
             if len(names) > 1 and names[-1] in MUTATORS and names[-2] in PLAIN:
                 found.append(f"line {node.lineno}: {ast.unparse(node.func)}() is called")
     return found
 
 
-def test_nobody_changes_a_session_from_outside() -> None:
+def test_nobody_changes_a_session_or_a_debuggee_from_outside() -> None:
     assert faults(FILES, lambda path: changes(tree_of(path))) == {}
 
 
@@ -109,7 +112,7 @@ def test_a_debuggee_reports_to_its_session_by_events_only() -> None:
             f"line {node.lineno}: {ast.unparse(node.func)}()"
             for node in ast.walk(tree_of(path))
             if isinstance(node, ast.Call)
-            if len(names := behind_session(node.func)) > 1 and names[0] in own
+            if len(names := behind(SESSION, node.func)) > 1 and names[0] in own
         ]
 
     assert faults(files("session/d*/*.py", "session/children/*.py"), calls) == {}
@@ -130,6 +133,8 @@ def test_a_debuggee_reports_to_its_session_by_events_only() -> None:
         "session.program_run.losses.append('a')",
         "session.program_run.unwatched.clear()",
         "del session.tap",
+        "self._debuggee.exit_code = 1",
+        "debuggee.group.members[1] = child",
     ],
 )
 def test_a_change_is_noticed(text: str) -> None:
@@ -140,6 +145,8 @@ def test_a_change_is_noticed(text: str) -> None:
     "text",
     [
         "session = Session()",
+        "self.debuggee = debuggee",
+        "self._program.exit_reported(1)",
         "self._session = session",
         "session.events.append('a', {})",
         "session.stops.aim(None)",

@@ -33,7 +33,6 @@ from relay.session.debuggee.attach_target import (
     Mappings,
     dial,
     nothing_launched,
-    take_up,
     time_limit,
 )
 from relay.session.debuggee.debuggee import Debuggee
@@ -64,7 +63,7 @@ def _by_port(target: AttachTarget) -> Starter:
     """To `debugpy --listen`."""
 
     async def start(debuggee: Debuggee) -> None:
-        take_up(debuggee)
+        debuggee.take_up()
         with time_limit(target, SILENT_PORT):
             stream = await dial(target.host, target.port or 0)
             debuggee.connect(SocketByteStream(stream.socket), EventHandler(debuggee))
@@ -78,9 +77,9 @@ def _by_pid(pid: int, target: AttachTarget) -> Starter:
     """By injecting the debugger into it; needs the right to trace it."""
 
     async def start(debuggee: Debuggee) -> None:
-        take_up(debuggee)
+        debuggee.take_up()
         await _check_target(pid)
-        debuggee.pid = pid
+        debuggee.identified(pid)
         with time_limit(target, SILENT_PROCESS):
             await _shake_hands_inside(debuggee, pid, target.mappings)
 
@@ -96,7 +95,8 @@ async def _learn_pid(debuggee: Debuggee) -> None:
     ):  # another server at that port need not know it
         body = await debuggee.request("pydevdSystemInfo")
         pid = (body.get("process") or {}).get("pid")
-        debuggee.pid = pid if isinstance(pid, int) else debuggee.pid
+        if isinstance(pid, int):
+            debuggee.identified(pid)
 
 
 async def _shake_hands(

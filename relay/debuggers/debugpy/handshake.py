@@ -71,11 +71,11 @@ async def shake_hands(
             await inspector.configure(debuggee.session.redaction)
             await watch()
             await debuggee.group.prepare(inspector)
-            debuggee.inspector = inspector
+            debuggee.use_inspector(inspector)
             await send_all(debuggee)
         nursery.cancel_scope.deadline = trio.current_time() + RUNNING_SECONDS
         begun = debuggee.request("configurationDone", timeout=limit)
-        debuggee.configured = True
+        debuggee.is_configured()
         await begun
 
 
@@ -102,7 +102,7 @@ async def _configure_at_once(
         await debuggee.group.prepare(inspector)  # before others are to have breakpoints, too
         # Until the interpreter is there, what a client sets is kept: nobody waits for an answer.
         await debuggee.initialized.wait()
-        debuggee.inspector = inspector
+        debuggee.use_inspector(inspector)
         await send_all(debuggee, at_once=True)
 
 

@@ -191,8 +191,7 @@ class _Start:
             raise ValueError(f"{request.command} is not supported")
         plan = launch.terminal_spawn(request.arguments, self._program)
         process = await self._spawn(plan)
-        debuggee.adopt(process, self._plan.stdin)
-        debuggee.exit_code_of = launch.exit_code_of_launcher
+        debuggee.adopt(process, self._plan.stdin, launch.exit_code_of_launcher)
         return {"processId": process.pid}
 
     async def _spawn(self, plan: Spawn) -> GuardedProcess:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from relay.debuggers.standard.start import NOT_THERE, AdapterStart
 from relay.errors import AttachFailed, AttachRefused, RelayError
-from relay.session.debuggee.attach_target import AttachTarget, take_up, time_limit
+from relay.session.debuggee.attach_target import AttachTarget, time_limit
 from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.start import Starter
 from relay.session.debuggee.start_failures import relay_error_in
@@ -38,8 +38,9 @@ def attach_through_adapter(
     )
 
     async def start(debuggee: Debuggee) -> None:
-        take_up(debuggee)
-        debuggee.pid = target.pid
+        debuggee.take_up()
+        if target.pid is not None:
+            debuggee.identified(target.pid)
         with time_limit(target, SILENT):
             try:
                 if directly:

@@ -33,7 +33,7 @@ async def shake_hands(
     can = await debuggee.request(
         "initialize", initialize_arguments(debugger.name, run_in_terminal), timeout=limit
     )
-    debuggee.inspector = StandardInspector(debuggee, debugger, can)
+    debuggee.use_inspector(StandardInspector(debuggee, debugger, can))
     async with trio.open_nursery() as nursery:
         # Before anything else: it says where files are, and `initialized` may have come already.
         nursery.start_soon(_answered, debuggee.ask(*opening, timeout=limit))

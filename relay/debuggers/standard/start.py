@@ -28,7 +28,6 @@ from relay.session.dap.connection import ByteStream, SocketByteStream, StdioByte
 from relay.session.dap.event_handler import EventHandler
 from relay.session.debuggee.attach_target import dial
 from relay.session.debuggee.debuggee import Debuggee
-from relay.session.debuggee.ends import command_line
 from relay.session.debuggee.launch_plan import LaunchPlan
 
 if TYPE_CHECKING:
@@ -77,13 +76,13 @@ class AdapterStart:
 
     async def connect_to(self, debuggee: Debuggee, host: str, port: int) -> None:
         """To a debugger that listens by itself. Raises AttachRefused."""
-        debuggee.speaks_through_adapter = True
+        debuggee.use_adapter()
         stream = await dial(host, port, NOT_THERE)
         debuggee.connect(SocketByteStream(stream.socket), EventHandler(debuggee))
 
     async def connect(self, debuggee: Debuggee, plan: LaunchPlan | None = None) -> None:
         """From nothing to a link, for the launch of `plan` or for an attach. Raises LaunchFailed."""
-        debuggee.speaks_through_adapter = True
+        debuggee.use_adapter()
         meet = {"stdio": self._speak, "tcp": self._dial, "tcp_client": self._answer}
         stream = await meet[self._adapter.transport](debuggee, plan)
         in_terminal = None
@@ -103,7 +102,7 @@ class AdapterStart:
         """One that speaks over TCP: what it prints goes its own way."""
         process = await self._start(plan, port)
         if plan is not None and self._adapter.is_program:
-            _adopt(debuggee, process, plan)
+            debuggee.adopt(process, plan.stdin)
         else:
             debuggee.helpers.append(process)
             assert process.stderr is not None
@@ -134,7 +133,7 @@ class AdapterStart:
             request.arguments.get("cwd"),
             {name: str(value) for name, value in env.items() if value is not None},
         )
-        _adopt(debuggee, process, plan)
+        debuggee.adopt(process, plan.stdin)
         return {"processId": process.pid}
 
     async def _speak(self, debuggee: Debuggee, plan: LaunchPlan | None) -> ByteStream:
@@ -219,17 +218,11 @@ class AdapterStart:
         """
         runs = opening[0] == "launch" and self._adapter.run_in_terminal
         await shake_hands(debuggee, opening, limit, self._awaits, run_in_terminal=runs)
-        if debuggee.process is not None:  # it may have become what it was to start
-            debuggee.command_line = command_line(debuggee.pid) or debuggee.command_line
+        if debuggee.process is not None:
+            debuggee.became_program()
 
     def _awaits(self, what: str) -> None:
         self.awaited = what
-
-
-def _adopt(debuggee: Debuggee, process: GuardedProcess, plan: LaunchPlan) -> None:
-    """What it prints and how it ends is seen by ourselves."""
-    debuggee.speaks_through_adapter = False
-    debuggee.adopt(process, plan.stdin)
 
 
 def _require(adapter: StandardDebugger, env: Mapping[str, str]) -> None:

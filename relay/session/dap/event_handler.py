@@ -79,25 +79,21 @@ class EventHandler:
 
     def _process(self, body: Mapping[str, Any]) -> None:
         if isinstance(pid := body.get("systemProcessId"), int) and pid > 0:
-            self._debuggee.pid = pid
+            self._debuggee.identified(pid)
 
     def _exited(self, body: Mapping[str, Any]) -> None:
-        if isinstance(code := body.get("exitCode"), int):
-            self._debuggee.exit_code = code
-        if self._debuggee.speaks_through_adapter:
-            self._debuggee.nursery.start_soon(self._debuggee.leave_soon)
+        code = body.get("exitCode")
+        self._debuggee.exit_reported(code if isinstance(code, int) else None)
 
     def _terminated(self, body: Mapping[str, Any]) -> None:
-        self._debuggee.said_terminated = True
-        if self._debuggee.speaks_through_adapter:
-            self._debuggee.nursery.start_soon(self._debuggee.leave_adapter)
+        self._debuggee.end_reported()
 
     def _output(self, body: Mapping[str, Any]) -> None:
         """What a program with pipes of its own prints does not come this way."""
         category = str(body.get("category") or "console")
         if category == "telemetry":
-            version = (body.get("data") or {}).get("packageVersion")
-            self._debuggee.debugger_version = version or self._debuggee.debugger_version
+            if version := (body.get("data") or {}).get("packageVersion"):
+                self._debuggee.adapter_says_version(version)
         elif text := body.get("output"):
             if category in STREAMS and self._debuggee.speaks_through_adapter:
                 self._printed(category, str(text))
@@ -113,7 +109,7 @@ class EventHandler:
         self._events.debugger_known(self._session.debugger.report(body))
 
     def _unfit_reported(self, body: Mapping[str, Any]) -> None:
-        self._debuggee.unfit = str(body["reason"])
+        self._debuggee.probe_says_unfit(str(body["reason"]))
 
     def _printed(self, category: str, text: str) -> None:
         if self._session.tap is not None:

@@ -5,7 +5,6 @@ Source: API section 3.3, DAP attach.
 
 from __future__ import annotations
 
-import math
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,6 @@ import trio
 
 from relay.actions import Suggestion
 from relay.errors import AttachRefused, AttachTimeout
-from relay.session.debuggee.debuggee import Debuggee
 from relay.session.debuggee.start import Launched
 from relay.session.session import Session
 
@@ -58,12 +56,6 @@ async def dial(host: str, port: int, silent: Suggestion | None = None) -> trio.S
             reason=str(error),
             suggestion="Check the host name" if unknown else silent,
         ) from None
-
-
-def take_up(debuggee: Debuggee) -> None:
-    """The program is another's, and the attach has a time limit of its own."""
-    debuggee.attached = True
-    debuggee.start_within(math.inf)
 
 
 def nothing_launched(session: Session) -> Launched:

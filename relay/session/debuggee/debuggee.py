@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import re
 import weakref
@@ -131,9 +132,10 @@ class Debuggee:
         if failure is not None:
             raise failure
 
-    def start_within(self, seconds: float) -> None:
-        """Give the start that runs now another limit than that of launches."""
-        self._starting.deadline = trio.current_time() + seconds
+    def take_up(self) -> None:
+        """The program is another's: it is let go at the end, and the attach has its own time limit."""
+        self.attached = True
+        self._starting.deadline = math.inf
 
     async def _try(self, starter: Callable[[Debuggee], Awaitable[None]]) -> Exception | None:
         limit = self.session.settings.launch_timeout_seconds
@@ -211,7 +213,7 @@ class Debuggee:
 
     def _report_exit(self) -> None:
         if self.process is not None and self.process.returncode is not None:
-            self.exit_code = self.exit_code_of(self.process.returncode)
+            self.exited_with(self.process.returncode)
         if not self.session.is_over:
             self.events.exited(self.exit_code)
 
@@ -228,14 +230,31 @@ class Debuggee:
                 await link.request("disconnect", {"terminateDebuggee": False})
         link.hang_up()
 
-    async def leave_soon(self) -> None:
+    def exit_reported(self, code: int | None) -> None:
+        """The debugger says that the program has exited. Source: DAP `exited`."""
+        if code is not None:
+            self.exit_code = code
+        if self.speaks_through_adapter:
+            self.nursery.start_soon(self._leave_soon)
+
+    def end_reported(self) -> None:
+        """The debugger says that there is nothing to debug any more. Source: DAP `terminated`."""
+        self.said_terminated = True
+        if self.speaks_through_adapter:
+            self.nursery.start_soon(self._leave_adapter)
+
+    def exited_with(self, status: int) -> None:
+        """Its process has ended, as the system says. Whoever started it may say it in a way of its own."""
+        self.exit_code = self.exit_code_of(status)
+
+    async def _leave_soon(self) -> None:
         """The program has exited: `terminated` follows, but some adapters leave it out."""
         await trio.sleep(HANG_UP_GRACE)
         if not self.said_terminated:
             self.said_terminated = True
-            await self.leave_adapter()
+            await self._leave_adapter()
 
-    async def leave_adapter(self) -> None:
+    async def _leave_adapter(self) -> None:
         """The program has ended: the adapter, which only waits to be left, may go.
 
         A start that is under way comes to its end first: it is what says how the program began.
@@ -266,11 +285,16 @@ class Debuggee:
 
     # Parts -------------------------------------------------------------------------
 
-    def adopt(self, process: GuardedProcess, stdin: bytes = b"") -> None:
+    def adopt(
+        self, process: GuardedProcess, stdin: bytes = b"", exit_code_of: Callable[[int], int] = int
+    ) -> None:
         """Make `process` the program: its output is read, its end is the program's end.
 
-        `stdin` is the first that it will read.
+        `stdin` is the first that it will read; `exit_code_of` makes the program's exit code of the
+        process's, which may be a launcher.
         """
+        self.speaks_through_adapter = False
+        self.exit_code_of = exit_code_of
         self.process = process
         self.pid = process.pid
         self.command_line = command_line(process.pid)
@@ -280,6 +304,34 @@ class Debuggee:
                 self._pumps.add(category, pipe)
                 self.nursery.start_soon(self._pumps.run, category)
         self.open_stdin(process.stdin, stdin)
+
+    def identified(self, pid: int) -> None:
+        """Its process id is known."""
+        self.pid = pid
+
+    def became_program(self) -> None:
+        """Its process was a launcher, and may have become what it was to start."""
+        self.command_line = command_line(self.pid) or self.command_line
+
+    def use_inspector(self, inspector: Inspector) -> None:
+        """Questions about the process go there from now on."""
+        self.inspector = inspector
+
+    def use_adapter(self) -> None:
+        """All that is known of the program comes by DAP, unless its process is adopted later."""
+        self.speaks_through_adapter = True
+
+    def adapter_says_version(self, version: str) -> None:
+        """What the debugger's adapter says of itself."""
+        self.debugger_version = version
+
+    def probe_says_unfit(self, reason: str) -> None:
+        """Why the fast start does not know the debugger that the program has."""
+        self.unfit = reason
+
+    def is_configured(self) -> None:
+        """`configurationDone` has been sent: the program may run, and end."""
+        self.configured = True
 
     def open_stdin(self, pipe: ProgramInput, first: bytes = b"") -> None:
         """Write to the program by `pipe`: `first`, and what it is given from now on."""

@@ -60,7 +60,7 @@ async def _end(debuggee: Debuggee) -> None:
     await debuggee.end_processes()
     code = debuggee.process.returncode
     if code is not None and not (is_cut_off and code == 0):
-        debuggee.exit_code = debuggee.exit_code_of(code)
+        debuggee.exited_with(code)
 
 
 async def _let_go(debuggee: Debuggee) -> None:
