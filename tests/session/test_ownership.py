@@ -1,9 +1,9 @@
-"""Who may change a session or a debuggee: nobody assigns their fields, or those of their parts, from
-outside.
+"""Who may change a session, a debuggee or a breakpoint: nobody assigns their fields, or those of their
+parts, from outside.
 
 Reads the text of the relay; runs nothing. A session is what a name `session` or `_session` says,
 whoever it belongs to: `session.x = …`, `self._session.x += 1`, `debuggee.session.part.x.clear()`. So
-is a debuggee, which `program` may name, too.
+is a debuggee, which `program` may name, too, and a breakpoint.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ FILES = [path for path in files("**/*.py") if "client" not in path.parts]
 
 SESSION = frozenset({"session", "_session"})
 DEBUGGEE = frozenset({"debuggee", "_debuggee", "program", "_program"})
+BREAKPOINT = frozenset({"breakpoint"})
 PLAIN = frozenset(
     {
         *("launch", "attach", "name", "config", "exceptions"),
@@ -84,13 +85,13 @@ def leaves(target: ast.expr) -> Iterator[ast.expr]:
 
 
 def changes(module: ast.Module) -> list[str]:
-    """Every place of a module that changes a field of a session or a debuggee, or one of a part's."""
+    """Every place of a module that changes a field of a session, a debuggee, a breakpoint, or of a part."""
     found: list[str] = []
     for node in ast.walk(module):
         found += [
             f"line {target.lineno}: {ast.unparse(target)} is assigned"
             for target in assigned(node)
-            if behind(SESSION | DEBUGGEE, target)
+            if behind(SESSION | DEBUGGEE | BREAKPOINT, target)
         ]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             names = behind(SESSION, node.func)
@@ -99,7 +100,7 @@ def changes(module: ast.Module) -> list[str]:
     return found
 
 
-def test_nobody_changes_a_session_or_a_debuggee_from_outside() -> None:
+def test_nobody_changes_what_is_another_ones_from_outside() -> None:
     assert faults(FILES, lambda path: changes(tree_of(path))) == {}
 
 
@@ -134,6 +135,7 @@ def test_a_debuggee_reports_to_its_session_by_events_only() -> None:
         "session.program_run.unwatched.clear()",
         "del session.tap",
         "self._debuggee.exit_code = 1",
+        "breakpoint.hit_count += 1",
         "debuggee.group.members[1] = child",
     ],
 )

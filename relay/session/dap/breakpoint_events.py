@@ -53,7 +53,7 @@ def take_hits(session: Session, hits: Mapping[str, Any]) -> None:
     """Note how often breakpoints were hit, as the debuggee has counted."""
     for name, count in hits.items():
         for breakpoint in named(session, [name]):
-            breakpoint.hit_count = int(count)
+            breakpoint.counted(int(count))
 
 
 def take_places(session: Session, places: Mapping[str, Mapping[str, Any]]) -> None:
@@ -61,8 +61,8 @@ def take_places(session: Session, places: Mapping[str, Mapping[str, Any]]) -> No
     for name, place in places.items():
         for breakpoint in named(session, [name]):
             if place.get("deaf"):
-                breakpoint.found_at = (str(place["path"]), int(place["line"]))
-                breakpoint.message = DEAF_FUNCTION
+                breakpoint.found(str(place["path"]), int(place["line"]))
+                breakpoint.judged(breakpoint.verified, DEAF_FUNCTION)
                 continue
             found_function(session, breakpoint, str(place["path"]), int(place["line"]))
 
@@ -71,8 +71,8 @@ def found_function(session: Session, breakpoint: Breakpoint, path: str, line: in
     """The function of a breakpoint is known; said once."""
     if breakpoint.function is None or (breakpoint.verified and breakpoint.found_at):
         return
-    breakpoint.found_at = (path, line)
-    breakpoint.verified, breakpoint.message = True, None
+    breakpoint.found(path, line)
+    breakpoint.judged(True, None)
     announce(session, "changed", breakpoint)
 
 
@@ -82,15 +82,13 @@ def take_answer(session: Session, breakpoint: Breakpoint, answer: Mapping[str, A
         return
     verified, message = bool(answer.get("verified")), answer.get("message")
     line = answer.get("line")
-    before = breakpoint.verified, breakpoint.message
     if breakpoint.function is not None:
-        breakpoint.found_at = _place_in(answer) or breakpoint.found_at
+        if place := _place_in(answer):
+            breakpoint.found(*place)
         message = message or (None if verified else UNKNOWN_FUNCTION)
     elif verified and isinstance(line, int) and line != breakpoint.line:
         message = message or f"The debugger stops at line {line}, the next one with code"
-    breakpoint.verified = verified
-    breakpoint.message = None if message is None else str(message)
-    if before != (breakpoint.verified, breakpoint.message):
+    if breakpoint.judged(verified, None if message is None else str(message)):
         announce(session, "changed", breakpoint)
 
 
@@ -104,9 +102,8 @@ def start_anew(session: Session) -> None:
     session.captures.start_anew()
     session.breakpoints.forget_numbers()
     for breakpoint in session.breakpoints:
-        breakpoint.hit_count = 0
-        breakpoint.found_at = None
+        breakpoint.start_run()
         if breakpoint.judged_by_adapter:
-            breakpoint.verified, breakpoint.message = False, LEFT_TO_DEBUGGER
+            breakpoint.judged(False, LEFT_TO_DEBUGGER)
         elif breakpoint.function is not None:
-            breakpoint.verified, breakpoint.message = False, UNKNOWN_FUNCTION
+            breakpoint.judged(False, UNKNOWN_FUNCTION)

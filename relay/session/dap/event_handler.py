@@ -361,7 +361,7 @@ class EventHandler:
             if here is not None and here.is_active and not stop.reached:
                 found = [here]
         for breakpoint in found:
-            breakpoint.hit_count += 1
+            breakpoint.counted(breakpoint.hit_count + 1)
             stop.hits[breakpoint.id] = breakpoint.hit_count
             if stop.top is not None and stop.top.path:
                 found_function(session, breakpoint, stop.top.path, stop.top.line)

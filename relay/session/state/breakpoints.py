@@ -51,6 +51,25 @@ class Breakpoint:
             return f"function {self.function}", 0
         return self.path, self.line
 
+    def start_run(self) -> None:
+        """A program is about to run: it is not hit yet, and its function is not known."""
+        self.hit_count = 0
+        self.found_at = None
+
+    def counted(self, hits: int) -> None:
+        """So often it was hit in this run."""
+        self.hit_count = hits
+
+    def found(self, path: str, line: int) -> None:
+        """Its function lies there."""
+        self.found_at = (path, line)
+
+    def judged(self, verified: bool, message: str | None) -> bool:
+        """Whether it can stop the program, and why it is as it is. Whether that is news."""
+        before = self.verified, self.message
+        self.verified, self.message = verified, message
+        return before != (verified, message)
+
     @property
     def shown_path(self) -> str | None:
         """The file, as far as it is known."""
