@@ -2,26 +2,42 @@
 
 The map of the house; imports go downwards only:
 
-    import_path           what is the program's comes last
-    staying_imports       a command starts a fifth faster
-    errors, config        the catalog of errors; settings and where they come from
-    dap/                  the Debug Adapter Protocol without IO
-    logs/                 lines of the relay's own log
-    redaction/            secret names and credentials, and the masks over them
-    models/               requests and resources of the contract
-    known_adapters/       debuggers known by name, and their entries of config.json
-    process/              processes of the operating system, and their streams
-    session/              one debug session, for any debugger: nursery, link, state, logs
-    debuggers/            what is special about one debugger, its IO too
-    hub                   all sessions: `open_relay()`
-    routes/               the table of routes, for the HTTP face and the clients
-    client/               Client and AsyncClient: the same over HTTP, imported when used
-    operations/           every verb once, for every face
-    faces/                HTTP and what else speaks to clients
-    command_line          the `relay` command, whole
-    quick_shell           the same without its imports, where a server carries it out
-    __main__              which of the two
-    pytest_plugin         `pytest --relay`, in the process of pytest
+    quick_shell      the `relay` command without its imports, where a server carries it out
+    pytest_plugin    `pytest --relay`, in the process of pytest
+    import_path      what is the program's comes last
+    staying_imports  a command starts a fifth faster
+    asker            who asks
+    actions          what a client can do next
+    errors           the catalog of errors
+    dap/             the Debug Adapter Protocol without IO
+    perl/            a debug adapter for Perl, a program of its own
+    agents/          what clients of agents are given, and where
+    environments     what a program has that was given nothing
+    known_adapters/  debuggers known by name, and their entries of config.json
+    redaction/       secret names and credentials, and the masks over them
+    logs/            lines of the relay's own log
+    models/          requests and resources of the contract
+    config           settings and where they come from
+    state_files      files of the state directory, written whole or not at all
+    profiles         breakpoint profiles, one of these files
+    metrics          what a relay counts
+    routes/          the table of routes, for the HTTP face and the clients
+    process/         processes of the operating system, and their streams
+    session/         one debug session, for any debugger: nursery, link, state, logs
+    debuggers/       what is special about one debugger, its IO too
+    store            what survives the relay
+    hub              all sessions: `open_relay()`
+    begun_ahead      a debuggee that is started before the relay is imported
+    client/          Client and AsyncClient: the same over HTTP, imported when used
+    operations/      every verb once, for every face
+    faces/           HTTP and what else speaks to clients
+    help/            what commands answer to `--help`, and completion, as text
+    serving          `relay serve`
+    demo             `relay demo`
+    demo_program     what it debugs
+    command_line     the `relay` command, whole
+    run_forker       what a run of `relay run` is forked from
+    __main__         the quick shell, or the whole command
 """
 
 from __future__ import annotations

@@ -63,20 +63,12 @@ LAYERS = (
 )
 """Lowest first, as in docs/architecture.md. `relay` itself is the map: hub and settings."""
 
-MAPS = (
-    *(
-        "relay/agents",
-        "relay/client",
-        "relay/faces",
-        "relay/known_adapters",
-        "relay/models",
-        "relay/operations",
-        "tests",
-    ),
-    *("relay/session", "relay/session/children", "relay/session/dap", "relay/session/debuggee"),
-    "relay/session/state",
+_NAME = r"`?\w+(?:\.py)?/?`?"
+
+MAP_LINE = re.compile(
+    rf"^\s*(?:- )?(?P<names>{_NAME}(?:, {_NAME})*)(?P<ends>: | {{2,}})\S", re.MULTILINE
 )
-"""Folders whose docstring is a map of all that is in them."""
+"""Names of files or folders, apart from what they know: by a colon behind backticks, or by space."""
 
 IN_OTHER_INTERPRETERS = (
     "debuggers/debugpy/debuggee/**/*.py",
@@ -199,14 +191,45 @@ def test_every_file_that_a_comment_names_exists() -> None:
     assert faults(EVERY, gone) == {}
 
 
-@pytest.mark.parametrize("name", MAPS)
-def test_a_folders_docstring_names_all_that_is_in_it(name: str) -> None:
-    folder = ROOT.parent / name
-    there = {path.stem for path in folder.glob("[!_]*.py") if not path.match("test_*")}
-    there |= {path.parent.name for path in folder.glob("*/__init__.py")}
-    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or ""
-    missing = there - set(re.findall(r"\w+", text))
-    assert not missing, f"{name}/__init__.py is the map of its folder, and lacks these"
+def test_the_docstring_of_a_package_is_the_map_of_its_folder() -> None:
+    """Each file has its place in the map, and nothing is on it that is not there."""
+
+    def off_the_map(path: Path) -> Iterator[str]:
+        modules, folders = contents(path.parent)
+        named = mapped(ast.get_docstring(tree_of(path)) or "")
+        if len(modules) > 1:
+            yield from (f"{name} is missing" for name in modules - set(named))
+        yield from (f"{name} is not there" for name in set(named) - modules - folders)
+        yield from (f"{name} is there twice" for name in set(named) if named.count(name) > 1)
+
+    assert faults(files("**/__init__.py"), off_the_map) == {}
+
+
+def test_the_map_of_the_tests_names_all_that_is_in_them() -> None:
+    modules, _ = contents(ROOT.parent / "tests")
+    text = ast.get_docstring(ast.parse((ROOT.parent / "tests" / "__init__.py").read_text())) or ""
+    assert modules - set(re.findall(r"\w+", text)) == set()
+
+
+def contents(folder: Path) -> tuple[set[str], set[str]]:
+    """The modules and packages in a folder, and all folders in it."""
+    modules = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    packages = {path.parent.name for path in folder.glob("*/__init__.py")}
+    return modules | packages, {path.name for path in folder.iterdir() if path.is_dir()}
+
+
+def mapped(text: str) -> list[str]:
+    """The names in a map: what stands before the text of each line."""
+    found = [
+        line["names"]
+        for line in MAP_LINE.finditer(text)
+        if line["ends"] != ": " or line["names"].startswith("`")
+    ]
+    return [
+        name.strip("`").removesuffix("/").removesuffix(".py")
+        for names in found
+        for name in names.split(", ")
+    ]
 
 
 def test_protocol_and_errors_need_the_standard_library_only() -> None:
@@ -405,6 +428,21 @@ def test_each_file_that_breaks_a_rule_is_named_with_all_that_breaks_it() -> None
     assert found == {"hub.py": ["a", "b"]}
     with pytest.raises(AssertionError, match="no relay/nowhere"):
         files("hub.py", "nowhere/*.py")
+
+
+def test_a_map_names_what_stands_before_the_text_of_its_lines() -> None:
+    text = """What a folder has: all of this.
+
+    hub           all sessions
+    dap/, perl/   protocols
+    bootstrap.py  starts a program
+
+- `tools`, `texts`: what agents see; `calls` is none of them
+Only these: the rest.
+    """
+    assert mapped(text) == ["hub", "dap", "perl", "bootstrap", "tools", "texts"]
+    assert mapped("`server`: the listener") == ["server"]
+    assert mapped("Knows: nothing") == []
 
 
 def test_typing_only_imports_are_told_apart() -> None:

@@ -1,13 +1,19 @@
 """Processes of the operating system, without DAP: started, guarded, read, ended.
 
-spawning, guarded_process   a program with its streams, and the certainty that all of it ends
-guardian, guardian_link     the process that stands between, and the messages to it
-streams, output_pipe,
-stdin_queue, tap            pipes and terminals, both ends
-inheritance                 what a process started now would have of this one
-foreign_calls               functions called in a process that runs already
-accepting                   who connects, one after the other
-peers                       who is at the other end of a loopback connection
-ports                       where one that is told may listen
-exit_status, procfs         what the kernel says of a process that does not answer
+spawning         a program started under a guardian
+spawn_error      why one could not be started
+guarded_process  a program with its streams, and the certainty that all of it ends
+guardian         the process that stands between
+guardian_link    the messages to it
+streams          pipes and terminals, both ends
+output_pipe      what a program prints, as text
+stdin_queue      what it is to read, until it reads it
+tap              what it prints, byte for byte, for one who passes it on
+inheritance      what a process started now would have of this one
+foreign_calls    functions called in a process that runs already
+accepting        who connects, one after the other
+peers            who is at the other end of a loopback connection
+ports            where one that is told may listen
+exit_status      how somebody else's child has ended
+procfs           what the system says of a process that does not answer
 """

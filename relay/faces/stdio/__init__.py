@@ -2,7 +2,10 @@
 
 lines       bytes to lines, lines to commands, events to bytes; no IO
 changes     which variables a step has changed; no IO
-debugger    one program: what each command does, and what is reported of the program
+debugger    the conversation: commands, and between them what has happened
+program     one program: what each command does, and what is reported of it
+inspection  stacks and variables in the protocol's words
+actions     what to do next, in commands of the protocol
 server      standard input and output, signals, and the end
 command     `relay stdio` and `relay ez`
 """

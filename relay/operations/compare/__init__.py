@@ -1,1 +1,11 @@
-"""Two runs of a program compared: each recorded call by call, then matched."""
+"""Two runs of a program compared: each recorded call by call, then matched.
+
+two_runs         both runs, and the first call that went otherwise
+sides            what is to be compared: two commands, or one in two trees
+worktree         a revision of a git repository, in a directory of its own
+scratch          the directory of one comparison, and what killed ones have left
+recorded_run     one run, recorded into a file
+stream_reader    that file as numbers: which calls are equal, how each ended
+matching         which call of one run is which of the other
+difference_text  what the runs differ in, as text
+"""

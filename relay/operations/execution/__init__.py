@@ -1,1 +1,13 @@
-"""Resume, pause, step, run to a line, one thread at a time, trace a call."""
+"""Resume, pause, step, run to a line, one thread at a time, trace a call.
+
+stepping    resume, pause and step: sent, and the stop or end awaited
+run_to      run to a line, and set the next line
+threads     one thread at a time
+trace       one call, line by line: the verb
+trace_tree  its record as a tree, loops folded
+trace_text  that as text, within a budget
+calls       the tree of own calls: the verb
+calls_text  that as text, within a budget
+recording   what both verbs have in common: how a recording is reached
+output_tap  the program's streams passed through, byte for byte
+"""

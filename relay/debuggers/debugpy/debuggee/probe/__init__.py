@@ -21,6 +21,7 @@ trace/     one call, line by line
 calls/     the tree of all own calls
 writes/    data breakpoints, and the history of a value
 failures/  exceptions that end something
+entry      its calls: one question as text, one answer as JSON
 """
 
 PARTS = (

@@ -1,1 +1,11 @@
-"""The tree of the program's own calls, or a stream of them: recorded, folded and bounded."""
+"""The tree of the program's own calls, or a stream of them: recorded, folded and bounded.
+
+recordings  the recording that is asked for: begun, ended at the next stop, read
+record      which frames of the program are in it
+scope       whose calls are recorded
+tree        each call below its caller; equal siblings are one with a count
+stream      calls as lines of a file, as they end: for a comparison of runs
+values      values as short texts, without running the program's code
+monitor     the calls' events by `sys.monitoring`: 3.12 and later
+settrace    the same by `sys.settrace`, before
+"""

@@ -1,1 +1,20 @@
-"""Stack frames: their scopes and code, and the expressions that are looked up or run in them."""
+"""Stack frames: their scopes and code, and the expressions that are looked up or run in them.
+
+stack_frames        frames by the numbers that DAP gives them, apart from the debugger's own
+scopes              their locals and globals, in the order of definition
+frame_memory        what only memory says of one: cells, and what an instruction is about to take
+snapshot            the locals of several frames in one answer, within one budget
+report              the locals that matter and the whole stack, for a short report
+returns             what calls returned while the program was stepped
+expressions         expressions compiled and run as if they stood in the frame
+evaluation          what one is worth, as an answer
+assignment          another value for a variable, an attribute or an item
+static_lookup       names and completions by stored facts: nothing of the program runs
+stored_expressions  expressions of names, attributes and items, looked up without running anything
+state_targets       the place in the program's state that an expression names
+modules             modules that are loaded, and the source as their loaders give it
+code_table          facts by code object, each object for itself
+opcodes             facts about single instructions
+bytecode            the call that a frame stands in, and the `with` blocks around it
+statement_visits    whether a line is come back to within one statement
+"""

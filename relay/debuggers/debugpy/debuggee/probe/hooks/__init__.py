@@ -1,1 +1,18 @@
-"""Where the probe takes hold of pydevd and of the interpreter: each hook set once, and given back."""
+"""Where the probe takes hold of pydevd and of the interpreter: each hook set once, and given back.
+
+pydevd_names     every name of pydevd that the probe uses, by what it is for
+install          all patches at once, where the bootstrap did not start the program
+patches          functions of pydevd, replaced: once each, however often a client attaches
+suspensions      what is done where a thread is about to stop, and when it runs on, in one order
+events           events of the relay's own, in order with the stops
+probe_requests   requests that the stopped thread answers itself
+command_thread   pydevd's thread for what is asked of a program that runs: it sleeps through nothing
+tracing          no trace function while nothing needs one
+program_tracing  the program's own trace functions beside it: before 3.12
+counting_thread  a thread that pydevd may fail to start: before 3.12
+monitoring_tool  a tool number of `sys.monitoring`, taken and given back: 3.12 and later
+idle_events      events at which pydevd would do nothing, left out by Python: 3.12 and later
+equal_codes      what pydevd knows of a code, for each file by itself: 3.12 and later
+hidden_files     files of the standard library by their place, not by their name
+late_loads       what would do harm if it were loaded late: loaded before, or not at all
+"""

@@ -1,1 +1,11 @@
-"""The debuggee as a process: what runs under guard, its children and forks, its input, its end."""
+"""The debuggee as a process: what runs under guard, its children and forks, its input, its end.
+
+guard       code of the program is called: what it raises is part of an answer
+interrupts  a call that takes too long is cut short, in its own thread
+children    each child is announced as it is made, with its pid
+inherit     how a child that is to be debugged learns where the relay listens
+forks       forked children, set free of a debugger whose threads they lack
+stdin       who reads standard input, and has to wait
+liveness    threads that Python counts as ended and that still run
+ending      the program's end waits until all has been said
+"""

@@ -1,1 +1,17 @@
-"""Stops: breakpoints and steps, what is said of a stop, and how threads run on from one."""
+"""Why and where the program stops, what a stop says of itself, and how threads run on from it.
+
+breakpoints       lines and conditions, in the program's frames; hits are counted here
+direct_questions  breakpoints that are asked without pydevd
+functions         function breakpoints, by qualified names
+captures          what expressions were worth at each hit of a breakpoint that never stops
+arrivals          threads that meet a breakpoint as they are to stand for another's stop
+entry_stop        the stop at the first line of own code
+steps             stops that pydevd misses or makes twice: 3.12 and later
+raises            exception breakpoints: by type, by condition, once a raise
+expected          whether the program waits for the exception, as in a `with`
+exceptions        the exception of a stop: message, causes, traceback
+stop_places       where a stop is, said ahead of it by the thread that stops
+own_stops         threads that meet breakpoints together: one stop at a time
+resumes           resumes that pydevd reports too late, or not at all
+threads           which threads are stopped, and how one runs on alone
+"""

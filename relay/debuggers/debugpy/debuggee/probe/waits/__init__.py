@@ -1,1 +1,18 @@
-"""What threads and tasks wait for, found without a stop and without running the program's code."""
+"""What the program's threads, tasks and greenlets wait for, found without a stop.
+
+hang            all threads as they are: where each is, what it waits for, whether it runs
+quiet           locals of a frame that runs, as text: no `__repr__` is called
+thread_waits    what a thread waits for, by three witnesses
+known_waits     functions of libraries in which threads and tasks wait
+descriptors     file descriptors and system calls by name
+holders         who holds a lock
+permits         who has the permits of a semaphore
+pools           whose work a future is
+tasks           tasks and greenlets, and what each waits for, as data
+asyncio         where asyncio keeps its tasks
+trio            the tree of trio's tasks
+greenlets       which greenlets there are
+awaits          where a coroutine stands
+task_waits      what a task waits for
+greenlet_waits  what a greenlet waits for
+"""

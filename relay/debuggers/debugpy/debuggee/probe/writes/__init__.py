@@ -1,1 +1,20 @@
-"""Writes to the program's state: data breakpoints, which stop at one, and the history of writes."""
+"""Writes to the program's state: data breakpoints, which stop at one, and the history of writes.
+
+data_breakpoints  data breakpoints: set, and taken away
+data_watches      what each of them watches, and what is under way
+data_changes      from a write to the stop that it makes
+data_monitor      lines and ends of frames for them by `sys.monitoring`: 3.12 and later
+data_settrace     the same by the trace function, before
+dict_watch        who writes to one dict, as CPython 3.12 and later reports it
+value_equality    whether a write changes a value, without running the program's code
+write_history     who wrote a state: asked at a stop, watched from the beginning of a run
+write_recorder    the states whose writes are recorded, and the one listener for all of them
+write_log         the newest writes of one state, for each object that has it
+write_places      which states an expression may name, known from source alone
+write_sites       which instructions of a code may write the state
+write_lines       which lines may write to a place, and where the statement is over
+write_effects     what an instruction or a call writes, and what was there before
+write_monitor     those instructions as events of `sys.monitoring`: 3.12 and later
+write_settrace    the same by `sys.settrace`, before
+writer_names      functions that write a state where no instruction says so
+"""
