@@ -1,8 +1,8 @@
 """`relay serve`: a hub and the HTTP face in one nursery, and the signals that end them.
 
-The only place that handles signals. The first SIGINT or SIGTERM drains: every
-event log closes, so that polls answer; then the sessions end. A second one
-leaves at once; what was launched dies either way, with its guardian.
+The first SIGINT or SIGTERM drains: every event log closes, so that polls answer,
+and the sessions end. A second one leaves at once; what was launched dies either
+way, with its guardian.
 Source: contract, section 7.
 """
 

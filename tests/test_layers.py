@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.project_copy import section
 from tests.sources import ROOT, faults, files, name_of, text_of, tree_of
 
 STANDARD = sys.stdlib_module_names
@@ -173,6 +174,32 @@ def test_imports_point_downwards() -> None:
         return named(one for one in ours if layer_of(one.module) > here)
 
     assert faults(EVERY, upward) == {}
+
+
+def test_the_architecture_page_shows_each_layer_in_its_place() -> None:
+    rooms = list(rooms_on_the_page())
+    assert rooms == sorted(rooms, key=layer_of)
+    faces = {f"relay.faces.{name}" for name in FACES}
+    assert set(rooms) == set().union(*LAYERS, faces) - {"relay", "relay.faces"}
+
+
+def rooms_on_the_page() -> Iterator[str]:
+    """The modules and packages in the table of layers, row by row."""
+    for row in re.findall(r"^\| (`.*?) \|", section("Layers"), re.MULTILINE):
+        for name in re.findall(r"`(.+?)`", row):
+            yield f"relay.{name.removesuffix('.py').rstrip('/').replace('/', '.')}"
+
+
+def test_signals_are_handled_where_a_command_runs_its_loop() -> None:
+    def handlers(path: Path) -> list[str]:
+        return [
+            f"line {node.lineno}"
+            for node in ast.walk(tree_of(path))
+            if isinstance(node, ast.Attribute) and node.attr == "open_signal_receiver"
+        ]
+
+    found = faults(EVERY, handlers)
+    assert {name for name in found if not name.startswith("faces/")} == {"serving.py"}
 
 
 def test_every_module_says_what_it_is() -> None:

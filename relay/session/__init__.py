@@ -1,4 +1,6 @@
-"""What a session is, for any debugger: the only room that does IO with a debuggee. Has no verbs.
+"""What a session is, for any debugger. Has no verbs.
+
+IO with a debuggee is done here and, where it is of one debugger only, in `relay/debuggers/`.
 
 session              one trio nursery, the status, and the map of a session's parts
 state                the parts, as plain data with their invariants

@@ -71,7 +71,8 @@ class Keeper(Protocol):
 class Session:
     """One debug session. Faces read its parts; operations and debuggees call their methods.
 
-    Nobody assigns a field of a session, or of one of its parts, from outside of it.
+    No field of a session, or of one of its parts, is assigned through the session from outside, as by
+    `session.stops.target = …`. What a part hands out, a Stop say, is filled in by who learns of it.
 
     definition        name, settings, launch or attach, exceptions: what survives the relay
     breakpoints, captures, watches    the rest of it, as tables, and what they have recorded

@@ -4,6 +4,7 @@ parts, from outside.
 Reads the text of the relay; runs nothing. A session is what a name `session` or `_session` says,
 whoever it belongs to: `session.x = …`, `self._session.x += 1`, `debuggee.session.part.x.clear()`. So
 is a debuggee, which `program` may name, too, and a breakpoint.
+Not seen is one of them under another name: `stop.top = …`.
 """
 
 from __future__ import annotations

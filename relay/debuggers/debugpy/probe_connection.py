@@ -1,7 +1,7 @@
 """ProbeLink: one question to the probe in a debuggee, and what its answer or its silence means.
 
 Knows the probe's calls by name, their time limit, and how one that hangs is interrupted. Refuses
-to know what any of them is for (see `inspector.py`). Source: contract, section 5.
+to know what any of them is for (see `probe_inspector.py`). Source: contract, section 5.
 """
 
 from __future__ import annotations

@@ -60,7 +60,10 @@ async def launch(session: Session, *, body: LaunchRequest) -> LaunchResult:
 
 
 async def check_launch(session: Session, body: LaunchRequest) -> None:
-    """Raise what would keep this launch from being made; starts nothing."""
+    """Raise what would keep this launch from being made. No program is started.
+
+    The interpreter that the launch would take is the session's from then on, if none was named.
+    """
     await session.debugger.launch(session, await _plan(session, body))
 
 

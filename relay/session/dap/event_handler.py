@@ -31,7 +31,7 @@ class EventHandler:
 
     def __init__(self, debuggee: Debuggee) -> None:
         self._debuggee = debuggee
-        self._session = debuggee.session  # read only: what changes it goes through _events
+        self._session = debuggee.session  # its status and run change by _events only
         self._events = debuggee.events
         self._handlers = {
             "initialized": self._initialized,

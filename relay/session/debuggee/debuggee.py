@@ -1,8 +1,9 @@
 """Debuggee: one program under the debugger, from its spawn to its last byte.
 
 Owns the processes, the DAP link and the tasks that read them, all in one
-nursery; its `finally` is the only place that kills. A starter (see
-`launching.py`) fills it; what happens is reported to the session.
+nursery; what is left of the processes is ended when that is over, whatever
+the reason. A starter (see `launching.py`) fills it; what happens is reported
+to the session.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Debuggee:
     """The program of a session while it lives."""
 
     def __init__(self, session: Session, group: ProcessGroup | None = None) -> None:
-        self.session = session  # read only: what changes it goes through `events`
+        self.session = session  # its status and run change by `events` only
         self.events: DebuggeeEvents = session.program_events
         self.link: Link | None = None
         self.process: GuardedProcess | None = None

@@ -1,9 +1,10 @@
 """DebuggeeEvents: what a debuggee, and whoever speaks with its debugger, has to say.
 
-The only way by which a debuggee changes its session: who reads DAP, pipes or the process tree
-calls a method here, in the order in which things happened. The session implements it
+The only way by which a debuggee changes status and run of its session: who reads DAP, pipes or the
+process tree calls a method here, in the order in which things happened. The session implements it
 (`relay/session/program_events.py`). What they need to know, such as breakpoints and limits, they
-read from the session itself.
+read from the session itself; what the debugger says of breakpoints and captures goes into their
+tables (`relay/session/dap/`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """CodeStore: the compiled code of the files that run in a debuggee, all in one file for each Python.
 
-A start needs a hundred of them. Where Python has a .pyc of each that is a hundred files to find; where
+A start needs nearly all of them. Where Python has a .pyc of each, it has as many files to find; where
 it may not write any (PYTHONDONTWRITEBYTECODE, an installation that is read only) it compiles all of
 them each time. So a start that finds no store leaves one, in a directory of the relay's own.
 
