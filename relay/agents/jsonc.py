@@ -64,7 +64,7 @@ class Element:
 
     @property
     def end(self) -> int:
-        """Where its value ends."""
+        """The position behind its value, before any comma."""
         return self.node.end
 
 
@@ -72,7 +72,7 @@ class Element:
 
 
 def parse(text: str) -> Node:
-    """The document. Raises NotJson."""
+    """The document's value, each part with its place in `text`. Raises NotJson."""
     try:
         node = _value(text, _after_space(text, 0))
     except RecursionError:

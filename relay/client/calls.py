@@ -178,12 +178,12 @@ def error_of(
 
 
 def unreachable(place: str, why: str) -> RelayUnreachable:
-    """Nobody answers there."""
+    """The error to raise where nobody answers at `place`."""
     return RelayUnreachable(f"no relay answers at {place}: {why}", place=place)
 
 
 def broken_off(place: str, why: str) -> RelayUnreachable:
-    """It was there, but the answer did not come whole or not in time."""
+    """The error to raise where somebody was there, but the answer did not come whole or not in time."""
     return RelayUnreachable(
         f"the relay at {place} did not answer: {why}",
         suggestion="See whether it still runs, and ask for the status: the request may have "

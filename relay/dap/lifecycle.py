@@ -20,7 +20,7 @@ from relay.errors import ProtocolViolation
 
 
 class Phase(StrEnum):
-    """Where a session stands."""
+    """The status of a session: how far it has come."""
 
     CREATED = "created"
     LAUNCHING = "launching"
@@ -31,7 +31,7 @@ class Phase(StrEnum):
 
 
 class Happening(StrEnum):
-    """What moves a session."""
+    """What may lead a session from one phase to another."""
 
     LAUNCH_REQUESTED = "launch_requested"
     """A first launch or attach begins."""

@@ -36,7 +36,7 @@ class Edit:
     record: Record
 
     def carry_out(self) -> None:
-        """Do it. Raises OSError."""
+        """Write config.json, or remove it, and the record of it. Raises OSError."""
         if self.after is None:
             remove(self.path)
         elif self.after != self.before:

@@ -44,11 +44,11 @@ class Format(logging.Formatter):
         return text if _UUID.fullmatch(text) else self._mask_text(text)
 
     def message(self, record: logging.LogRecord) -> str:
-        """What happened."""
+        """What the record says has happened, masked."""
         return self._mask(record.getMessage())
 
     def fields(self, record: logging.LogRecord) -> dict[str, Field]:
-        """What is known of it."""
+        """The record's fields by their names, texts masked."""
         return {
             name: self._mask(value) if isinstance(value, str) else value
             for name, value in fields_of(record).items()

@@ -13,7 +13,7 @@ MOST_RECORDS = 1000
 
 
 class RecentRecords(logging.Handler):
-    """The newest MOST_RECORDS."""
+    """Keeps the newest MOST_RECORDS records, and the number of all."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -23,7 +23,7 @@ class RecentRecords(logging.Handler):
     # Called with the handler's lock held.
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep it."""
+        """Keep a record; the oldest goes if there are too many."""
         self._count += 1
         self._records.append(_apart(record))
 

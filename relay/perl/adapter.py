@@ -404,7 +404,7 @@ class Adapter:
     # What the program does --------------------------------------------------------------------
 
     def printed(self, category: str, text: str) -> None:
-        """The program printed."""
+        """Hand on to the client what the program printed."""
         self._client.event("output", {"category": category, "output": text})
 
     async def room(self) -> None:
@@ -412,7 +412,7 @@ class Adapter:
         await self._client.room()
 
     async def happened(self, run: PerlRun, message: Reply) -> None:
-        """The hook said something."""
+        """Act on what the hook says by itself: a stop, places of breakpoints, the end."""
         if self._run is not run:
             return
         match message["event"]:

@@ -63,11 +63,11 @@ class DapClient:
         self._say({"type": "event", "event": name}, body)
 
     def respond(self, request: Request, body: Mapping[str, Any] | None = None) -> None:
-        """Success."""
+        """Answer a request with success, and `body` if it has one."""
         self._say({**_answer(request), "success": True}, body)
 
     def refuse(self, request: Request, why: Refusal) -> None:
-        """No success."""
+        """Answer a request with a failure: its number, text and facts."""
         self._say({**_answer(request), "success": False, "message": why.message}, why.body)
 
     def _say(self, content: dict[str, Any], body: Mapping[str, Any] | None) -> None:

@@ -50,7 +50,7 @@ class Handles:
         self._next_reference = FIRST_REFERENCE
 
     def forget(self) -> None:
-        """The program goes on."""
+        """Let all numbers of this stop die: the program goes on."""
         self._frames.clear()
         self._places.clear()
 

@@ -35,14 +35,14 @@ class BreakpointPlacing:
         self.numbering = Numbering()
 
     async def set_lines(self, run: PerlRun | None, path: str, wishes: list[Wish]) -> list[Body]:
-        """Those of one file. Raises Refusal 1007 if it cannot be read."""
+        """Set these breakpoints in a file, and no others. Raises Refusal 1007 if it cannot be read."""
         placed = self._lines.replace(path, wishes)
         if run is not None:
             await self._place(run, path, placed)
         return [one.described(self.numbering) for one in placed]
 
     async def set_functions(self, run: PerlRun | None, wishes: list[NamedWish]) -> list[Body]:
-        """Those on subs."""
+        """Set these breakpoints on subs, and no others."""
         named = self._functions.replace(wishes)
         if run is not None:
             await self._name(run)
@@ -56,7 +56,7 @@ class BreakpointPlacing:
             self._report_named(run, await self._name(run))
 
     def forget_places(self) -> None:
-        """Another program starts."""
+        """Forget where breakpoints lie: another program starts."""
         self._lines.forget_places()
         self._functions.forget_places()
 

@@ -105,7 +105,7 @@ class PerlProgram:
         return 128 - code if code < 0 else code
 
     def signal(self, number: int) -> None:
-        """To the program alone."""
+        """Send a signal to the program alone, if it lives."""
         if self._process.poll() is None:
             self._process.send_signal(number)
 

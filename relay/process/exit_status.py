@@ -28,7 +28,7 @@ _EXIT_AT = 60
 
 
 class ExitWatch:
-    """Made while the process lives; `close` it."""
+    """Learns how a process ended; made while it lives, and closed by who made it."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -38,7 +38,7 @@ class ExitWatch:
             self._descriptor = -1
 
     def close(self) -> None:
-        """Idempotent."""
+        """Let go of the process. Idempotent."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
         self._descriptor = -1

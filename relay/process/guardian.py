@@ -499,7 +499,7 @@ class Watch:
             pause = min(pause * 2, LONGEST_PAUSE)
 
     def kill_everything(self) -> None:
-        """One round."""
+        """Kill what lives below now. What is born meanwhile is for the next round."""
         if not sys.platform.startswith("linux") and self.program:
             kill(-self.program)
         for pid, _ in descendants(os.getpid()):

@@ -32,7 +32,7 @@ class Redaction:
         return [self.line(word) for word in scrub_words(words, self.is_secret)]
 
     def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
-        """Variables of an environment."""
+        """An environment, with the values of secret variables masked."""
         return {
             name: MASK if value and self.is_secret(name) else self.line(value)
             for name, value in variables.items()

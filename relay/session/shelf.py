@@ -15,7 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 
 class Numbered(Protocol):
-    """What a shelf holds."""
+    """An item of a shelf: `seq` is its number, greater than that of the one before."""
 
     @property
     def seq(self) -> int: ...

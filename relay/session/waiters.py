@@ -42,7 +42,7 @@ class Waiters:
             self._release([key for key in self._events if key is None or kind in key])
 
     def wake_all(self) -> None:
-        """Wake everyone."""
+        """Wake whoever waits, for whatever kinds."""
         self._release(list(self._events))
 
     def _release(self, keys: list[frozenset[str] | None]) -> None:

@@ -168,7 +168,7 @@ class ProbeInspector(Inspector):
 
     @property
     def extras(self) -> frozenset[Extra]:
-        """It goes forward only."""
+        """Setting an expression; not running backwards, nor restarting a frame."""
         return frozenset((Extra.SET_EXPRESSION,))
 
     async def set_expression(

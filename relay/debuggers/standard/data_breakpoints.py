@@ -18,7 +18,7 @@ Scopes = Callable[[Frame], Awaitable[list[dict[str, Any]]]]
 
 
 class AdapterDataBreakpoints:
-    """Those of one program."""
+    """The data breakpoints of one program, as its adapter has been sent them."""
 
     # Invariant: _wishes has what the adapter was sent last and has taken, by our ids. Each request
     # replaces all of them, so there is one at a time.
@@ -31,7 +31,7 @@ class AdapterDataBreakpoints:
 
     @property
     def numbers(self) -> list[str]:
-        """The ids of all."""
+        """The relay's ids of those that the adapter has taken."""
         return list(self._wishes)
 
     async def add(

@@ -51,7 +51,7 @@ async def _answered(sent: Awaitable[object]) -> None:
 
 
 def initialize_arguments(adapter_id: str, run_in_terminal: bool) -> dict[str, Any]:
-    """Arguments of `initialize`."""
+    """What the relay says of itself in `initialize`: how it counts, and what it can do."""
     return {
         "clientID": "debug-relay",
         "clientName": "debug relay",

@@ -181,7 +181,7 @@ class StandardInspector(Inspector):
 
     @property
     def extras(self) -> frozenset[Extra]:
-        """As its capabilities say."""
+        """What the adapter's capabilities have of it."""
         return frozenset(extra for extra, name in CAPABILITIES.items() if self._can.get(name))
 
     async def set_expression(
@@ -208,15 +208,15 @@ class StandardInspector(Inspector):
         return None
 
     async def exception(self, frame: Frame) -> RaisedException | None:
-        """None: exceptionInfo says it."""
+        """Always None: it is asked for by DAP's exceptionInfo."""
         return None
 
     async def exception_details(self, frame: Frame, *, reveal: bool) -> dict[str, Any] | None:
-        """None: exceptionInfo has said it."""
+        """Always None: what DAP has was in the answer to exceptionInfo."""
         return None
 
     async def modules(self, frames: Sequence[Frame], at: Frame | None) -> dict[int, str]:
-        """None of them."""
+        """Always empty: DAP does not say which module a frame belongs to."""
         return {}
 
     async def threads(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
@@ -293,7 +293,7 @@ class StandardInspector(Inspector):
             self._cannot("capture values at a breakpoint")
 
     async def send_captures(self, *, timeout: float) -> int:
-        """None are recorded."""
+        """Always 0: nothing was captured."""
         return 0
 
     # What DAP has no request for ----------------------------------------------------

@@ -17,7 +17,7 @@ HINTS = ("locals", "globals", "registers")
 
 
 class AdapterValues:
-    """Those of one program."""
+    """The variables of one program, a page at a time; references hold until it stops anew."""
 
     # Invariant: _known has the references that were shown at this stop, with their sizes.
 

@@ -122,11 +122,11 @@ class OwnProcess(Caller):
 
     @property
     def state_dir(self) -> Path:
-        """As the settings say."""
+        """The relay's state directory, as the settings of this shell name it."""
         return self.settings.state_dir
 
     def client(self, url: str | None, *, start: bool) -> Client:
-        """Over HTTP."""
+        """A client over HTTP of the server at `url`, or of the one that is found, or with `start` begun."""
         from relay.client import Client
 
         url = url or self._found(start)

@@ -31,7 +31,7 @@ def complaint(error: RelayError, face: Face) -> tuple[str, str]:
 
 
 def way_out(error: RelayError, face: Face) -> str:
-    """The suggestion."""
+    """What to do next, in the words of this face: those of the error, or what always helps."""
     return in_words(error.suggestion, error.details, _WORDS[face]) or _IN_GENERAL[face]
 
 

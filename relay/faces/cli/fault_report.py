@@ -69,7 +69,7 @@ def fault_report(settings: Settings, diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def as_json(report: dict[str, Any]) -> bytes:
-    """The file's content."""
+    """The report as indented JSON, in UTF-8; what that cannot say is escaped."""
     return json.dumps(report, indent=1, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 

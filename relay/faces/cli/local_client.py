@@ -37,7 +37,7 @@ class LocalClient(Client):
         self._api = api
 
     def close(self) -> None:
-        """There is no connection."""
+        """Does nothing: calls in the same process have no connection."""
 
     def _perform(self, call: Call[R]) -> R:
         status, media_type, content = trio.from_thread.run(_exchange, self._api, call)

@@ -21,19 +21,19 @@ class Memory:
         self._path = state_dir.expanduser() / "shell" / here
 
     def recall(self) -> str | None:
-        """The session's id."""
+        """The id of the session that was last used here; None if there is none to be read."""
         try:
             return self._path.read_text().strip() or None
         except (OSError, ValueError):
             return None
 
     def keep(self, session_id: str) -> None:
-        """From now on this one."""
+        """Remember this session for the directory."""
         if self.recall() != session_id:
             with suppress(OSError):
                 write_whole(self._path, session_id.encode())
 
     def forget(self) -> None:
-        """It is over."""
+        """Remember none: the session is over."""
         with suppress(OSError):
             remove(self._path)

@@ -28,7 +28,11 @@ class RunEnd:
 
     @property
     def exit_code(self) -> int:
-        """Of the command."""
+        """What `relay run` exits with.
+
+        The program's own code; 128 and its number for a signal, whether it ended the program or was
+        sent to us; 0 at --until; FAILED if the program's code is not known.
+        """
         code: int | None = self.session.exit_code
         if self.interrupted is not None:
             return 128 + self.interrupted
@@ -46,7 +50,7 @@ class RunEnd:
         return "until" if self.cut_short else None
 
     def summary(self) -> dict[str, Any]:
-        """As facts."""
+        """The end as fields of --json; one that there is nothing to say in may be left out."""
         session = self.session
         unseen, unsaid, losses = unwatched(session), not_known(session), session.program_run.losses
         return {
@@ -62,7 +66,7 @@ class RunEnd:
         }
 
     def words(self) -> list[str]:
-        """As lines."""
+        """The end as lines of text: how and after how many stops, then what was missed or lost."""
         session, failures = self.session, self.failures
         stops = f"{self.stops} stop{'' if self.stops == 1 else 's'}"
         words = [f"{self._how()}, {stops}", *session.program_run.losses]

@@ -57,7 +57,7 @@ class RunStreams:
         await self._write_new_logs()
 
     def close(self) -> None:
-        """Nothing comes any more."""
+        """Nothing more comes from the program: who writes its output ends when all is written."""
         self._tap.close()
 
     async def _write_new_logs(self) -> None:

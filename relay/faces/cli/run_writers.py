@@ -90,7 +90,7 @@ class TextWriter:
                 await self.noted(f"[not set] {_missed(one)}")
 
     async def printed(self, category: str, data: bytes) -> None:
-        """Byte for byte."""
+        """What the program printed, byte for byte, on the stream that it was printed to."""
         fd = STREAMS[category]
         self._within_line[fd] = not data.endswith(b"\n")
         await write(fd, data)
@@ -173,7 +173,7 @@ class JsonWriter:
     async def started(
         self, pid: int, python: str | None, breakpoints: Sequence[Mapping[str, Any]]
     ) -> None:
-        """The program runs."""
+        """The program is under the debugger: its pid, interpreter and breakpoints."""
         named = {} if python is None else {"python": python}
         await self._say("start", pid=pid, **named, breakpoints=list(breakpoints))
 

@@ -54,7 +54,7 @@ class Shell:
         return self.caller.console
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections that this command has opened to its server."""
         self._open.close()
 
     # The server and the session ----------------------------------------------------------

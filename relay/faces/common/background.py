@@ -42,7 +42,7 @@ LAST_WORDS = 800
 
 @dataclass(frozen=True)
 class Noted:
-    """What background.json says."""
+    """The server that was started in the background, as background.json has it."""
 
     pid: int
     url: str

@@ -65,7 +65,7 @@ class EditorDataBreakpoints:
         return {"id": views.number_of_data(view.id), "verified": view.verified}
 
     async def remove_all(self) -> None:
-        """The editor leaves."""
+        """Take away all that this editor has set: it leaves."""
         own, self._own = self._own, {}
         for number in own.values():
             await self._remove(number)

@@ -48,15 +48,15 @@ class Editor:
         return [message for message in messages if isinstance(message, IncomingRequest)]
 
     def event(self, name: str, body: Mapping[str, Any] | None = None) -> None:
-        """Send an event."""
+        """Send an event of the session or of the program to the editor."""
         self._say(self._conversation.event(name, body))
 
     def answer(self, request: IncomingRequest, body: Mapping[str, Any] | None = None) -> None:
-        """Success."""
+        """Answer a request with success, and `body` if it has one."""
         self._say(self._conversation.respond(request, body))
 
     def refuse(self, request: IncomingRequest, why: str) -> None:
-        """No success, in words that the editor shows."""
+        """Answer a request with a failure, in words that the editor shows."""
         self._say(self._conversation.respond(request, error=why))
 
     def _say(self, data: bytes) -> None:

@@ -94,7 +94,7 @@ def breakpoint(view: BreakpointView) -> dap.Breakpoint:
 
 
 def refused_breakpoint(line: int | None, why: str) -> dap.Breakpoint:
-    """One that is nowhere."""
+    """A breakpoint that was not set, and why; `line`, from 1, is where it was wanted."""
     shown: dap.Breakpoint = {"verified": False, "message": why}
     if line is not None:
         shown["line"] = line

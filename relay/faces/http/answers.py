@@ -38,12 +38,12 @@ class Enveloped(NamedTuple):
 
 
 def of_result(scope: Scope, data: BaseModel, status: int) -> Enveloped:
-    """That of an operation."""
+    """The answer with an operation's result, under the request's id."""
     return Enveloped(status, envelope.success(data, request_id_of(scope)))
 
 
 def of_error(scope: Scope, error: RelayError) -> Enveloped:
-    """That of an error, with the error's status."""
+    """The answer with an error, under the request's id and with the error's status."""
     return Enveloped(error.status, failure_envelope(scope, error))
 
 

@@ -64,7 +64,7 @@ def address_of(session_id: str, kind: str) -> str:
 
 
 def resources(hub: Hub) -> list[ListedResource]:
-    """Those of every session."""
+    """The resources of all sessions: one of each kind."""
     return [
         ListedResource(address_of(session.id, kind), f"{session.name}: {kind}", one.description)
         for session in hub.sessions

@@ -18,7 +18,7 @@ class VariableChanges:
         self._known: dict[Stack, Known] = {}
 
     def forget(self) -> None:
-        """Another run: nothing is known."""
+        """Forget all frames, for another run."""
         self._known.clear()
 
     def since(

@@ -21,7 +21,7 @@ class Difference(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What came of it."""
+    """The first difference of two runs, None if there is none, and what else was counted."""
 
     first: Difference | None
     matched: int

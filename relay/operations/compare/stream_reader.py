@@ -71,7 +71,7 @@ class EndedCall(NamedTuple):
 
 @dataclass
 class RecordedRun:
-    """All of one file."""
+    """The functions and calls that one run has recorded into its file."""
 
     root: str
     stream: Path

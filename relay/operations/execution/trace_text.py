@@ -23,7 +23,7 @@ NOTHING = frozenset({"None", "False", "True", "()", "{}"})
 
 
 class Detail(NamedTuple):
-    """How much is written."""
+    """How much a text shows of a trace: each bound can be lowered until it fits."""
 
     value: int  # characters of a value
     source: int  # characters of a line of source

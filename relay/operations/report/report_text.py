@@ -38,7 +38,7 @@ def render(report: Report, max_bytes: int) -> str:
 
 
 def size(text: str) -> int:
-    """Bytes of UTF-8."""
+    """How many bytes the text takes in UTF-8."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 

@@ -93,7 +93,7 @@ class ProcessGroup:
             await self._joining.prepare(inspector)
 
     def add(self, child: Debuggee) -> None:
-        """A child has connected."""
+        """A child is debugged with the program from now on."""
         self._children.append(child)
 
     def remove(self, child: Debuggee) -> Stop | None:

@@ -452,7 +452,7 @@ class Debuggee:
         return number + self.number * NUMBERS_EACH
 
     def inner_id(self, number: int) -> int:
-        """The opposite of `outer_id`."""
+        """The debugger's number, in this process, of what the session numbers so: `outer_id` undone."""
         return number - self.number * NUMBERS_EACH
 
 

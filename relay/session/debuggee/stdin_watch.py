@@ -87,7 +87,7 @@ class StdinWatch:
         self._woken()
 
     def over(self) -> None:
-        """The program is gone."""
+        """The program is gone, and waits for nothing any more: the session learns it."""
         self._over = True
         self._events.input_over()
 

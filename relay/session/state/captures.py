@@ -110,7 +110,7 @@ class Changes:
         self._last: deque[tuple[Row, str]] = deque(maxlen=CHANGES_EACH)
 
     def add(self, row: Row, why: str) -> None:
-        """The next one."""
+        """Count a row, and keep it if it is among the first or, so far, the last."""
         self.count += 1
         (self._first if len(self._first) < CHANGES_EACH else self._last).append((row, why))
 
@@ -351,7 +351,7 @@ class CaptureLogs:
         return log
 
     def forget(self, breakpoint_id: str) -> None:
-        """The breakpoint is gone."""
+        """Drop what a breakpoint has recorded: it is gone."""
         self._logs.pop(breakpoint_id, None)
 
     def start_anew(self) -> None:

@@ -44,11 +44,11 @@ class DataBreakpointTable:
         return iter(list(self._found.values()))
 
     def new_id(self) -> str:
-        """For one that is about to be set."""
+        """An id for one that is about to be set."""
         return f"data_{next(self._numbers)}"
 
     def add(self, breakpoint: DataBreakpoint) -> None:
-        """The debugger has taken it."""
+        """Keep one that the debugger has taken."""
         self._found[breakpoint.id] = breakpoint
 
     def take_states(self, states: dict[str, dict[str, Any]]) -> None:
@@ -60,12 +60,12 @@ class DataBreakpointTable:
                 found.ended = state.get("ended") or found.ended
 
     def end(self, number: str, reason: str) -> None:
-        """It watches nothing any more."""
+        """One watches nothing any more, for this reason; an id that is not known is passed over."""
         if (found := self._found.get(number)) is not None:
             found.ended = reason
 
     def get(self, number: str) -> DataBreakpoint:
-        """Raises BreakpointNotFound."""
+        """The data breakpoint with this id; raises BreakpointNotFound."""
         if number not in self._found:
             raise BreakpointNotFound(
                 f"no data breakpoint has the id {number!r}",
@@ -76,7 +76,7 @@ class DataBreakpointTable:
         return self._found[number]
 
     def remove(self, number: str) -> DataBreakpoint:
-        """Raises BreakpointNotFound."""
+        """Take the one with this id away, and return it; raises BreakpointNotFound."""
         found = self.get(number)
         del self._found[number]
         return found

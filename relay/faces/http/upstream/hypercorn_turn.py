@@ -36,16 +36,16 @@ class Turn:
         self._waiting: trio.CancelScope | None = None
 
     async def clear(self) -> None:
-        """Another request is under way."""
+        """A request has begun: the next one has to wait."""
         self._has_come = False
 
     async def set(self) -> None:
-        """It is over."""
+        """The request is over: the next one may begin."""
         self._has_come = True
         self._wake()
 
     def is_set(self) -> bool:
-        """Whether none is under way."""
+        """Whether no request is under way."""
         return self._has_come
 
     def leave(self) -> None:

@@ -41,7 +41,7 @@ _get_ident = threading.get_ident
 
 
 class CallRecord:
-    """One recording."""
+    """Which frames of the program are in one recording, and what becomes of their calls."""
 
     def __init__(self, scope: CallScope, stream: CallStream | None = None) -> None:
         self.scope = scope

@@ -36,7 +36,7 @@ class StreamedCall:
 
 
 class CallStream:
-    """In the place of a `CallTree`."""
+    """The calls of one recording as lines of a file; takes what a `CallTree` takes."""
 
     def __init__(self, path: str) -> None:
         self.roots: dict[Any, StreamedCall] = {}
@@ -51,11 +51,11 @@ class CallStream:
         return self.roots.setdefault(ident, StreamedCall(None, (), 0, 0))
 
     def total(self) -> int:
-        """Calls that began."""
+        """How many calls have begun, those that are not over included."""
         return int(self._numbers.__reduce__()[1][0]) - 1
 
     def begin(self, function: Any, arguments: Any, parent: StreamedCall) -> StreamedCall:
-        """A call begins."""
+        """The call that has begun, by its number; it is in the file when it ends."""
         return StreamedCall(function, arguments, next(self._numbers), parent.number)
 
     def end(self, call: StreamedCall, kind: int, outcome: str, line: int = 0) -> None:
@@ -76,7 +76,7 @@ class CallStream:
                 self.flush()
 
     def flush(self) -> None:
-        """What waits is written."""
+        """Write the lines that wait to the file; once its bound is reached, only that there is more."""
         with self.lock:
             lines, self.lines = self.lines, []
             data = ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace") if lines else b""
@@ -88,7 +88,7 @@ class CallStream:
                 data = data[os.write(self.fd, data) :]
 
     def close(self) -> None:
-        """Nothing comes any more."""
+        """Write what waits, and close the file: what ends from now on is not in it."""
         self.flush()
         with self.lock:
             os.close(self.fd)

@@ -69,7 +69,7 @@ class CallNode:
 
 
 class CallTree:
-    """All calls of one recording."""
+    """The calls of one recording, each below its caller, by threads."""
 
     def __init__(self) -> None:
         self.roots: dict[Any, CallNode] = {}  # by thread
@@ -90,11 +90,11 @@ class CallTree:
         return found
 
     def total(self) -> int:
-        """Calls that began."""
+        """How many calls have begun, those that were folded included."""
         return int(self._begun.__reduce__()[1][0])
 
     def begin(self, function: Any, arguments: Any, parent: CallNode) -> CallNode:
-        """A call begins."""
+        """The node of a call that has begun, the last of its parent's children."""
         next(self._begun)
         node = CallNode(function, arguments, parent)
         if parent.children is None:

@@ -60,7 +60,7 @@ class TracebackEntry:
 
     @property
     def real_frame(self) -> Any:
-        """The interpreter's own."""
+        """The interpreter's frame, where `frame` is one that was made to be shown in its place."""
         return getattr(self.frame, "_base_frame", self.frame)
 
 

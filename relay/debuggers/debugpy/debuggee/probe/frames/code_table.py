@@ -41,5 +41,5 @@ class CodeTable:
         return None if entry is None else entry[1]
 
     def clear(self) -> None:
-        """Keep nothing."""
+        """Forget the facts of all code objects, which may end then."""
         self._entries.clear()

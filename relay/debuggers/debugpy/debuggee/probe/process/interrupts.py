@@ -79,7 +79,7 @@ class RunningCall:
         return True
 
     def interrupted(self) -> None:
-        """The call has noticed."""
+        """The interrupted call has noticed it: another may be sent."""
         self.pending = False
 
     def end(self) -> None:

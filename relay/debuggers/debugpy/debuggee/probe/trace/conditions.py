@@ -26,7 +26,7 @@ class Condition:
     """An expression that sees `result`, `exception`, the arguments and the globals of a call."""
 
     def __init__(self, text: str) -> None:
-        """Raises SyntaxError."""
+        """Compile the expression `text`; raises SyntaxError if it is none."""
         compile(text, _FILE, "eval", 0, True)  # which a function's body would let more pass than
         self.tree: Any = ast.parse(text, _FILE, "eval")
         nodes = ast.walk(self.tree)

@@ -83,7 +83,7 @@ class FrameTrace:
     # Events of the interpreter -------------------------------------------------------
 
     def begin(self, frame: Any) -> None:
-        """This is the call."""
+        """The call whose trace was asked for begins in this frame, in this thread."""
         current = threading.current_thread()
         self.thread = {"ident": current.ident, "name": exact(str(current.name))}
         self.root = self._open(frame, self.depth, _MOST_LINES)

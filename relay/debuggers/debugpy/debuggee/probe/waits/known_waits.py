@@ -82,7 +82,7 @@ _TASK_WAITS = (
 
 
 class KnownWait(NamedTuple):
-    """One of these functions."""
+    """A function of a library in which threads or tasks wait, by its code object."""
 
     code: Any
     kind: str

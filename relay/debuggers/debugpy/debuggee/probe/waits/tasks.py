@@ -80,7 +80,7 @@ class FoundTask:
 
     @property
     def function(self) -> str:
-        """What it runs."""
+        """The qualified name of the coroutine function, or function, that the task runs."""
         return coroutine_name(self.coro)
 
     def thread_of(self, stacks: ThreadStacks) -> int | None:

@@ -245,7 +245,7 @@ def forget_data_breakpoints() -> None:
 
 
 def forget_data_breakpoints_at_fork() -> None:
-    """They are the parent's."""
+    """In a forked child: watch nothing, since the data breakpoints are the parent's."""
     data_state.lock = threading.RLock()
     forget_data_breakpoints()
 

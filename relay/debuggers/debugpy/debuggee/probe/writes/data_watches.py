@@ -45,7 +45,7 @@ class SeenChange(NamedTuple):
 
 
 class DataWatch:
-    """One data breakpoint."""
+    """What one data breakpoint watches: the place, its last value, and how a write is noticed."""
 
     def __init__(self, number: str, target: StateTarget, condition: Any) -> None:
         self.number, self.condition = number, condition
