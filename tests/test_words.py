@@ -1,6 +1,7 @@
-"""The code speaks the field's words: no private ones in identifiers and names of files.
+"""The code speaks the field's words: no private ones in identifiers, states and names of files.
 
 A comment may use any word of English; a name is met again and again, and must be known already.
+So is a state, which is a string of one word.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def words(name: str) -> set[str]:
 
 
 def names(path: Path) -> Iterator[str]:
-    """Every name that a file defines, uses or imports."""
+    """Every name that a file defines, uses or imports, and every string that could be one."""
     for node in ast.walk(tree_of(path)):
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
@@ -84,3 +85,5 @@ def names(path: Path) -> Iterator[str]:
                 yield name
             case ast.alias(name=name, asname=alias):
                 yield from (name, alias or "")
+            case ast.Constant(value=str(name)) if name.isidentifier():
+                yield name

@@ -185,7 +185,7 @@ class Inspector(ABC):
 
     @abstractmethod
     async def thread_states(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
-        """Every thread: id, name, ident, state (standing, held, running), frame. At any time."""
+        """Every thread: id, name, ident, state (stopped, held, running), frame. At any time."""
 
     @abstractmethod
     async def hang_report(

@@ -231,8 +231,8 @@ class StandardInspector(Inspector):
         return self._threads
 
     async def thread_states(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
-        """Every thread, as standing at a stop and as running otherwise."""
-        state = "standing" if self._debuggee.session.stop is not None else "running"
+        """Every thread, as stopped at a stop and as running otherwise."""
+        state = "stopped" if self._debuggee.session.stop is not None else "running"
         threads = await self.threads(timeout=timeout)
         return [
             {

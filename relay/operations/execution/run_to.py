@@ -147,7 +147,7 @@ async def _top_of(session: Session, stop: Stop, thread_id: int) -> Frame:
             f"thread {thread_id} does not exist", thread_id=thread_id, threads=list(states)
         )
     frames: list[Frame] = []
-    if states[thread_id]["state"] == "standing":
+    if states[thread_id]["state"] == "stopped":
         require_unmoved(session, stop, GOTO)
         frames = await stack(session.live_debuggee, stop, thread_id)
     if not frames:

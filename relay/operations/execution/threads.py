@@ -144,7 +144,7 @@ async def _what_is_left(
     if stop.thread_id != thread_id:
         return replace(stop, held=held, return_value=None, stacks={}, threads=None)
     # One that stands can be looked into; one that is inside C code has only a stack.
-    current = min(held, key=lambda number: (known[number]["state"] != "standing", number))
+    current = min(held, key=lambda number: (known[number]["state"] != "stopped", number))
     top = await top_frame(debuggee, current)
     return Stop(
         id=0,
@@ -160,7 +160,7 @@ def _require_stopped(
     session: Session, stop: Stop, known: States, thread_id: int, verb: str, step: str | None
 ) -> None:
     stop.require_held(thread_id, verb)
-    if step is not None and known[thread_id]["state"] != "standing":
+    if step is not None and known[thread_id]["state"] != "stopped":
         raise InvalidSessionState(
             f"Cannot {verb}: thread {thread_id} is inside C code and stops when it comes back",
             current_state=session.phase.value,

@@ -106,7 +106,7 @@ async def why_not_paused(
         return {"message": HOLDS_ALL}
     except RelayError:  # it has ended, or broken off: the status says so
         return {}
-    blocked = [_by_state(state) for state in states if state["state"] != "standing"]
+    blocked = [_by_state(state) for state in states if state["state"] != "stopped"]
     # It may have stopped meanwhile.
     return {"message": WAITS, "blocked": blocked} if session.stop is None else {}
 

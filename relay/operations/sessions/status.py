@@ -59,7 +59,7 @@ async def _threads(session: Session, stop: Stop) -> Sequence[Mapping[str, Any]]:
                     stop.threads = await debuggee.group.thread_states(timeout=THREADS_SECONDS)
             except RelayError:
                 pass  # it hangs or has gone on: the poll is answered all the same
-    return stop.threads or [{"id": stop.thread_id, "name": "", "state": "standing", "frame": None}]
+    return stop.threads or [{"id": stop.thread_id, "name": "", "state": "stopped", "frame": None}]
 
 
 def _stopped(
@@ -71,7 +71,7 @@ def _stopped(
         if thread["id"] == stop.thread_id:
             hit = next(iter(stop.hit_breakpoint_ids), None)
             found.insert(0, _stopped_thread(thread, hit, _location_of(stop)))
-        elif stop.holds(thread["id"]) and thread["state"] == "standing":
+        elif stop.holds(thread["id"]) and thread["state"] == "stopped":
             here = _location(thread["frame"])
             if (own := _breakpoint_at(session, here)) is not None:
                 found.append(_stopped_thread(thread, own, here))

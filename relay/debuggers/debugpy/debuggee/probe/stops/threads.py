@@ -57,11 +57,11 @@ def state_of(thread: Any) -> str:
     info = getattr(thread, "additional_info", None)
     if info is None or info.pydev_state != SUSPENDED:
         return "running"
-    return "standing" if info.is_in_wait_loop else "held"
+    return "stopped" if info.is_in_wait_loop else "held"
 
 
 def thread_states() -> dict[str, Any]:
-    """Every thread: `state` (standing, held, running), and the Python line that it is at."""
+    """Every thread: `state` (stopped, held, running), and the Python line that it is at."""
     tops = sys._current_frames()
     try:
         return _states_of_all(tops)
@@ -77,7 +77,7 @@ def _states_of_all(tops: dict[int, Any]) -> dict[str, Any]:
                 "name": attempt(lambda t=thread: exact(str(t.name)), default=""),
                 "ident": thread.ident,
                 "state": attempt(state_of, thread, default="running"),
-                "frame": attempt(_place, tops.get(thread.ident), state_of(thread) == "standing"),
+                "frame": attempt(_place, tops.get(thread.ident), state_of(thread) == "stopped"),
             }
             for number, thread in pydevd_threads()
         ]
@@ -120,7 +120,7 @@ def resume_thread(thread: int, step: str | None = None) -> dict[str, Any]:
     note_client_resumes()
     if is_unseen(found):
         wake_thread(found)
-    elif state == "standing" or (state == "held" and step is None):
+    elif state == "stopped" or (state == "held" and step is None):
         attempt(references.expire)
         let_go(found, -1 if step is None else _STEPS[step])
         wake_thread(found)

@@ -117,9 +117,8 @@ class _Seen:
 
     def look_again(self, top: Any) -> None:
         """Whether it has moved since, and where it is now."""
-        if self.state == "standing":
+        if self.state == "stopped":
             self.frames = without_debugger(_frames_below(top))
-            self.state = "stopped"
             return
         moved = top is not self.top or top.f_lasti != self.place
         moved = moved or times_run(self.native_id) != self.run
