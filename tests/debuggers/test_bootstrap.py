@@ -28,7 +28,7 @@ facts = {
     "path": sys.path,
     "flags": str(sys.flags),
     "warnoptions": sys.warnoptions,
-    "filters": [str(f) for f in warnings.filters if "ForkWarning" not in str(f)],
+    "filters": [str(f) for f in warnings.filters],
     "names": [n for n in main.__dict__ if n.startswith("__")],
     "name": __name__,
     "file": globals().get("__file__"),

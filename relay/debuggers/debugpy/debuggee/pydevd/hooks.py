@@ -1,4 +1,4 @@
-"""What the program itself notices of the debugger: its streams, `breakpoint()`, one warning.
+"""What the program itself notices of the debugger: its streams, `breakpoint()`.
 
 Knows what a program expects of each, and where pydevd stops. Knows nothing of the socket.
 
@@ -11,8 +11,6 @@ import contextlib
 import io
 import os
 import sys
-import threading
-import warnings
 from typing import Any
 
 
@@ -22,8 +20,6 @@ def install(link: Any) -> None:
     # What was printed before a stop is in the pipe before `stopped` is on the socket.
     link.pydevd._debug_relay_probe.hook_suspensions("output", before=flush_streams)
     install_breakpointhook(link)
-    if sys.version_info >= (3, 12):
-        warnings.filters.insert(0, ("ignore", ForkWarning(), DeprecationWarning, None, 0))  # type: ignore[attr-defined]
 
 
 def make_streams_prompt() -> None:
@@ -44,17 +40,6 @@ def flush_streams(*_: Any) -> None:
         if type(stream) is io.TextIOWrapper and type(stream.buffer) is io.BufferedWriter:
             with contextlib.suppress(Exception):
                 stream.flush()
-
-
-class ForkWarning:
-    """Stands for a pattern in warnings.filters: "multi-threaded, use of fork() may deadlock".
-
-    Matches while the only other threads are pydevd's, which the child stops to need.
-    """
-
-    def match(self, text: str) -> bool:
-        # pydevd's threads are missing from threading.enumerate().
-        return "is multi-threaded, use of fork" in text and len(threading.enumerate()) == 1
 
 
 def install_breakpointhook(link: Any) -> None:
