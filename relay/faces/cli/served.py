@@ -24,17 +24,16 @@ from relay.faces.cli.caller import Caller, NeedsOwnProcess
 from relay.faces.cli.local_client import LocalClient
 from relay.faces.common.asgi import (
     BODY,
-    JSON,
-    ON_HANG_UP,
-    REQUEST_ID,
     ROUTE,
     App,
     HubLike,
     Receive,
     Scope,
     Send,
+    json_headers,
     request_id_of,
     text_header,
+    until_hang_up,
 )
 from relay.faces.common.reading import read_body
 from relay.models.envelope import success
@@ -116,8 +115,7 @@ def shell_app(group: click.Group, api: App, hub: HubLike, *_: object) -> App:
         hub.check_open()
         body = read_body(ShellCommand, scope.get(BODY, b""), text_header(scope, b"content-type"))
         _check(body)
-        with trio.CancelScope() as handling:
-            scope[ON_HANG_UP](handling.cancel)
+        async with until_hang_up(scope, receive):
             caller = Served(body, api)
             run = partial(_carry_out, group, body.words, caller)
             try:
@@ -152,10 +150,5 @@ def _carry_out(group: click.Group, words: Sequence[str], caller: Caller) -> int:
 
 async def _answer(scope: Scope, send: Send, answer: ShellAnswer) -> None:
     body = success(answer, request_id_of(scope))
-    headers = [
-        (b"content-type", JSON.encode()),
-        (b"content-length", str(len(body)).encode()),
-        (REQUEST_ID.lower().encode(), request_id_of(scope).encode()),
-    ]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.start", "status": 200, "headers": json_headers(scope, body)})
     await send({"type": "http.response.body", "body": body, "more_body": False})

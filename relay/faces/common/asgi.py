@@ -5,8 +5,8 @@ Knows ASGI messages and the envelope. Knows no route.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
-from contextlib import AbstractContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Any, Protocol, TypeAlias
 
 import trio
@@ -53,7 +53,8 @@ TAKES_TURNS = "takes_turns"
 """An app with this attribute has requests that are too many wait for a while, and not refused."""
 
 ON_HANG_UP = "relay.on_hang_up"
-"""In the scope: takes a function, to be called if the client leaves before its answer is there."""
+"""In the scope, by our own server: takes a function, to be called if the client leaves before its
+answer is there."""
 
 LINGER_SECONDS = 2.0
 """How long a refused upload may go on before the connection is cut."""
@@ -135,6 +136,31 @@ def has_body(scope: Scope) -> bool:
     if header(scope, b"transfer-encoding") is not None:
         return True
     return (header(scope, b"content-length") or b"0").strip() != b"0"
+
+
+@asynccontextmanager
+async def until_hang_up(scope: Scope, receive: Receive) -> AsyncIterator[None]:
+    """What is done in this context is cancelled if the client leaves before its answer is there.
+
+    The body has been received. Our own server says at once when the client leaves; with any other,
+    a task listens for it.
+    """
+    on_hang_up = scope.get(ON_HANG_UP)
+    if on_hang_up is not None:
+        with trio.CancelScope() as handling:
+            on_hang_up(handling.cancel)
+            yield
+        return
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_cancel_at_hang_up, receive, nursery.cancel_scope)
+        yield
+        nursery.cancel_scope.cancel()
+
+
+async def _cancel_at_hang_up(receive: Receive, handling: trio.CancelScope) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        await trio.lowlevel.checkpoint()
+    handling.cancel()
 
 
 async def refuse(

@@ -11,15 +11,14 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import trio
 from quart import Response
 from quart.globals import request_ctx
 
 from relay.asker import PAGE, Asker, ask_for
+from relay.errors import RelayError
 from relay.faces.common.asgi import (
     ASKER,
     BODY,
-    ON_HANG_UP,
     ROUTE,
     SESSION_ID,
     App,
@@ -27,13 +26,16 @@ from relay.faces.common.asgi import (
     Receive,
     Scope,
     Send,
+    has_body,
+    refuse,
     request_id_of,
     text_header,
+    until_hang_up,
 )
 from relay.faces.common.client_name import asker_of
 from relay.faces.common.failures import as_relay_error
 from relay.faces.common.reading import read_body, read_path, read_query, refuse_query
-from relay.faces.http import answers
+from relay.faces.http import answers, body_limit
 from relay.faces.http.route_index import RouteIndex
 from relay.faces.http.streams import Stream
 from relay.faces.http.table import Route, Signature
@@ -60,7 +62,10 @@ def view(route: Route, hub: HubLike) -> View:
 
 
 class ShortWay:
-    """The same for most requests, whose routes are known by their paths; the rest are `quart`'s."""
+    """The same for most requests, whose routes are known by their paths; the rest are `quart`'s.
+
+    The whole body is in the scope, or is read here where no gateway has.
+    """
 
     def __init__(self, routes: Sequence[Route], hub: HubLike, quart: App) -> None:
         self._index = RouteIndex(routes)
@@ -69,15 +74,29 @@ class ShortWay:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         http = scope["type"] == "http"
+        if http and BODY not in scope and not await _has_come(scope, receive, send):
+            return
         found = self._index.find(scope["method"], scope["path"]) if http else None
         if found is None:
             await self._quart(scope, receive, send)
             return
-        with trio.CancelScope() as handling:
-            scope[ON_HANG_UP](handling.cancel)
+        async with until_hang_up(scope, receive):
             answer = await answered(*found, self._hub, scope)
             assert isinstance(answer, answers.Enveloped)
             await answers.send(scope, answer, send)
+
+
+async def _has_come(scope: Scope, receive: Receive, send: Send) -> bool:
+    """Whether the body is in the scope, if there is one; if it cannot be, that is answered."""
+    try:
+        if has_body(scope):
+            scope[BODY] = await body_limit.read_body(scope, receive)
+    except body_limit.ClientLeftError:
+        return False
+    except RelayError as error:
+        await refuse(scope, receive, send, error)
+        return False
+    return True
 
 
 class HeldStream(NamedTuple):

@@ -10,16 +10,11 @@ import re
 from functools import cache
 from typing import Any
 
-import trio
-
 from relay.asker import ask_for
 from relay.errors import MethodNotAllowed, RouteNotFound
 from relay.faces.common.asgi import (
     ASKER,
     BODY,
-    JSON,
-    ON_HANG_UP,
-    REQUEST_ID,
     ROUTE,
     SESSION_ID,
     App,
@@ -28,8 +23,10 @@ from relay.faces.common.asgi import (
     Scope,
     Send,
     failure_body,
+    json_headers,
     request_id_of,
     text_header,
+    until_hang_up,
 )
 from relay.faces.common.client_name import asker_of
 from relay.faces.common.failures import as_relay_error
@@ -45,9 +42,7 @@ def tool_app(hub: Any, *_: object) -> App:
     """The app, as a `Mount`; `hub` is handed to the operations."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        with trio.CancelScope() as handling:
-            if (on_hang_up := scope.get(ON_HANG_UP)) is not None:
-                on_hang_up(handling.cancel)
+        async with until_hang_up(scope, receive):
             status, body, more = await _answer(hub, scope)
             await _send(scope, send, status, body, more)
 
@@ -114,11 +109,6 @@ def _pattern(call: ToolCall) -> re.Pattern[str]:
 
 
 async def _send(scope: Scope, send: Send, status: int, body: bytes, more: Headers) -> None:
-    headers = [
-        (b"content-type", JSON.encode()),
-        (b"content-length", str(len(body)).encode()),
-        (REQUEST_ID.lower().encode(), request_id_of(scope).encode()),
-        *more,
-    ]
+    headers = [*json_headers(scope, body), *more]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -1,7 +1,8 @@
 """What Hypercorn and quart-trio do otherwise than a debugger's server needs.
 
-Each file names what it waits for; `tests/http/test_upstream.py` has a test for each, which asks
-the libraries as they come and fails when one has repaired it: then the file can go.
+Each file names what it waits for, with the issue where that is reported, or what would have to be.
+`tests/http/test_upstream.py` has a test for each, which asks the libraries as they come and fails
+when one has repaired it: then the file can go.
 
 - `hypercorn_http1`: answers without a body, protocol upgrades, heads sent apart from bodies, and
   answers only after all that woke with them have been looked at

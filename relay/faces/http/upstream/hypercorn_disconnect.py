@@ -5,8 +5,9 @@ of a disconnect. If it comes after the last byte, that cancels the task in which
 connection: `Connection: close` never closes, keep-alive never expires and the shutdown waits out
 its whole grace. A client that leaves earlier is noticed.
 
-Waits for: Hypercorn to send nothing to an app that has answered.
-Looks related: https://github.com/pgjones/hypercorn/issues/330
+Waits for: Hypercorn to send nothing to an app that has answered. One symptom is reported:
+that `Connection: close` is ignored, https://github.com/pgjones/hypercorn/issues/330. It is so under
+quart-trio, which listens, and not under an app that does not.
 """
 
 from __future__ import annotations

@@ -16,8 +16,11 @@ subclass; on servers that are not ours that behaves like the original. On ours
 
 Hypercorn's version is pinned, and the tests read these answers from a socket.
 
-Waits for: Hypercorn to have settings for the body of its own answers and for upgrades, to
-send a head together with a body that is there, and to send before it lets others have their turn.
+Waits for: Hypercorn to refuse a body with two lengths, to have settings for the body of its own
+answers and for upgrades, to send a head together with a body that is there, and to send before it
+lets others have their turn. The first is https://github.com/pgjones/hypercorn/issues/279. Of the
+rest no issue is known; to be reported: that nothing keeps a client from changing the protocol, that
+refusals are empty, and that an answer takes two sends, each behind all that can run.
 """
 
 from __future__ import annotations

@@ -4,7 +4,9 @@ connections are read out of turn and cut.
 Knows descriptors and Hypercorn's word that it listens. Knows no HTTP.
 
 Waits for: Hypercorn to leave a listener as inheritable as it was given, and to let a
-cancellation end a send to a client that does not read.
+cancellation end a send to a client that does not read. The first is
+https://github.com/pgjones/hypercorn/issues/345. Of the second no issue is known; to be reported: a
+send of the trio worker is shielded, so that such a client outlives `graceful_timeout`.
 """
 
 from __future__ import annotations

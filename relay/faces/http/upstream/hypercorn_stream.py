@@ -6,7 +6,9 @@ loop; here they lie on a list. And the app learns at once, without a task that l
 the client hangs up: see `ON_HANG_UP`.
 
 Waits for: Hypercorn to hand a body over without a channel, and to cancel on request the app of
-a client that left.
+a client that left. That an app which only looks for a disconnect never sees it behind the channel is
+https://github.com/pgjones/hypercorn/issues/210. Of the rest no issue is known; to be reported: an
+app needs a task that listens for each request, or does not learn that its client has left.
 """
 
 from __future__ import annotations
