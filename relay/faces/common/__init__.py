@@ -1,6 +1,7 @@
 """What several faces share: no face imports another.
 
 background    the relay that commands and editors find running, or start
+local_url     where clients on its machine reach a server
 own_streams   standard input and output of a process that speaks a protocol on them
 client_name   who sends a request over HTTP, and what it asks
 reading       bytes of a request into typed arguments

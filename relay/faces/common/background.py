@@ -25,6 +25,7 @@ from relay.client import Client
 from relay.config import Settings
 from relay.environments import ACTIVE
 from relay.errors import RelayError, RelayUnreachable, ShuttingDown, Unauthorized
+from relay.faces.common.local_url import local_url
 from relay.state_files import DIRECTORY_MODE, FILE_MODE, remove, write_whole
 
 if sys.platform != "win32":
@@ -210,8 +211,7 @@ def configured_url(settings: Settings) -> str | None:
         return f"unix:{settings.uds.expanduser().absolute()}"
     if settings.port == 0:
         return None
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)
-    return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
+    return local_url(settings.host, settings.port)
 
 
 def _listens_on(process: subprocess.Popen[bytes]) -> str | None:

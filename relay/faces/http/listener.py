@@ -15,6 +15,8 @@ from typing import TypeAlias
 
 import trio
 
+from relay.faces.common.local_url import local_url
+
 BACKLOG = 1024
 
 SOCKET_MODE = 0o600
@@ -146,8 +148,7 @@ def url_of(listener: socket.socket) -> str:
     if listener.family == socket.AF_UNIX:
         return f"unix:{listener.getsockname()}"
     host, port = listener.getsockname()[:2]
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return local_url(host, port)
 
 
 def place_of(listener: socket.socket) -> Place:
