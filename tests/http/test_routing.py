@@ -62,6 +62,9 @@ async def test_unknown_route(served: Served, path: str) -> None:
 async def test_unknown_route_names_the_closest(served: Served) -> None:
     error = error_of(await served.client.get("/helth"), 404, "ROUTE_NOT_FOUND")
     assert "Did you mean /api/v1/health?" in error["details"]["suggestion"]
+    error = error_of(await served.client.get("/sessions/sess_1/even"), 404, "ROUTE_NOT_FOUND")
+    meant = "/api/v1/sessions/{session_id}/events"
+    assert f"Did you mean {meant}?" in error["details"]["suggestion"]
 
 
 async def test_trailing_slash_is_accepted(served: Served) -> None:

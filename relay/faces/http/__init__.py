@@ -13,6 +13,7 @@ app           make_app(), all of it put together
 views         a route serves a request, by a view of Quart's or without
 route_index   the route of a method and a path, for most requests
 url_map       the routes as Quart's map, for the rest
+near_routes   which route may be meant by a path that has none
 answers       results and errors to responses
 streams       answers that go on
 sse           streams as Server-Sent Events

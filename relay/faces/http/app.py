@@ -7,7 +7,6 @@ A pure factory: the app has no state and no hooks, and no session lives in it.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -33,6 +32,7 @@ from relay.faces.common.failures import as_relay_error
 from relay.faces.http import answers
 from relay.faces.http.body_limit import BODY_BYTES
 from relay.faces.http.gateway import Gateway
+from relay.faces.http.near_routes import nearest
 from relay.faces.http.pages import page_views
 from relay.faces.http.rate_limit import RateLimit
 from relay.faces.http.security import Guard, SecuritySettings
@@ -88,7 +88,7 @@ class _Elsewhere:
     """Answers for requests that no view serves."""
 
     def __init__(self, routes: Sequence[Route]) -> None:
-        self._paths = sorted({route.path for route in routes})
+        self._routes = routes
 
     async def answer(self, error: HTTPException) -> Response:
         """The envelope for what Quart itself refuses."""
@@ -110,8 +110,8 @@ class _Elsewhere:
 
     def _no_route(self, scope: Scope) -> RouteNotFound:
         method, path = scope["method"], scope["path"][:200]
-        near = difflib.get_close_matches(path.removeprefix(API), self._paths, n=1, cutoff=0.7)
-        hint = f"Did you mean {API}{near[0]}? " if near else ""
+        near = nearest(self._routes, method, path.removeprefix(API))
+        hint = f"Did you mean {API}{near}? " if near else ""
         return RouteNotFound(
             f"there is no route {method} {path}",
             suggestion=f"{hint}GET {API}/docs lists every route",
