@@ -323,6 +323,29 @@ def test_failures_are_all_named_and_each_is_shown_once(start: Start, tmp_path: P
     assert again.rstrip().endswith("test_many.py::test_number[5], … +2 more")
 
 
+BECOMES = """
+    import os, sys
+
+    if len(sys.argv) == 1:
+        os.execv(sys.executable, [sys.executable, __file__, "again"])
+    raise ValueError("as the other program")  # @raises
+"""
+
+
+def test_a_program_that_becomes_another_one_is_said_to_have_left(
+    start: Start, tmp_path: Path
+) -> None:
+    becomes = Program.write(tmp_path / "becomes.py", BECOMES)
+    code, _, told = finish(start("--on-exception", becomes.path.name))
+    assert code == 1
+    end, unseen = told.rpartition("[end] ")[2].splitlines()
+    assert end == "exit code 1, 0 stops"
+    assert unseen.startswith(f"1 process ran without the debugger: {sys.executable} ")
+    code, _, told = finish(start("--on-exception", "--children", becomes.path.name))
+    assert f"at becomes.py:{becomes.line('raises')} in <module>" in told
+    assert told.rpartition("[end] ")[2] == "exit code 1, 1 stop\n"
+
+
 def test_failures_as_json_have_what_they_ended(start: Start, tmp_path: Path) -> None:
     program = Program.write(tmp_path / "test_many.py", MANY)
     _, out, _ = finish(start("--on-exception", "--json", "--reports", "1", "--", *SUITE))

@@ -404,7 +404,7 @@ async def test_a_module_that_does_not_exist_fails_as_ever(
     assert "No module named no_such_module" in (await session.printed("stderr")).replace("'", "")
 
 
-@pytest.mark.parametrize("kind", ["directory", "zip archive", "compiled file"])
+@pytest.mark.parametrize("kind", ["directory", "app.pyz", "app.pex", "compiled file"])
 async def test_a_directory_an_archive_and_a_compiled_file_as_script(
     api: Api, tmp_path: Path, kind: str
 ) -> None:
@@ -418,9 +418,9 @@ async def test_a_directory_an_archive_and_a_compiled_file_as_script(
         """,
     )
     target = source
-    if kind == "zip archive":
-        target = tmp_path / "app.pyz"
-        zipapp.create_archive(source, target)
+    if kind.startswith("app."):  # whatever an archive is called, and with a line before it
+        target = tmp_path / kind
+        zipapp.create_archive(source, target, "/usr/bin/env python3")
     elif kind == "compiled file":
         compile_it = f"import py_compile; py_compile.compile({main.text!r}, 'main.pyc')"
         assert plainly([sys.executable, "-c", compile_it], cwd=tmp_path).returncode == 0

@@ -75,9 +75,12 @@ class RunEnd:
                 words[0] += f", {failures.distinct} different"
             words += failures.repeats()
         words += [self.unanswered] if self.unanswered else []
-        if missed := never_hit(session):
+        missed, unseen = never_hit(session), unwatched(session)
+        if missed:
             words.append(f"never hit: {'; '.join(missed)}")
-            words += [unseen] if (unseen := unwatched(session)) else []
+        # What ran without a debugger matters where something is unexplained.
+        if unseen and (missed or (self.exit_code and not self.stops)):
+            words.append(unseen)
         return words + ([unsaid] if (unsaid := not_known(session)) else [])
 
     def _how(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import zipfile
 from collections.abc import Sequence
 from typing import Literal
 
@@ -248,7 +249,8 @@ def _first_existing(places: Sequence[str]) -> str | None:
 
 
 def _is_source_file(path: str) -> bool:
-    return os.path.isfile(path) and not path.endswith((".pyc", ".pyz", ".zip"))
+    """Python runs a zip archive whatever it is called, with anything before it."""
+    return os.path.isfile(path) and not path.endswith(".pyc") and not zipfile.is_zipfile(path)
 
 
 async def _check_syntax(session: Session, path: str) -> None:

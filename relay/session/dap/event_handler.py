@@ -46,6 +46,7 @@ class EventHandler:
             "exited": self._exited,
             "terminated": self._terminated,
             "relaySubprocess": self._subprocess,
+            "relayBecomes": self._becomes,
             "relayStop": self._place_reported,
             "relayFailure": self._failure_reported,
             "relayHits": self._hits_reported,
@@ -141,6 +142,10 @@ class EventHandler:
         if pid is None and not self._debuggee.group.follows_children:
             self._events.shell_ran()
         self._debuggee.children.announced(pid, body.get("argv"))
+
+    def _becomes(self, body: Mapping[str, Any]) -> None:
+        argv = body["argv"]
+        self._debuggee.about_to_become(None if argv is None else [str(word) for word in argv])
 
     def _input(self, body: Mapping[str, Any]) -> None:
         if self._debuggee.stdin_watch is not None:

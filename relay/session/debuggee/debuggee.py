@@ -82,6 +82,8 @@ class Debuggee:
         """As the debugger's adapter says it of itself; None where there is none between."""
         self.speaks_through_adapter = False
         """Whether all that is known of the program, output included, comes by DAP."""
+        self.becomes: Sequence[str] | None = None
+        """The command of the program that the process is about to become by exec."""
         self.unfit: str | None = None  # why the fast start does not know its debugger
         self._starting = trio.CancelScope()
         self._tried = trio.Event()
@@ -313,6 +315,10 @@ class Debuggee:
     def became_program(self) -> None:
         """Its process was a launcher, and may have become what it was to start."""
         self.command_line = command_line(self.pid) or self.command_line
+
+    def about_to_become(self, command: Sequence[str] | None) -> None:
+        """It is at an exec, where the debugger ends; None: the exec has failed."""
+        self.becomes = command
 
     def use_inspector(self, inspector: Inspector) -> None:
         """Questions about the process go there from now on."""

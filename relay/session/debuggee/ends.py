@@ -46,6 +46,8 @@ async def settle(debuggee: Debuggee) -> str | None:
         return BROKE_OFF if _adapter_broke_off(debuggee, link) else None
     if not _lives(process):
         await _drain_link(link)
+    if debuggee.becomes is not None and link.closed.is_set():
+        debuggee.group.announced(process.pid, debuggee.becomes)
     if _adapter_broke_off(debuggee, link):
         return BROKE_OFF
     if not _lives(process):

@@ -22,11 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
-    from relay.debuggers.debugpy.debuggee.probe.hooks.events import LateEvent
+    from relay.debuggers.debugpy.debuggee.probe.hooks.events import (
+        LateEvent,
+        wait_until_answered,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
 
 CHILD_EVENT = "relaySubprocess"
+BECOMES_EVENT = "relayBecomes"
+_SAYING_SECONDS = 2.0  # at most, before this process becomes another program
 _MOST_WORDS = 100
 _LONGEST_WORD = 1000
 
@@ -190,6 +195,8 @@ def _wrap_makers() -> None:
     ):
         attempt(_wrap_maker, module, name, argv_at)
     replace_in_os("system", _system(os.system))
+    for name in ("execv", "execve"):
+        replace_in_os(name, _becoming(getattr(os, name)))
 
 
 def replace_in_os(name: str, wrapper: Callable[..., Any]) -> None:
@@ -234,6 +241,36 @@ def _system(system: Callable[..., int]) -> Callable[..., int]:
         return system(*arguments, **named)
 
     return run
+
+
+def _becoming(become: Callable[..., Any]) -> Callable[..., Any]:
+    """An exec that works does not return, and takes what is queued with it."""
+
+    @functools.wraps(become)
+    def run(*arguments: Any, **named: Any) -> Any:
+        argv = arguments[1] if len(arguments) > 1 else named.get("argv", ())
+        attempt(_say_becoming, argv)
+        try:
+            return become(*arguments, **named)
+        finally:
+            attempt(_say_becoming, None)
+
+    return run
+
+
+def _say_becoming(argv: Any) -> None:
+    """argv: of the program that this process becomes; None: it has not."""
+    py_db = debugger()
+    if py_db is None or py_db.writer is None:  # a forked child, or nobody listens
+        return
+    words = tuple(argv) if type(argv) in (list, tuple) else None
+    py_db.writer.add_command(LateEvent(BECOMES_EVENT, functools.partial(_becomes_body, words)))
+    if argv is not None:
+        wait_until_answered(py_db, _SAYING_SECONDS)
+
+
+def _becomes_body(argv: tuple[Any, ...] | None) -> dict[str, Any]:
+    return {"argv": None if argv is None else attempt(_words, argv, default=[])}
 
 
 def _watch_fork_server() -> None:
