@@ -80,7 +80,9 @@ class TraceVariable(TraceValue):
     name: str
     old: str | None = left_out("What it was before")
     length: int | None = left_out("Items of a list, dict or set that is not shown whole")
-    added: str | None = left_out("What a list has at its end since")
+    added: str | None = left_out("What a list has at its end since, behind what it had")
+    unshown: bool | None = left_out("It changed beyond what is shown of it")
+    changed_at: int | None = left_out("Where so: the first item or character that differs")
     deleted: bool | None = left_out("The variable is gone")
 
 

@@ -111,8 +111,10 @@ SHOP = """
 """
 
 
-async def paused(api: Api, program: Program, mark: str, **more: Any) -> Session:
-    session = await api.session()
+async def paused(
+    api: Api, program: Program, mark: str, python_path: str | None = None, **more: Any
+) -> Session:
+    session = await api.session(**({"python_path": python_path} if python_path else {}))
     placed = await session.breakpoint(program.text, program.line(mark))
     at = await session.launch(program.text, **more)
     assert at["current_location"]["line"] == program.line(mark)
@@ -431,6 +433,91 @@ async def test_a_function_goes_by_every_name_that_it_can_be_called_by(
         with pytest.raises(Refused) as refused:
             await session.post("/trace", function=name)
         assert ("is written in C" in refused.value.message) == (name != "asyncio.events.math.sqrt")
+
+
+GROWING = """
+    import collections
+    import heapq
+
+    def extend(both):
+        both.append(1)
+        both[0] = "h"
+
+    def grow(first, every, heap, both, rows, long):
+        first.insert(0, 9)  # @insert
+        every[:] = [5, 5, 5, 5]  # @every
+        heapq.heappush(heap, 1)  # @heap
+        extend(both)  # @both
+        both.append(3)  # @end
+        rows[0].append(7); rows.append(8)  # @inside
+        long.append(1000)  # @long
+        return first
+
+    def hide(text, rows, table, names, queue, data, digits):
+        text = text[:-1] + "CHANGED"  # @text
+        rows[70] = "CHANGED"  # @row
+        rows = [*rows[:71], "AGAIN", *rows[72:]]  # @other
+        table[99] = "CHANGED"  # @table
+        names.add(-1); names.discard(150)  # @set
+        queue[-1] = "CHANGED"  # @queue
+        data[150] = 7  # @data
+        digits += 1  # @digits
+        rows[:] = list(rows); names = set(names); text = text[:50] + text[50:]  # @equal
+        return len(text)  # @result
+
+    start = 1  # @start
+    grow([1, 2], [3, 4], [5, 7, 9], [1], [[6]], list(range(1000)))
+    hide("a" * 100, [f"r{n}" for n in range(100)], dict.fromkeys(range(100)), set(range(200)),
+         collections.deque(range(100)), bytearray(200), 1 << 2000)
+"""
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.13"])
+@pytest.mark.parametrize("until", [{}, {"until_result": "result"}])
+async def test_of_a_list_only_what_came_behind_all_it_had_is_told_as_added(
+    api: Api, program: Write, version: str, until: dict[str, str]
+) -> None:
+    code = program(GROWING)
+    session = await paused(api, code, "start", python_path=installed_python(version))
+    told = await traced(session, function="grow", wait=30, **until)
+
+    def changed(mark: str) -> dict[str, Any]:
+        (change,) = step_at(told["tree"], code.line(mark))["changed"]
+        return {key: change[key] for key in ("name", "old", "value", "added") if key in change}
+
+    assert changed("insert") == {"name": "first", "old": "[1, 2]", "value": "[9, 1, 2]"}
+    assert changed("every") == {"name": "every", "old": "[3, 4]", "value": "[5, 5, 5, 5]"}
+    assert changed("heap") == {"name": "heap", "old": "[5, 7, 9]", "value": "[1, 5, 9, 7]"}
+    assert changed("both") == {"name": "both", "old": "[1]", "value": "['h', 1]"}
+    assert changed("end")["added"] == "[3]"
+    assert changed("inside") == {"name": "rows", "old": "[[6]]", "value": "[[6, 7], 8]"}
+    assert "added" not in changed("long")  # of so many items nothing is known
+    assert changed("long")["value"] == "[0, 1, 2, ... (1001 items)]"
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.13"])
+@pytest.mark.parametrize("until", [{}, {"until_result": "result"}])
+async def test_a_change_beyond_what_is_shown_of_a_value_is_told(
+    api: Api, program: Write, version: str, until: dict[str, str]
+) -> None:
+    code = program(GROWING)
+    session = await paused(api, code, "start", python_path=installed_python(version))
+    told = await traced(session, function="hide", wait=30, **until)
+
+    def changed(mark: str) -> list[Any]:
+        found = step_at(told["tree"], code.line(mark))["changed"]
+        return [(one["name"], one.get("unshown"), one.get("changed_at")) for one in found]
+
+    assert changed("text") == [("text", True, 99)]
+    assert changed("row") == [("rows", True, 70)]
+    assert changed("other") == [("rows", True, 71)]
+    assert changed("table") == [("table", True, None)]
+    assert changed("set") == [("names", True, None)]
+    assert changed("queue") == [("queue", True, 99)]
+    assert changed("data") == [("data", True, 150)]
+    assert changed("digits") == [("digits", True, None)]
+    assert changed("equal") == changed("result") == []
+    assert "(changed at [70])" in told["text"]
 
 
 PASSING_ON = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -113,6 +114,20 @@ total(items=[...]) at cart.py:1
     )
 
 
+def test_a_sum_of_changes_that_are_not_shown_says_so_where_nothing_else_does() -> None:
+    def changed(*texts: str) -> Any:
+        told = [change("s", new, old=old, **hidden(old, new)) for old, new in pairwise(texts)]
+        steps = [step for one in told for step in ({"line": 2}, {"line": 3, "changed": [one]})]
+        (found,) = tree([*steps, {"line": 2}]).steps[0].changed
+        return found.model_dump(exclude_none=True)
+
+    def hidden(old: str, new: str) -> dict[str, Any]:
+        return {"unshown": True, "changed_at": 9} if old == new else {}
+
+    assert changed(*["a..."] * 7) == {"name": "s", "old": "a...", "value": "a...", "unshown": True}
+    assert changed(*["a..."] * 4, *["b..."] * 3) == {"name": "s", "old": "a...", "value": "b..."}
+
+
 @pytest.mark.parametrize(
     ("more", "line"),
     [
@@ -138,6 +153,14 @@ def test_the_last_line_says_how_the_call_ended(more: dict[str, Any], line: str) 
         (
             {"changed": [change("s", "[1, ...]", old="[]", added="[7]", length=9)]},
             "     4  return s  # s += [7] (9 items)",
+        ),
+        (
+            {"changed": [change("s", "[1...", old="[1...", unshown=True, changed_at=70)]},
+            "     4  return s  # s=[1... (changed at [70])",
+        ),
+        (
+            {"changed": [change("s", "{1...", old="{1...", unshown=True)]},
+            "     4  return s  # s={1... (changed beyond what is shown)",
         ),
         ({"raised": {"type": "E", "text": "E: no"}}, "        ! E: no"),
         ({"suspended": {"awaits": True}}, "     4  return s  # waits"),

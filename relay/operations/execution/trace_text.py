@@ -205,6 +205,11 @@ def _change(variable: TraceVariable, detail: Detail) -> str:
     if variable.added is not None:
         added = _cut(variable.added, detail.value)
         return f"{variable.name} += {added} ({variable.length} items)"
+    if variable.unshown:
+        place = "beyond what is shown"
+        if variable.changed_at is not None:
+            place = f"at [{variable.changed_at}]"
+        return f"{_pair(variable, detail)} (changed {place})"
     if variable.old is None or not detail.old:
         return _pair(variable, detail)
     old = _cut(" ".join(variable.old.split("\n")), detail.value // 2)

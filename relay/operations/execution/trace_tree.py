@@ -164,9 +164,12 @@ def _sum_of(steps: Iterable[Mapping[str, Any]]) -> list[TraceVariable]:
             merged = dict(change)
             merged.pop("old", None)
             merged.pop("added", None)
+            merged.pop("changed_at", None)
             old = change.get("old") if earlier is None else earlier.get("old")
             if old is not None:
                 merged["old"] = old
+            if old != merged.get("value"):
+                merged.pop("unshown", None)
             found[change["name"]] = merged
     return _variables(found.values())
 

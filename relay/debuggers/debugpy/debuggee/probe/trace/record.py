@@ -27,13 +27,17 @@ if TYPE_CHECKING:
         WIDE_ROOM,
         ValueTexts,
         are_same,
+        begins_with,
         content_of,
+        hidden_change,
+        parts_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, is_dunder, plan_of
 
 MOST_VARIABLES, MOST_ATTRIBUTES = 60, 20
 _MOST_LINES, _MOST_NESTED_LINES = 1000, 200  # in detail, of the call and of a call inside
+_MOST_ADDED = 3  # items at its end that a list is shown to have got
 _ALWAYS_DETAILED = 3  # times that any line is recorded in detail, beyond the bound too
 _MOST_LINES_IN_ALL = 4000
 _MOST_CALLS_A_LINE, _MOST_CALLS = 12, 2000
@@ -309,15 +313,27 @@ class FrameTrace:
                     continue
             record = self.texts.value(name, value, ROOM)
             size = self.size_of(value)
-            known[name] = (value, record["value"], size, content or content_of(value))
+            parts = content
+            if content is None and type(value) not in UNCHANGING:
+                parts = content_of(value) or self.parts_of(value)
+            known[name] = (value, record["value"], size, parts)
             if size >= 0 and record.get("truncated"):
                 record["length"] = size
             if old is None:
                 changed.append(record)
             elif (old[1], old[2]) != (record["value"], size):
                 record["old"] = old[1]
-                is_one = self.is_one(old[0], value)
-                changed.append(self._grown(record, value, old[2]) if is_one else record)
+                if self._is_grown(record, value, old, parts):
+                    self._note_growth(record, value, old[2])
+                changed.append(record)
+            elif record.get("truncated") and not record.get("redacted"):
+                objects = self.origin_of(old[0]), self.origin_of(value)
+                place = hidden_change(*objects, (old[3], parts))
+                if place is not None:
+                    record.update(old=old[1], unshown=True)
+                    if place is not True:
+                        record["changed_at"] = place
+                    changed.append(record)
         if len(known) > len(present):
             gone = set(known) - {name for name, _ in present}
             changed += [{"name": n, "old": known.pop(n)[1], "deleted": True} for n in sorted(gone)]
@@ -327,17 +343,35 @@ class FrameTrace:
         """Items of a list, dict or set; -1 for others."""
         return len(value) if type(value) in SIZED else -1
 
-    def is_one(self, old: Any, value: Any) -> bool:
-        """Whether these are one object, then and now."""
-        return old is value
+    def origin_of(self, value: Any) -> Any:
+        """The object that the program has."""
+        return value
 
-    def _grown(self, record: dict[str, Any], value: Any, before: int) -> dict[str, Any]:
+    def parts_of(self, value: Any) -> Any:
+        """What a container holds, see `parts_of` of values."""
+        return parts_of(value)
+
+    def _is_grown(self, record: dict[str, Any], value: Any, old: Any, parts: Any) -> bool:
+        """Whether a list has what it had, and behind that some more."""
+        before = old[2]
+        if not (0 <= before < self.size_of(value) <= before + _MOST_ADDED):
+            return False
+        if self.origin_of(old[0]) is not self.origin_of(value):
+            return False
+        if not begins_with(parts, old[3], before):
+            return False
+        is_whole = not (record.get("truncated") or record.get("redacted"))
+        return not is_whole or record["value"].startswith(old[1][:-1])
+
+    def _note_growth(self, record: dict[str, Any], value: Any, before: int) -> None:
         """What a list has at its end now: the beginning of a long one says nothing new."""
-        if type(value) is list and 0 <= before < len(value) <= before + 3:
+        if type(value) is list:
             record["length"] = len(value)
-            if not record.get("redacted"):
-                record["added"] = self.texts.value(record["name"], value[before:], ROOM)["value"]
-        return record
+            self._note_added(record, value[before:])
+
+    def _note_added(self, record: dict[str, Any], added: Any) -> None:
+        if not record.get("redacted"):
+            record["added"] = self.texts.value(record["name"], added, ROOM)["value"]
 
     def _present(self, call: _TracedCall, frame: Any) -> list[tuple[str, Any]]:
         names = list(frame.f_locals.items())[:MOST_VARIABLES]

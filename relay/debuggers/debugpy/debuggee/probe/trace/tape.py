@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         UNCHANGING,
         WIDE_ROOM,
         ValueTexts,
+        parts_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict
     from relay.debuggers.debugpy.debuggee.probe.values.types import is_dunder, plan_of
@@ -61,19 +62,19 @@ class Tape:
 class _Copy:
     """A value, and what is written as it was."""
 
-    __slots__ = ("origin", "value")
+    __slots__ = ("origin", "parts", "value")
 
     def __init__(self, origin: Any, value: Any) -> None:
-        self.origin, self.value = origin, value
+        self.origin, self.value, self.parts = origin, value, parts_of(origin)
 
 
 class _Shown:
     """A value of which the texts are there already: in the room of a change, and of an argument."""
 
-    __slots__ = ("near", "origin", "size", "wide")
+    __slots__ = ("near", "origin", "parts", "size", "wide")
 
     def __init__(self, origin: Any, near: Any, wide: Any) -> None:
-        self.origin, self.near, self.wide = origin, near, wide
+        self.origin, self.near, self.wide, self.parts = origin, near, wide, parts_of(origin)
         self.size = len(origin) if type(origin) in SIZED else -1
 
 
@@ -231,7 +232,7 @@ class Replay(FrameTrace):
     def __init__(self, trace: FrameTrace, facts: dict[int, LineFacts]) -> None:
         super().__init__(trace.call, trace.depth, trace.texts.reveal)
         self.texts, self.codes, self.facts = trace.texts, trace.codes, facts
-        self.origins: dict[int, Any] = {}  # of copies, by the copy's id
+        self.copies: dict[int, _Copy] = {}  # by the id of what is written for each
 
     def play(self, tape: Tape) -> None:
         past: dict[Any, _Past] = {}
@@ -300,27 +301,27 @@ class Replay(FrameTrace):
             if name[0] == "." or is_dunder(name) or name[:2] == "__":
                 continue
             if type(value) is _Copy:
-                self.origins[id(value.value)] = value.origin
+                self.copies[id(value.value)] = value
                 value = value.value
             present.append((name, value))
         return present
 
     def size_of(self, value: Any) -> int:
         if type(value) is LongCopy:
-            return int(value.size) if type(self._origin(value)) in SIZED else -1
+            return int(value.size) if type(self.origin_of(value)) in SIZED else -1
         return int(value.size) if type(value) is _Shown else super().size_of(value)
 
-    def _grown(self, record: dict[str, Any], value: Any, before: int) -> dict[str, Any]:
-        if type(value) is LongCopy and 0 <= before < value.size <= before + len(value.tail):
+    def parts_of(self, value: Any) -> Any:
+        copy = value if type(value) is _Shown else self.copies.get(id(value))
+        return super().parts_of(value) if copy is None else copy.parts
+
+    def _note_growth(self, record: dict[str, Any], value: Any, before: int) -> None:
+        if type(value) is LongCopy and value.tail:
             record["length"] = value.size
-            if not record.get("redacted"):
-                new = value.tail[before - value.size :]
-                record["added"] = self.texts.value(record["name"], new, ROOM)["value"]
-            return record
-        return super()._grown(record, value, before)
+            self._note_added(record, value.tail[before - value.size :])
+        else:
+            super()._note_growth(record, value, before)
 
-    def is_one(self, old: Any, value: Any) -> bool:
-        return self._origin(old) is self._origin(value)
-
-    def _origin(self, value: Any) -> Any:
-        return value.origin if type(value) is _Shown else self.origins.get(id(value), value)
+    def origin_of(self, value: Any) -> Any:
+        copy = value if type(value) is _Shown else self.copies.get(id(value))
+        return value if copy is None else copy.origin

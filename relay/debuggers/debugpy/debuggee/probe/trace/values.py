@@ -8,6 +8,8 @@ have a few seconds together, and one that hangs is cut short by whoever reads th
 
 from __future__ import annotations
 
+import collections
+import itertools
 import threading
 import time
 import types
@@ -143,3 +145,95 @@ def content_of(value: Any) -> tuple[Any, ...] | None:
 
 def are_same(items: tuple[Any, ...], others: Any) -> bool:
     return others is not None and len(items) == len(others) and all(map(is_, items, others))
+
+
+# What a container holds, as far as that is known of it -------------------------------------------
+
+_MOST_HELD_PARTS, _MOST_HELD_BYTES = 300, 2_400  # copied of each, whenever its text is written
+_ROW_KINDS: Any = frozenset((list, tuple, collections.deque))
+_SET_KINDS: Any = frozenset((set, frozenset))
+_TABLE_KINDS: Any = frozenset(
+    (dict, collections.OrderedDict, collections.defaultdict, collections.Counter)
+)
+_TEXT_KINDS: Any = frozenset((str, bytes))
+_EQUAL_KINDS: Any = frozenset((int, bool, str, bytes))
+_INEXACT_KINDS: Any = frozenset((float, complex))  # equal where their texts are: nan, and -0.0
+
+
+def parts_of(value: Any) -> Any:
+    """The first of what a container of Python's own holds; None of others, and of a large set.
+
+    They are held, so that none of them is taken for another that comes to its address.
+    """
+    kind = type(value)
+    if kind in _ROW_KINDS:
+        return list(itertools.islice(value, _MOST_HELD_PARTS))
+    if kind in _TABLE_KINDS:
+        values = itertools.islice(value.values(), _MOST_HELD_PARTS)
+        return [*itertools.islice(value, _MOST_HELD_PARTS), *values]
+    if kind in _SET_KINDS and len(value) <= _MOST_HELD_PARTS:  # whose order may change without it
+        return list(value)
+    return bytes(value[:_MOST_HELD_BYTES]) if kind is bytearray else None
+
+
+def begins_with(parts: Any, earlier: Any, size: int) -> bool:
+    """Whether a container of `size` items, all of them known, is the beginning of what there is."""
+    if parts is None or earlier is None or len(earlier) != size:
+        return False
+    return len(parts) >= size and all(map(is_, earlier, parts))
+
+
+def hidden_change(old: Any, value: Any, parts: tuple[Any, Any]) -> Any:
+    """Where two values of one text differ: an index, True if there is none, None if nowhere.
+
+    parts: what both held, which may be one container, then and now. Runs no code of the program.
+    """
+    kind, is_one = type(value), old is value
+    if kind in _EQUAL_KINDS and type(old) is kind:
+        if old == value:
+            return None
+        return _first_of_text(old, value) if kind in _TEXT_KINDS else True
+    earlier, later = parts
+    if earlier is None or later is None:
+        return None
+    if type(later) is bytes:
+        return None if earlier == later else _first_of_text(earlier, later)
+    if is_one and are_same(later, earlier):
+        return None
+    if kind in _SET_KINDS:
+        return True if _is_other_set(earlier, later, is_one) else None
+    found = next((n for n, two in enumerate(zip(earlier, later)) if _is_other(*two, is_one)), None)  # noqa: B905
+    return found if found is None or kind not in _TABLE_KINDS else True
+
+
+def _first_of_text(old: Any, value: Any) -> int:
+    low, high = 0, min(len(old), len(value))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if old[low:middle] == value[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _is_other(old: Any, new: Any, is_one: bool) -> bool:
+    """Of what two containers have at one place. In one container, any other object is a change."""
+    kind = type(new)
+    if old is new:
+        return False
+    if type(old) is not kind:
+        return True
+    if kind in _INEXACT_KINDS:
+        return repr(old) != repr(new)
+    return bool(old != new) if kind in _EQUAL_KINDS else is_one
+
+
+def _is_other_set(earlier: list[Any], later: list[Any], is_one: bool) -> bool:
+    held = set(map(id, later))
+    plain = {one for one in later if type(one) in _EQUAL_KINDS or type(one) in _INEXACT_KINDS}
+    return any(
+        one not in plain if type(one) in _EQUAL_KINDS or type(one) in _INEXACT_KINDS else is_one
+        for one in earlier
+        if id(one) not in held
+    )
