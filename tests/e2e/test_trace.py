@@ -520,6 +520,57 @@ async def test_a_change_beyond_what_is_shown_of_a_value_is_told(
     assert "(changed at [70])" in told["text"]
 
 
+SLOTTED = """
+    class Point:
+        __slots__ = ("x", "unset", "__private")
+
+        def __init__(self, x):
+            self.x = x
+            self.__private = []
+
+    class Named(Point):
+        def move(self, by):
+            self.x += by  # @slot
+            self.name = "moved"  # @dict
+            self._Point__private.append(by)  # @private
+            del self.x  # @gone
+            self.unset = by  # @set
+            return by
+
+    point = Named(1)
+    point.move(2)  # @move
+"""
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.13"])
+@pytest.mark.parametrize("until", [{}, {"until_result": "result"}])
+async def test_attributes_in_slots_are_attributes_of_self(
+    api: Api, program: Write, version: str, until: dict[str, str]
+) -> None:
+    code = program(SLOTTED)
+    session = await paused(api, code, "move", python_path=installed_python(version))
+    told = await traced(session, function="Named.move", wait=30, **until)
+    changed = {
+        mark: step_at(told["tree"], code.line(mark))["changed"]
+        for mark in ("slot", "dict", "private", "gone", "set")
+    }
+    assert changed == {
+        "slot": [{"name": "self.x", "old": "1", "value": "3"}],
+        "dict": [{"name": "self.name", "value": "'moved'"}],
+        "private": [
+            {
+                "name": "self._Point__private",
+                "old": "[]",
+                "value": "[2]",
+                "added": "[2]",
+                "length": 1,
+            }
+        ],
+        "gone": [{"name": "self.x", "old": "3", "value": "", "deleted": True}],
+        "set": [{"name": "self.unset", "value": "2"}],
+    }, told["text"]
+
+
 PASSING_ON = """
     class Odd(Exception):
         pass

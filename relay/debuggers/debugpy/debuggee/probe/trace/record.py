@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         hidden_change,
         parts_of,
     )
-    from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict
+    from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict, own_slots
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, is_dunder, plan_of
 
 MOST_VARIABLES, MOST_ATTRIBUTES = 60, 20
@@ -378,7 +378,9 @@ class FrameTrace:
         present = [(n, v) for n, v in names if n[0] != "." and not is_dunder(n) and n[:2] != "__"]
         if call.watches_self and present and present[0][0] == "self":
             value = present[0][1]
-            own = attempt(lambda: list(own_dict(value, plan_of(value)).items()), default=[])
+            plan = plan_of(value)
+            own = attempt(lambda: list(own_dict(value, plan).items()), default=[])
+            own += own_slots(value, plan)
             present += [("self." + str(n), v) for n, v in own[:MOST_ATTRIBUTES]]
         return present
 

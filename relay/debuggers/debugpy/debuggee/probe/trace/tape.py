@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         ValueTexts,
         parts_of,
     )
-    from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict
+    from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict, own_slots
     from relay.debuggers.debugpy.debuggee.probe.values.types import is_dunder, plan_of
 
 TAPE_START, TAPE_LINE, TAPE_YIELD, TAPE_RETURN, TAPE_RAISE, TAPE_UNWIND = range(6)
@@ -154,9 +154,10 @@ class TapeTexts(ValueTexts):
         """A copy of what `self` has."""
         plan = plan_of(me)
         own = attempt(own_dict, me, plan)
-        if type(own) is dict and len(own) <= MOST_ATTRIBUTES:
+        if type(own) is dict and len(own) <= MOST_ATTRIBUTES and not plan.members:
             return own.copy()
-        return dict(attempt(lambda: list(own.items()), default=[])[:MOST_ATTRIBUTES])
+        items = attempt(lambda: list(own.items()), default=[])
+        return dict([*items, *own_slots(me, plan)][:MOST_ATTRIBUTES])
 
 
 def with_names(variables: Any, names: tuple[str, ...]) -> Any:

@@ -51,6 +51,18 @@ def own_dict(value: Any, plan: Plan) -> Any:
     return {} if own is None else own
 
 
+def own_slots(value: Any, plan: Plan) -> list[tuple[str, Any]]:
+    """What is kept in the `__slots__` of classes: those that have a value."""
+    found = []
+    for name, member in plan.members:
+        if is_heap_type(member.__objclass__):
+            try:
+                found.append((name, member.__get__(value, plan.cls)))
+            except AttributeError:
+                continue
+    return found
+
+
 def _hidden_dict(value: Any) -> Any:
     """The `__dict__` of a class that put something else under that name."""
     import ctypes
