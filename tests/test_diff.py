@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -321,3 +322,215 @@ def test_a_run_that_stops_by_itself_goes_on_and_what_is_not_compared_is_said(
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("no call differs: 1 with equal arguments")
     assert "the runs go on beyond what was compared" in done.stdout
+
+
+def test_what_an_object_stores_counts_whichever_method_has_stored_it(
+    diff: Diff, tmp_path: Path
+) -> None:
+    Program.write(
+        tmp_path / "lazy.py",
+        """
+        import sys
+
+        class Cart:
+            def __init__(self):
+                self.reset()
+
+            def reset(self):
+                self.total = 5 if "--bug" in sys.argv else 0
+
+            def add(self, number):
+                self.total += number
+                return self
+
+        def main():
+            cart = Cart()
+            cart.add(3)
+            return cart
+
+        main()
+        """,
+    )
+    lazy = diff("--", "lazy.py", ":::", "lazy.py", "--bug")
+    assert (lazy.returncode, lazy.stderr) == (1, "")
+    assert lazy.stdout.splitlines()[:3] == [
+        "first call that differs: main at lazy.py:14",
+        "1: → <Cart total=3>",
+        "2: → <Cart total=8>",
+    ]
+    Program.write(
+        tmp_path / "outside.py",
+        """
+        import sys
+
+        class Node:
+            pass
+
+        def parse(text, token):
+            node = Node()
+            node.value = int(text) + ("--bug" in sys.argv)
+            return node
+
+        def evaluate(node, token):
+            return node.value * 2
+
+        evaluate(parse("4", "s3"), "s3")
+        """,
+    )
+    outside = diff("--", "outside.py", ":::", "outside.py", "--bug")
+    assert (outside.returncode, outside.stderr) == (1, "")
+    first, _, *rest = outside.stdout.splitlines()
+    assert first == "first call that differs: parse at outside.py:6"
+    assert rest == [
+        "1: → <Node value=4>",
+        "2: → <Node value=5>",
+        "1 of 1 calls with equal arguments differ",
+    ], "not evaluate, whose argument is another, although one of its arguments is a secret"
+
+
+KINDS = """
+    import array, collections, functools, sqlite3, sys, types
+
+    BUG = "--bug" in sys.argv
+
+    class Lying:
+        def lie(self, *_):
+            sys.exit("code of the program has run")
+
+        items = __iter__ = __len__ = __getitem__ = __getattribute__ = __eq__ = __repr__ = lie
+
+        def __hash__(self):
+            return self.lie() if told else 1
+
+    class Table(Lying, dict): pass
+    class Row(Lying, list): pass
+    class Queue(Lying, collections.deque): pass
+    class Word(Lying, str): pass
+    class Ordered(collections.OrderedDict): pass
+    class Slots: __slots__ = ("kept",)
+    told = False
+    lying = object.__new__(Lying)
+    by_lies = Ordered({lying: BUG})
+    told = True
+    class Wide(collections.namedtuple("Wide", "a b c d e f")): pass
+
+    def kept(value, **stored):
+        for name, item in stored.items():
+            object.__setattr__(value, name, item)
+        return value
+
+    def filled(value, add, *items):
+        add(value, *items)
+        return value
+
+    def closing(number):
+        return lambda: number
+
+    def row():
+        with sqlite3.connect(":memory:") as base:
+            base.row_factory = sqlite3.Row
+            found = base.execute("select ?", (int(BUG),)).fetchone()
+        base.close()
+        return found
+
+    MAKERS = [
+        lambda: collections.OrderedDict(a=1, b=2 + BUG),
+        lambda: collections.OrderedDict([(1, 2), (3, 4)][:: -1 if BUG else 1]),
+        lambda: by_lies,
+        lambda: filled(collections.defaultdict(list), dict.__setitem__, 1, [BUG]),
+        lambda: collections.Counter("aab" + "b" * BUG),
+        lambda: collections.deque([1, BUG]),
+        lambda: filled(Table(), dict.__setitem__, "a", BUG),
+        lambda: kept(filled(Table(), dict.__setitem__, "a", 1), extra=BUG),
+        lambda: filled(Row(), list.append, BUG),
+        lambda: filled(Queue(), collections.deque.append, BUG),
+        lambda: Word("x" + "y" * BUG),
+        lambda: array.array("i", [1, BUG]),
+        lambda: array.array("i", range(1000)) + array.array("i", [BUG]),
+        lambda: b" " * 500 + bytes([BUG]),
+        lambda: bytearray([BUG]),
+        lambda: memoryview(bytes([BUG])),
+        lambda: types.SimpleNamespace(kept=BUG),
+        lambda: types.MappingProxyType({1: BUG}),
+        lambda: kept(Slots(), kept=BUG),
+        lambda: Wide(1, 2, 3, 4, 5, BUG),
+        lambda: functools.partial(print, BUG),
+        lambda: closing(int(BUG)),
+        lambda: kept(ValueError(1, 2, 3), why=BUG),
+        lambda: (1 << 5000) + BUG,
+        lambda: {1: BUG}.items(),
+        lambda: {} if BUG else set(),
+        row,
+    ]
+    for make in MAKERS + LIBRARIES:
+        make()
+"""
+
+OF_LIBRARIES = """
+    import numpy, pandas, pydantic
+
+    class Model(pydantic.BaseModel, extra="allow"):
+        kept: int
+
+    LIBRARIES = [
+        lambda: numpy.arange(3) + BUG,
+        lambda: numpy.arange(1000)[::2] + BUG,
+        lambda: numpy.array([{1: BUG}], dtype=object),
+        lambda: numpy.int64(BUG),
+        lambda: numpy.ma.masked_array([1, 2], mask=[False, BUG]),
+        lambda: pandas.DataFrame({"a": [1, 2 + BUG], "b": ["x", "y"]}),
+        lambda: pandas.Series([1, 2], index=["u", "w" if BUG else "v"]),
+        lambda: pandas.Index([1, 2 + BUG]),
+        lambda: Model(kept=BUG),
+        lambda: Model(kept=1, more=BUG),
+    ]
+"""
+
+
+@pytest.mark.parametrize("libraries", [(), ("numpy", "pandas", "pydantic")])
+def test_contents_count_of_every_kind_of_value_and_no_code_of_the_program_runs(
+    diff: Diff, tmp_path: Path, libraries: tuple[str, ...]
+) -> None:
+    if not all(map(find_spec, libraries)):
+        pytest.skip("numpy, pandas or pydantic is not installed")
+    of_libraries = OF_LIBRARIES if libraries else "    LIBRARIES = []\n"
+    source = KINDS.replace("    MAKERS = [", of_libraries + "    MAKERS = [")
+    Program.write(tmp_path / "kinds.py", source.replace("MAKERS + ", "") if libraries else source)
+    made = 10 if libraries else 27
+    same = diff("--", "kinds.py", ":::", "kinds.py", "--unknown")
+    assert (same.returncode, same.stderr) == (0, "")
+    assert same.stdout.startswith("no call differs: ")
+    assert ";" not in same.stdout, "neither in part, nor ended by a lie"
+    other = diff("--", "kinds.py", ":::", "kinds.py", "--bug")
+    assert (other.returncode, other.stderr) == (1, "")
+    assert other.stdout.splitlines()[-1].startswith(f"{made} of "), other.stdout
+
+
+def test_what_is_compared_in_part_is_said(diff: Diff, tmp_path: Path) -> None:
+    Program.write(
+        tmp_path / "large.py",
+        """
+        import sys
+
+        def summed(numbers, factor):
+            return sum(numbers) * factor
+
+        def deep():
+            return [[[[[["--bug" in sys.argv]]]]]]
+
+        numbers = list(range(1000))
+        numbers[-1] += "--far" in sys.argv
+        summed(numbers, 2)
+        deep()
+        """,
+    )
+    unseen = diff("--", "large.py", ":::", "large.py", "--bug")
+    assert (unseen.returncode, unseen.stderr) == (0, "")
+    assert unseen.stdout == (
+        "no call differs: 2 with equal arguments, of 2 and 2; "
+        "2 compared in part, as their values are large\n"
+    )
+    named = diff("--", "large.py", ":::", "large.py", "--far")
+    assert (named.returncode, named.stderr) == (1, "")
+    assert named.stdout.splitlines()[0] == "first call that differs: summed at large.py:3"
+    assert named.stdout.splitlines()[1].endswith("…, factor=2 (numbers compared in part)")

@@ -59,7 +59,12 @@ def _difference(
 def _arguments(texts: Texts) -> list[str]:
     pairs = zip(texts.function.arguments, texts.arguments, strict=False)
     shown = [f"{name}={clip(text, 70)}" for name, text in pairs if text not in ("()", "{}")]
-    return ["  with " + clip(", ".join(shown), 200)] if shown else []
+    if not shown:
+        return []
+    part = clip(", ".join(texts.in_part), 40)
+    return [
+        "  with " + clip(", ".join(shown), 200) + (f" ({part} compared in part)" if part else "")
+    ]
 
 
 def _outcome(texts: Texts, beside: Texts) -> str:
@@ -126,8 +131,12 @@ def _nothing(found: Comparison, runs: tuple[RecordedRun, RecordedRun], ran: tupl
         return f"no call with equal arguments is in both runs: nothing can be compared{ends}"
     return (
         f"no call differs: {found.matched} with equal arguments, of {len(runs[0].calls)} and "
-        f"{len(runs[1].calls)}{_cut(runs)}{ends}"
+        f"{len(runs[1].calls)}{_in_part(found)}{_cut(runs)}{ends}"
     )
+
+
+def _in_part(found: Comparison) -> str:
+    return f"; {found.in_part} compared in part, as their values are large" if found.in_part else ""
 
 
 def _both_failed(one: Ran) -> str:

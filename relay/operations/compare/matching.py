@@ -27,6 +27,8 @@ class Comparison(NamedTuple):
     matched: int
     """Pairs of calls with equal arguments."""
     differing: int
+    in_part: int = 0
+    """Of the matched, pairs of which more is stored than was compared."""
 
 
 class Matcher:
@@ -53,11 +55,12 @@ class Matcher:
         outcomes: list[Difference] = []
         branches: list[Difference] = []
         weaker: list[Difference] = []
-        matched = 0
+        matched = in_part = 0
         for a, b, is_equal in self._pairs():
             if not is_equal:
                 continue
             matched += 1
+            in_part += a.is_in_part or b.is_in_part
             if a.outcome != b.outcome:
                 outcomes.append(Difference(a, b))
             elif self._branches(a, b, with_arguments=False):
@@ -69,7 +72,7 @@ class Matcher:
         else:
             found = outcomes or branches or weaker
         first = min(found, key=lambda one: one.one.ended, default=None)
-        return Comparison(first, matched, len(found))
+        return Comparison(first, matched, len(found), in_part)
 
     def _branches(self, a: EndedCall, b: EndedCall, *, with_arguments: bool) -> bool:
         ours = branch_of(self.one, a, self.knows[0], with_arguments=with_arguments)

@@ -17,6 +17,8 @@ MOST_CALLS = 1_000_000
 """Of one run, compared; the others are not looked at."""
 
 RAISED = 2
+IN_PART = "\0"
+"""A text begins so whose value was not read to its end: it had more parts than are compared."""
 
 _SAME = (
     (re.compile(r"0x[0-9a-fA-F]{4,}"), "0x…"),
@@ -67,6 +69,8 @@ class EndedCall(NamedTuple):
     ended: int
     """How many ended before."""
     offset: int
+    is_in_part: bool = False
+    """Whether more is in its arguments, or in what it gave, than was compared."""
 
 
 @dataclass
@@ -85,7 +89,7 @@ class RecordedRun:
 
     def comparable(self, text: str, name: str) -> str:
         """A value's text without what is no difference; `name` is what the value is called."""
-        text = comparable(text, name, self.root)
+        text = comparable(text.removeprefix(IN_PART), name, self.root)
         pid = str(self.pid)
         return re.sub(rf"\b{pid}\b", "<id>", text) if pid in text else text
 
@@ -106,6 +110,10 @@ class Texts(NamedTuple):
     line: int
     yields: int
     yielded: list[str]
+    in_part: tuple[str, ...] = ()
+    """Names of the arguments that are compared in part."""
+    is_given_in_part: bool = False
+    """Whether the result is, or what it yields."""
 
     @classmethod
     def of(cls, row: Sequence[Any], run: RecordedRun) -> Texts:
@@ -118,7 +126,15 @@ class Texts(NamedTuple):
         ]
         result = run.comparable(outcome, about.name.rpartition(".")[2])
         given = [run.comparable(text, "") for text in yielded]
-        return cls(about, same, kind, result, line, yields, given)
+        in_part = tuple(
+            name
+            for name, text in zip(about.arguments, arguments, strict=False)
+            if text.startswith(IN_PART)
+        )
+        is_given_in_part = yields > len(yielded) or any(
+            text.startswith(IN_PART) for text in (outcome, *yielded)
+        )
+        return cls(about, same, kind, result, line, yields, given, in_part, is_given_in_part)
 
 
 def comparable(text: str, name: str, root: str) -> str:
@@ -177,5 +193,6 @@ def _add(run: RecordedRun, row: Sequence[Any], offset: int) -> None:
         hash((texts.kind, texts.outcome, texts.yields, tuple(texts.yielded))),
         len(run.calls),
         offset,
+        bool(texts.in_part) or texts.is_given_in_part,
     )
     run.children.setdefault(parent, []).append(number)

@@ -99,6 +99,7 @@ PARTS = (
     "trace/until_events",
     "trace/traces",
     "calls/values",
+    "calls/stored",
     "calls/tree",
     "calls/stream",
     "calls/scope",

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.calls.scope import CallScope, OwnFunction
-    from relay.debuggers.debugpy.debuggee.probe.calls.stream import CallStream, ample
+    from relay.debuggers.debugpy.debuggee.probe.calls.stored import ample, ample_named
+    from relay.debuggers.debugpy.debuggee.probe.calls.stream import CallStream
     from relay.debuggers.debugpy.debuggee.probe.calls.tree import (
         CALL_RAISED,
         CALL_RETURNED,
@@ -48,6 +49,7 @@ class CallRecord:
         self.tree: Any = CallTree() if stream is None else stream
         self.stream = stream
         self.write: Any = brief if stream is None else ample
+        self.write_named: Any = brief_named if stream is None else ample_named
         self.open: dict[int, Any] = {}  # calls that are not over, by the id of their frames
         self.others: set[int] = set()  # threads of the debugger
         self.state = "recording"  # stopped, ended, replaced
@@ -74,7 +76,8 @@ class CallRecord:
         function.is_called = True
         values: Any = frame.f_locals if function.arguments else ()
         if function.hides_any:
-            texts = tuple([brief_named(name, values[name]) for name in function.arguments])
+            write = self.write_named
+            texts = tuple([write(name, values[name]) for name in function.arguments])
         else:
             write = self.write
             texts = tuple([write(values[name]) for name in function.arguments])
@@ -102,7 +105,7 @@ class CallRecord:
         if node is not None:
             function = node.function
             hides = function.hides_result
-            text = brief_named(function.code.co_name, value) if hides else self.write(value)
+            text = self.write_named(function.code.co_name, value) if hides else self.write(value)
             self.tree.end(node, CALL_RETURNED, text)
 
     def raised(self, frame: Any, kind: type, text: str, line: int) -> None:
@@ -125,7 +128,7 @@ class CallRecord:
             value = next(iter(gc.get_referents(value)), None)
         node.yields += 1
         if node.yields <= _SHOWN_YIELDS:
-            node.yielded += (brief(value),)
+            node.yielded += (self.write(value),)
 
     def finish(self, state: str) -> None:
         """Nothing is recorded any more."""

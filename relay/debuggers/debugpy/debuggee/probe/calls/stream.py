@@ -11,12 +11,7 @@ import itertools
 import json
 import os
 import threading
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.calls.values import attribute_readers, brief
-    from relay.debuggers.debugpy.debuggee.probe.values.secrets import MASK, hides
-    from relay.debuggers.debugpy.debuggee.probe.values.types import plan_of, qualname_of
+from typing import Any
 
 _MOST_BYTES = 256 << 20
 _LINES_AT_ONCE = 500
@@ -93,79 +88,3 @@ class CallStream:
         with self.lock:
             os.close(self.fd)
             self.left = 0
-
-
-def ample(value: Any) -> str:
-    """A value with more of what it stores than `brief` shows: equal texts are equal values, nearly."""
-    return _Ample().text(value, 0)
-
-
-class _Ample:
-    """One value, within a bound of parts."""
-
-    def __init__(self) -> None:
-        self.left = _MOST_PARTS
-        self.path: list[int] = []
-
-    def text(self, value: Any, level: int) -> str:
-        kind = type(value)
-        self.left -= 1
-        if self.left < 0 or level > _DEEPEST_PART or id(value) in self.path:
-            return brief(value, 3)
-        if kind is str:
-            return repr(value[:400]) + (f"({len(value)})" if len(value) > 400 else "")
-        self.path.append(id(value))
-        try:
-            return self._inside(value, kind, level + 1)
-        except Exception:  # noqa: BLE001  changed by another thread meanwhile
-            return f"<{kind.__name__}>"
-        finally:
-            self.path.pop()
-
-    def _inside(self, value: Any, kind: Any, level: int) -> str:
-        if kind in (list, tuple):
-            opening, closing = _ROW_MARKS[kind]
-            return opening + ", ".join(self._some(value, level)) + closing
-        if kind in (set, frozenset):
-            return "{" + ", ".join(sorted(self._some(value, level))) + "}"
-        if kind is dict:
-            pairs = itertools.islice(value.items(), self.left + 1)
-            shown = [
-                f"{self.text(key, level)}: {MASK if hides(key, item) else self.text(item, level)}"
-                for key, item in pairs
-            ]
-            return "{" + ", ".join(shown) + "}"
-        plan = plan_of(value)
-        if plan.family != "object":
-            return brief(value, level)
-        readers = _readers_of(plan)
-        if not readers:
-            return brief(value, level)
-        return f"<{qualname_of(plan.cls)} {', '.join(self._stored_in(value, readers, level))}>"
-
-    def _some(self, items: Any, level: int) -> list[str]:
-        shown = [self.text(item, level) for item in itertools.islice(items, self.left + 1)]
-        return [*shown, f"{len(items)} items"] if len(items) > len(shown) else shown
-
-    def _stored_in(self, value: Any, readers: Any, level: int) -> Any:
-        for name, read in readers:
-            try:
-                item = read(value)
-            except AttributeError:
-                continue  # not stored, or not yet
-            yield f"{name}={MASK if hides(name, item) else self.text(item, level)}"
-
-
-_DEEPEST_PART = 4
-_MOST_PARTS = 200
-_ROW_MARKS: dict[Any, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")")}
-_ample_readers: dict[Any, Any] = {}
-
-
-def _readers_of(plan: Any) -> Any:
-    found = _ample_readers.get(plan.cls)
-    if found is None:
-        if len(_ample_readers) > 2000:
-            _ample_readers.clear()
-        found = _ample_readers[plan.cls] = attribute_readers(plan, None, every=True)
-    return found

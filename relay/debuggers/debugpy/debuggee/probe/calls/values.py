@@ -48,7 +48,7 @@ def brief(value: Any, level: int = 0) -> str:
     """The value in about a line; `level` is how deep it lies in another."""
     kind = type(value)
     if kind in _SHORT_REPRS or (kind is int and -_SMALL < value < _SMALL):
-        return repr(value)
+        return repr(value)  # as `is_short` says
     if kind is str and len(value) < SHORTEST_WORD and "://" not in value:
         return repr(value)  # no credential is so short
     write = _BRIEF_WRITERS.get(kind)
@@ -60,6 +60,22 @@ def brief(value: Any, level: int = 0) -> str:
         return write(value, level)  # type: ignore[no-any-return]
     except Exception:  # noqa: BLE001  changed by another thread meanwhile, or lying about itself
         return f"<{name_of(kind)}>"
+
+
+def is_short(value: Any) -> bool:
+    """Whether its own repr is all that there is to it: a number, True, False or None."""
+    kind = type(value)
+    return kind in _SHORT_REPRS or (kind is int and -_SMALL < value < _SMALL)
+
+
+def is_plainly_stored(value: Any) -> bool:
+    """Whether it is of a type of Python's own that has no parts, such as a number or a text."""
+    return type(value) in _STORED_PLAINLY
+
+
+def is_written_by_itself(plan: Any) -> bool:
+    """Whether the type's own repr says what is stored, and nothing else."""
+    return plan.cls.__module__ in _SAFE_PACKAGES
 
 
 def forget_writers() -> None:
@@ -230,7 +246,7 @@ def _writer_of(value: Any) -> Any:
         return lambda v, level: _brief_exception(v, name)
     if plan.family == "class":
         return _brief_class
-    if plan.cls.__module__ in _SAFE_PACKAGES:
+    if is_written_by_itself(plan):
         return _brief_plain
     fields = generated_repr(plan)
     if fields == "namedtuple":
@@ -314,9 +330,7 @@ def _object_writer(plan: Any, name: str, fields: list[str] | None) -> Any:
     return write
 
 
-def attribute_readers(
-    plan: Any, fields: list[str] | None, every: bool = False
-) -> list[tuple[str, Any]]:
+def attribute_readers(plan: Any, fields: list[str] | None) -> list[tuple[str, Any]]:
     """(name, function that reads it) of attributes whose reading runs no code of the program."""
     members = dict(plan.members)
     found: list[tuple[str, Any]] = []
@@ -325,7 +339,7 @@ def attribute_readers(
             found.append((name, lambda value, get=members[name].__get__: get(value, plan.cls)))
         elif type(lookup(plan.mro, name)) in _STORED_PLAINLY:  # nothing, or a default
             found.append((name, _reader_of(name)))
-    return found if every else found[:_MOST_READ]
+    return found[:_MOST_READ]
 
 
 _read_stored = object.__getattribute__
