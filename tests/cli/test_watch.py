@@ -26,6 +26,13 @@ SHOP = """
     breakpoint()
     cart.add(40)
     cart.discount(10)
+
+    class Till:
+        opened = 0
+
+    till = Till()
+    till.name = "front"
+    type(till).opened += 1
 """
 
 
@@ -48,6 +55,7 @@ def test_one_run_shows_each_change(tmp_path: Path) -> None:
     Program.write(tmp_path / "shop.py", SHOP.replace("breakpoint()", "print('set')"))
     command = [sys.executable, "-m", "relay", "run", "--watch", "Cart.__init__:self.total"]
     command += ["--watch", "shop.py:14:nobody", "--watch", "Cart.empty:self.total"]
+    command += ["--watch", "shop.py:21:till.opened"]
     ran = subprocess.run(
         [*command, "--", "shop.py"],
         cwd=tmp_path, env={**os.environ}, capture_output=True, text=True, timeout=90,
@@ -63,6 +71,8 @@ def test_one_run_shows_each_change(tmp_path: Path) -> None:
         "0 -> 40, written at shop.py:6 in add",
         "[stop 3] self.total changed: shop.py:10 in discount",
         "40 -> 4.0, written at shop.py:9 in discount",
+        "[watched] till.opened: this Till has none of its own yet:"
+        " writes to Till.opened are not seen, watch that too",
         "[end] exit code 0, 3 stops",
     ]
     assert "never hit: Cart.empty" in ran.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import sys
+import threading
 import types
 from collections.abc import Callable
 from typing import Any
@@ -38,9 +39,6 @@ class Served:
         self.kept = 1
         self.__private = 2
 
-    def late(self) -> None:
-        self.later = 1
-
     @property
     def computed(self) -> int:
         return self.kept
@@ -54,15 +52,126 @@ class Served:
         return sys._getframe()
 
 
+class Late:
+    def later(self) -> None:
+        self.late = 1
+
+
+class Reversed(list[int]):
+    def __getitem__(self, index: Any) -> Any:
+        return list.__getitem__(self, -index - 1)
+
+
 class Ledger(dict[str, int]):
     def __getitem__(self, key: str) -> int:
         return -1
 
 
+class Folded(dict[str, int]):
+    def __getitem__(self, key: str) -> int:
+        return dict.__getitem__(self, key.lower())
+
+    def __setitem__(self, key: str, value: int) -> None:
+        dict.__setitem__(self, key.lower(), value)
+
+
+class Filled(dict[str, int]):
+    def __missing__(self, key: str) -> int:
+        return 0
+
+
+class Attributes(dict[str, int]):
+    def __init__(self, **items: int) -> None:
+        super().__init__(**items)
+        self.__dict__ = self
+
+
+class Proxied:
+    __slots__ = ("_target", "unset")
+
+    def __init__(self, target: Any) -> None:
+        self._target = target
+
+    def __getattr__(self, name: str) -> Any:
+        asked.append(name)
+        return getattr(self._target, name)
+
+
+class Private:
+    __slots__ = ("__private_values__",)
+
+    def __init__(self) -> None:
+        self.__private_values__ = {"_count": 1}
+
+    def __getattr__(self, name: str) -> Any:
+        asked.append(name)
+        return self.__private_values__[name]
+
+    def set(self) -> None:
+        self._count = 2  # type: ignore[misc]
+
+
+class Watched:
+    def __init__(self) -> None:
+        self.size = 1
+
+    def __getattribute__(self, name: str) -> Any:
+        asked.append(name)
+        return object.__getattribute__(self, name)
+
+
+class Asked(type):
+    def __getattr__(cls, name: str) -> int:
+        asked.append(name)
+        return 1
+
+
+class Kind(metaclass=Asked):
+    own = 1
+
+
+class Loaded(types.ModuleType):
+    @property
+    def version(self) -> int:
+        return 1
+
+
+class Computed:
+    def __get__(self, owner: Any, cls: Any) -> int:
+        asked.append("computed")
+        return 1
+
+
+class Holder:
+    given = Computed()
+
+
+asked: list[str] = []
+
+
+def computing() -> types.FrameType:
+    """A frame whose locals have their values from code of the program."""
+    proxy, private, watched = Proxied(Line()), Private(), Watched()
+    ledger, folded, filled = Ledger(a=1), Folded(), Filled(a=1)
+    folded["X"] = 1
+    backwards, kept = Reversed((1, 2)), Attributes(x=1)
+    local, module, loaded, holder = threading.local(), types.ModuleType("m"), Loaded("n"), Holder()
+    local.x = 1
+    module.__getattr__ = asked.append  # type: ignore[method-assign]
+    module.kept = 1  # type: ignore[attr-defined]
+    asked.clear()
+    frame = sys._getframe()
+    if RATE < 0:
+        print(module.late, proxy, private, watched, ledger, folded, filled, backwards, kept)
+        print(loaded, holder, local, module, proxy.price, private._count, Kind.more)
+    return frame
+
+
 def stopped() -> types.FrameType:
     """A frame with one local of each kind."""
-    line, slotted, served = Line(), Slotted(), Served()
-    ledger = Ledger(a=1)
+    line, slotted, served, thing = Line(), Slotted(), Served(), Late()
+    tally, filled = collections.Counter("a"), Filled(a=1)
+    listed: dict[str, list[int]] = collections.defaultdict(list)
     counts, pair, array = {"a": 1}, (1, 2), bytearray(b"x")
     queue = collections.deque([1])
     shared = 5
@@ -75,7 +184,8 @@ def stopped() -> types.FrameType:
     late: int
     if RATE < 0:
         late = 1
-        print(late, line, slotted, served, counts, pair, array, queue, inner, key, ledger)
+        print(late, line, slotted, served, counts, pair, array, queue, inner, key)
+        print(thing, tally, filled, listed)
     return frame
 
 
@@ -83,16 +193,17 @@ def stopped() -> types.FrameType:
     ("expression", "kind", "key", "value"),
     [
         ("line.price", "attribute", "price", 3),
-        ("line.parts[-1]", "list_item", 2, 3),
         ("line . parts [ 0 ]", "list_item", 0, 1),
         ("slotted.size", "slot", "size", 4),
         ("slotted.unset", "slot", "unset", probe.ABSENT),
         ("served.kept", "attribute", "kept", 1),
-        ("served.later", "attribute", "later", probe.ABSENT),
+        ("thing.late", "attribute", "late", probe.ABSENT),
         ("Served.limit", "attribute", "limit", 10),
         ("counts[key]", "item", "a", 1),
         ("counts['b']", "item", "b", probe.ABSENT),
-        ("ledger['a']", "item", "a", 1),
+        ("tally['b']", "item", "b", probe.ABSENT),
+        ("filled['a']", "item", "a", 1),
+        ("listed['a']", "item", "a", probe.ABSENT),
         ("RATE", "global", "RATE", 7),
         ("sys.path_hooks", "global", "path_hooks", sys.path_hooks),
         ("key", "local", "key", "a"),
@@ -159,11 +270,12 @@ def test_the_owner_is_kept_and_not_the_name() -> None:
         ("pair[0]", "never change"),
         ("array[0]", "kept its own way"),
         ("queue[0]", "kept its own way"),
+        ("line.parts[-1]", "grown or shrunk: watch the one that it is now, line.parts[2]"),
         ("line.parts[3]", "has 3 items, and no index 3"),
         ("line.parts['a']", "no index"),
         ("counts[[]]", "no key of a dict"),
         ("served.computed", "computed by a property: watch the attribute that it reads, kept"),
-        ("served.anything", "Served.__getattr__ gives it"),
+        ("served.anything", "Served.__getattr__ computes it"),
         ("served.limit", "watch Served.limit"),
         ("line.prise", "no attribute prise; there is price"),
         ("slotted.sizes", "keeps no attribute sizes"),
@@ -190,3 +302,56 @@ def test_an_owner_that_cannot_be_had_is_what_it_raised() -> None:
     with pytest.raises(probe.TroubleError) as refused:
         probe.resolve_target("line.", stopped())
     assert refused.value.answer["error"]["kind"] == "syntax"
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        (
+            "proxy.price",
+            "Proxied.__getattr__ computes it; watch what it reads: proxy._target.price",
+        ),
+        ("proxy.unset", "proxy.unset is not stored: Proxied.__getattr__ computes it"),
+        ("private._count", "watch what it reads: private.__private_values__['_count']"),
+        ("watched.size", "Watched.__getattribute__ computes watched.size"),
+        ("Kind.more", "Kind.more is not stored: Asked.__getattr__ computes it"),
+        ("module.late", "module.late is not stored: module.__getattr__ computes it"),
+        ("loaded.version", "computed by a property"),
+        ("holder.given", "Holder.given is computed by a Computed"),
+        ("ledger['a']", "Ledger.__getitem__ computes ledger['a']"),
+        ("folded['X']", "a breakpoint in Folded.__setitem__ sees it written"),
+        ("filled['b']", "Filled.__missing__ computes it"),
+        ("backwards[0]", "Reversed.__getitem__ computes backwards[0]"),
+        ("kept.x", "cannot be watched as attributes; watch kept['x']"),
+        ("local.x", "keeps no attribute x where it can be watched"),
+    ],
+)
+def test_what_the_programs_code_computes_is_refused_and_not_run(
+    expression: str, reason: str
+) -> None:
+    frame = computing()
+    for may_come in (False, True):
+        with pytest.raises(probe.TroubleError) as refused:
+            probe.resolve_target(expression, frame, may_come)
+        error = refused.value.answer["error"]
+        assert error["kind"] == "unwatchable"
+        assert reason in error["message"]
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    "expression", ["proxy._target.price", "Kind.own", "module.kept", "kept['x']"]
+)
+def test_what_is_stored_beside_what_is_computed_is_a_place(expression: str) -> None:
+    target = probe.resolve_target(expression, computing())
+    assert probe.read_target(target) in (1, 3)
+
+
+def test_the_dict_of_another_object_is_refused_where_a_proxy_in_c_shows_it() -> None:
+    failure = ValueError()
+    failure.code = 1  # type: ignore[attr-defined]
+    part = probe.OwnerPart(failure, "failure")
+    probe.refuse_borrowed_dict(part, "code", "failure.code", failure.__dict__)
+    with pytest.raises(probe.TroubleError) as refused:
+        probe.refuse_borrowed_dict(part, "code", "failure.code", {"code": 1})
+    assert "failure.code is that of another object" in refused.value.answer["error"]["message"]

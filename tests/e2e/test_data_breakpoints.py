@@ -311,6 +311,7 @@ async def test_what_cannot_be_watched_is_refused(api: Api, program: Write, pytho
     for expression, code, words in (
         ("len(queue)", "INVALID_REQUEST", "the result of a call"),
         ("cart.totl", "INVALID_REQUEST", "there is total"),
+        ("queue[-1]", "INVALID_REQUEST", "watch the one that it is now, queue[1]"),
         ("nowhere.x", "INVALID_REQUEST", "NameError"),
         ("cart.", "EVALUATE_ERROR", "SyntaxError"),
     ):

@@ -61,7 +61,9 @@ class RunWatches:
     async def _set(self, expression: str, writer: RunWriter) -> None:
         try:
             request = SetDataBreakpoint(expression=expression)
-            await data_breakpoints.set_data_breakpoint(self._session, body=request)
+            found = await data_breakpoints.set_data_breakpoint(self._session, body=request)
+            if found.message is not None:
+                await writer.noted(f"[watched] {shlex.quote(expression)}: {found.message}")
         except ValidationError as error:
             reason = error.errors(include_url=False)[0]["msg"]
             await writer.noted(f"[not watched] {shlex.quote(expression)}: {reason}")

@@ -49,6 +49,7 @@ PARTS = (
     "frames/expressions",
     "frames/evaluation",
     "frames/assignment",
+    "frames/computed_state",
     "frames/state_targets",
     "writes/dict_watch",
     "frames/static_lookup",

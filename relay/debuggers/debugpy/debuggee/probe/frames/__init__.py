@@ -11,6 +11,7 @@ evaluation          what one is worth, as an answer
 assignment          another value for a variable, an attribute or an item
 static_lookup       names and completions by stored facts: nothing of the program runs
 stored_expressions  expressions of names, attributes and items, looked up without running anything
+computed_state      what the program computes, where an expression seems to name a place
 state_targets       the place in the program's state that an expression names
 modules             modules that are loaded, and the source as their loaders give it
 code_table          facts by code object, each object for itself

@@ -20,6 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import variable_kind
+    from relay.debuggers.debugpy.debuggee.probe.frames.computed_state import (
+        refuse_borrowed_dict,
+        refuse_looked_up,
+        refuse_missing,
+        refuse_own_getattr,
+        refuse_own_getattribute,
+        refuse_own_getitem,
+        refuse_unwatchable_dict,
+        unwatchable,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.expressions import (
         compile_source,
         mangled,
@@ -65,6 +75,13 @@ class StateTarget(NamedTuple):
     """The expression, as it was asked for."""
 
 
+class OwnerPart(NamedTuple):
+    """The part of an expression that gives the owner."""
+
+    value: Any
+    source: str
+
+
 class _Absent:
     """The value of what is not there now."""
 
@@ -88,17 +105,17 @@ def resolve_target(expression: str, frame: Any, may_come: bool = False) -> State
     if isinstance(node, ast.Name):
         return _named_target(node.id, frame, text)
     if isinstance(node, ast.Attribute):
-        owner = _value_of_part(node.value, frame)
-        return _attribute_target(owner, node.attr, frame, text, may_come)
+        part = OwnerPart(_value_of_part(node.value, frame), _source_of_part(node.value, text))
+        return _attribute_target(part, node.attr, frame, text, may_come)
     if isinstance(node, ast.Subscript):
         index: Any = node.slice
         if type(index).__name__ == "Index":  # Python 3.8
             index = index.value
         if isinstance(index, ast.Slice):
-            raise _unwatchable(f"{text} is a new list each time: name one item")
-        container = _value_of_part(node.value, frame)
-        return _item_target(container, _value_of_part(index, frame), text)
-    raise _unwatchable(f"{text} is {_kind_of_node(node)}: name what it is made of")
+            raise unwatchable(f"{text} is a new list each time: name one item")
+        part = OwnerPart(_value_of_part(node.value, frame), _source_of_part(node.value, text))
+        return _item_target(part, _value_of_part(index, frame), text)
+    raise unwatchable(f"{text} is {_kind_of_node(node)}: name what it is made of")
 
 
 def read_target(target: StateTarget) -> Any:
@@ -135,10 +152,6 @@ def _dict_of_class(cls: type) -> Any:
     return next(one for one in gc.get_referents(namespace_of(cls)) if type(one) is dict)
 
 
-def _unwatchable(reason: str) -> TroubleError:
-    return TroubleError("unwatchable", reason)
-
-
 def _value_of_part(node: Any, frame: Any) -> Any:
     code = compile(ast.Expression(node), "<evaluate>", "eval", 0, True)
     try:
@@ -149,6 +162,12 @@ def _value_of_part(node: Any, frame: Any) -> Any:
         raise TroubleError("raised", exception_line(error)) from None
     finally:
         pull_locals(frame)
+
+
+def _source_of_part(node: Any, text: str) -> str:
+    source = ast.get_source_segment(text, node) or "it"
+    is_plain = isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+    return source if is_plain else f"({source})"
 
 
 _NODE_KINDS = (
@@ -181,9 +200,9 @@ def _named_target(name: str, frame: Any, text: str) -> StateTarget:
     if name in space or (name in code.co_names and not is_builtin):
         return StateTarget("global", space, name, None, text)
     if is_builtin:
-        raise _unwatchable(f"{name} is one of Python's own names, which nobody assigns to")
+        raise unwatchable(f"{name} is one of Python's own names, which nobody assigns to")
     known = (*code.co_varnames, *code.co_cellvars, *code.co_freevars, *space)
-    raise _unwatchable(f"There is no variable {name}{_similar(name, known)}")
+    raise unwatchable(f"There is no variable {name}{_similar(name, known)}")
 
 
 def _similar(name: str, names: Iterable[Any]) -> str:
@@ -193,12 +212,12 @@ def _similar(name: str, names: Iterable[Any]) -> str:
 
 def _cell_named(name: str, frame: Any) -> Any:
     if not can_read_cells():
-        raise _unwatchable(
+        raise unwatchable(
             f"{name} is shared with an inner function, and this Python does not say where it is"
         )
     cell = attempt(cell_of, frame, name)
     if cell is None:
-        raise _unwatchable(
+        raise unwatchable(
             f"{name} is shared with an inner function, and not yet made: ask a line further on"
         )
     return cell
@@ -207,32 +226,54 @@ def _cell_named(name: str, frame: Any) -> Any:
 # Attributes
 
 
-def _attribute_target(owner: Any, name: str, frame: Any, text: str, may_come: bool) -> StateTarget:
-    plan = plan_of(owner)
+def _attribute_target(
+    part: OwnerPart, name: str, frame: Any, text: str, may_come: bool
+) -> StateTarget:
+    owner, plan = part.value, plan_of(part.value)
+    refuse_own_getattribute(part, name, text)
     if plan.family == "module":
-        return _module_target(owner, name, frame, text)
+        return _module_target(part, name, frame, text)
     if plan.family == "class":
-        return _class_target(owner, name, frame, text)
+        return _class_target(part, name, frame, text)
     found, kept_by = _in_class(plan, name)
     if type(found) is types.MemberDescriptorType and is_heap_type(kept_by):
-        return StateTarget("slot", owner, name, None, text)
-    own = attempt(plan.dictionary.__get__, owner) if plan.dictionary is not None else None
+        slot = StateTarget("slot", owner, name, None, text)
+        if read_target(slot) is ABSENT:
+            refuse_own_getattr(part, name, text)
+        return slot
+    own: Any = attempt(plan.dictionary.__get__, owner) if plan.dictionary is not None else None
     if type(own) is dict and _is_kept_in_dict(found):
         return StateTarget("item", own, name, None, text)
     _refuse_computed(found, f"{plan.name}.{name}", own)
     if type(own) is not dict:
-        raise _unwatchable(
-            f"An object of type {plan.name} keeps no attribute {name} that Python code can change"
-        )
+        refuse_unwatchable_dict(part, name, text, own, found is not None)
+    refuse_borrowed_dict(part, name, text, own)
     if name in own:
         return StateTarget("attribute", owner, name, None, text)
-    if found is not None and not (may_come and _may_be_set_over(found, name, plan, frame)):
-        raise _unwatchable(
+    if found is None:
+        refuse_own_getattr(part, name, text)
+        if not _may_be_set(name, plan, frame):
+            raise unwatchable(f"This {plan.name} has no attribute {name}{_similar(name, own)}")
+    elif not (may_come and _may_be_set_over(found, name, plan, frame)):
+        refuse_looked_up(found, f"{plan.name}.{name}")
+        raise unwatchable(
             f"{name} is not in this {plan.name} but in its class: watch {name_of(kept_by)}.{name}"
         )
-    if found is None and not _may_be_set(name, plan, frame):
-        _refuse_absent(plan, name, own)
     return StateTarget("attribute", owner, name, None, text)
+
+
+def note_of_class(target: StateTarget) -> str:
+    """What a watch of an attribute does not see, since so far only the class has it; or nothing."""
+    plan = plan_of(target.owner)
+    if target.kind != "attribute" or plan.family == "class" or target.key in dict_of_target(target):
+        return ""
+    found, kept_by = _in_class(plan, target.key)
+    if found is None or functools.cached_property in mro_of(type(found)):
+        return ""
+    name = f"{name_of(kept_by)}.{target.key}"
+    return (
+        f"this {plan.name} has none of its own yet: writes to {name} are not seen, watch that too"
+    )
 
 
 def _in_class(plan: Plan, name: str) -> tuple[Any, Any]:
@@ -256,9 +297,9 @@ def _refuse_computed(found: Any, name: str, own: Any = None) -> None:
     if lookup(kind, "__set__") is None and lookup(kind, "__delete__") is None:
         return
     if type(found) in (types.MemberDescriptorType, types.GetSetDescriptorType):
-        raise _unwatchable(f"{name} is kept by C code, which does not say when it writes")
+        raise unwatchable(f"{name} is kept by C code, which does not say when it writes")
     read = ", ".join(_read_by(found, own))
-    raise _unwatchable(
+    raise unwatchable(
         f"{name} is computed by a {name_of(type(found))}: watch the attribute that it reads"
         + (f", {read}" if read else "")
     )
@@ -285,67 +326,71 @@ def _may_be_set_over(found: Any, name: str, plan: Plan, frame: Any) -> bool:
     return lookup(kind, "__get__") is None and _may_be_set(name, plan, frame)
 
 
-def _refuse_absent(plan: Plan, name: str, own: Any) -> None:
-    if lookup(plan.mro, "__getattr__") is not None:
-        raise _unwatchable(
-            f"{plan.name}.{name} is not stored: {plan.name}.__getattr__ gives it when asked"
-        )
-    raise _unwatchable(f"This {plan.name} has no attribute {name}{_similar(name, own)}")
-
-
-def _module_target(module: Any, name: str, frame: Any, text: str) -> StateTarget:
-    space = plan_of(module).dictionary.__get__(module)
+def _module_target(part: OwnerPart, name: str, frame: Any, text: str) -> StateTarget:
+    plan = plan_of(part.value)
+    space = plan.dictionary.__get__(part.value)
+    where = exact(str(space.get("__name__")))
+    _refuse_computed(_in_class(plan, name)[0], f"{where}.{name}", space)
+    if name not in space:
+        refuse_own_getattr(part, name, text, space)
     if name not in space and name not in frame.f_code.co_names:
-        where = exact(str(space.get("__name__")))
-        raise _unwatchable(f"The module {where} has no {name}{_similar(name, space)}")
+        raise unwatchable(f"The module {where} has no {name}{_similar(name, space)}")
     return StateTarget("global", space, name, None, text)
 
 
-def _class_target(cls: Any, name: str, frame: Any, text: str) -> StateTarget:
+def _class_target(part: OwnerPart, name: str, frame: Any, text: str) -> StateTarget:
+    cls = part.value
     if not is_heap_type(cls):
-        raise _unwatchable(f"{name_of(cls)} is one of Python's own types, which cannot change")
+        raise unwatchable(f"{name_of(cls)} is one of Python's own types, which cannot change")
     found, _ = _in_class(plan_of(cls), name)
     _refuse_computed(found, f"{name_of(cls)}.{name}")
     if name in namespace_of(cls):
         return StateTarget("attribute", cls, name, None, text)
     base = next((one for one in mro_of(cls) if name in namespace_of(one)), None)
     if base is not None:
-        raise _unwatchable(
+        raise unwatchable(
             f"{name} is not in {name_of(cls)} but in a base: watch {name_of(base)}.{name}"
         )
+    refuse_own_getattr(part, name, text)
     if name not in frame.f_code.co_names:
         near = _similar(name, namespace_of(cls))
-        raise _unwatchable(f"The class {name_of(cls)} has no attribute {name}{near}")
+        raise unwatchable(f"The class {name_of(cls)} has no attribute {name}{near}")
     return StateTarget("attribute", cls, name, None, text)
 
 
 # Items
 
 
-def _item_target(container: Any, key: Any, text: str) -> StateTarget:
-    bases = mro_of(type(container))
+def _item_target(part: OwnerPart, key: Any, text: str) -> StateTarget:
+    container, bases = part.value, mro_of(type(part.value))
     if dict in bases:
         try:
             hash(key)
         except TypeError:
-            raise _unwatchable(
-                f"A value of type {name_of(type(key))} is no key of a dict"
-            ) from None
+            raise unwatchable(f"A value of type {name_of(type(key))} is no key of a dict") from None
+        refuse_own_getitem(part, text, dict)
+        refuse_missing(part, key, text)
         return StateTarget("item", container, key, None, text)
     if list in bases:
-        return _list_item_target(container, key, text)
+        refuse_own_getitem(part, text, list)
+        return _list_item_target(part, key, text)
     if any(base in bases for base in (tuple, str, bytes, range, frozenset)):
-        raise _unwatchable(f"The items of a {name_of(type(container))} never change")
-    raise _unwatchable(
+        raise unwatchable(f"The items of a {name_of(type(container))} never change")
+    raise unwatchable(
         f"The items of a {name_of(type(container))} are kept its own way: only those of dicts and"
         " lists can be watched, so name the dict or list that it keeps them in"
     )
 
 
-def _list_item_target(container: Any, key: Any, text: str) -> StateTarget:
-    size = list.__len__(container)
+def _list_item_target(part: OwnerPart, key: Any, text: str) -> StateTarget:
+    size = list.__len__(part.value)
     if type(key) not in (int, bool):
-        raise _unwatchable(f"A value of type {name_of(type(key))} is no index of one item")
+        raise unwatchable(f"A value of type {name_of(type(key))} is no index of one item")
     if not -size <= key < size:
-        raise _unwatchable(f"The list has {size} items, and no index {key}")
-    return StateTarget("list_item", container, int(key) % size, None, text)
+        raise unwatchable(f"The list has {size} items, and no index {key}")
+    if key < 0:
+        raise unwatchable(
+            f"{text} is another position when the list has grown or shrunk:"
+            f" watch the one that it is now, {part.source}[{size + key}]"
+        )
+    return StateTarget("list_item", part.value, int(key), None, text)

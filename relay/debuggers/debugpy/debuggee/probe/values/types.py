@@ -17,7 +17,7 @@ namespace_of = type.__dict__["__dict__"].__get__
 name_of = type.__dict__["__name__"].__get__
 qualname_of = type.__dict__["__qualname__"].__get__
 module_of = type.__dict__["__module__"].__get__
-_flags_of = type.__dict__["__flags__"].__get__
+flags_of = type.__dict__["__flags__"].__get__
 _HEAP_TYPE = 1 << 9
 DATA_DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 VIEWS: tuple[Any, ...] = (
@@ -149,7 +149,7 @@ def lookup(mro: tuple[type, ...], name: str) -> Any:
 
 def is_heap_type(cls: type) -> bool:
     """Whether it was made at run time: by a `class` statement, or by C code that does alike."""
-    return bool(_flags_of(cls) & _HEAP_TYPE)
+    return bool(flags_of(cls) & _HEAP_TYPE)
 
 
 def is_class(value: Any) -> bool:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         ABSENT,
         StateTarget,
         dict_of_target,
+        note_of_class,
         resolve_target,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
@@ -81,6 +82,7 @@ def data_set(
     target = resolve_target(expression, found, may_come=True)
     with data_state.lock:
         watch = DataWatch(number, target, code)
+        watch.note = note_of_class(target)
         if target.kind in _IN_DICTS and HAS_DICT_WATCHERS and _has_one_thread():
             watch_by_dict(watch, target)
         data_state.watches[number] = watch

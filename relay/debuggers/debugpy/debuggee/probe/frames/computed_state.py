@@ -1,0 +1,162 @@
+"""What the program's own code computes, where an expression seems to name a place that holds a value.
+
+Knows how types may override attribute and item lookup. Refuses, with who computes the value and
+what that reads; runs none of that code.
+"""
+
+from __future__ import annotations
+
+import collections
+import gc
+import types
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
+        OwnerPart,
+        fills_when_read,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt
+    from relay.debuggers.debugpy.debuggee.probe.values.types import (
+        flags_of,
+        is_heap_type,
+        lookup,
+        mro_of,
+        name_of,
+        namespace_of,
+        plan_of,
+    )
+
+_COUNTING = collections.Counter.__dict__["__missing__"]  # 0, until the item is there
+_COLLECTED, _MANAGED_DICT = 1 << 14, 1 << 4  # of a type's flags
+_MOST_LOOKED_AT = 100
+_NOT_SET = object()
+
+
+def unwatchable(reason: str) -> TroubleError:
+    return TroubleError("unwatchable", reason)
+
+
+# Attributes
+
+
+def refuse_own_getattribute(part: OwnerPart, name: str, text: str) -> None:
+    """Refuse each attribute of an object whose type has a `__getattribute__` in Python."""
+    mro = plan_of(part.value).mro
+    if isinstance(lookup(mro, "__getattribute__"), types.WrapperDescriptorType):
+        return  # C code's: nearly every type has the plain one, under its own name
+    raise _computed(f"{_who(mro, '__getattribute__')} computes {text}", _reads(part, name))
+
+
+def refuse_own_getattr(part: OwnerPart, name: str, text: str, space: Any = None) -> None:
+    """Refuse what is not stored, where the type has a `__getattr__`.
+
+    space: of a module, whose function of that name is asked first.
+    """
+    mro = plan_of(part.value).mro
+    if space is not None and "__getattr__" in space:
+        who = f"{part.source}.__getattr__"
+    elif lookup(mro, "__getattr__") is not None:
+        who = f"{plan_of(part.value).name}.__getattr__"
+    else:
+        return
+    raise _computed(f"{text} is not stored: {who} computes it", _reads(part, name))
+
+
+def refuse_looked_up(found: Any, name: str) -> None:
+    """Refuse what a descriptor in the class computes by Python code."""
+    if isinstance(lookup(mro_of(type(found)), "__get__"), types.FunctionType):
+        raise _computed(f"{name} is computed by a {name_of(type(found))}", "")
+
+
+def refuse_unwatchable_dict(
+    part: OwnerPart, name: str, text: str, own: Any, is_of_class: bool
+) -> None:
+    """Refuse an attribute of an object that has no plain `__dict__`."""
+    owner, kind = part.value, plan_of(part.value).name
+    if own is not None and dict in mro_of(type(own)):
+        where = f"; watch {part.source}[{name!r}]" if own is owner else ""
+        raise unwatchable(
+            f"The attributes of this {kind} are kept in a {name_of(type(own))},"
+            f" where they cannot be watched as attributes{where}"
+        )
+    if not is_of_class:
+        refuse_own_getattr(part, name, text)
+    raise unwatchable(f"An object of type {kind} keeps no attribute {name} where it can be watched")
+
+
+def refuse_borrowed_dict(part: OwnerPart, name: str, text: str, own: Any) -> None:
+    """Refuse attributes of a proxy whose `__dict__` is that of the object that it stands for."""
+    flags = flags_of(type(part.value))
+    if flags & _MANAGED_DICT or not flags & _COLLECTED:
+        return  # its dict is the interpreter's matter; or nothing is known of what it holds
+    if any(one is own for one in gc.get_referents(part.value)):
+        return
+    wrapped = lookup(plan_of(part.value).mro, "__wrapped__") is not None
+    where = f"{part.source}.__wrapped__.{name}" if wrapped else ""
+    raise _computed(f"The `__dict__` behind {text} is that of another object", where)
+
+
+def _computed(reason: str, read: str) -> TroubleError:
+    return unwatchable(f"{reason}; watch what it reads" + (f": {read}" if read else ""))
+
+
+def _who(mro: tuple[type, ...], method: str) -> str:
+    cls = next(one for one in mro if method in namespace_of(one))
+    return f"{name_of(cls)}.{method}"
+
+
+def _reads(part: OwnerPart, name: str) -> str:
+    """Where the object keeps what goes by the name: a dict that it has, or another object."""
+    held = list(_values_held_by(part.value))
+    for attribute, value in held:
+        if type(value) is dict and name in value:
+            return f"{part.source}.{attribute}[{name!r}]"
+    for attribute, value in held:
+        if name in _dict_of(value):
+            return f"{part.source}.{attribute}.{name}"
+    return ""
+
+
+def _values_held_by(owner: Any) -> Iterator[tuple[str, Any]]:
+    for cls in filter(is_heap_type, plan_of(owner).mro):
+        for name, found in namespace_of(cls).items():
+            if type(found) is types.MemberDescriptorType:
+                value = attempt(found.__get__, owner, default=_NOT_SET)
+                if value is not _NOT_SET:
+                    yield name, value
+    own = _dict_of(owner)
+    if len(own) <= _MOST_LOOKED_AT:
+        yield from [(name, value) for name, value in own.items() if type(name) is str]
+
+
+def _dict_of(owner: Any) -> dict[str, Any]:
+    dictionary = plan_of(owner).dictionary
+    own = attempt(dictionary.__get__, owner) if dictionary is not None else None
+    return own if type(own) is dict else {}
+
+
+# Items
+
+
+def refuse_own_getitem(part: OwnerPart, text: str, base: type) -> None:
+    """Refuse items of a dict or list whose type looks them up its own way."""
+    mro = mro_of(type(part.value))
+    if lookup(mro, "__getitem__") is base.__dict__["__getitem__"]:
+        return
+    reason = f"{_who(mro, '__getitem__')} computes {text}, which need not be the item kept there"
+    if isinstance(lookup(mro, "__setitem__"), types.FunctionType):
+        raise unwatchable(f"{reason}; a breakpoint in {_who(mro, '__setitem__')} sees it written")
+    raise _computed(reason, "")
+
+
+def refuse_missing(part: OwnerPart, key: Any, text: str) -> None:
+    """Refuse an item that is not there, where the type has a `__missing__` in Python."""
+    found = lookup(mro_of(type(part.value)), "__missing__")
+    if found is None or found is _COUNTING or fills_when_read(part.value):
+        return
+    if not dict.__contains__(part.value, key):
+        who = _who(mro_of(type(part.value)), "__missing__")
+        raise _computed(f"{text} is not there: {who} computes it", "")
