@@ -470,6 +470,10 @@ async def test_changes_come_in_their_order_each_with_the_line_that_wrote(
     numbers = {}
     for expression in wanted:
         numbers[expression] = (await session.post("/data-breakpoints", expression=expression))["id"]
+    listed = (await session.get("/data-breakpoints"))["data_breakpoints"]
+    noted = {one["expression"]: one["message"] for one in listed if one.get("message")}
+    assert list(noted) == ["tank.level"]
+    assert "writes to Tank.level are not seen" in noted["tank.level"]
     found = await changes(session)
     for expression, changed in wanted.items():
         mine = [one for one in found if one["id"] == numbers[expression]]

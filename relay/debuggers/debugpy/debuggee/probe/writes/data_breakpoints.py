@@ -82,7 +82,7 @@ def data_set(
     target = resolve_target(expression, found, may_come=True)
     with data_state.lock:
         watch = DataWatch(number, target, code)
-        watch.note = note_of_class(target)
+        watch.note_of_class = note_of_class(target)
         if target.kind in _IN_DICTS and HAS_DICT_WATCHERS and _has_one_thread():
             watch_by_dict(watch, target)
         data_state.watches[number] = watch
@@ -155,7 +155,9 @@ def _text_of_value(watch: DataWatch, value: Any, reveal: bool) -> str | None:
 
 
 def _watch_state(watch: DataWatch) -> dict[str, Any]:
-    return {"how": watch.how, "ended": watch.ended or None, "note": watch.note or None}
+    is_of_class = watch.note_of_class and watch.read() is ABSENT
+    note = watch.note or (watch.note_of_class if is_of_class else None)
+    return {"how": watch.how, "ended": watch.ended or None, "note": note or None}
 
 
 # Beginning and ending

@@ -52,6 +52,7 @@ class DataWatch:
         self.kind, self.key, self.text, self.code = target[0], target[2], target[4], target[3]
         self.how, self.ended = "lines", ""
         self.note = ""
+        self.note_of_class = ""  # true until the object has an attribute of its own
         self.fills = target.kind == "item" and fills_when_read(target.owner)
         self.owner = _reference_to(target.owner)
         self.last = read_target(target)
