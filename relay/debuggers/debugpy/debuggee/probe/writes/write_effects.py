@@ -43,9 +43,11 @@ if TYPE_CHECKING:
         WriteSite,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import (
+        C_CALLABLES,
         DESCRIPTOR_WRITERS,
         DICT_WRITERS,
         LIST_WRITERS,
+        is_writer_in_c,
     )
 
 _MOST_PENDING = 200
@@ -65,12 +67,6 @@ _PLAIN_ITEM_SETTERS = _stored_in(_PLAIN_DICTS, "__setitem__", "__delitem__")
 _PLAIN_BEGINNINGS = _stored_in((*_PLAIN_DICTS, collections.defaultdict, list), "__init__")
 _NUMBER_KINDS = (int, float, bool)
 _GLOBAL_CODES = operations_named(("STORE_GLOBAL", "DELETE_GLOBAL"))
-_C_CALLABLES = (
-    types.BuiltinFunctionType,
-    types.MethodWrapperType,
-    types.WrapperDescriptorType,
-    types.MethodDescriptorType,
-)
 _BOUND_TYPES = (types.BuiltinFunctionType, types.MethodWrapperType)
 
 
@@ -244,9 +240,12 @@ def _call_made(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> N
     if is_partial:
         function, values = function.func, [*function.args, *values]
     is_type = type in mro_of(type(function))
+    if function is not functools.partial and (is_type or type(function) in C_CALLABLES):
+        hands_on = any(is_writer_in_c(value, watch.state.kind) for value in values)
+        watch.is_handed_on = watch.is_handed_on or hands_on
     if is_type and lookup(mro_of(function), "__init__") not in _PLAIN_BEGINNINGS:
         return
-    if not is_type and type(function) not in _C_CALLABLES:
+    if not is_type and type(function) not in C_CALLABLES:
         return
     is_maker = is_type or function.__name__ in MAKERS
     makes = watch.state.kind in ("item", "list_item") and is_maker

@@ -45,7 +45,9 @@ class WriteMonitor:
 
     def _on_start(self, code: Any, offset: int) -> Any:
         if id(code) not in self.codes:
-            looks = self.recorder.looks_in(code)
+            if self.recorder.widens_at(code):
+                self._look_again()
+            looks = self.recorder.looks_in(code, frame_at(1))
             self.codes[id(code)] = code, looks
             if looks:
                 MONITORING.set_local_events(self.tool, code, MONITORING.events.INSTRUCTION)
@@ -53,6 +55,15 @@ class WriteMonitor:
             return MONITORING.DISABLE
         self.recorder.begin(frame_at(1))
         return None
+
+    def _look_again(self) -> None:
+        """Codes that have begun before may write by ways that did not count then."""
+        for code, _ in list(self.codes.values()):
+            looks = self.recorder.looks_in(code)
+            self.codes[id(code)] = code, looks
+            if looks:
+                MONITORING.set_local_events(self.tool, code, MONITORING.events.INSTRUCTION)
+        MONITORING.restart_events()
 
     def _on_instruction(self, code: Any, offset: int) -> Any:
         looks = self.codes[id(code)][1].get(offset)

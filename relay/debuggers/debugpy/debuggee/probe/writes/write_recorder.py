@@ -13,6 +13,9 @@ import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         ABSENT,
@@ -31,9 +34,15 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.write_settrace import WriteTracer
     from relay.debuggers.debugpy.debuggee.probe.writes.write_sites import (
         CodeSites,
+        KnownNames,
         WatchedState,
         WriteSite,
         write_sites,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import (
+        NAMESPACES,
+        hands_on_namespace,
+        names_bound_to_writers,
     )
 
 _NAMED_KINDS = frozenset(("attribute", "slot", "global"))  # which of these is not known before
@@ -48,13 +57,36 @@ class WriteWatch:
         self.failure: str | None = None
         self.pending: dict[int, Any] = {}  # by the address of a frame: what it is about to do
         self.class_bodies: dict[Any, Any] = {}
+        self.writers: Any = CodeTable()  # by the code: its names that are bound to writers in C
+        self.any_dict = False  # whether the dict of an object or module was handed on
+        self.is_handed_on = False  # whether code in C was given a function that writes
 
-    def sites_in(self, code: Any) -> CodeSites | None:
+    def sites_in(self, code: Any, frame: Any) -> CodeSites | None:
+        """`frame` begins to run the code; None if it is looked at once more."""
         try:
-            return write_sites(code, self.state)
+            if self.state.kind in ("local", "cell"):
+                return write_sites(code, self.state)
+            writers = self.writers.get(code)
+            if writers is None or frame is not None:
+                writers = names_bound_to_writers(frame, self.state.kind)
+                self.writers[code] = writers
+            return write_sites(code, self.state, KnownNames(writers, self.any_dict))
         except Exception as error:
             self._fail(error)
             return None
+
+    def is_widened_by(self, code: Any) -> bool:
+        """Whether from now on any dict may be what holds the state, because of what is in the code.
+
+        Of the program's own: libraries look into namespaces, and seldom write by way of others.
+        """
+        if self.any_dict or self.state.kind not in ("attribute", "global"):
+            return False
+        path = code.co_filename
+        if NAMESPACES.isdisjoint(code.co_names) or path[:1] == "<" or is_installed(path):
+            return False
+        self.any_dict = attempt(lambda: hands_on_namespace(facts_of(code)[0]), default=True)
+        return self.any_dict
 
     def is_of(self, target: StateTarget) -> bool:
         """Whether what was written to the target is in the log."""
@@ -144,13 +176,23 @@ class WriteRecorder:
 
     # What the listeners ask
 
-    def looks_in(self, code: Any) -> dict[int, tuple[_Look, ...]]:
-        """What is to be done in the code, by the offsets of instructions; empty: nothing."""
+    def widens_at(self, code: Any) -> bool:
+        """Whether codes that were looked at before may have more to look at, now that this one runs."""
+        if is_debugger_file(code.co_filename):
+            return False
+        widened = [watch for watch in self.watches if watch.is_widened_by(code)]
+        return bool(widened)
+
+    def looks_in(self, code: Any, frame: Any = None) -> dict[int, tuple[_Look, ...]]:
+        """What is to be done in the code, by the offsets of instructions; empty: nothing.
+
+        frame: what begins to run it; None for a code that was looked at before.
+        """
         looks: dict[int, tuple[_Look, ...]] = {}
         if is_debugger_file(code.co_filename):
             return looks
         for watch in self.watches:
-            found = watch.sites_in(code)
+            found = watch.sites_in(code, frame)
             if found is None:
                 continue
             for offset in found.followers.union(found.sites):

@@ -62,7 +62,9 @@ class WriteTracer(TraceHolder):
         theirs, code = wanted_trace_function(), frame.f_code
         known = self.codes.get(code)
         if known is None:
-            known = self.recorder.looks_in(code) or False
+            if self.recorder.widens_at(code):
+                self.codes = CodeTable()  # those that have begun before may have more to look at
+            known = self.recorder.looks_in(code, frame) or False
             self.codes[code] = known
         if self.recorder.wants_starts_of(code) and starts_here(frame):
             self.recorder.begin(frame)

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import (
         DICT_WRITERS,
-        LIST_WRITERS,
         NAMESPACES,
-        SETTERS,
         aliases_of,
+        names_of_calls,
         names_setter,
     )
 
@@ -79,19 +78,35 @@ class WatchedState(NamedTuple):
         return bool(name == self.function or name.endswith("." + self.function))
 
 
-def write_sites(code: Any, state: WatchedState) -> CodeSites | None:
+class KnownNames(NamedTuple):
+    """What is known of a program beside a code's own names."""
+
+    writers: frozenset[str] = frozenset()
+    """Names in the code that are bound to functions in C that write such a state."""
+    any_dict: bool = False
+    """Whether any dict may be the namespace of an object or module: one was handed on."""
+
+
+def write_sites(
+    code: Any, state: WatchedState, known: KnownNames | None = None
+) -> CodeSites | None:
     """The instructions that may write the state; None if there are none."""
-    writes, calls = _may_write(code, state), _may_call(code, state)
+    known = known or KnownNames()
+    any_dict = known.any_dict and state.kind in _WITH_NAMESPACE
+    writes = _may_write(code, state) or (any_dict and _has_operation(code, _CONTAINER_CODES))
+    calls = bool(known.writers) or _may_call(code, state, any_dict=any_dict)
     if not writes and not calls:
         return None
     found = [one for one in facts_of(code)[0] if one.opname not in _NO_INSTRUCTIONS]
     sites, line = {}, 0
-    lines = _lines_of_calls(found, code, state.kind) if calls else frozenset()
+    lines = _lines_of_calls(found, code, state.kind, known) if calls else frozenset()
     for place, one in enumerate(found):
         line = begun_line(one) or line
         site = _site_of(one, state) if writes else None
         if site is None and writes and state.fills and one.opname == "BINARY_SUBSCR":
             site = _site_of_read(found[place - 1], state)
+        if site is None and any_dict and changes_container(one, "item"):
+            site = WriteSite("into", position=2)
         if site is None and line in lines and one.opname in CALL_OPERATIONS:
             site = WriteSite("call", operation=one.opname, argument=one.arg or 0)
         if site is not None:
@@ -120,10 +135,10 @@ _LIST_CHANGES = ("MAP_ADD", "BUILD_LIST", "LIST_APPEND", "LIST_EXTEND", "STORE_S
 _ANY_CHANGES = ("BINARY_OP", "INPLACE_OR", "INPLACE_ADD", "INPLACE_MULTIPLY")
 
 
-def _lines_of_calls(found: list[Any], code: Any, kind: str) -> frozenset[int]:
+def _lines_of_calls(found: list[Any], code: Any, kind: str, known: KnownNames) -> frozenset[int]:
     """The lines that name a function by which the state may be written: only calls there count."""
-    names, sets = _names_of_calls(kind), kind not in ("item", "list_item")
-    if sets and not NAMESPACES.isdisjoint(code.co_names):
+    names, sets = _names_of_calls(kind) | known.writers, kind not in ("item", "list_item")
+    if sets and (known.any_dict or not NAMESPACES.isdisjoint(code.co_names)):
         names = names | DICT_WRITERS
 
     def is_writer(name: str) -> bool:
@@ -141,16 +156,14 @@ def _lines_of_calls(found: list[Any], code: Any, kind: str) -> frozenset[int]:
 
 
 def _names_of_calls(kind: str) -> frozenset[str]:
-    if kind == "item":
-        return DICT_WRITERS | MAKERS
-    if kind == "list_item":
-        return LIST_WRITERS | MAKERS
-    return SETTERS | NAMESPACES
+    return names_of_calls(kind) | (MAKERS if kind in ("item", "list_item") else NAMESPACES)
 
 
-def _may_call(code: Any, state: WatchedState) -> bool:
+def _may_call(code: Any, state: WatchedState, *, any_dict: bool) -> bool:
     if state.kind in ("local", "cell"):
         return False
+    if any_dict and not DICT_WRITERS.isdisjoint(code.co_names):
+        return True
     if state.kind not in ("item", "list_item") and any(map(names_setter, code.co_names)):
         return True
     return not _names_of_calls(state.kind).isdisjoint(code.co_names)
@@ -164,8 +177,15 @@ def _may_write(code: Any, state: WatchedState) -> bool:
         return key in code.co_cellvars or key in code.co_freevars
     if kind in ("item", "list_item"):
         codes = _CONTAINER_CODES | _READS if state.fills else _CONTAINER_CODES
-        return not codes.isdisjoint(code.co_code[::2])
-    return key in code.co_names or "__dict__" in code.co_names
+        return _has_operation(code, codes)
+    return key in code.co_names or not NAMESPACES.isdisjoint(code.co_names)
+
+
+def _has_operation(code: Any, operations: frozenset[int]) -> bool:
+    return not operations.isdisjoint(code.co_code[::2])
+
+
+_WITH_NAMESPACE = ("attribute", "global")
 
 
 _CONTAINER_CODES = operations_named(

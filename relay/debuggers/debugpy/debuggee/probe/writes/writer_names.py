@@ -5,16 +5,20 @@ A line that names none of them needs no look for what it calls.
 
 from __future__ import annotations
 
+import functools
+import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import variables_at_start
+
 DESCRIPTOR_WRITERS = frozenset(("__set__", "__delete__"))
 """Methods of a slot, as its class has it, that are given the object first."""
 SETTERS = frozenset(("setattr", "delattr", "__setattr__", "__delattr__")) | DESCRIPTOR_WRITERS
 """A name that has "setattr" in it counts, too: code that libraries generate calls these by others."""
-NAMESPACES = frozenset(("__dict__", "vars", "globals"))
+NAMESPACES = frozenset(("__dict__", "vars", "globals", "locals", "__globals__", "f_globals"))
 """Not writers themselves: they give the dict that is written then."""
 DICT_WRITERS = frozenset(
     ("update", "setdefault", "pop", "popitem", "clear", "__setitem__", "__delitem__", "__ior__")
@@ -32,6 +36,66 @@ LIST_WRITERS = (
 def names_setter(name: str) -> bool:
     """Whether a variable or function of this name may set attributes."""
     return "setattr" in name or name in SETTERS
+
+
+C_CALLABLES = (
+    types.BuiltinFunctionType,
+    types.MethodWrapperType,
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+)
+
+
+def names_of_calls(kind: str) -> frozenset[str]:
+    """What a state of this kind is written by, where a call writes it."""
+    if kind == "item":
+        return DICT_WRITERS
+    return LIST_WRITERS if kind == "list_item" else SETTERS
+
+
+def is_writer_in_c(value: Any, kind: str) -> bool:
+    """Whether it is a function in C that writes such states, or a `partial` of one."""
+    function = value.func if type(value) is functools.partial else value
+    if type(function) not in C_CALLABLES:
+        return False
+    name = function.__name__
+    is_of_dict = name in DICT_WRITERS and type(getattr(function, "__self__", None)) is dict
+    return name in names_of_calls(kind) or (is_of_dict and kind in ("attribute", "global"))
+
+
+def names_bound_to_writers(frame: Any, kind: str) -> frozenset[str]:
+    """The names in the code of a frame that begins which stand for a writer, whatever they are.
+
+    So `_set` where the module has `_set = object.__setattr__`, a closure's variable, a default.
+    """
+    space, code = frame.f_globals, frame.f_code
+    values = [(name, dict.get(space, name)) for name in code.co_names]
+    values += variables_at_start(frame).items()
+    return frozenset(name for name, value in values if is_writer_in_c(value, kind))
+
+
+def hands_on_namespace(found: list[Any]) -> bool:
+    """Whether other code may be given the dict of an object or module by this one.
+
+    Not by `vars(o).items()`. found: the code's instructions, as `dis` lists them.
+    """
+    awaits_call = False
+    for one, after in zip(found, found[1:]):  # noqa: B905, RUF007
+        named = one.argval if one.opname.startswith("LOAD_") else None
+        if named.__class__ is str and named in NAMESPACES:
+            awaits_call = named in ("vars", "globals", "locals")
+            is_there = not awaits_call
+        else:
+            is_there = awaits_call and one.opname in _CALL_OPERATIONS
+        if is_there:
+            awaits_call = False
+            if not after.opname.startswith(_USES_AT_ONCE):
+                return True
+    return False
+
+
+_CALL_OPERATIONS = ("CALL", "CALL_FUNCTION", "CALL_METHOD")
+_USES_AT_ONCE = ("LOAD_ATTR", "LOAD_METHOD", "GET_ITER", "POP_TOP")
 
 
 def aliases_of(found: list[Any], is_writer: Callable[[str], bool]) -> frozenset[str]:

@@ -1,0 +1,126 @@
+"""Who wrote a value, where the code that writes names neither a setter nor what it sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.e2e.api import Api
+from tests.e2e.test_history import is_complete, stopped, why
+from tests.e2e.test_history_recorded import python, recorded_at
+from tests.programs import Program
+
+__all__ = ["python"]  # a fixture
+
+Write = Callable[..., Program]
+
+UNNAMED = """
+    mode = "idle"  # @idle
+    _put = object.__setattr__
+
+    class Seat:
+        __slots__ = ("held",)
+
+    class Job:
+        state = None  # @none
+
+    def sit(seat, value):
+        _put(seat, "held", value)  # @sat
+
+    def close(job, put=object.__setattr__):
+        put(job, "state", 7)  # @closed
+
+    def changer():
+        change = type.__setattr__
+        def inner(value):
+            change(Job, "state", value)  # @changed
+        return inner
+
+    def configure(**given):
+        for key, value in given.items():
+            globals()[key] = value  # @configured
+
+    def fill(space, values):
+        space.update(values)  # @filled
+
+    def store(space, value):
+        space["state"] = value  # @stored
+
+    def merge(space, values):
+        space |= values  # @merged
+
+    store({}, 1)
+    fill({}, {})
+    seat, job, change = Seat(), Job(), changer()
+    seat.held = 4  # @held
+    sit(seat, 0)
+    sit(seat, 4)
+    change(1)
+    change(None)
+    configure(mode="busy")
+    configure(mode="idle")
+    job.state = 1  # @begun
+    fill(vars(job), {"state": 2})
+    store(vars(job), 3)
+    merge(vars(job), {"state": 4})
+    close(job)
+    job.state = 1  # @last
+    pass  # @here
+"""
+UNNAMED_WRITES: dict[str, list[tuple[str | None, str | None, str]]] = {
+    "seat.held": [("0", "4", "sat"), ("4", "0", "sat"), (None, "4", "held")],
+    "Job.state": [("1", "None", "changed"), ("None", "1", "changed"), (None, "None", "none")],
+    "mode": [
+        ("'busy'", "'idle'", "configured"),
+        ("'idle'", "'busy'", "configured"),
+        (None, "'idle'", "idle"),
+    ],
+    "job.state": [
+        ("7", "1", "last"),
+        ("4", "7", "closed"),
+        ("3", "4", "merged"),
+        ("2", "3", "stored"),
+        ("1", "2", "filled"),
+        (None, "1", "begun"),
+    ],
+}
+
+
+async def test_writers_by_other_names_and_dicts_that_are_namespaces_are_seen(
+    api: Api, program: Write, python: str
+) -> None:
+    code = program(UNNAMED)
+    session = await recorded_at(api, code, "here", *UNNAMED_WRITES, python=python)
+    for expression, expected in UNNAMED_WRITES.items():
+        await is_complete(session, code, expression, expected)
+
+
+FIELDS = """
+    from attrs import define, field, validators
+
+    @define
+    class Account:
+        rate: int = field(validator=validators.instance_of(int))
+
+    account = Account(4)  # @made
+    account.rate = 0  # @closed
+    account.rate = 4  # @opened
+    pass  # @here
+"""
+
+
+async def test_the_setter_of_a_library_is_seen_by_whatever_name_it_has(
+    api: Api, program: Write
+) -> None:
+    code = program(FIELDS)
+    session = await stopped(api, code, "here")
+    told = await why(session, "account.rate")
+    lines = [
+        next(f["line"] for f in one["stack"] if f["path"] == code.text) for one in told["writes"]
+    ]
+    assert [(one["old"], one["new"]) for one in told["writes"]] == [
+        ("0", "4"),
+        ("4", "0"),
+        (None, "4"),
+    ]
+    assert lines == [code.line(mark) for mark in ("opened", "closed", "made")]
+    assert told["complete"] is True, told
