@@ -125,6 +125,10 @@ class OutputLog:
         while not self.read(after, 1, category).entries:
             await self._waiters.wait(kinds)
 
+    def is_whole(self, after: int) -> bool:
+        """Whether all entries above `after` are still there."""
+        return self._cleared <= after and not self._dropped(after)
+
     def clear(self) -> None:
         """Forget everything. Numbers go on; cleared entries do not count as dropped."""
         self._cleared = self.last_seq

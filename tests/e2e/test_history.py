@@ -423,6 +423,53 @@ async def test_a_run_that_is_not_equal_is_said_to_be_so_and_never_guessed_from(
         await session.delete("")
 
 
+CACHED = """
+    import sys
+    import time
+    from pathlib import Path
+
+    cache = Path(sys.argv[1])
+
+    class Config:
+        pass
+
+    def compute(config):
+        print("computed", file=sys.stderr if sys.argv[2:] else sys.stdout)
+        config.rate = 42  # @computed
+
+    def load(config):
+        config.rate = int(cache.read_text())  # @loaded
+
+    config = Config()
+    print(config, time.time(), f"{time.perf_counter():.0f} s")
+    if cache.exists():
+        load(config)
+    else:
+        compute(config)
+        cache.write_text("42")
+    pass  # @here
+"""
+
+
+@pytest.mark.parametrize("more", [(), ("error",)])
+async def test_a_run_that_printed_something_else_is_not_said_to_be_equal(
+    api: Api, program: Write, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    cached, args = program(CACHED), [str(tmp_path / "cache"), *more]
+    session = await stopped(api, cached, "here", args=args)
+    told = await why(session, "config.rate")
+    assert changes(told) == [(None, "42", cached.line("loaded"))]
+    assert told["complete"] is False
+    assert told["reason"].endswith("it printed something else")
+    stream = "line 1 of standard error" if more else "line 2 of standard output"
+    assert told["difference"] == f"{stream} is not there, it was 'computed'"
+    await session.delete("")
+
+    # Both load it now: where the object lies, and what time it is, makes no difference.
+    session = await stopped(api, cached, "here", args=args)
+    await is_complete(session, cached, "config.rate", [(None, "42", "loaded")])
+
+
 async def test_a_second_run_that_does_not_arrive_is_ended(
     api: Api, program: Write, tmp_path: Path
 ) -> None:

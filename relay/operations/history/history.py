@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,6 +23,7 @@ from relay.errors import (
 )
 from relay.models.history import History, HistoryRequest, HistoryWrite, WriteFrame
 from relay.models.resource import Location
+from relay.operations.history.printed import printed_difference, without_addresses
 from relay.operations.history.second_run import OtherwiseError, second_run, words_of
 from relay.operations.inspect.inspection import frame_of, inspector_of
 from relay.session.dap.stack import stack
@@ -34,10 +34,9 @@ from relay.session.state.stop import Stop
 LONGEST_LINE = 200
 """Characters of a line of source."""
 
-ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}")
-"""Where an object lies, as many a `__repr__` says it: in each run elsewhere."""
-
 NOT_DETERMINISTIC = "not deterministic"
+
+OTHERWISE = "the second run may have gone another way: it printed something else"
 
 
 async def history(session: Session, *, body: HistoryRequest) -> History:
@@ -111,6 +110,7 @@ async def _found_again(
     async with second_run(session, asked["state"], given, ends_input=ends_input) as hidden:
         try:
             await _compare_stops(session, stop, hidden, body, asked)
+            difference = printed_difference(session, stop, hidden, hidden.require_stop("look"))
             frame = await frame_of(hidden, body.frame_id)
             inspector = inspector_of(hidden, "ask who wrote a value")
             answer = await inspector.written(frame, body.expression, body.limit)
@@ -121,7 +121,10 @@ async def _found_again(
     edited = await _edited(session, await _places(session, stop), answer["writes"])
     if edited:
         raise OtherwiseError(f"{edited[0]} was changed since the program was started")
-    return await _answered(session, answer, ())
+    found = await _answered(session, answer, ())
+    if difference is not None:
+        found |= {"complete": False, "reason": OTHERWISE, "difference": difference}
+    return found
 
 
 async def _recorded(session: Session, body: HistoryRequest) -> dict[str, Any]:
@@ -186,7 +189,7 @@ async def _compare_stops(
 
 
 def _without_addresses(text: str | None) -> str | None:
-    return None if text is None else ADDRESS.sub("0x", text)
+    return None if text is None else without_addresses(text)
 
 
 async def _places(session: Session, stop: Stop) -> Sequence[tuple[str | None, int, str]]:
