@@ -200,6 +200,8 @@ def stopped() -> types.FrameType:
         ("thing.late", "attribute", "late", probe.ABSENT),
         ("Served.limit", "attribute", "limit", 10),
         ("counts[key]", "item", "a", 1),
+        ("line.__dict__['price']", "attribute", "price", 3),
+        ("sys.__dict__['path']", "item", "path", sys.path),
         ("counts['b']", "item", "b", probe.ABSENT),
         ("tally['b']", "item", "b", probe.ABSENT),
         ("filled['a']", "item", "a", 1),
@@ -313,7 +315,10 @@ def test_an_owner_that_cannot_be_had_is_what_it_raised() -> None:
         ),
         ("proxy.unset", "proxy.unset is not stored: Proxied.__getattr__ computes it"),
         ("private._count", "watch what it reads: private.__private_values__['_count']"),
-        ("watched.size", "Watched.__getattribute__ computes watched.size"),
+        (
+            "watched.size",
+            "Watched.__getattribute__ computes watched.size; watch what is kept: watched.__dict__['size']",
+        ),
         ("Kind.more", "Kind.more is not stored: Asked.__getattr__ computes it"),
         ("module.late", "module.late is not stored: module.__getattr__ computes it"),
         ("loaded.version", "computed by a property"),
@@ -340,7 +345,8 @@ def test_what_the_programs_code_computes_is_refused_and_not_run(
 
 
 @pytest.mark.parametrize(
-    "expression", ["proxy._target.price", "Kind.own", "module.kept", "kept['x']"]
+    "expression",
+    ["proxy._target.price", "Kind.own", "module.kept", "kept['x']", "watched.__dict__['size']"],
 )
 def test_what_is_stored_beside_what_is_computed_is_a_place(expression: str) -> None:
     target = probe.resolve_target(expression, computing())

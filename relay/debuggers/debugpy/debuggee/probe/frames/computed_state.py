@@ -47,7 +47,10 @@ def refuse_own_getattribute(part: OwnerPart, name: str, text: str) -> None:
     mro = plan_of(part.value).mro
     if isinstance(lookup(mro, "__getattribute__"), types.WrapperDescriptorType):
         return  # C code's: nearly every type has the plain one, under its own name
-    raise _computed(f"{_who(mro, '__getattribute__')} computes {text}", _reads(part, name))
+    reason = f"{_who(mro, '__getattribute__')} computes {text}"
+    if name in _dict_of(part.value):
+        raise unwatchable(f"{reason}; watch what is kept: {part.source}.__dict__[{name!r}]")
+    raise _computed(reason, _reads(part, name))
 
 
 def refuse_own_getattr(part: OwnerPart, name: str, text: str, space: Any = None) -> None:
@@ -89,14 +92,19 @@ def refuse_unwatchable_dict(
 
 def refuse_borrowed_dict(part: OwnerPart, name: str, text: str, own: Any) -> None:
     """Refuse attributes of a proxy whose `__dict__` is that of the object that it stands for."""
-    flags = flags_of(type(part.value))
-    if flags & _MANAGED_DICT or not flags & _COLLECTED:
-        return  # its dict is the interpreter's matter; or nothing is known of what it holds
-    if any(one is own for one in gc.get_referents(part.value)):
+    if not is_borrowed_dict(part.value, own):
         return
     wrapped = lookup(plan_of(part.value).mro, "__wrapped__") is not None
     where = f"{part.source}.__wrapped__.{name}" if wrapped else ""
     raise _computed(f"The `__dict__` behind {text} is that of another object", where)
+
+
+def is_borrowed_dict(owner: Any, own: Any) -> bool:
+    """Whether what the object shows as its `__dict__` is not its own."""
+    flags = flags_of(type(owner))
+    if flags & _MANAGED_DICT or not flags & _COLLECTED:
+        return False  # its dict is the interpreter's matter; or nothing is known of what it holds
+    return not any(one is own for one in gc.get_referents(owner))
 
 
 def _computed(reason: str, read: str) -> TroubleError:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import variable_kind
     from relay.debuggers.debugpy.debuggee.probe.frames.computed_state import (
+        is_borrowed_dict,
         refuse_borrowed_dict,
         refuse_looked_up,
         refuse_missing,
@@ -113,8 +114,11 @@ def resolve_target(expression: str, frame: Any, may_come: bool = False) -> State
             index = index.value
         if isinstance(index, ast.Slice):
             raise unwatchable(f"{text} is a new list each time: name one item")
-        part = OwnerPart(_value_of_part(node.value, frame), _source_of_part(node.value, text))
-        return _item_target(part, _value_of_part(index, frame), text)
+        owner, container = _owner_and_container(node.value, frame)
+        key = _value_of_part(index, frame)
+        if _is_attribute_of(owner, container, key):
+            return StateTarget("attribute", owner, key, None, text)
+        return _item_target(OwnerPart(container, _source_of_part(node.value, text)), key, text)
     raise unwatchable(f"{text} is {_kind_of_node(node)}: name what it is made of")
 
 
@@ -162,6 +166,16 @@ def _value_of_part(node: Any, frame: Any) -> Any:
         raise TroubleError("raised", exception_line(error)) from None
     finally:
         pull_locals(frame)
+
+
+def _owner_and_container(node: Any, frame: Any) -> tuple[Any, Any]:
+    """The container, and the object whose `__dict__` it is if it is named so; by one evaluation."""
+    if not (isinstance(node, ast.Attribute) and node.attr == "__dict__"):
+        return None, _value_of_part(node, frame)
+    pair: Any = ast.parse("(lambda owner: (owner, owner.__dict__))(0)", "<evaluate>", "eval").body
+    pair.args = [node.value]
+    owner, container = _value_of_part(pair, frame)
+    return owner, container
 
 
 def _source_of_part(node: Any, text: str) -> str:
@@ -260,6 +274,18 @@ def _attribute_target(
             f"{name} is not in this {plan.name} but in its class: watch {name_of(kept_by)}.{name}"
         )
     return StateTarget("attribute", owner, name, None, text)
+
+
+def _is_attribute_of(owner: Any, space: Any, key: Any) -> bool:
+    """Whether an item of a `__dict__` is written as an attribute of the object, too."""
+    plan = plan_of(owner)
+    if type(space) is not dict or type(key) is not str or plan.family in ("module", "class"):
+        return False
+    if plan.dictionary is None or attempt(plan.dictionary.__get__, owner) is not space:
+        return False
+    kind = mro_of(type(_in_class(plan, key)[0]))
+    is_data = lookup(kind, "__set__") is not None or lookup(kind, "__delete__") is not None
+    return not is_data and not is_borrowed_dict(owner, space)
 
 
 def note_of_class(target: StateTarget) -> str:
