@@ -124,3 +124,46 @@ async def test_the_setter_of_a_library_is_seen_by_whatever_name_it_has(
     ]
     assert lines == [code.line(mark) for mark in ("opened", "closed", "made")]
     assert told["complete"] is True, told
+
+
+UNSURE = """
+    from pydantic import BaseModel
+
+    class Account(BaseModel):
+        rate: int = 4
+
+    class Box:
+        pass
+
+    account, box, first, second = Account.model_construct(), Box(), {}, {}
+    del account.__dict__["rate"]
+    account.rate = 2  # @account
+    box.rate = 1  # @box
+    first["k"] = second["k"] = 1  # @items
+    for value in (2, 1):
+        list(map(first.__setitem__, ["k"], [value]))
+    pass  # @before
+    for value in (2, 1):
+        list(map(setattr, [box], ["rate"], [value]))
+    pass  # @here
+"""
+
+
+async def test_writes_that_may_have_gone_unseen_are_not_said_to_be_all(
+    api: Api, program: Write
+) -> None:
+    code = program(UNSURE)
+    expressions = ["account.rate", "box.rate", "first['k']", "second['k']"]
+    session = await recorded_at(api, code, "before", *expressions)
+    told = await why(session, "account.rate")
+    assert (told["writes"][0]["new"], told["complete"]) == ("2", False)
+    assert told["reason"] == "code in C of its class may have written, too"
+    await is_complete(session, code, "box.rate", [(None, "1", "box")])
+    await is_complete(session, code, "second['k']", [(None, "1", "items")])
+    given = "what was given a function to write with, as by map(setattr, …), may have written, too"
+    told = await why(session, "first['k']")
+    assert (len(told["writes"]), told["complete"], told["reason"]) == (1, False, given)
+    await session.breakpoint(code.text, code.line("here"))
+    await session.post("/continue", wait=20)
+    told = await why(session, "box.rate")
+    assert (len(told["writes"]), told["complete"], told["reason"]) == (1, False, given)

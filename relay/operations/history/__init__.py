@@ -2,6 +2,7 @@
 
 history       the verb: from what was recorded, or from a second run
 second_run    the same launch again, out of sight, up to the stop of the first
+printed       what both runs have printed, compared
 recordings    `record` of a launch, as places that the inspector takes
 history_text  the answer as text, within a budget
 """

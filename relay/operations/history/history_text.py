@@ -18,6 +18,8 @@ CALLERS = 3
 VALUE_ROOM = 120
 SOURCE_ROOM = 100
 NO_VALUE = "(none)"
+UNSURE = " may have "
+"""In a reason: there may be no other writes."""
 WAYS = {"recorded": "recorded", "rerun": "by a second run"}
 """How it is known."""
 
@@ -57,7 +59,8 @@ def _remarks(found: History) -> list[str]:
     if found.reason is None:
         return []
     difference = "" if found.difference is None else f": {found.difference}"
-    return [f"not all: {found.reason}{difference}"]
+    known = "perhaps not all" if UNSURE in found.reason else "not all"
+    return [f"{known}: {found.reason}{difference}"]
 
 
 def _block(write: HistoryWrite, root: str) -> list[str]:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         DICT_WRITERS,
         LIST_WRITERS,
         is_writer_in_c,
+        may_hand_on,
     )
 
 _MOST_PENDING = 200
@@ -240,9 +241,10 @@ def _call_made(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> N
     if is_partial:
         function, values = function.func, [*function.args, *values]
     is_type = type in mro_of(type(function))
-    if function is not functools.partial and (is_type or type(function) in C_CALLABLES):
-        hands_on = any(is_writer_in_c(value, watch.state.kind) for value in values)
-        watch.is_handed_on = watch.is_handed_on or hands_on
+    if function is not functools.partial and may_hand_on(frame.f_code):
+        for value in values:
+            if is_writer_in_c(value, watch.state.kind):
+                watch.hand_on(_owner_of_writer(value))
     if is_type and lookup(mro_of(function), "__init__") not in _PLAIN_BEGINNINGS:
         return
     if not is_type and type(function) not in C_CALLABLES:
@@ -251,6 +253,14 @@ def _call_made(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> N
     makes = watch.state.kind in ("item", "list_item") and is_maker
     targets = [] if is_type else _targets_of_call(watch, function, values)
     _await(watch, frame, site, targets, makes=makes)
+
+
+def _owner_of_writer(value: Any) -> Any:
+    """The only object that a function in C writes to; None if it may be any."""
+    if type(value) is functools.partial:
+        return value.args[0] if value.args else _owner_of_writer(value.func)
+    owner = value.__self__ if type(value) in _BOUND_TYPES else None
+    return None if type(owner) in (types.ModuleType, DATA_DESCRIPTORS[0]) else owner
 
 
 def _await(

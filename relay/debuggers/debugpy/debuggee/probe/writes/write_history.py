@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
         is_dunder,
+        is_heap_type,
         module_of,
+        mro_of,
+        namespace_of,
         plan_of,
         qualname_of,
     )
@@ -156,7 +159,8 @@ def written(frame: int, expression: str, limit: int) -> dict[str, Any]:
     left_out = sum(log.count for log in logs) - min(limit, len(writes))
     return {
         "writes": [_answer_of(write) for write in writes[: -limit - 1 : -1]],
-        "reason": _why_incomplete(watch, writes, read_target(target), limit, left_out),
+        "reason": _why_incomplete(watch, writes, read_target(target), limit, left_out)
+        or _why_unsure(watch, target),
     }
 
 
@@ -194,6 +198,51 @@ def _why_incomplete(
     if writes[0].old is not None:
         return "what wrote before was not seen: the value came with what holds it, or from C code"
     return None
+
+
+def _why_unsure(watch: WriteWatch, target: StateTarget) -> str | None:
+    """Why there may be writes beside those that were seen, though one leads to the next.
+
+    What goes away and comes back unseen leaves no gap.
+    """
+    owners = [target.owner, *([dict_of_target(target)] if target.kind == "attribute" else ())]
+    if watch.may_miss(owners):
+        return (
+            "what was given a function to write with, as by map(setattr, …), may have written, too"
+        )
+    if target.kind in ("attribute", "slot") and _has_code_in_c(target.owner):
+        return "code in C of its class may have written, too"
+    if target.kind == "global" and _is_extension(target.owner.get("__file__")):
+        return "code in C of its module may have written, too"
+    return None
+
+
+def _has_code_in_c(owner: Any) -> bool:
+    """Whether a class of the object is of an extension module, or keeps an object of one for itself.
+
+    As a model of pydantic keeps its validator.
+    """
+    plan = plan_of(owner)
+    classes = mro_of(owner) if plan.family == "class" else plan.mro
+    kinds = {kind for cls in classes for kind in (cls, type(cls))}
+    for cls in classes:
+        kinds.update(type(value) for name, value in namespace_of(cls).items() if is_dunder(name))
+    return any(map(_is_of_extension, kinds))
+
+
+def _is_of_extension(cls: type) -> bool:
+    module = module_of(cls)
+    if type(module) is not str or module.partition(".")[0] in _STANDARD_MODULES:
+        return False
+    space = getattr(sys.modules.get(module), "__dict__", {})
+    return not is_heap_type(cls) or _is_extension(space.get("__file__"))
+
+
+def _is_extension(path: Any) -> bool:
+    return type(path) is str and path.endswith((".so", ".pyd"))
+
+
+_STANDARD_MODULES = getattr(sys, "stdlib_module_names", frozenset(sys.builtin_module_names))
 
 
 def _answer_of(write: Any) -> dict[str, Any]:

@@ -13,7 +13,6 @@ import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
@@ -42,9 +41,11 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import (
         NAMESPACES,
         hands_on_namespace,
+        may_hand_on,
         names_bound_to_writers,
     )
 
+_MOST_HANDED_ON = 10_000  # objects
 _NAMED_KINDS = frozenset(("attribute", "slot", "global"))  # which of these is not known before
 
 
@@ -59,7 +60,7 @@ class WriteWatch:
         self.class_bodies: dict[Any, Any] = {}
         self.writers: Any = CodeTable()  # by the code: its names that are bound to writers in C
         self.any_dict = False  # whether the dict of an object or module was handed on
-        self.is_handed_on = False  # whether code in C was given a function that writes
+        self.handed_on: set[int | None] = set()  # whose writers were given away; None: anybody's
 
     def sites_in(self, code: Any, frame: Any) -> CodeSites | None:
         """`frame` begins to run the code; None if it is looked at once more."""
@@ -75,15 +76,21 @@ class WriteWatch:
             self._fail(error)
             return None
 
-    def is_widened_by(self, code: Any) -> bool:
-        """Whether from now on any dict may be what holds the state, because of what is in the code.
+    def hand_on(self, owner: Any) -> None:
+        """Something was given a function in C that writes to the owner, or to any object if None."""
+        if len(self.handed_on) >= _MOST_HANDED_ON:
+            owner = None
+        self.handed_on.add(None if owner is None else id(owner))
 
-        Of the program's own: libraries look into namespaces, and seldom write by way of others.
-        """
+    def may_miss(self, owners: list[Any]) -> bool:
+        """Whether something was given what writes to one of these."""
+        return not self.handed_on.isdisjoint((None, *map(id, owners)))
+
+    def is_widened_by(self, code: Any) -> bool:
+        """Whether from now on any dict may be what holds the state, because of what is in the code."""
         if self.any_dict or self.state.kind not in ("attribute", "global"):
             return False
-        path = code.co_filename
-        if NAMESPACES.isdisjoint(code.co_names) or path[:1] == "<" or is_installed(path):
+        if NAMESPACES.isdisjoint(code.co_names) or not may_hand_on(code):
             return False
         self.any_dict = attempt(lambda: hands_on_namespace(facts_of(code)[0]), default=True)
         return self.any_dict

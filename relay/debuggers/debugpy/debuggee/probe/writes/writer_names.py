@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
     from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import variables_at_start
 
 DESCRIPTOR_WRITERS = frozenset(("__set__", "__delete__"))
@@ -72,6 +73,15 @@ def names_bound_to_writers(frame: Any, kind: str) -> frozenset[str]:
     values = [(name, dict.get(space, name)) for name in code.co_names]
     values += variables_at_start(frame).items()
     return frozenset(name for name, value in values if is_writer_in_c(value, kind))
+
+
+def may_hand_on(code: Any) -> bool:
+    """Whether what this code gives to others counts as handed on: that of the program does.
+
+    Libraries look into namespaces, and wrap setters, but seldom write by what they have given away.
+    """
+    path = code.co_filename
+    return path[:1] != "<" and not is_installed(path)
 
 
 def hands_on_namespace(found: list[Any]) -> bool:
