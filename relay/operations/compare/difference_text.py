@@ -136,7 +136,7 @@ def _nothing(found: Comparison, runs: tuple[RecordedRun, RecordedRun], ran: tupl
 
 
 def _in_part(found: Comparison) -> str:
-    return f"; {found.in_part} compared in part, as their values are large" if found.in_part else ""
+    return f"; {found.in_part} compared in part, being too large" if found.in_part else ""
 
 
 def _both_failed(one: Ran) -> str:
