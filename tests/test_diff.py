@@ -527,8 +527,7 @@ def test_what_is_compared_in_part_is_said(diff: Diff, tmp_path: Path) -> None:
     unseen = diff("--", "large.py", ":::", "large.py", "--bug")
     assert (unseen.returncode, unseen.stderr) == (0, "")
     assert unseen.stdout == (
-        "no call differs: 2 with equal arguments, of 2 and 2; "
-        "2 compared in part, being too large\n"
+        "no call differs: 2 with equal arguments, of 2 and 2; 2 compared in part, being too large\n"
     )
     named = diff("--", "large.py", ":::", "large.py", "--far")
     assert (named.returncode, named.stderr) == (1, "")

@@ -40,7 +40,7 @@ _DEEPEST_PART = 4
 _MOST_PARTS = 200
 _MOST_CHARACTERS = 400
 _MOST_HASHED = 1 << 20  # bytes of all arrays in one value
-_MOST_ROWS = 1 << 17
+_MOST_TABLE_ROWS = 1 << 17
 _MOST_STORED_WRITERS = 2000
 _ROW_MARKS: dict[Any, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")")}
 _EXTRA, _PRIVATE = "__pydantic_extra__", "__pydantic_private__"
@@ -240,7 +240,7 @@ def _write_mapping(reading: Any, value: Any, plan: Any, level: int) -> str:
     return _with_attributes(contents, reading, value, plan, level)
 
 
-def _write_proxy(reading: Any, value: Any, plan: Any, level: int) -> str:
+def _write_mapping_proxy(reading: Any, value: Any, plan: Any, level: int) -> str:
     below = gc.get_referents(value)
     if len(below) == 1 and type(below[0]) is dict:
         return f"{plan.name}({reading.pairs(below[0].items(), len(below[0]), level)})"
@@ -252,7 +252,7 @@ def _write_sequence(reading: Any, value: Any, plan: Any, level: int) -> str:
     if base is range:
         return repr(value)
     if base is memoryview:
-        return _write_bytes(reading, value, plan, level)
+        return _write_stored_bytes(reading, value, plan, level)
     size = base.__len__(value)
     if base not in _ROW_MARKS:
         contents = _items_of_array(reading, value, base, size)
@@ -316,7 +316,7 @@ def _write_plain_base(reading: Any, value: Any, plan: Any, level: int) -> str:
     return _with_attributes(contents, reading, value, plan, level)
 
 
-def _write_bytes(reading: Any, value: Any, plan: Any, level: int) -> str:
+def _write_stored_bytes(reading: Any, value: Any, plan: Any, level: int) -> str:
     base = plan.base
     size = value.nbytes if base is memoryview else base.__len__(value)
     if not reading.has_room_for(size):
@@ -331,7 +331,7 @@ def _write_bytes(reading: Any, value: Any, plan: Any, level: int) -> str:
     return _with_attributes(contents, reading, value, plan, level)
 
 
-def _write_exception(reading: Any, value: Any, plan: Any, level: int) -> str:
+def _write_stored_exception(reading: Any, value: Any, plan: Any, level: int) -> str:
     arguments = arguments_of(value)
     shown = reading.some(arguments, len(arguments), level)
     return f"{qualname_of(plan.cls)}({', '.join(shown + reading.attributes(value, plan, level))})"
@@ -351,7 +351,7 @@ def _write_function(reading: Any, value: Any, plan: Any, level: int) -> str:
     return f"{brief(value, level)[:-1]} with {shown}>" if shown else brief(value, level)
 
 
-def _write_method(reading: Any, value: Any, plan: Any, level: int) -> str:
+def _write_bound_method(reading: Any, value: Any, plan: Any, level: int) -> str:
     return f"{brief(value, level)[:-1]} of {reading.text(value.__self__, level)}>"
 
 
@@ -404,9 +404,9 @@ def _write_series(reading: Any, value: Any, plan: Any, level: int) -> str:
     if plan.name == "RangeIndex":
         return f"RangeIndex({value.start}, {value.stop}, {value.step})"
     size, kind, rows = len(value), value.dtype, value
-    if size > _MOST_ROWS:
+    if size > _MOST_TABLE_ROWS:
         reading.is_cut = True
-        rows = value[:_MOST_ROWS] if plan.family == "index" else value.head(_MOST_ROWS)
+        rows = value[:_MOST_TABLE_ROWS] if plan.family == "index" else value.head(_MOST_TABLE_ROWS)
     shown = [str(kind), str(size), reading.text(rows.to_numpy(), level - 1)]
     if plan.family == "series" and hasattr(plan.base, "index"):
         shown.append(reading.text(rows.index, level))
@@ -427,15 +427,15 @@ def _is_of_its_library(plan: Any) -> bool:
 _WRITERS_BY_FAMILY: dict[str, Any] = {
     "scalar": _write_plain_base,
     "text": _write_plain_base,
-    "bytes": _write_bytes,
+    "bytes": _write_stored_bytes,
     "sequence": _write_sequence,
     "iterable": _write_iterable,
     "mapping": _write_mapping,
-    "proxy": _write_proxy,
+    "proxy": _write_mapping_proxy,
     "namedtuple": _write_namedtuple,
-    "exception": _write_exception,
+    "exception": _write_stored_exception,
     "function": _write_function,
-    "method": _write_method,
+    "method": _write_bound_method,
     "row": _write_row,
     "ndarray": _write_ndarray,
     "dataframe": _write_dataframe,
