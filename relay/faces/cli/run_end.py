@@ -78,8 +78,9 @@ class RunEnd:
         missed, unseen = never_hit(session), unwatched(session)
         if missed:
             words.append(f"never hit: {'; '.join(missed)}")
-        # What ran without a debugger matters where something is unexplained.
-        if unseen and (missed or (self.exit_code and not self.stops)):
+        # What ran without a debugger matters where what was asked has no answer.
+        is_unexplained = failures is not None and self.exit_code and not self.stops
+        if unseen and (missed or is_unexplained):
             words.append(unseen)
         return words + ([unsaid] if (unsaid := not_known(session)) else [])
 

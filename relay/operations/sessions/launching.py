@@ -249,8 +249,9 @@ def _first_existing(places: Sequence[str]) -> str | None:
 
 
 def _is_source_file(path: str) -> bool:
-    """Python runs a zip archive whatever it is called, with anything before it."""
-    return os.path.isfile(path) and not path.endswith(".pyc") and not zipfile.is_zipfile(path)
+    """Python runs a zip archive whatever it is called, and says itself what is wrong with one."""
+    is_named_so = path.endswith((".pyc", ".pyz", ".zip"))
+    return os.path.isfile(path) and not is_named_so and not zipfile.is_zipfile(path)
 
 
 async def _check_syntax(session: Session, path: str) -> None:
