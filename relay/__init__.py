@@ -36,7 +36,7 @@ The map of the house; imports go downwards only:
     demo             `relay demo`
     demo_program     what it debugs
     command_line     the `relay` command, whole
-    run_forker       what a run of `relay run` is forked from
+    run_forker/      what a run of `relay run` is forked from
     __main__         the quick shell, or the whole command
 """
 

@@ -302,7 +302,7 @@ def _more(connection: _socket.socket) -> bytes:
 
 
 def _run_forked(words: Sequence[str]) -> int | None:
-    """`relay run` in a fork of the process that a server keeps for it (`run_forker.py`)."""
+    """`relay run` in a fork of the process that a server keeps for it (`run_forker/`)."""
     if not _has_own_streams():
         return None
     connection = _forker(_Settings(os.environ).state_dir)

@@ -117,6 +117,18 @@ class Runs:
         below = psutil.Process(self.above).children()
         return [one.pid for one in below if "relay.run_forker" in one.cmdline()]
 
+    async def begun(self) -> tuple[psutil.Process, psutil.Process]:
+        """The fork that waits for the next run, and its debuggee, as soon as that is there."""
+        (forker,) = self.forkers()
+        with trio.fail_after(60):
+            while True:
+                for fork in psutil.Process(forker).children():
+                    with suppress(psutil.NoSuchProcess):
+                        for one in fork.children(recursive=True):
+                            if any(word.endswith("bootstrap.py") for word in one.cmdline()):
+                                return fork, one
+                await trio.sleep(0.02)
+
 
 @pytest.fixture
 async def runs(tmp_path: Path) -> AsyncIterator[Runs]:
@@ -146,18 +158,79 @@ async def test_a_program_sees_what_it_sees_without_a_server(
     here = ["--break", f"look.py:{program.line('here')}", "--eval", "number + 1"]
     words = [*here, "--", "look.py", "an argument", "--flag"]
     extra = {**runs.environment, "TZ": "Asia/Tokyo", "LC_ALL": "C", "ODD": "\udcff"}
-    forked = await runs.run(*words, stdin=b"what it reads\n", env=extra, preexec_fn=before)
+    given: dict[str, Any] = {"stdin": b"what it reads\n", "env": extra, "preexec_fn": before}
+    forked = await runs.run(*words, **given)
+    fork, debuggee = await runs.begun()
+    begun = await runs.run(*words, **given)
+    assert psutil.pid_exists(debuggee.pid) is fork.is_running() is False, "it had the run"
     elsewhere = {**extra, "RELAY_STATE_DIR": str(runs.folder / "elsewhere")}
-    alone = await runs.run(*words, stdin=b"what it reads\n", env=elsewhere, preexec_fn=before)
-    assert forked.returncode == alone.returncode == 7
-    seen, expected = (json.loads(done.stdout) for done in (forked, alone))
-    for one in (seen, expected):
-        del one["environment"]["RELAY_STATE_DIR"]
-    assert seen == expected
-    assert seen["read"] == "what it reads\n"
-    assert forked.stderr == alone.stderr
-    assert b"= 4" in forked.stderr
+    alone = await runs.run(*words, **{**given, "env": elsewhere})
+    expected = json.loads(alone.stdout)
+    del expected["environment"]["RELAY_STATE_DIR"]
+    for done in (forked, begun):
+        assert done.returncode == alone.returncode == 7
+        seen = json.loads(done.stdout)
+        del seen["environment"]["RELAY_STATE_DIR"]
+        assert seen == expected
+        assert seen["read"] == "what it reads\n"
+        assert done.stderr == alone.stderr
+        assert b"= 4" in done.stderr
     assert await runs.is_forked(env=extra, preexec_fn=before)
+
+
+SHOW = """
+    import os, sys
+    print(os.getpid(), os.environ.get("COLOUR"), sys.executable, open("added.txt", "a").write("."))
+"""
+
+
+async def test_a_run_after_another_has_its_debuggee_begun(runs: Runs) -> None:
+    Program.write(runs.folder / "show.py", SHOW)
+    first = (await runs.run("--", "show.py")).stdout.split()
+    _, debuggee = await runs.begun()
+    second = (await runs.run("--", "show.py")).stdout.split()
+    assert second == [str(debuggee.pid).encode(), *first[1:]]
+
+    _, debuggee = await runs.begun()
+    wrong = await runs.run("--until", "none", "--", "show.py")
+    assert (wrong.returncode, wrong.stdout) == (2, b"")
+    assert b"Invalid value for '--until'" in wrong.stderr
+    await until(lambda: not debuggee.is_running(), "nobody wants it")
+
+
+async def test_a_run_from_elsewhere_does_not_take_what_was_begun(
+    runs: Runs, tmp_path: Path
+) -> None:
+    Program.write(runs.folder / "show.py", SHOW)
+    await runs.run("--", "show.py")
+    _, debuggee = await runs.begun()
+    red = await runs.run("--", "show.py", env={**runs.environment, "COLOUR": "red"})
+    pid, colour, *_ = red.stdout.split()
+    assert (pid != str(debuggee.pid).encode(), colour) == (True, b"red")
+    await until(lambda: not debuggee.is_running(), "it is ended")
+
+    _, debuggee = await runs.begun()
+    python = tmp_path / "python"
+    python.symlink_to(sys.executable)
+    other = await runs.run(
+        "--python", str(python), "--", "show.py", env={**runs.environment, "COLOUR": "red"}
+    )
+    assert other.stdout.split()[2] == os.fsencode(python)
+    assert not debuggee.is_running()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+async def test_what_was_begun_and_cannot_take_a_run_has_nothing_of_it(
+    runs: Runs, number: signal.Signals
+) -> None:
+    Program.write(runs.folder / "show.py", SHOW)
+    await runs.run("--", "show.py")
+    fork, debuggee = await runs.begun()
+    fork.send_signal(number)
+    done = await runs.run("--", "show.py")
+    assert done.stdout.split()[0] != str(debuggee.pid).encode()
+    assert (runs.folder / "added.txt").read_text() == ".."
+    await until(lambda: not (fork.is_running() or debuggee.is_running()), "both are gone")
 
 
 @asynccontextmanager
@@ -253,9 +326,13 @@ async def test_with_the_server_goes_what_runs_are_forked_from(tmp_path: Path) ->
         await until(lambda: not psutil.pid_exists(forker), "it has heard of it")
     async with served(tmp_path) as server:  # a socket that nobody listens on is no obstacle
         runs = Runs(tmp_path, server.process.pid)
+        Program.write(runs.folder / "show.py", SHOW)
         await runs.is_forked()
         await until(lambda: bool(runs.forkers()), "one is started")
+        await runs.run("--", "show.py")
+        fork, debuggee = await runs.begun()
         await server.end(signal.SIGTERM)
+        assert [fork.is_running(), debuggee.is_running()] == [False, False]
         assert not (tmp_path / "state" / RUN_SOCKET).exists()
 
 
@@ -318,7 +395,7 @@ async def test_the_offer_outlasts_what_the_system_refuses(
 @asynccontextmanager
 async def alone(folder: Path, minutes: str, before: str = "") -> AsyncIterator[trio.Process]:
     """The process that runs are forked from, without a server; `before` is code that it runs first."""
-    code = f"{before}\nfrom relay.run_forker import main\nmain()"
+    code = f"{before}\nfrom relay.run_forker.__main__ import main\nmain()"
     (folder / "state").mkdir()
     path = folder / "state" / RUN_SOCKET
     with socket.socket(socket.AF_UNIX) as listener:

@@ -190,6 +190,10 @@ def run(
         children=children,
         trace=_traced(trace, until_result, depth),
     )
+    # Where a run has begun before its words were known, they are only read here.
+    if (read := click.get_current_context().obj) is not None:
+        read(options)
+        return
     with imports_that_stay():
         from relay.faces.cli.run_ahead import run as run_ahead
 

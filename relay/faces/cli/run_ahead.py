@@ -42,6 +42,38 @@ async def _run(options: RunOptions) -> int:
     return code
 
 
+def run_when_asked(asked: Callable[[], Awaitable[RunOptions | int]]) -> int:
+    """As `run`, for what `asked` answers some time; the debuggee is begun before that.
+
+    Where it answers with an exit code, there is nothing to run. Needs all of it imported.
+    """
+    usual = environment_python(os.environ, [os.getcwd()]) or os.path.abspath(sys.executable)
+    code = INTERRUPTED
+    try:
+        code = trio.run(_run_when_asked, asked, usual)
+    except* KeyboardInterrupt:
+        pass
+    return code
+
+
+async def _run_when_asked(
+    asked: Callable[[], Awaitable[RunOptions | int]], usual_python: str
+) -> int:
+    run_program = _import_the_rest()
+    async with trio.open_nursery() as nursery:
+        begun = BegunAhead(nursery)
+        begun.begin(usual_python)
+        options = await asked()
+        if isinstance(options, int):
+            code = options
+        else:
+            if (python := _likely_python(options)) is not None and python != usual_python:
+                begun.begin(python)
+            code = await run_program(options, begun)
+        nursery.cancel_scope.cancel()
+    return code
+
+
 def _import_the_rest() -> Callable[[RunOptions, BegunAhead], Awaitable[int]]:
     with imports_that_stay():
         from relay.faces.cli.run_program import run_program

@@ -1,7 +1,7 @@
 """RunOffer: the offer of a server to carry out `relay run` of this user's shells on this machine.
 
 Whoever asks at its socket first has to help itself, and has the process started from which all later
-runs are forked (`relay/run_forker.py`). Knows no session.
+runs are forked (`relay/run_forker/`). Knows no session.
 """
 
 from __future__ import annotations
