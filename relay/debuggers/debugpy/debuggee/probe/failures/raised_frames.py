@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import HAS_TABLE, handler_table
 
@@ -68,16 +68,19 @@ def raised_entries(tb: Any) -> list[TracebackEntry]:
     """The traceback's frames, outermost first."""
     links = list(_links(tb))
     running = set(map(id, _running_frames()))
+    position_of = position_finder()
     entries: list[TracebackEntry] = []
     for position, link in enumerate(links):
         caller = links[position - 1] if position else None
         moved_on = _has_moved_on(link, caller, id(link.tb_frame) in running)
         frame = link.tb_frame
-        again = any(other.tb_frame is frame for other in links[position + 1 :][:50])
+        again = any(other.tb_frame is frame for other in links[position + 1 : position + 51])
         file = compiled_file(frame)
         if moved_on or again or file is not None:
             frame = RaisedFrame(frame, link.tb_lineno, moved_on, file)
-        entries.append(TracebackEntry(frame, link.tb_lineno, moved_on, _column(link)))
+        here = position_of(link.tb_frame.f_code, link.tb_lasti)
+        column = 1 if here is None or here[2] is None else int(here[2]) + 1
+        entries.append(TracebackEntry(frame, link.tb_lineno, moved_on, column))
     return entries
 
 
@@ -94,13 +97,23 @@ def compiled_file(frame: Any) -> str | None:
     return os.path.join(os.path.dirname(module), os.path.basename(file))
 
 
-def _column(link: Any) -> int:
-    """Where in its line the expression begins that raised, from 1; 1 where Python does not say."""
-    positions = getattr(link.tb_frame.f_code, "co_positions", None)
-    if positions is None:
-        return 1
-    here = next(itertools.islice(positions(), link.tb_lasti // 2, None), None)
-    return 1 if here is None or here[2] is None else int(here[2]) + 1
+def position_finder() -> Callable[[Any, int], Any]:
+    """A function of code and an instruction's offset: (line, last line, column, last column) of what
+    it belongs to, or None where Python does not say.
+
+    Python looks for it from the code's beginning, and the frames of a recursion have few different
+    ones: each is looked for once.
+    """
+    found: dict[tuple[int, int], Any] = {}  # by identity: those who ask have the code
+
+    def position_of(code: Any, offset: int) -> Any:
+        key = id(code), offset
+        if key not in found:
+            positions = getattr(code, "co_positions", tuple)
+            found[key] = next(itertools.islice(positions(), offset // 2, None), None)
+        return found[key]
+
+    return position_of
 
 
 def _links(tb: Any) -> Iterator[Any]:

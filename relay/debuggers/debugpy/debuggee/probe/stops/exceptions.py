@@ -7,15 +7,19 @@ Knows where pydevd keeps it, and leaves the debugger out of the traceback.
 
 from __future__ import annotations
 
-import itertools
 import os
 import traceback
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import kept_errors
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import own_frame
-    from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import raised_entries
+    from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import (
+        position_finder,
+        raised_entries,
+    )
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import is_remote_text
     from relay.debuggers.debugpy.debuggee.probe.frames.scopes import local_items
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
@@ -60,9 +64,7 @@ def exception_answer(frame: Any, room: int) -> dict[str, Any] | None:
     value, tb = current_exception(frame)
     if value is None or not any(base is BaseException for base in mro_of(type(value))):
         return None
-    innermost = tb
-    while innermost is not None and innermost.tb_next is not None:
-        innermost = innermost.tb_next
+    innermost = _innermost(tb)
     answer = _exception_head(value, room)
     answer["traceback"] = _traceback_text(value, tb)
     answer["identity"] = id(value)
@@ -77,6 +79,12 @@ def exception_answer(frame: Any, room: int) -> dict[str, Any] | None:
     child = Member(name_of(type(value)), value, None)
     answer["variables_reference"] = describe(child, None, frame, 16)["variables_reference"]
     return answer
+
+
+def _innermost(tb: Any) -> Any:
+    while tb is not None and tb.tb_next is not None:
+        tb = tb.tb_next
+    return tb
 
 
 def current_exception(frame: Any) -> tuple[Any, Any]:
@@ -159,12 +167,16 @@ def _link(error: Any, tb: Any, relation: str, room: int) -> dict[str, Any]:
 def _traceback_text(value: Any, tb: Any, most: int = 20_000) -> str:
     """As plain Python would print it, were it not caught and not debugged."""
     try:
-        report = traceback.TracebackException(type(value), value, tb)
+        # Of its own traceback only the innermost frame, of which it suggests names: the rest takes
+        # a third of a second where a recursion has no end, and is told below.
+        report = traceback.TracebackException(type(value), value, _innermost(tb))
         entries = list(_outer_entries(tb)) + _tb_entries(tb)
         while entries and _is_bottom(entries[0][0]):
             del entries[0]
         entries = [e for e in entries if not is_debugger_file(e[0].f_code.co_filename)]
-        report.stack = traceback.StackSummary.from_list([_summary(*e) for e in entries])
+        position_of = position_finder()
+        summaries = [_summary(*entry, position_of) for entry in entries]
+        report.stack = traceback.StackSummary.from_list(summaries)
         text = "".join(report.format())
     except Interrupted:
         raise
@@ -202,13 +214,12 @@ def _is_bottom(frame: Any) -> bool:
     return base == "runpy.py" or (base == "threading.py" and function == "_bootstrap")
 
 
-def _summary(frame: Any, line: int, offset: int) -> Any:
+def _summary(frame: Any, line: int, offset: int, position_of: Callable[[Any, int], Any]) -> Any:
     code = frame.f_code
     more = {}
-    if hasattr(code, "co_positions"):  # 3.11: the markers under the line
-        spot = next(itertools.islice(code.co_positions(), offset // 2, None), None)
-        if spot is not None:
-            more = {"end_lineno": spot[1], "colno": spot[2], "end_colno": spot[3]}
+    spot = position_of(code, offset)
+    if spot is not None:  # the markers under the line
+        more = {"end_lineno": spot[1], "colno": spot[2], "end_colno": spot[3]}
     import linecache
 
     linecache.lazycache(code.co_filename, frame.f_globals)
