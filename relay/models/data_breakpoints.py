@@ -63,5 +63,8 @@ class DataChange(Resource):
     inexact: Literal[True] | None = left_out(
         "What wrote is not known, such as C code: the change was found at this line"
     )
+    merged: Literal[True] | None = left_out(
+        "One statement has made more than a thousand changes: the last of them are told as one"
+    )
     condition_error: str | None = left_out("What the condition has raised")
     redacted: bool | None = left_out(REDACTED)

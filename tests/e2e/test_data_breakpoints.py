@@ -405,6 +405,15 @@ async def test_a_column_of_sqlalchemy_is_watched_where_it_is_kept(api: Api, prog
 ORDERED = """
     import collections
     import dataclasses
+    import functools
+
+    _put = object.__setattr__
+
+    class Slot:
+        __slots__ = ("size",)
+
+    def put_size(slot, value):
+        _put(slot, "size", value)  # @put_size
 
     @dataclasses.dataclass
     class Post:
@@ -434,7 +443,7 @@ ORDERED = """
         put(tank, name, 7)  # @put
         put = None
 
-    post, tank = Post(1), Tank()
+    post, tank, slot, rate = Post(1), Tank(), Slot(), 0
     counts = collections.defaultdict(int)
     print("start")  # @start
     post.__init__(4)  # @init
@@ -443,6 +452,11 @@ ORDERED = """
     while tank.level < 9: tank.level += 1  # @loop
     set_top(4)
     counts["a"]  # @read
+    put_size(slot, 1)
+    exec("rate = 5"); rate = 3  # @rate
+    exec("rate = 7\\nrate = 8")  # @executed
+    post.size = 5; post.size = 6  # @twice
+    any(map(functools.partial(setattr, post, "size"), range(10, 2000)))  # @map
     print("over")
 """
 
@@ -466,10 +480,21 @@ async def test_changes_come_in_their_order_each_with_the_line_that_wrote(
         ],
         "top": [("0", "4", "top")],
         "counts['a']": [(None, "0", "read")],
+        # By code in C, under a name that says nothing of it.
+        "slot.size": [(None, "1", "put_size")],
+        "rate": [
+            ("0", "5", "rate"),
+            ("5", "3", "rate"),
+            ("3", "7", "executed"),
+            ("7", "8", "executed"),
+        ],
     }
     numbers = {}
     for expression in wanted:
         numbers[expression] = (await session.post("/data-breakpoints", expression=expression))["id"]
+    size = await session.post(
+        "/data-breakpoints", expression="post.size", condition="old in (4, 5) or new == 1999"
+    )
     listed = (await session.get("/data-breakpoints"))["data_breakpoints"]
     noted = {one["expression"]: one["message"] for one in listed if one.get("message")}
     assert list(noted) == ["tank.level"]
@@ -480,3 +505,61 @@ async def test_changes_come_in_their_order_each_with_the_line_that_wrote(
         seen = [(one["old"], one["new"], one["location"]["line"]) for one in mine]
         assert seen == [(old, new, ordered.line(mark)) for old, new, mark in changed], expression
         assert not any(one.get("inexact") or one.get("ended") for one in mine)
+    told = [(one["old"], one["new"], one.get("merged")) for one in found if one["id"] == size["id"]]
+    by_dict = [("4", "5", None), ("5", "6", None), ("1008", "1999", True)]
+    by_lines = [("4", "6", None), ("6", "1999", None)]
+    assert told == (by_dict if size["how"] == "dict" else by_lines)
+
+
+SUSPENDED = """
+    import asyncio
+
+    class Slot:
+        __slots__ = ("size",)
+
+    async def later(value):
+        await asyncio.sleep(0)
+        return value
+
+    async def add(slot):
+        total = 0
+        print("start")  # @begun
+        total = await later(5)  # @awaited
+        slot.size = await later(6)  # @slot
+        return total  # @end
+
+    def take(slot):
+        total = 0
+        print("start")  # @taken
+        total = yield  # @yielded
+        slot.size = yield  # @sent
+        return total  # @over
+
+    asyncio.run(add(Slot()))
+    taking = take(Slot())
+    next(taking)
+    taking.send(5)
+    try:
+        taking.send(6)
+    except StopIteration:
+        pass
+"""
+
+
+async def test_what_a_line_writes_that_was_suspended_is_told_at_that_line(
+    api: Api, program: Write, python: str
+) -> None:
+    code = program(SUSPENDED)
+    for begun, marks in (
+        ("begun", ("awaited", "slot", "end")),
+        ("taken", ("yielded", "sent", "over")),
+    ):
+        session = await paused(api, code, begun, python)
+        for expression in ("total", "slot.size"):
+            await session.post("/data-breakpoints", expression=expression)
+        found = await changes(session)
+        seen = [(one["new"], one["location"]["line"], one.get("inexact")) for one in found]
+        values = ("5", "6", None)
+        assert seen == [
+            (new, code.line(mark), None) for new, mark in zip(values, marks, strict=True)
+        ]

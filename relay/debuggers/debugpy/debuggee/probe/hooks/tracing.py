@@ -255,7 +255,7 @@ def _trace_loudly(frame: Any, event: str, arg: Any) -> Any:
     inner = None
     if not may_be_quiet or not attempt(_is_quiet, py_db, frame, *known, lines, default=False):
         inner = until_return(frame, py_db.get_thread_local_trace_func()(frame, event, arg))
-    return inner if lines is None else data.local(inner, lines)
+    return inner if lines is None else data.enter(frame, inner, lines)
 
 
 def _is_quiet(py_db: Any, frame: Any, files: set[str], codes: dict[int, Any], lines: Any) -> bool:

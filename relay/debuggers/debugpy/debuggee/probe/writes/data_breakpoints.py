@@ -137,6 +137,8 @@ def data_change(frame: int, reveal_values: bool = False) -> dict[str, Any]:
         answer["inexact"] = True
     if change.ended:
         answer["ended"] = True
+    if change.merged:
+        answer["merged"] = True
     return {"change": dict(answer, **texts)}
 
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import are_equal
 
+_MOST_UNDER_WAY = 1000  # writes of one statement that are told each
 _PLAIN_KEY_KINDS = frozenset((str, int, bool, float, bytes, type(None)))
 # Debugger's functions that run code of the program: what that writes is the client's doing.
 _ASKS = frozenset(
@@ -79,10 +80,7 @@ def on_write(watch: DataWatch, write: DictWrite) -> None:
         return
     old = dict.get(write.space, watch.key, ABSENT)
     new = _new_value(write, watch.key)
-    if old is new:
-        return
-    kept = _pending_of(watch, write.frame)
-    if kept is None and type(old) in _PLAIN_KEY_KINDS and are_equal(old, new):
+    if old is new or (type(old) in _PLAIN_KEY_KINDS and are_equal(old, new)):
         return
     _note_write(watch, old, write.frame)
 
@@ -103,30 +101,32 @@ def _is_same_key(one: Any, key: Any) -> bool:
     return bool(one == key)
 
 
-def _pending_of(watch: DataWatch, frame: Any) -> PendingWrite | None:
-    writes = data_state.pending.get(frame, ())
-    return next((one for one in writes if one.watch is watch and not one.closed), None)
-
-
 def _note_write(watch: DataWatch, old: Any, frame: Any) -> None:
     """A write by this frame has begun; the stop is due when its statement is over."""
     frame = _frame_with_source(frame)
     if frame is None or _is_asked(frame):
         return
-    _close_others(watch, frame, old)
-    if _pending_of(watch, frame) is None:
-        write = PendingWrite(watch, old, frame.f_lineno)
-        data_state.pending.setdefault(frame, []).append(write)
+    _begin_write(watch, old, frame)
     listener = data_state.listener
     if listener is not None:
         listener.arm(frame)
 
 
-def _close_others(watch: DataWatch, frame: Any, value: Any) -> None:
-    """What other frames had under way has led to this value, before it is written anew."""
-    for other, writes in list(data_state.pending.items()):
-        if other is frame:
-            continue
+def _begin_write(watch: DataWatch, old: Any, frame: Any) -> None:
+    """What was under way before has led to `old`. Of very many in one statement the newest are one."""
+    writes = data_state.pending.setdefault(frame, [])
+    if len(writes) >= _MOST_UNDER_WAY:
+        for one in writes:
+            if one.watch is watch and not one.closed:
+                one.merged = True
+                return
+    _close_writes(watch, old)
+    writes.append(PendingWrite(watch, old, frame.f_lineno))
+
+
+def _close_writes(watch: DataWatch, value: Any) -> None:
+    """What is under way has led to this value, before it is written anew."""
+    for writes in list(data_state.pending.values()):
         for one in writes:
             if one.watch is watch and not one.closed:
                 one.new, one.closed = value, next(data_state.closings)
@@ -183,8 +183,9 @@ def changes_in(frame: Any) -> list[SeenChange]:
     at = data_state.at.pop((ident, id(frame)), None)
     if not data_state.watches or not is_debugged():
         return changes
+    for watch in dict.fromkeys(write.watch for write in data_state.pending.get(frame, ())):
+        changes += _closed_before(watch)
     for write in data_state.pending.pop(frame, ()):
-        changes += _closed_before(write.watch)
         changes += _settled(write, frame)
     for watch in data_state.lines():
         changes += _compared(watch, frame, at)
@@ -192,7 +193,8 @@ def changes_in(frame: Any) -> list[SeenChange]:
 
 
 def _closed_before(watch: DataWatch) -> list[SeenChange]:
-    """What frames further up the stack have written before, in statements that are not over.
+    """What was written before the last write, by this frame's statement and by those further up the
+    stack that are not over.
 
     They are stopped for now, ahead of what was written after them.
     """
@@ -211,8 +213,9 @@ def _settled(write: PendingWrite, frame: Any) -> list[SeenChange]:
     if watch.ended:
         return []
     if not write.closed:
-        write.new = _value_after(watch)
-    return _change_if(watch, write.old, write.new, frame, write.line, True)
+        write.new = watch.last if watch.how == "lines" else _value_after(watch)
+    changes = _change_if(watch, write.old, write.new, frame, write.line, True)
+    return [change._replace(merged=write.merged) for change in changes]
 
 
 def _value_after(watch: DataWatch) -> Any:
@@ -240,13 +243,10 @@ def _compared(watch: DataWatch, frame: Any, at: int | None) -> list[SeenChange]:
     if here is None:
         return []
     if here is not frame:  # code without a file: its caller's statement is not over yet
-        _close_others(watch, here, old)
-        if _pending_of(watch, here) is None:
-            write = PendingWrite(watch, old, here.f_lineno)
-            data_state.pending.setdefault(here, []).append(write)
+        _begin_write(watch, old, here)
         data_state.listener.arm(here)
         return []
-    _close_others(watch, frame, old)
+    _close_writes(watch, old)
     changes = _closed_before(watch)
     if at is None and _is_at_first_line(frame):
         caller = _caller_that_writes(frame)

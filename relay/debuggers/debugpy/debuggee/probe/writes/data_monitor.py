@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         is_quiet_at,
         is_under_way,
         leaves_quietly,
+        note_place,
         note_places,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
@@ -67,7 +68,7 @@ class DataMonitor:
         events = MONITORING.events
         for name, callback in (
             ("PY_START", self._on_start),
-            ("PY_RESUME", self._on_start),
+            ("PY_RESUME", self._on_resume),
             ("PY_THROW", self._on_throw),
             ("LINE", self._on_line),
             ("JUMP", self._on_jump),
@@ -100,7 +101,7 @@ class DataMonitor:
         if not watches:
             return
         for _, frame in frames_of_all_threads():
-            self._meet(frame.f_code)
+            self._meet(frame)
         MONITORING.restart_events()  # what an earlier watch did not want to have
         note_places(self.codes.get)
 
@@ -128,17 +129,18 @@ class DataMonitor:
     def _enter(self, code: Any, lines: WriteLines) -> None:
         events = MONITORING.events
         self.codes[code] = lines
-        wanted = events.LINE | events.JUMP | events.PY_RETURN | events.PY_YIELD
+        wanted = events.LINE | events.JUMP | events.PY_RETURN | events.PY_YIELD | events.PY_RESUME
         MONITORING.set_local_events(self.tool, code, wanted)
 
     def _leave(self, code: Any) -> None:
         if self.codes.pop(code) is not None:
             MONITORING.set_local_events(self.tool, code, 0)
 
-    def _meet(self, code: Any) -> None:
+    def _meet(self, frame: Any) -> None:
+        code = frame.f_code
         if code in self.codes or is_debugger_file(code.co_filename):
             return
-        lines = watched_lines_of(code, self.watches)
+        lines = watched_lines_of(code, self.watches, frame)
         if lines.writes or any(watch.code is code for watch in self.watches):
             self._enter(code, lines)
 
@@ -148,11 +150,21 @@ class DataMonitor:
         if code is threading.Thread.start.__code__:
             attempt(leave_dicts)
             return None
-        attempt(self._meet, code)
+        attempt(self._meet, frame_at(1))
         return MONITORING.DISABLE
 
+    def _on_resume(self, code: Any, *_: Any) -> Any:
+        """What was suspended goes on within a line: there is no event of that line."""
+        frame = frame_at(1)
+        attempt(self._meet, frame)
+        lines = self.codes.get(code)
+        if lines is None:
+            return MONITORING.DISABLE
+        note_place(frame, lines)
+        return None
+
     def _on_throw(self, code: Any, *_: Any) -> None:
-        attempt(self._meet, code)
+        attempt(self._meet, frame_at(1))
 
     def _on_line(self, code: Any, line: int) -> Any:
         frame = frame_at(1)
@@ -165,7 +177,7 @@ class DataMonitor:
             if attempt(data_line, frame, lines) and steps_on():
                 self._skip_here(frame, line)
             return None
-        return self._idles(code) if code in self.armed else MONITORING.DISABLE
+        return self._idles(frame) if code in self.armed else MONITORING.DISABLE
 
     def _on_jump(self, code: Any, offset: int, target: int) -> Any:
         """A jump back within a line begins it anew, which is no event of lines."""
@@ -201,13 +213,14 @@ class DataMonitor:
             tool, event = MONITORING.DEBUGGER_ID, MONITORING.events.LINE
             MONITORING.register_callback(tool, event, skips[1])
 
-    def _idles(self, code: Any) -> None:
+    def _idles(self, frame: Any) -> None:
         """Nothing is under way in a code that wrote once: in the end few of its lines are events."""
+        code = frame.f_code
         self.armed[code] = count = self.armed.get(code, 0) + 1
         if count > _MOST_IDLE and not any(f.f_code is code for f in list(data_state.pending)):
             self.armed.pop(code)
             self._leave(code)
-            self._meet(code)
+            self._meet(frame)
 
     def _on_return(self, code: Any, offset: int, value: Any) -> None:
         self._leaves(frame_at(1), "return")

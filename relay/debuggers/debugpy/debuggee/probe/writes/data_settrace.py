@@ -26,12 +26,14 @@ if TYPE_CHECKING:
         trace_functions_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt
+    from relay.debuggers.debugpy.debuggee.probe.trace.record import starts_here
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import data_leave, data_line
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
         DataWatch,
         is_quiet_at,
         is_under_way,
         leaves_quietly,
+        note_place,
         note_places,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
@@ -111,12 +113,18 @@ class DataSettrace:
         if known is not None or id(code) in self.others:
             return known
         watches = () if is_debugger_file(code.co_filename) else self.watches
-        lines = watched_lines_of(code, watches)
+        lines = watched_lines_of(code, watches, frame)
         if not lines.writes and not any(watch.code is code for watch in watches):
             self.others[id(code)] = code
             return None
         self.codes[code] = lines
         return lines
+
+    def enter(self, frame: Any, inner: Any, lines: WriteLines) -> Any:
+        """The same, of a frame that begins, or goes on: within a line, of which there is no event."""
+        if not starts_here(frame):
+            attempt(note_place, frame, lines)
+        return self.local(inner, lines)
 
     def local(self, inner: Any, lines: WriteLines) -> Any:
         """The trace function of a frame; hands everything on to pydevd's, if it has one."""

@@ -42,6 +42,8 @@ class SeenChange(NamedTuple):
     ended: bool = False
     complaint: str | None = None
     """What the condition has raised."""
+    merged: bool = False
+    """Whether there were other values in between."""
 
 
 class DataWatch:
@@ -115,9 +117,8 @@ class PendingWrite:
     def __init__(self, watch: DataWatch, old: Any, line: int) -> None:
         self.watch, self.old, self.line = watch, old, line
         self.new: Any = None
-        self.closed = (
-            0  # counts up; not 0: somebody else has written since, and `new` is what was left
-        )
+        self.closed = 0  # counts up; not 0: it was written anew since, and `new` is what was left
+        self.merged = False  # whether there were values in between that are not told
 
 
 class _DataState:
@@ -178,6 +179,12 @@ def leaves_quietly(frame: Any, watches: list[DataWatch]) -> bool:
     ident = threading.get_ident()
     data_state.at.pop((ident, id(frame)), None)
     return frame not in data_state.pending and ident not in data_state.left
+
+
+def note_place(frame: Any, lines: Any) -> None:
+    """The frame goes on in the middle of a line, which may be one that writes."""
+    if frame.f_lineno in lines.writes:
+        data_state.at[threading.get_ident(), id(frame)] = frame.f_lineno
 
 
 def note_places(lines_of: Any) -> None:

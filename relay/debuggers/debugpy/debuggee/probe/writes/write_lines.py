@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         LIST_WRITERS,
         SETTERS,
         aliases_of,
+        names_bound_to_writers,
         names_setter,
     )
 
@@ -44,12 +45,15 @@ class WriteLines(NamedTuple):
 NO_LINES = WriteLines(frozenset(), frozenset())
 
 
-def write_lines_of(code: Any, kind: str, key: Any, fills: bool = False) -> WriteLines:
+def write_lines_of(
+    code: Any, kind: str, key: Any, fills: bool = False, bound: frozenset[str] = frozenset()
+) -> WriteLines:
     """The lines that may write to a place of this kind, by this name; few bytes of code if none.
 
-    fills: whether its dict makes what is missing when it is read.
+    fills: whether its dict makes what is missing when it is read. bound: names in the code that
+    are bound to functions in C that write such places.
     """
-    if not _names_it(code, kind, key):
+    if not bound and not _names_it(code, kind, key):
         return NO_LINES
     found = facts_of(code)[0]
     lines, at = [], code.co_firstlineno
@@ -60,7 +64,7 @@ def write_lines_of(code: Any, kind: str, key: Any, fills: bool = False) -> Write
     if fills:
         writers += [index for index, one in enumerate(found) if one.opname == "BINARY_SUBSCR"]
     if kind not in ("local", "cell"):
-        aliases = aliases_of(found, lambda name: _is_indirect(name, kind))
+        aliases = bound | aliases_of(found, lambda name: _is_indirect(name, kind))
         if aliases:
             writers += [index for index, one in enumerate(found) if _loads_one_of(one, aliases)]
     ends: set[int] = set()
@@ -69,15 +73,24 @@ def write_lines_of(code: Any, kind: str, key: Any, fills: bool = False) -> Write
     return WriteLines(frozenset(lines[index] for index in writers), frozenset(ends))
 
 
-def watched_lines_of(code: Any, watches: Iterable[DataWatch]) -> WriteLines:
-    """The same for several data breakpoints; that of a local counts in its own code only."""
+def watched_lines_of(code: Any, watches: Iterable[DataWatch], frame: Any = None) -> WriteLines:
+    """The same for several data breakpoints; that of a local counts in its own code only.
+
+    frame: what begins to run the code, or does; it knows what the names there are bound to.
+    """
     found = [
-        write_lines_of(code, watch.kind, watch.key, watch.fills)
+        write_lines_of(code, watch.kind, watch.key, watch.fills, _writers_in(frame, watch.kind))
         for watch in watches
         if watch.kind != "local" or watch.code is code
     ]
     writes, ends = ([lines[part] for lines in found] for part in (0, 1))
     return WriteLines(frozenset().union(*writes), frozenset().union(*ends))
+
+
+def _writers_in(frame: Any, kind: str) -> frozenset[str]:
+    if frame is None or kind in ("local", "cell"):
+        return frozenset()
+    return names_bound_to_writers(frame, kind)
 
 
 def _names_it(code: Any, kind: str, key: Any) -> bool:
