@@ -52,13 +52,13 @@ Start = Callable[..., "subprocess.Popen[bytes]"]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Start:
-    """start("--break", …) starts `relay run` in the directory of the program."""
+    """start("--break", …) starts `relay run`, if not said otherwise in the program's directory."""
 
-    def started(*words: str, shell: str = "") -> subprocess.Popen[bytes]:
+    def started(*words: str, shell: str = "", cwd: Path = tmp_path) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "relay", "run", *words]
         return subprocess.Popen(
             ["sh", "-c", f'exec "$@" {shell}', "sh", *command] if shell else command,
-            cwd=tmp_path,
+            cwd=cwd,
             env=environment(tmp_path / "state"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -438,6 +438,12 @@ def test_a_call_that_never_came_is_said(start: Start, tmp_path: Path) -> None:
     code, _, err = finish(start("--trace", "shore", "--", "shares.py"))
     assert code == 2
     assert "--trace shore: no function shore is loaded" in err
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    code, _, err = finish(start("--trace", "share", "--", "../shares.py", cwd=elsewhere))
+    assert (code, "[stop 1] trace of share(" in err) == (0, True), err
+    code, _, err = finish(start("--trace", "shore", "--", "../shares.py", cwd=elsewhere))
+    assert f"no file below {elsewhere} or {tmp_path} defines one" in err
     code, _, err = finish(start("--trace", "Wrapper.fill", "--", "shares.py"))
     assert code == 2
     assert "What a library has goes as package.module.Wrapper.fill" in err

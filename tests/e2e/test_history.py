@@ -570,6 +570,7 @@ async def test_what_cannot_be_asked_is_refused_with_the_reason(api: Api, program
         await why(session, "mine.total")
     assert (refused.value.code, refused.value.status) == ("NOT_SUPPORTED", 501)
     assert "the next line was set by hand" in refused.value.message
+    assert "with `record`" in refused.value.details["suggestion"]
 
 
 async def test_functions_that_are_given_a_list_are_seen_to_write_it(

@@ -10,8 +10,9 @@ import ast
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 import trio
@@ -175,8 +176,8 @@ async def _check_function(session: Session, function: str) -> None:
     loaded = await recorder_of(session, "trace a call").trace_functions(function)
     if loaded.found:
         return
-    root = session.config.project_root
-    if await trio.to_thread.run_sync(_is_defined, root, function, abandon_on_cancel=True):
+    roots = _roots(session)
+    if await trio.to_thread.run_sync(_is_defined, roots, function, abandon_on_cancel=True):
         return
     if loaded.in_c:
         raise _refusal(
@@ -188,7 +189,7 @@ async def _check_function(session: Session, function: str) -> None:
     raise _refusal(
         "function",
         function,
-        f"no function {function} is loaded, and no file below {root} defines one",
+        f"no function {function} is loaded, and no file below {' or '.join(roots)} defines one",
         f"Did you mean {' or '.join(loaded.similar)}?"
         if loaded.similar
         else _other_names(function),
@@ -203,8 +204,17 @@ def _other_names(function: str) -> str:
     return f"{initial} a library has goes as package.module.{function}; or give file and line"
 
 
-def _is_defined(root: str, function: str) -> bool:
-    """Whether some source of the project defines a function of this bare name, or its class.
+def _roots(session: Session) -> tuple[str, ...]:
+    """Where the program's own sources may be: in the project, and beside the script."""
+    root, plan = session.config.project_root, session.journey.plan
+    if plan is None or plan.script is None:
+        return (root,)
+    beside = os.path.dirname(plan.script)
+    return (root,) if os.path.join(beside, "").startswith(os.path.join(root, "")) else (root, beside)
+
+
+def _is_defined(roots: Sequence[str], function: str) -> bool:
+    """Whether some source of the program defines a function of this bare name, or its class.
 
     A class may inherit the function from one that is defined elsewhere.
     """
@@ -213,7 +223,7 @@ def _is_defined(root: str, function: str) -> bool:
     if before:
         wanted += rb"|class[ \t]+" + re.escape(before[-1]) + rb"[ \t]*[(\[]"
     definition = re.compile(rb"^[ \t]*(?:" + wanted + rb")", re.MULTILINE)
-    for path in _sources(root):
+    for path in chain.from_iterable(map(_sources, roots)):
         with contextlib.suppress(OSError), open(path, "rb") as file:
             if definition.search(file.read()):
                 return True

@@ -80,7 +80,8 @@ def _require_repeatable(session: Session) -> None:
     if why is not None:
         raise NotSupported(
             f"Who wrote a value is found by running the program again, and {why}",
-            suggestion="Launch it again with a breakpoint here, and ask at that stop",
+            suggestion="Launch it again with a breakpoint here, and ask at that stop; or with `record`"
+            " (FILE:LINE:EXPR or FUNCTION:EXPR), which takes no second run",
         )
 
 
