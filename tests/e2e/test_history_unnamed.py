@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+
+import pytest
 
 from tests.e2e.api import Api
 from tests.e2e.test_history import is_complete, stopped, why
@@ -48,6 +51,30 @@ UNNAMED = """
     def merge(space, values):
         space |= values  # @merged
 
+    class Kit:
+        def __init__(self):
+            self.use = object.__setattr__
+
+        def lift(self, seat, value):
+            self.use(seat, "held", value)  # @lifted
+
+    later = None
+
+    def late(job, value):
+        later(job, "state", value)  # @late
+
+    def split(job, value):
+        (  # @split
+            setattr
+        )(
+            job,
+            "state",
+            value,
+        )
+
+    def by_text(seat, value):
+        getattr(object, "__setattr__")(seat, "held", value)  # @by_text
+
     store({}, 1)
     fill({}, {})
     seat, job, change = Seat(), Job(), changer()
@@ -64,10 +91,31 @@ UNNAMED = """
     merge(vars(job), {"state": 4})
     close(job)
     job.state = 1  # @last
+    kit = Kit()
+    kit.lift(seat, 8)
+    kit.lift(seat, 4)
+    try:
+        late(job, 0)
+    except TypeError:
+        later = object.__setattr__
+    late(job, 5)
+    late(job, 1)
+    split(job, 6)
+    split(job, 1)
+    by_text(seat, 6)
+    by_text(seat, 4)
     pass  # @here
 """
 UNNAMED_WRITES: dict[str, list[tuple[str | None, str | None, str]]] = {
-    "seat.held": [("0", "4", "sat"), ("4", "0", "sat"), (None, "4", "held")],
+    "seat.held": [
+        ("6", "4", "by_text"),
+        ("4", "6", "by_text"),
+        ("8", "4", "lifted"),
+        ("4", "8", "lifted"),
+        ("0", "4", "sat"),
+        ("4", "0", "sat"),
+        (None, "4", "held"),
+    ],
     "Job.state": [("1", "None", "changed"), ("None", "1", "changed"), (None, "None", "none")],
     "mode": [
         ("'busy'", "'idle'", "configured"),
@@ -75,6 +123,10 @@ UNNAMED_WRITES: dict[str, list[tuple[str | None, str | None, str]]] = {
         (None, "'idle'", "idle"),
     ],
     "job.state": [
+        ("6", "1", "split"),
+        ("1", "6", "split"),
+        ("5", "1", "late"),
+        ("1", "5", "late"),
         ("7", "1", "last"),
         ("4", "7", "closed"),
         ("3", "4", "merged"),
@@ -167,3 +219,38 @@ async def test_writes_that_may_have_gone_unseen_are_not_said_to_be_all(
     await session.post("/continue", wait=20)
     told = await why(session, "box.rate")
     assert (len(told["writes"]), told["complete"], told["reason"]) == (1, False, given)
+
+
+GIVING = """
+    class Box:
+        pass
+
+    box = Box()
+    box.rate = 1  # @box
+    {way}
+    print("over")  # @here
+"""
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "for put in [setattr]: put(box, 'rate', 2); put(box, 'rate', 1)",
+        "kit = {'put': setattr}; kit['put'](box, 'rate', 2); kit['put'](box, 'rate', 1)",
+        "[*map(__import__('operator').methodcaller('__setattr__', 'rate', 1), [box])]",
+        "import sys; sys.path.append('site-packages'); import giver; giver.give(box)",
+    ],
+)
+async def test_a_setter_that_goes_where_no_name_says_may_have_written(
+    api: Api, program: Write, tmp_path: Path, way: str
+) -> None:
+    giver = """
+        def give(box):
+            list(map(setattr, [box] * 2, ["rate"] * 2, [2, 1]))
+    """
+    Program.write(tmp_path / "site-packages" / "giver.py", giver)
+    code = program(GIVING.format(way=way))
+    session = await recorded_at(api, code, "here", "box.rate", cwd=str(tmp_path))
+    told = await why(session, "box.rate")
+    assert (told["value"], told["complete"]) == ("1", False)
+    assert "may have written, too" in told["reason"]

@@ -210,7 +210,9 @@ def _roots(session: Session) -> tuple[str, ...]:
     if plan is None or plan.script is None:
         return (root,)
     beside = os.path.dirname(plan.script)
-    return (root,) if os.path.join(beside, "").startswith(os.path.join(root, "")) else (root, beside)
+    return (
+        (root,) if os.path.join(beside, "").startswith(os.path.join(root, "")) else (root, beside)
+    )
 
 
 def _is_defined(roots: Sequence[str], function: str) -> bool:

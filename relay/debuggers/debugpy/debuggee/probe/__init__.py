@@ -110,6 +110,7 @@ PARTS = (
     "calls/recordings",
     "writes/value_equality",
     "writes/writer_names",
+    "writes/writer_flow",
     "writes/write_lines",
     "writes/data_watches",
     "writes/data_changes",

@@ -17,4 +17,5 @@ write_effects     what an instruction or a call writes, and what was there befor
 write_monitor     those instructions as events of `sys.monitoring`: 3.12 and later
 write_settrace    the same by `sys.settrace`, before
 writer_names      functions that write a state where no instruction says so
+writer_flow       where code takes such a function: to a call, under a name, or elsewhere
 """

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import collections
 import functools
+import operator
 import sys
 import types
 import weakref
@@ -237,14 +238,16 @@ def _cell_made(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> N
 
 def _call_made(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
     function, values = called_function(frame, offset, site)
+    is_partial_made = function is functools.partial
     is_partial = type(function) is functools.partial
     if is_partial:
         function, values = function.func, [*function.args, *values]
     is_type = type in mro_of(type(function))
-    if function is not functools.partial and may_hand_on(frame.f_code):
+    # A writer's own `__get__` only binds it, and where that goes is followed.
+    binds = type(function) in C_CALLABLES and function.__name__ == "__get__"
+    if not (is_partial_made or binds) and (site.gives or may_hand_on(frame.f_code)):
         for value in values:
-            if is_writer_in_c(value, watch.state.kind):
-                watch.hand_on(_owner_of_writer(value))
+            _note_if_writer(watch, value)
     if is_type and lookup(mro_of(function), "__init__") not in _PLAIN_BEGINNINGS:
         return
     if not is_type and type(function) not in C_CALLABLES:
@@ -255,10 +258,22 @@ def _call_made(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> N
     _await(watch, frame, site, targets, makes=makes)
 
 
+def note_given(watch: WriteWatch, frame: Any, offset: int, depth: int) -> None:
+    """What lies so deep goes where nobody sees it: into a list, back to a caller."""
+    _note_if_writer(watch, stack_values(frame, offset, depth + 1)[-1])
+
+
+def _note_if_writer(watch: WriteWatch, value: Any) -> None:
+    if is_writer_in_c(value, watch.state.kind):
+        watch.hand_on(_owner_of_writer(value))
+
+
 def _owner_of_writer(value: Any) -> Any:
     """The only object that a function in C writes to; None if it may be any."""
     if type(value) is functools.partial:
         return value.args[0] if value.args else _owner_of_writer(value.func)
+    if type(value) is operator.methodcaller or value.__name__ == "__get__":
+        return None
     owner = value.__self__ if type(value) in _BOUND_TYPES else None
     return None if type(owner) in (types.ModuleType, DATA_DESCRIPTORS[0]) else owner
 
@@ -332,8 +347,9 @@ def called_function(frame: Any, offset: int, site: WriteSite) -> tuple[Any, list
     if name == "CALL_FUNCTION_EX":
         more = count & 1
         values = stack_values(frame, offset, more + (3 if newest else 2))
-        given = values[more]
-        return values[-1], list(given) if type(given) is tuple else []
+        given, named = values[more], values[0] if more else None
+        by_name = list(named.values()) if type(named) is dict else []
+        return values[-1], [*given, *by_name] if type(given) is tuple else by_name
     names = 1 if name in ("CALL_KW", "CALL_FUNCTION_KW") else 0
     if name in ("CALL_FUNCTION", "CALL_FUNCTION_KW"):
         values = stack_values(frame, offset, count + names + 1)[names:]

@@ -45,8 +45,7 @@ class WriteMonitor:
 
     def _on_start(self, code: Any, offset: int) -> Any:
         if id(code) not in self.codes:
-            if self.recorder.widens_at(code):
-                self._look_again()
+            self._look_again(code)
             looks = self.recorder.looks_in(code, frame_at(1))
             self.codes[id(code)] = code, looks
             if looks:
@@ -56,14 +55,17 @@ class WriteMonitor:
         self.recorder.begin(frame_at(1))
         return None
 
-    def _look_again(self) -> None:
-        """Codes that have begun before may write by ways that did not count then."""
-        for code, _ in list(self.codes.values()):
+    def _look_again(self, begun: Any) -> None:
+        """Codes that have begun before may write by ways that count only now."""
+        known = self.codes
+        codes = self.recorder.widens_at(begun, lambda: [code for code, _ in list(known.values())])
+        for code in codes:
             looks = self.recorder.looks_in(code)
             self.codes[id(code)] = code, looks
             if looks:
                 MONITORING.set_local_events(self.tool, code, MONITORING.events.INSTRUCTION)
-        MONITORING.restart_events()
+        if codes:
+            MONITORING.restart_events()
 
     def _on_instruction(self, code: Any, offset: int) -> Any:
         looks = self.codes[id(code)][1].get(offset)

@@ -13,6 +13,8 @@ import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.write_effects import (
         look_at_past,
         look_at_stopped,
+        note_given,
         write_of_site,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_log import WriteLog
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
         KnownNames,
         WatchedState,
         WriteSite,
+        names_shared_with,
+        names_with_writers,
         write_sites,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import (
@@ -60,6 +65,7 @@ class WriteWatch:
         self.class_bodies: dict[Any, Any] = {}
         self.writers: Any = CodeTable()  # by the code: its names that are bound to writers in C
         self.any_dict = False  # whether the dict of an object or module was handed on
+        self.kept: frozenset[str] = frozenset()  # names that were bound to writers by some code
         self.handed_on: set[int | None] = set()  # whose writers were given away; None: anybody's
 
     def sites_in(self, code: Any, frame: Any) -> CodeSites | None:
@@ -71,7 +77,7 @@ class WriteWatch:
             if writers is None or frame is not None:
                 writers = names_bound_to_writers(frame, self.state.kind)
                 self.writers[code] = writers
-            return write_sites(code, self.state, KnownNames(writers, self.any_dict))
+            return write_sites(code, self.state, self._known_in(code))
         except Exception as error:
             self._fail(error)
             return None
@@ -86,6 +92,10 @@ class WriteWatch:
         """Whether something was given what writes to one of these."""
         return not self.handed_on.isdisjoint((None, *map(id, owners)))
 
+    def _known_in(self, code: Any) -> KnownNames:
+        bound = self.writers.get(code) or frozenset()
+        return KnownNames(bound | (self.kept & names_shared_with(code)), self.any_dict)
+
     def is_widened_by(self, code: Any) -> bool:
         """Whether from now on any dict may be what holds the state, because of what is in the code."""
         if self.any_dict or self.state.kind not in ("attribute", "global"):
@@ -94,6 +104,18 @@ class WriteWatch:
             return False
         self.any_dict = attempt(lambda: hands_on_namespace(facts_of(code)[0]), default=True)
         return self.any_dict
+
+    def names_kept_by(self, code: Any) -> frozenset[str]:
+        """Names of which any code may have a writer from now on, because the code binds one to them."""
+        if self.state.kind in ("local", "cell"):
+            return frozenset()
+        try:
+            new = names_with_writers(code, self.state, self._known_in(code)) - self.kept
+        except Exception as error:
+            self._fail(error)
+            return frozenset()
+        self.kept |= new
+        return new
 
     def is_of(self, target: StateTarget) -> bool:
         """Whether what was written to the target is in the log."""
@@ -120,6 +142,8 @@ class WriteWatch:
         try:
             if look.back:
                 look_at_past(self, frame, offset)
+            if look.given is not None:
+                note_given(self, frame, offset, look.given)
             if look.site is not None:
                 write_of_site(self, frame, offset, look.site)
         except Exception as error:
@@ -143,6 +167,8 @@ class _Look(NamedTuple):
     site: WriteSite | None
     back: bool
     """Whether what is looked at when it is over may be over here."""
+    given: int | None
+    """How deep something lies that may be given away."""
 
 
 class WriteRecorder:
@@ -183,12 +209,24 @@ class WriteRecorder:
 
     # What the listeners ask
 
-    def widens_at(self, code: Any) -> bool:
-        """Whether codes that were looked at before may have more to look at, now that this one runs."""
+    def widens_at(self, code: Any, others: Callable[[], list[Any]]) -> list[Any]:
+        """Which of the other codes, looked at before, may have more to look at now that this one runs."""
         if is_debugger_file(code.co_filename):
-            return False
-        widened = [watch for watch in self.watches if watch.is_widened_by(code)]
-        return bool(widened)
+            return []
+        widened: dict[int, Any] = {}
+        todo = [code]
+        while todo:
+            one = todo.pop()
+            if [watch for watch in self.watches if watch.is_widened_by(one)]:
+                widened.update((id(other), other) for other in others())
+            new = frozenset().union(*(watch.names_kept_by(one) for watch in self.watches))
+            if new:
+                again = [
+                    other for other in others() if not new.isdisjoint(names_shared_with(other))
+                ]
+                widened.update((id(other), other) for other in again)
+                todo += [one, *again]
+        return list(widened.values())
 
     def looks_in(self, code: Any, frame: Any = None) -> dict[int, tuple[_Look, ...]]:
         """What is to be done in the code, by the offsets of instructions; empty: nothing.
@@ -202,8 +240,9 @@ class WriteRecorder:
             found = watch.sites_in(code, frame)
             if found is None:
                 continue
-            for offset in found.followers.union(found.sites):
-                look = _Look(watch, found.sites.get(offset), offset in found.followers)
+            for offset in found.followers.union(found.sites, found.given):
+                back, given = offset in found.followers, found.given.get(offset)
+                look = _Look(watch, found.sites.get(offset), back, given)
                 looks[offset] = (*looks.get(offset, ()), look)
         return looks
 

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        debugger,
+        frames_of_all_threads,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
         trace_functions_of,
@@ -62,8 +65,7 @@ class WriteTracer(TraceHolder):
         theirs, code = wanted_trace_function(), frame.f_code
         known = self.codes.get(code)
         if known is None:
-            if self.recorder.widens_at(code):
-                self.codes = CodeTable()  # those that have begun before may have more to look at
+            self._look_again(code)
             known = self.recorder.looks_in(code, frame) or False
             self.codes[code] = known
         if self.recorder.wants_starts_of(code) and starts_here(frame):
@@ -73,6 +75,26 @@ class WriteTracer(TraceHolder):
             return inner
         frame.f_trace_opcodes = True
         return FrameTracer(self, known, inner)
+
+    def _look_again(self, begun: Any) -> None:
+        """Codes that have begun before may write by ways that count only now."""
+        codes = self.recorder.widens_at(begun, lambda: list(self.codes))
+        for code in codes:
+            self.codes.pop(code)  # to be looked at when it begins anew
+        if not codes:
+            return
+        for _, frame in frames_of_all_threads():
+            known = (
+                self.recorder.looks_in(frame.f_code)
+                if any(one is frame.f_code for one in codes)
+                else None
+            )
+            tracers = [one for one in trace_functions_of(frame) if type(one) is FrameTracer]
+            for tracer in tracers if known else ():
+                tracer.known = known
+            if known and not tracers:
+                frame.f_trace_opcodes = True
+                frame.f_trace = FrameTracer(self, known, frame.f_trace)
 
 
 class FrameTracer:

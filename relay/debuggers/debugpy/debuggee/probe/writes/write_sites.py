@@ -9,11 +9,19 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         begun_line,
         changes_container,
         operations_named,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.writer_flow import (
+        NO_FLOW,
+        WriterFlow,
+        reads_setter_by_text,
+        writer_flow,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import (
         DICT_WRITERS,
@@ -47,6 +55,8 @@ class WriteSite(NamedTuple):
     argument: int = 0
     follower: int = -1
     """The instruction after one that is looked at when it is over."""
+    gives: bool = False
+    """Whether a "call" is known to be of a writer, or to be given one."""
 
 
 class CodeSites(NamedTuple):
@@ -54,6 +64,8 @@ class CodeSites(NamedTuple):
 
     sites: dict[int, WriteSite]
     followers: frozenset[int]
+    given: dict[int, int]
+    """Where a function that writes such states may be given away: how deep it lies on the stack."""
 
 
 class WatchedState(NamedTuple):
@@ -82,7 +94,7 @@ class KnownNames(NamedTuple):
     """What is known of a program beside a code's own names."""
 
     writers: frozenset[str] = frozenset()
-    """Names in the code that are bound to functions in C that write such a state."""
+    """Names in the code that are, or were somewhere, bound to functions in C that write such a state."""
     any_dict: bool = False
     """Whether any dict may be the namespace of an object or module: one was handed on."""
 
@@ -100,6 +112,7 @@ def write_sites(
     found = [one for one in facts_of(code)[0] if one.opname not in _NO_INSTRUCTIONS]
     sites, line = {}, 0
     lines = _lines_of_calls(found, code, state.kind, known) if calls else frozenset()
+    flow = _flow_of_writers(found, code, state.kind, known) if calls else NO_FLOW
     for place, one in enumerate(found):
         line = begun_line(one) or line
         site = _site_of(one, state) if writes else None
@@ -107,8 +120,10 @@ def write_sites(
             site = _site_of_read(found[place - 1], state)
         if site is None and any_dict and changes_container(one, "item"):
             site = WriteSite("into", position=2)
-        if site is None and line in lines and one.opname in CALL_OPERATIONS:
-            site = WriteSite("call", operation=one.opname, argument=one.arg or 0)
+        is_call = one.opname in CALL_OPERATIONS and (line in lines or one.offset in flow.calls)
+        if site is None and is_call:
+            gives = one.offset in flow.calls
+            site = WriteSite("call", operation=one.opname, argument=one.arg or 0, gives=gives)
         if site is not None:
             late = site.role in _LATE_ROLES and place + 1 < len(found)
             sites[one.offset] = site._replace(follower=found[place + 1].offset) if late else site
@@ -118,7 +133,22 @@ def write_sites(
         for offset in _of_inner_comprehensions(found, state.key):
             sites.pop(offset, None)
     followers = frozenset(site.follower for site in sites.values() if site.follower >= 0)
-    return CodeSites(sites, followers) if sites else None
+    return CodeSites(sites, followers, flow.given) if sites or flow.given else None
+
+
+def names_with_writers(code: Any, state: WatchedState, known: KnownNames) -> frozenset[str]:
+    """Variables and attributes that the code binds to what writes such a state, where others have
+    them, too."""
+    if not known.writers and not _may_call(code, state, any_dict=known.any_dict):
+        return frozenset()
+    found = [one for one in facts_of(code)[0] if one.opname not in _NO_INSTRUCTIONS]
+    return _flow_of_writers(found, code, state.kind, known).kept
+
+
+def names_shared_with(code: Any) -> frozenset[str]:
+    """All by which a code may have something that other code has bound."""
+    arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return frozenset((*code.co_names, *code.co_freevars, *code.co_cellvars, *arguments))
 
 
 _LATE_ROLES = ("attribute", "made", "into", "read", "call", "cell_made")
@@ -135,15 +165,24 @@ _LIST_CHANGES = ("MAP_ADD", "BUILD_LIST", "LIST_APPEND", "LIST_EXTEND", "STORE_S
 _ANY_CHANGES = ("BINARY_OP", "INPLACE_OR", "INPLACE_ADD", "INPLACE_MULTIPLY")
 
 
-def _lines_of_calls(found: list[Any], code: Any, kind: str, known: KnownNames) -> frozenset[int]:
-    """The lines that name a function by which the state may be written: only calls there count."""
-    names, sets = _names_of_calls(kind) | known.writers, kind not in ("item", "list_item")
+def _flow_of_writers(found: list[Any], code: Any, kind: str, known: KnownNames) -> WriterFlow:
+    names = names_of_calls(kind) | known.writers
+    return writer_flow(code, found, _test_of_writers(names, code, kind, known))
+
+
+def _test_of_writers(
+    names: frozenset[str], code: Any, kind: str, known: KnownNames
+) -> Callable[[str], bool]:
+    """Whether what has a name in the code may write the state."""
+    sets = kind not in ("item", "list_item")
     if sets and (known.any_dict or not NAMESPACES.isdisjoint(code.co_names)):
         names = names | DICT_WRITERS
+    return lambda name: name in names or (sets and names_setter(name))
 
-    def is_writer(name: str) -> bool:
-        return name in names or (sets and names_setter(name))
 
+def _lines_of_calls(found: list[Any], code: Any, kind: str, known: KnownNames) -> frozenset[int]:
+    """The lines that name a function by which the state may be written: only calls there count."""
+    is_writer = _test_of_writers(_names_of_calls(kind) | known.writers, code, kind, known)
     aliases = aliases_of(found, is_writer)
     line, lines = 0, set()
     for one in found:
@@ -164,7 +203,8 @@ def _may_call(code: Any, state: WatchedState, *, any_dict: bool) -> bool:
         return False
     if any_dict and not DICT_WRITERS.isdisjoint(code.co_names):
         return True
-    if state.kind not in ("item", "list_item") and any(map(names_setter, code.co_names)):
+    sets = state.kind not in ("item", "list_item")
+    if sets and (any(map(names_setter, code.co_names)) or reads_setter_by_text(code)):
         return True
     return not _names_of_calls(state.kind).isdisjoint(code.co_names)
 

@@ -6,6 +6,7 @@ A line that names none of them needs no look for what it calls.
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -57,9 +58,14 @@ def names_of_calls(kind: str) -> frozenset[str]:
 def is_writer_in_c(value: Any, kind: str) -> bool:
     """Whether it is a function in C that writes such states, or a `partial` of one."""
     function = value.func if type(value) is functools.partial else value
+    if type(function) is operator.methodcaller:
+        made: Any = function.__reduce__()
+        return made[0] is not operator.methodcaller or made[1][0] in names_of_calls(kind)
     if type(function) not in C_CALLABLES:
         return False
     name = function.__name__
+    if name == "__get__":  # of what is a writer once it is bound
+        return is_writer_in_c(getattr(function, "__self__", None), kind)
     is_of_dict = name in DICT_WRITERS and type(getattr(function, "__self__", None)) is dict
     return name in names_of_calls(kind) or (is_of_dict and kind in ("attribute", "global"))
 
@@ -76,9 +82,9 @@ def names_bound_to_writers(frame: Any, kind: str) -> frozenset[str]:
 
 
 def may_hand_on(code: Any) -> bool:
-    """Whether what this code gives to others counts as handed on: that of the program does.
+    """Whether whatever this code gives to others counts as handed on: that of the program does.
 
-    Libraries look into namespaces, and wrap setters, but seldom write by what they have given away.
+    Libraries look into namespaces, and pass on what they find there, but seldom write by it.
     """
     path = code.co_filename
     return path[:1] != "<" and not is_installed(path)
