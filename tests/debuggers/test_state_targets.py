@@ -52,6 +52,10 @@ class Served:
         return sys._getframe()
 
 
+class OwnLocal(threading.local):
+    pass
+
+
 class Late:
     def later(self) -> None:
         self.late = 1
@@ -156,14 +160,15 @@ def computing() -> types.FrameType:
     folded["X"] = 1
     backwards, kept = Reversed((1, 2)), Attributes(x=1)
     local, module, loaded, holder = threading.local(), types.ModuleType("m"), Loaded("n"), Holder()
-    local.x = 1
+    own_local = OwnLocal()
+    local.x = own_local.x = 1
     module.__getattr__ = asked.append  # type: ignore[method-assign]
     module.kept = 1  # type: ignore[attr-defined]
     asked.clear()
     frame = sys._getframe()
     if RATE < 0:
         print(module.late, proxy, private, watched, ledger, folded, filled, backwards, kept)
-        print(loaded, holder, local, module, proxy.price, private._count, Kind.more)
+        print(loaded, holder, local, own_local, module, proxy.price, private._count, Kind.more)
     return frame
 
 
@@ -176,6 +181,7 @@ def stopped() -> types.FrameType:
     queue = collections.deque([1])
     shared = 5
     key = "a"
+    space, names = vars(line), globals()
 
     def inner() -> int:
         return shared
@@ -185,7 +191,7 @@ def stopped() -> types.FrameType:
     if RATE < 0:
         late = 1
         print(late, line, slotted, served, counts, pair, array, queue, inner, key)
-        print(thing, tally, filled, listed)
+        print(thing, tally, filled, listed, space, names)
     return frame
 
 
@@ -201,7 +207,9 @@ def stopped() -> types.FrameType:
         ("Served.limit", "attribute", "limit", 10),
         ("counts[key]", "item", "a", 1),
         ("line.__dict__['price']", "attribute", "price", 3),
-        ("sys.__dict__['path']", "item", "path", sys.path),
+        ("space['price']", "attribute", "price", 3),
+        ("names['RATE']", "global", "RATE", 7),
+        ("sys.__dict__['path']", "global", "path", sys.path),
         ("counts['b']", "item", "b", probe.ABSENT),
         ("tally['b']", "item", "b", probe.ABSENT),
         ("filled['a']", "item", "a", 1),
@@ -328,7 +336,8 @@ def test_an_owner_that_cannot_be_had_is_what_it_raised() -> None:
         ("filled['b']", "Filled.__missing__ computes it"),
         ("backwards[0]", "Reversed.__getitem__ computes backwards[0]"),
         ("kept.x", "cannot be watched as attributes; watch kept['x']"),
-        ("local.x", "keeps no attribute x where it can be watched"),
+        ("local.x", "kept for each thread apart, by C code: this thread's is local.__dict__['x']"),
+        ("own_local.x", "by C code: this thread's is own_local.__dict__['x']"),
     ],
 )
 def test_what_the_programs_code_computes_is_refused_and_not_run(

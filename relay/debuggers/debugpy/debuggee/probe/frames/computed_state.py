@@ -6,6 +6,7 @@ what that reads; runs none of that code.
 
 from __future__ import annotations
 
+import _thread
 import collections
 import gc
 import types
@@ -79,6 +80,7 @@ def refuse_unwatchable_dict(
 ) -> None:
     """Refuse an attribute of an object that has no plain `__dict__`."""
     owner, kind = part.value, plan_of(part.value).name
+    refuse_local_to_thread(part, name)
     if own is not None and dict in mro_of(type(own)):
         where = f"; watch {part.source}[{name!r}]" if own is owner else ""
         raise unwatchable(
@@ -88,6 +90,15 @@ def refuse_unwatchable_dict(
     if not is_of_class:
         refuse_own_getattr(part, name, text)
     raise unwatchable(f"An object of type {kind} keeps no attribute {name} where it can be watched")
+
+
+def refuse_local_to_thread(part: OwnerPart, name: str) -> None:
+    """Refuse an attribute of a `threading.local`, also of a subclass, which has a dict beside that."""
+    if _thread._local in plan_of(part.value).mro:
+        raise unwatchable(
+            f"The attributes of a threading.local are kept for each thread apart, by C code:"
+            f" this thread's is {part.source}.__dict__[{name!r}]"
+        )
 
 
 def refuse_borrowed_dict(part: OwnerPart, name: str, text: str, own: Any) -> None:

@@ -1,4 +1,5 @@
-"""What a frame holds in memory: its cells, and the values that an instruction is about to take.
+"""What lies in memory: the cells of a frame, the values that an instruction is about to take, and
+whose values a dict shows.
 
 Python shows neither to anybody, so they are read from memory, whose layout each version of CPython
 has in its own way.
@@ -26,6 +27,8 @@ _TOP_AT = 8 * _WORD_SIZE
 """In an interpreter's frame, on 3.11: how many values it has, variables included."""
 _VALUES_AT = 9 * _WORD_SIZE
 """In an interpreter's frame: its variables, then its stack."""
+_DICT_VALUES_AT = 5 * _WORD_SIZE
+"""In a dict, on 3.13: the address of its values, if they are apart from the keys."""
 _STACK_VERSIONS = ((3, 8), (3, 13))
 _ENDS = ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "INTERPRETER_EXIT")
 _ALWAYS_JUMPS = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
@@ -65,6 +68,20 @@ def _object_at(ctypes: Any, place: int) -> Any:
         return ctypes.py_object.from_address(place).value
     except ValueError:  # no object
         return None
+
+
+def owners_of_inline_values(space: dict[Any, Any]) -> list[Any]:
+    """The object in which the values of its `__dict__` lie: since 3.13 it does not refer to the dict."""
+    lie_inline = sys.version_info >= (3, 13)
+    if not lie_inline or not can_read_stack():
+        return []
+    import ctypes
+
+    values = _word_at(ctypes, id(space) + _DICT_VALUES_AT)
+    if not values:
+        return []
+    size_of = type.__dict__["__basicsize__"].__get__
+    return [one for one in gc.get_objects() if id(one) + size_of(type(one)) == values]
 
 
 def can_read_cells() -> bool:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.computed_state import (
         is_borrowed_dict,
         refuse_borrowed_dict,
+        refuse_local_to_thread,
         refuse_looked_up,
         refuse_missing,
         refuse_own_getattr,
@@ -36,7 +37,11 @@ if TYPE_CHECKING:
         mangled,
         run_code,
     )
-    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import can_read_cells, cell_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import (
+        can_read_cells,
+        cell_of,
+        owners_of_inline_values,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import pull_locals
     from relay.debuggers.debugpy.debuggee.probe.process.guard import (
         Interrupted,
@@ -118,6 +123,9 @@ def resolve_target(expression: str, frame: Any, may_come: bool = False) -> State
         key = _value_of_part(index, frame)
         if _is_attribute_of(owner, container, key):
             return StateTarget("attribute", owner, key, None, text)
+        named = _target_in_namespace(container, key, text)
+        if named is not None:
+            return named
         return _item_target(OwnerPart(container, _source_of_part(node.value, text)), key, text)
     raise unwatchable(f"{text} is {_kind_of_node(node)}: name what it is made of")
 
@@ -262,6 +270,7 @@ def _attribute_target(
     if type(own) is not dict:
         refuse_unwatchable_dict(part, name, text, own, found is not None)
     refuse_borrowed_dict(part, name, text, own)
+    refuse_local_to_thread(part, name)
     if name in own:
         return StateTarget("attribute", owner, name, None, text)
     if found is None:
@@ -286,6 +295,24 @@ def _is_attribute_of(owner: Any, space: Any, key: Any) -> bool:
     kind = mro_of(type(_in_class(plan, key)[0]))
     is_data = lookup(kind, "__set__") is not None or lookup(kind, "__delete__") is not None
     return not is_data and not is_borrowed_dict(owner, space)
+
+
+def _target_in_namespace(space: Any, key: Any, text: str) -> StateTarget | None:
+    """What an item of a dict is to the object or module whose `__dict__` that is, if there is one.
+
+    So of `d = vars(o)`: Python writes an attribute without a word of the dict.
+    """
+    if type(space) is not dict or type(key) is not str or key not in space:
+        return None
+    name = space.get("__name__")
+    module = sys.modules.get(name) if type(name) is str else None
+    plan = plan_of(module)
+    if plan.family == "module" and plan.dictionary.__get__(module) is space:
+        return StateTarget("global", space, key, None, text)
+    for owner in [*gc.get_referrers(space), *owners_of_inline_values(space)]:
+        if _is_attribute_of(owner, space, key):
+            return StateTarget("attribute", owner, key, None, text)
+    return None
 
 
 def note_of_class(target: StateTarget) -> str:

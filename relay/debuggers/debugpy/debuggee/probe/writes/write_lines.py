@@ -98,7 +98,7 @@ def _names_it(code: Any, kind: str, key: Any) -> bool:
     names = code.co_names
     if kind in ("local", "cell"):
         return key in (*code.co_varnames, *code.co_cellvars, *code.co_freevars, *names)
-    if kind in _NAMED_BY and key in names:
+    if kind in _NAMED_BY and (key in names or key in code.co_consts):
         return True
     if kind in ("item", "list_item"):
         return True  # any subscript
@@ -134,6 +134,8 @@ def _writes(one: Any, kind: str, key: Any) -> bool:
     if kind in ("item", "list_item"):
         is_store = name in ("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE")
         return is_store or changes_container(one, kind)
+    if name in ("STORE_SUBSCR", "DELETE_SUBSCR"):
+        return True  # of a `__dict__` by another name
     if name in ("STORE_ATTR", "DELETE_ATTR"):
         return one.argval in (key, "__dict__")
     stores = ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_NAME", "DELETE_NAME")
