@@ -18,6 +18,7 @@ from relay.models.data_breakpoints import SetDataBreakpoint
 from relay.models.exceptions import SetExceptionBreakpoints
 from relay.models.execution import ContinueRequest, StepRequest
 from relay.models.run_to import RunToRequest
+from relay.models.trace import TraceRequest
 from relay.operations.breakpoints.breakpoints import remove_breakpoint, set_breakpoints
 from relay.operations.breakpoints.data_breakpoints import (
     remove_data_breakpoint,
@@ -26,6 +27,7 @@ from relay.operations.breakpoints.data_breakpoints import (
 from relay.operations.breakpoints.exception_breakpoints import set_exception_breakpoints
 from relay.operations.execution.run_to import run_to
 from relay.operations.execution.stepping import continue_execution, step_over
+from relay.operations.execution.trace import trace
 from relay.session.dap.connection import Link, Sent
 from relay.session.session import Session as OwnSession
 from tests.e2e.api import Api, Refused, Session
@@ -44,6 +46,11 @@ LINES = """
         int("x")  # @raises
     except ValueError:
         last = 3  # @last
+
+    def work():
+        return 5  # @work
+
+    work()
 """
 
 
@@ -136,6 +143,37 @@ async def test_a_run_to_a_line_goes_there_though_its_client_has_hung_up(
     page = await session.get("/events", types="stopped", timeout=30, cursor=cursor)
     assert page["events"][0]["body"]["location"]["line"] == source.line("first")
     assert (await session.resume())["status"] == "terminated"
+
+
+async def test_a_trace_goes_on_though_its_client_has_hung_up_and_ends_if_it_came_too_late(
+    paused: tuple[OwnSession, Session, Program], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside, session, source = paused
+    begin = ProbeInspector.trace_start
+    then: list[Callable[[], Any]] = []
+
+    async def act_and_begin(self: ProbeInspector, **wanted: Any) -> bool:
+        done = then.pop()()
+        if done is not None:
+            await done
+        return await begin(self, **wanted)
+
+    monkeypatch.setattr(ProbeInspector, "trace_start", act_and_begin)
+    await session.breakpoint(source.text, source.line("first"))
+    then.append(partial(step_over, inside, body=StepRequest()))
+    with pytest.raises(InvalidSessionState):
+        await trace(inside, body=TraceRequest(function="work"))
+    assert (await session.get("/trace"))["trace_state"] == "interrupted"
+    assert (await session.resume())["current_location"]["line"] == source.line("first")
+    with trio.CancelScope() as scope:
+        then.append(scope.cancel)
+        await trace(inside, body=TraceRequest(function="work"))
+    await until_it_is("complete", lambda: trace_state(session))
+    assert (await session.resume())["status"] == "terminated"
+
+
+async def trace_state(session: Session) -> str:
+    return str((await session.get("/trace"))["trace_state"])
 
 
 async def test_a_run_to_a_line_that_came_too_late_leaves_no_target(

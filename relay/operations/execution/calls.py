@@ -31,6 +31,7 @@ from relay.operations.execution.calls_text import (
 from relay.operations.execution.recording import (
     GONE,
     Record,
+    begun_whole,
     present_record,
     recorder_of,
     require_room,
@@ -64,9 +65,11 @@ async def calls(session: Session, *, body: CallsRequest) -> CallsResult:
     """
     session.require_control("record calls")
     stop = session.require_stop("record calls")
-    await start_calls(session, body)
-    cursor = session.events.last_seq
-    await resume_all(session, stop, "record calls", {"threadId": stop.thread_id})
+    inspector = recorder_of(session, "record calls")
+    async with begun_whole(partial(inspector.calls_read, stopped=True)):
+        await start_calls(session, body)
+        cursor = session.events.last_seq
+        await resume_all(session, stop, "record calls", {"threadId": stop.thread_id})
     await until_settled(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
     return await _result(session, cursor, body)
 

@@ -5,8 +5,11 @@ Knows how a recording is reached while the program is there. Knows nothing of wh
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeAlias
+
+import trio
 
 from relay.dap.lifecycle import Phase
 from relay.errors import NotSupported, RelayError
@@ -36,6 +39,19 @@ def require_room(can: bool, what: str) -> None:
         raise NotSupported(
             f"The program's own tracing tools leave no room for a {what}", suggestion=OTHERWISE
         )
+
+
+@asynccontextmanager
+async def begun_whole(end: Callable[[], Awaitable[object]]) -> AsyncIterator[None]:
+    """What is in the block begins a recording and lets the program go on: both, though the client
+    hangs up meanwhile. If the program cannot go on, `end` ends the recording."""
+    with trio.CancelScope(shield=True):
+        try:
+            yield
+        except RelayError:
+            with suppress(RelayError):
+                await end()
+            raise
 
 
 async def present_record(

@@ -26,6 +26,7 @@ from relay.operations.breakpoints.placing import check_texts
 from relay.operations.execution.recording import (
     GONE,
     Record,
+    begun_whole,
     present_record,
     recorder_of,
     require_room,
@@ -87,18 +88,19 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
     inspector = recorder_of(session, "trace a call")
     wanted = await _wanted(session, body)
     require_unmoved(session, stop, "trace a call")
-    can = await inspector.trace_start(
-        **wanted._asdict(),
-        number=body.call,
-        depth=body.depth,
-        condition=body.condition,
-        reveal_values=body.reveal,
-        until_result=body.until_result,
-    )
-    require_room(can, "trace")
-    session.program_run.drop_trace()
-    cursor = session.events.last_seq
-    await resume_all(session, stop, "trace a call", {"threadId": stop.thread_id})
+    async with begun_whole(partial(inspector.trace_read, stopped=True)):
+        can = await inspector.trace_start(
+            **wanted._asdict(),
+            number=body.call,
+            depth=body.depth,
+            condition=body.condition,
+            reveal_values=body.reveal,
+            until_result=body.until_result,
+        )
+        require_room(can, "trace")
+        session.program_run.drop_trace()
+        cursor = session.events.last_seq
+        await resume_all(session, stop, "trace a call", {"threadId": stop.thread_id})
     await until_settled(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
     if session.is_over and session.program_run.trace is None:
         session.program_run.keep_trace(NOT_REPORTED)
