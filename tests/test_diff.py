@@ -138,6 +138,51 @@ def test_of_calls_that_differ_the_one_that_ended_first_is_shown(diff: Diff, tmp_
     assert all(len(one.stdout.encode()) <= 701 for one in (sale, broken, audit))
 
 
+OPTIONS = """
+    import argparse
+
+    def options():
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--other", action="store_true")
+        return parser.parse_args()
+
+    def order():
+        return list({"apple", "pear", "plum", "fig", "quince", "medlar"})
+
+    def header(number):
+        return "use ghp_" + ("a1B2" if OTHER else "z9Y8") * 9
+
+    def main():
+        global OTHER
+        OTHER = options().other
+        order()
+        header(1)
+
+    main()
+"""
+
+
+def test_options_are_not_all_that_is_told_and_credentials_are_masked_and_hashes_have_one_seed(
+    diff: Diff, tmp_path: Path
+) -> None:
+    source = Program.write(tmp_path / "main.py", OPTIONS)
+    done = diff("--", "main.py", ":::", "main.py", "--other", PYTHONHASHSEED="random")
+    assert (done.returncode, done.stderr) == (1, "")
+    line = source.path.read_text().splitlines().index
+    assert done.stdout.splitlines() == [
+        f"first call that differs: options at main.py:{line('def options():') + 1}",
+        "1: → <Namespace other=False>",
+        "2: → <Namespace other=True>",
+        "called by main",
+        f"next that gives no options: header at main.py:{line('def header(number):') + 1}",
+        "  with number=1",
+        "1: → 'use ***'",
+        "2: → 'use ***'",
+        "what differs is masked",
+        "2 of 4 calls with equal arguments differ",
+    ]
+
+
 def test_two_scripts_are_one_program_whatever_they_are_called(diff: Diff, tmp_path: Path) -> None:
     Program.write(tmp_path / "main.py", CART)
     cheap = Program.write(tmp_path / "cheap" / "sale.py", CART.replace('"--sale" in sys.argv', "1"))

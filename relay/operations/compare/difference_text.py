@@ -37,23 +37,51 @@ def _difference(
     ran: tuple[Ran, Ran],
     knows: Known,
 ) -> str:
-    one, other = runs[0].texts(first.one), runs[1].texts(first.other)
-    about = one.function
-    lines = [
-        f"first call that differs: {about.name} at {about.path}:{about.line}",
-        *_arguments(one),
-        *(
-            _branches(first, runs, ran, knows)
-            if first.is_branch
-            else [
-                f"{ran[0].side.name}: {_outcome(one, other)}",
-                f"{ran[1].side.name}: {_outcome(other, one)}",
-            ]
-        ),
-        *_callers(runs[0], first.one),
-        f"{found.differing} of {found.matched} calls with equal arguments differ" + _cut(runs),
+    lines = ["first call that differs: " + _place(first, runs), *_sides(first, runs, ran, knows)]
+    lines += _callers(runs[0], first.one)
+    if _gives_options(first, runs):
+        next_one = next((one for one in found.later if not _follows(one, first, runs)), None)
+        if next_one is not None:
+            lines.append("next that gives no options: " + _place(next_one, runs))
+            lines += _sides(next_one, runs, ran, knows)
+    lines.append(f"{found.differing} of {found.matched} calls with equal arguments differ")
+    return "\n".join(lines) + _cut(runs)
+
+
+def _place(one: Difference, runs: tuple[RecordedRun, RecordedRun]) -> str:
+    about = runs[0].functions[one.one.function]
+    return f"{about.name} at {about.path}:{about.line}"
+
+
+def _sides(
+    found: Difference,
+    runs: tuple[RecordedRun, RecordedRun],
+    ran: tuple[Ran, Ran],
+    knows: Known,
+) -> list[str]:
+    """What the call was given, and what it did in either run."""
+    one, other = runs[0].texts(found.one), runs[1].texts(found.other)
+    if found.is_branch:
+        return [*_arguments(one), *_branches(found, runs, ran, knows)]
+    shown = [
+        f"{ran[0].side.name}: {_outcome(one, other)}",
+        f"{ran[1].side.name}: {_outcome(other, one)}",
     ]
-    return "\n".join(lines)
+    is_masked = (one.kind, one.outcome, one.yielded) == (other.kind, other.outcome, other.yielded)
+    return [*_arguments(one), *shown, *(["what differs is masked"] if is_masked else [])]
+
+
+def _gives_options(one: Difference, runs: tuple[RecordedRun, RecordedRun]) -> bool:
+    """Whether it says what the commands were given, as a parser of arguments does: no news."""
+    return not one.is_branch and runs[0].texts(one.one).outcome.startswith("<Namespace ")
+
+
+def _follows(one: Difference, first: Difference, runs: tuple[RecordedRun, RecordedRun]) -> bool:
+    """Whether a later difference is but a caller of the first, or options again."""
+    above: EndedCall | None = first.one
+    while above is not None and above.number != one.one.number:
+        above = runs[0].calls.get(above.parent)
+    return above is not None or _gives_options(one, runs)
 
 
 def _arguments(texts: Texts) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from relay.operations.compare.stream_reader import EndedCall, RecordedRun
 
 TOP = 0
+MOST_LATER = 100
 
 
 class Difference(NamedTuple):
@@ -29,6 +30,8 @@ class Comparison(NamedTuple):
     differing: int
     in_part: int = 0
     """Of the matched, pairs of which more is stored than was compared."""
+    later: tuple[Difference, ...] = ()
+    """Those that ended next in the first run."""
 
 
 class Matcher:
@@ -71,8 +74,9 @@ class Matcher:
             found = [*outcomes, *branches] or weaker
         else:
             found = outcomes or branches or weaker
-        first = min(found, key=lambda one: one.one.ended, default=None)
-        return Comparison(first, matched, len(found), in_part)
+        found.sort(key=lambda one: one.one.ended)
+        first, later = found[0] if found else None, tuple(found[1 : MOST_LATER + 1])
+        return Comparison(first, matched, len(found), in_part, later)
 
     def _branches(self, a: EndedCall, b: EndedCall, *, with_arguments: bool) -> bool:
         ours = branch_of(self.one, a, self.knows[0], with_arguments=with_arguments)

@@ -69,7 +69,8 @@ def _packages(root: str) -> list[str]:
 
 def _environment(packages: Sequence[str]) -> dict[str, str]:
     """Equal sets in equal order, and the tree's own packages ahead of those that are installed."""
-    given = {"PYTHONHASHSEED": os.environ.get("PYTHONHASHSEED", "0")}
+    seed = os.environ.get("PYTHONHASHSEED", "")
+    given = {"PYTHONHASHSEED": seed if seed.isdecimal() else "0"}  # "random" is another in each run
     if packages:
         known = os.environ.get("PYTHONPATH")
         given["PYTHONPATH"] = os.pathsep.join([*packages, *([known] if known else [])])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -86,6 +86,8 @@ class RecordedRun:
     """Numbers of calls in the order in which they began, by that of the call that made them."""
     is_cut: bool = False
     """Whether the run went on after the last of these calls."""
+    masked: Callable[[str], str] = str
+    """A text of the program as it may be shown."""
 
     def comparable(self, text: str, name: str) -> str:
         """A value's text without what is no difference; `name` is what the value is called."""
@@ -94,10 +96,15 @@ class RecordedRun:
         return re.sub(rf"\b{pid}\b", "<id>", text) if pid in text else text
 
     def texts(self, call: EndedCall) -> Texts:
-        """What the file says of one call."""
+        """What the file says of one call, to be shown."""
         with self.stream.open("rb") as file:
             file.seek(call.offset)
-            return Texts.of(json.loads(file.readline()), self)
+            found = Texts.of(json.loads(file.readline()), self)
+        return found._replace(
+            arguments=list(map(self.masked, found.arguments)),
+            outcome=self.masked(found.outcome),
+            yielded=list(map(self.masked, found.yielded)),
+        )
 
 
 class Texts(NamedTuple):
@@ -148,13 +155,19 @@ def comparable(text: str, name: str, root: str) -> str:
 
 
 def read_run(
-    stream: Path, root: str, pid: int, *, is_cut: bool = False, script: str | None = None
+    stream: Path,
+    root: str,
+    pid: int,
+    *,
+    is_cut: bool = False,
+    script: str | None = None,
+    masked: Callable[[str], str] = str,
 ) -> RecordedRun:
     """Read the file of a run whose tree lies at `root`.
 
     `script` is the file that was run, if the other run has one in its place.
     """
-    run = RecordedRun(root, stream, pid, is_cut=is_cut)
+    run = RecordedRun(root, stream, pid, is_cut=is_cut, masked=masked)
     for offset, row in _rows(stream):
         if row[0] == 0:
             _, number, name, path, line, names = row

@@ -18,6 +18,7 @@ from relay.operations.compare.matching import Matcher
 from relay.operations.compare.recorded_run import Ran, Side, run_recorded
 from relay.operations.compare.scratch import scratch_directory
 from relay.operations.compare.stream_reader import RecordedRun, read_run
+from relay.redaction.redaction import Redaction
 
 
 class Answer(NamedTuple):
@@ -44,10 +45,11 @@ async def compare_runs(
                 hint = f". {error.suggestion}" if isinstance(error.suggestion, str) else ""
                 text = f"{side.name} was not run: {error.message}{hint}"
                 return Answer(clip(text, MOST_BYTES), None)
-        return await trio.to_thread.run_sync(_compared, (ran[0], ran[1]))
+        redaction = Redaction(settings.redact_patterns, settings.redact_credentials)
+        return await trio.to_thread.run_sync(_compared, (ran[0], ran[1]), redaction.text)
 
 
-def _compared(ran: tuple[Ran, Ran]) -> Answer:
+def _compared(ran: tuple[Ran, Ran], masked: Callable[[str], str]) -> Answer:
     scripts = [each.side.script for each in ran]
     one, other = (
         read_run(
@@ -56,6 +58,7 @@ def _compared(ran: tuple[Ran, Ran]) -> Answer:
             each.pid,
             is_cut=each.has_stopped,
             script=each.side.script if all(scripts) else None,
+            masked=masked,
         )
         for each in ran
     )
