@@ -15,6 +15,9 @@ DEFAULT_SECONDS, MOST_SECONDS = 60.0, 300
 SLOWER = 4
 """Times that a second run may take what the first did: it is watched."""
 
+NOT_DETERMINISTIC = "not deterministic"
+"""The reason where a second run did not come to an equal stop."""
+
 
 class HistoryRequest(StrictModel):
     expression: Text = Field(

@@ -72,6 +72,18 @@ def test_one_run_answers_at_its_first_stop(tmp_path: Path) -> None:
     assert [(one["old"], one["new"]) for one in why["writes"]] == [("4", "0"), (None, "4")]
 
 
+def test_a_run_that_is_not_equal_names_what_differs_and_what_needs_no_other(tmp_path: Path) -> None:
+    source = "import time\n\nnow = time.time()\nrate = 1\nprint(rate)\n"
+    Program.write(tmp_path / "clock.py", source)
+    words = ["--break", "clock.py:5", "--why", "rate", "--", "clock.py"]
+    ran = subprocess.run(
+        [sys.executable, "-m", "relay", "run", *words],
+        cwd=tmp_path, capture_output=True, text=True, timeout=90,
+    )  # fmt: skip
+    said = "not all: not deterministic: the global now is not the same; a launch with `record`"
+    assert said in ran.stderr
+
+
 def test_a_recorded_launch_needs_no_second_run(shell: Shell, tmp_path: Path) -> None:
     script = Program.write(shell.directory / "accounts.py", ACCOUNTS)
     place = f"accounts.py:{script.line('share')}:account.rate"

@@ -21,7 +21,13 @@ from relay.errors import (
     RelayError,
     SourceNotFound,
 )
-from relay.models.history import History, HistoryRequest, HistoryWrite, WriteFrame
+from relay.models.history import (
+    NOT_DETERMINISTIC,
+    History,
+    HistoryRequest,
+    HistoryWrite,
+    WriteFrame,
+)
 from relay.models.resource import Location
 from relay.operations.history.printed import printed_difference, without_addresses
 from relay.operations.history.second_run import OtherwiseError, second_run, words_of
@@ -33,8 +39,6 @@ from relay.session.state.stop import Stop
 
 LONGEST_LINE = 200
 """Characters of a line of source."""
-
-NOT_DETERMINISTIC = "not deterministic"
 
 OTHERWISE = "the second run may have gone another way: it printed something else"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from relay.models.history import History, HistoryWrite
+from relay.models.history import NOT_DETERMINISTIC, History, HistoryWrite
 from relay.operations.report.report_text import cut, one_line, size
 from relay.operations.report.short_paths import without_home
 
@@ -18,6 +18,7 @@ CALLERS = 3
 VALUE_ROOM = 120
 SOURCE_ROOM = 100
 NO_VALUE = "(none)"
+NO_SECOND_RUN = "; a launch with `record` takes no second run"
 UNSURE = " may have "
 """In a reason: there may be no other writes."""
 WAYS = {"recorded": "recorded", "rerun": "by a second run"}
@@ -60,7 +61,8 @@ def _remarks(found: History) -> list[str]:
         return []
     difference = "" if found.difference is None else f": {found.difference}"
     known = "perhaps not all" if UNSURE in found.reason else "not all"
-    return [f"{known}: {found.reason}{difference}"]
+    other = NO_SECOND_RUN if found.reason == NOT_DETERMINISTIC else ""
+    return [f"{known}: {found.reason}{difference}{other}"]
 
 
 def _block(write: HistoryWrite, root: str) -> list[str]:
