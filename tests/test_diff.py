@@ -252,6 +252,9 @@ def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(
     unknown = diff("--rev", "--force", "--", added.text, cwd=root)
     assert (unknown.returncode, unknown.stdout) == (2, "")
     assert "git knows no revision --force" in unknown.stderr
+    owned = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
+    foreign = diff("--rev", "v1", "--", "bin/new.py", cwd=root, **owned)
+    assert (foreign.returncode, "dubious ownership" in foreign.stderr) == (2, True)
     outside = diff("--rev", "v1", "--", script.text)
     assert (outside.returncode, outside.stdout) == (2, "")
     assert "is in no git repository" in outside.stderr

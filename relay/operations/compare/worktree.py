@@ -19,7 +19,12 @@ async def toplevel(directory: str) -> str:
     """The root of the tree that the directory is in; raises InvalidRequest where there is none."""
     if shutil.which("git") is None:
         raise InvalidRequest("there is no git", suggestion="Install git, or compare two commands")
-    code, out, _ = await _git(directory, "rev-parse", "--show-toplevel")
+    code, out, complaint = await _git(directory, "rev-parse", "--show-toplevel")
+    if code and "not a git repository" not in complaint:  # as one that belongs to somebody else
+        raise InvalidRequest(
+            f"git refuses the repository of {directory}: {complaint.partition(chr(10))[0]}",
+            suggestion="Do what git says, or compare two commands: CMD1 ::: CMD2",
+        )
     if code:
         raise InvalidRequest(
             f"{directory} is in no git repository",
