@@ -86,6 +86,7 @@ class ReportChange(Resource):
     new: str | None
     place: ReportFrame
     exact: bool = Field(True, description="Whether what wrote is known, or only where it was found")
+    merged: bool = Field(False, description="Whether there were other values in between")
     ended: bool = False
     condition_error: str | None = None
 

@@ -11,6 +11,7 @@ from relay.models.execution import SourceLine
 from relay.models.report import (
     REPORT_BYTES,
     Report,
+    ReportChange,
     ReportException,
     ReportFrame,
     ReportLocal,
@@ -56,6 +57,20 @@ locals:
  items = ['tea', 'milk', … (100 items)]
  discount = None
 stack: total shop.py:10 < main app/run.py:4 < <module> :9""",
+    ),
+    "change that others came before": (
+        Report(
+            status=Phase.PAUSED,
+            reason="data_breakpoint",
+            thread_id=1,
+            change=ReportChange(expression="total", old="0", new="30", place=TOP, merged=True),
+            locals=[],
+            stack=[TOP],
+        ),
+        """\
+total changed: shop.py:10 in total
+0 -> 30, written at shop.py:10 in total, with other values in between
+locals: none""",
     ),
     "exception from a library": (
         Report(

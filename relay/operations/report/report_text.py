@@ -133,7 +133,8 @@ def _changed(change: ReportChange) -> list[str]:
     if change.ended:
         how = "ended with its frame"
     line = f"{cut(one_line(old), MOST_LINE)} -> {cut(one_line(new), MOST_LINE)}, {how} at "
-    lines = [line + place_of(change.place)]
+    others = ", with other values in between" if change.merged else ""
+    lines = [line + place_of(change.place) + others]
     if change.condition_error is not None:
         lines.append(one_line(f"its condition raised {change.condition_error}"))
     return lines

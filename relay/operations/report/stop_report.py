@@ -272,6 +272,7 @@ def _change(session: Session, stop: Stop) -> ReportChange | None:
             name=change["function"], path=short_path(session, at["path"]), line=at["line"]
         ),
         exact=not change.get("inexact"),
+        merged=bool(change.get("merged")),
         ended=bool(change.get("ended")),
         condition_error=change.get("condition_error"),
     )
