@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import frozenlist
 import pytest
+import trio
 
 from tests.e2e.api import Api
 from tests.failures.runs import run, values
@@ -44,6 +46,28 @@ async def test_the_process(api: Api, program: Write) -> None:
     assert "raised at json/decoder.py:" in stop.report
     assert "\nends process\n" in stop.report
     assert found.exit_code == 1
+
+
+async def test_a_failed_import_leaves_the_traceback_of_a_plain_run(
+    api: Api, program: Write
+) -> None:
+    program("import nowhere\n", "broken.py")
+    imports = program("""
+        import importlib
+        import traceback
+
+        try:
+            importlib.import_module("broken")
+        except ImportError as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            print([(frame.name, frame.lineno) for frame in frames])
+    """)
+    found = await run(api, script=imports.text)
+    plain = await trio.run_process(
+        [sys.executable, imports.text], capture_stdout=True, cwd=imports.path.parent
+    )
+    assert await found.session.printed() == plain.stdout.decode()
+    assert found.stops == []
 
 
 FROZEN = """

@@ -14,13 +14,9 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
 
-# Under the name of the file that Python leaves out of the tracebacks of failed imports.
-_LOADER = """\
-def _load_unlocked(spec):
-    module = load(spec)
-    loaded(spec)
-    return module
-"""
+# What Python says of a module that it has loaded, when it is asked to (`-v`). Nothing that raises has
+# called it: so a failed import has the traceback that it would have.
+_LOADED = "import {!r} # {!r}"
 _waiting: dict[str, list[Any]] = {}
 _hooked: list[bool] = []
 
@@ -43,13 +39,18 @@ def _is_being_loaded(module: Any) -> bool:
 
 def _hook_imports() -> None:
     bootstrap: Any = sys.modules["_frozen_importlib"]
-    namespace = {"load": bootstrap._load_unlocked, "loaded": _loaded}
-    exec(compile(_LOADER, "<frozen importlib._bootstrap>", "exec"), namespace)
-    bootstrap._load_unlocked = namespace["_load_unlocked"]
+    say = bootstrap._verbose_message
+
+    def _verbose_message(message: str, *about: Any, **named: Any) -> None:
+        say(message, *about, **named)
+        if message == _LOADED:
+            _loaded(str(about[0]))
+
+    bootstrap._verbose_message = _verbose_message
 
 
-def _loaded(spec: Any) -> None:
-    for act in _waiting.pop(str(getattr(spec, "name", "")), ()):
-        module = sys.modules.get(spec.name)
+def _loaded(name: str) -> None:
+    for act in _waiting.pop(name, ()):
+        module = sys.modules.get(name)
         if module is not None:
             attempt(act, module)
