@@ -533,12 +533,14 @@ async def test_the_runner_of_django(api: Api, program: Write) -> None:
     ("module", "args", "base"),
     [
         ("nose2", ["test_shop"], "unittest"),
+        ("testtools.run", ["test_shop"], "testtools"),
         ("twisted.trial", ["--temp-directory=trial", "test_shop"], "twisted.trial.unittest"),
     ],
 )
 async def test_other_runners(
     api: Api, program: Write, module: str, args: list[str], base: str
 ) -> None:
+    pytest.importorskip(base)
     suite = program(
         f"""
         import {base}
@@ -560,6 +562,56 @@ async def test_other_runners(
     (stop,) = found.stops
     assert stop.test == "test_shop.Shop.test_price"
     assert (stop.line, stop.locals["item"]) == (suite.line("price"), "'cheese'")
+
+
+TESTTOOLS = """
+    import unittest
+    import testtools
+    from testtools.matchers import Equals
+
+    class Shop(testtools.TestCase):
+        def test_expected(self):
+            self.expectFailure("known", self.assertEqual, 1, 2)
+
+        @unittest.expectedFailure
+        def test_expected_by_unittest(self):
+            raise KeyError("bread")
+
+        def test_skipped(self):
+            self.skipTest("not today")
+
+        def test_checks(self):
+            for price in range(3):
+                self.expectThat(price, Equals(1))  # @check
+
+        def test_last(self):
+            def close(number):
+                raise KeyError(number)  # @close
+
+            self.addCleanup(close, 3)
+            raise OSError(4)  # @raise
+"""
+
+
+@pytest.mark.parametrize("runner", ["testtools.run", "unittest", "pytest"])
+async def test_cases_of_testtools(api: Api, program: Write, runner: str) -> None:
+    pytest.importorskip("testtools")
+    suite = program(TESTTOOLS, "test_shop.py")
+    if runner == "pytest":
+        found = await run_tests(api, suite.text)
+        name = "test_shop.py::Shop::"
+    else:
+        found = await run(api, module=runner, args=["test_shop"])
+        name = "test_shop.Shop."
+    free, dear, last, closed = found.stops
+    assert [free.what, dear.what] == [("test", "MismatchError", suite.line("check"))] * 2
+    assert [free.locals["price"], dear.locals["price"]] == ["0", "2"]
+    assert dear.view["explanation"] == "2 != 1"
+    assert last.what == ("test", "OSError", suite.line("raise"))
+    assert closed.what == ("test", "KeyError", suite.line("close"))
+    assert closed.locals == {"number": "3"}
+    assert found.tests == [f"{name}test_checks"] * 2 + [f"{name}test_last"] * 2
+    assert found.exit_code == 1
 
 
 async def test_trial_with_deferreds(api: Api, program: Write) -> None:

@@ -400,6 +400,55 @@ async def test_the_tests_of_an_installed_package(api: Api, program: Write) -> No
     assert (stop.line, stop.locals) == (suite.line("assert"), {"number": "1"})
 
 
+CHECKS = """
+    import pytest
+    from pytest_check import check
+
+    def check_price(price):
+        check.equal(price, 3, "bread")  # @function
+
+    def test_checks():
+        check_price(5)
+        for price in (2, 3, 4):
+            with check:
+                assert price == 3  # @block
+        raise KeyError(price)  # @raise
+
+    def test_expected():
+        with check.raises(KeyError):
+            raise KeyError("milk")
+
+    @pytest.mark.xfail
+    def test_xfail():
+        check.equal(1, 2)
+
+    attempts = []
+
+    @pytest.mark.flaky(reruns=1)
+    def test_again():
+        attempts.append(1)
+        check.equal(len(attempts), 2)
+"""
+
+
+async def test_each_check_that_lets_its_test_go_on(api: Api, program: Write) -> None:
+    """What it was is told when the test has failed by it, with the locals that it saw."""
+    pytest.importorskip("pytest_check")
+    suite = program(CHECKS, "test_checks.py")
+    found = await run_tests(api, suite.text)
+    bread, cheap, dear, last = found.stops
+    assert [cheap.what, dear.what] == [("test", "AssertionError", suite.line("block"))] * 2
+    assert [cheap.locals, dear.locals] == [{"price": "2"}, {"price": "4"}]
+    assert "assert 4 == 3" in dear.view["explanation"]
+    assert (bread.line, bread.locals) == (suite.line("function"), {"price": "5"})
+    assert bread.frames[1]["name"] == "test_checks"
+    assert last.what == ("test", "KeyError", suite.line("raise"))
+    assert set(found.tests) == {"test_checks.py::test_checks"}
+    printed = await found.session.printed()
+    assert f"test_checks.py:{suite.line('function')} in check_price()" in printed
+    assert "1 failed, 2 passed, 1 xfailed, 1 rerun" in printed
+
+
 async def test_a_thread_in_a_test_stops_once(api: Api, program: Write) -> None:
     """pytest has a hook of its own for threads, and turns what it hears into a warning."""
     suite = program(

@@ -15,8 +15,10 @@ own_code       which code is the program's own
 imports        what is to be done in a module as soon as it is there
 listening      functions of libraries, wrapped once for all that listen
 inner_tests    tests that are run by a test, for it to judge
+noted          what fails while a test runs on, or is text in its report
 time_limits    time limits of pytest-timeout, as without a debugger
-ends_tests     tests that fail: pytest, unittest, trial, doctest
+ends_tests     tests that fail: pytest, unittest, Zope's runner, trial, doctest
+ends_testtools cases of testtools
 ends_steps     scenarios and test cases: behave, Robot Framework
 ends_threads   threads, futures, jobs of a pool, processes of multiprocessing
 ends_loops     tasks and callbacks whose exception nobody takes

@@ -22,7 +22,18 @@ if TYPE_CHECKING:
         is_run_by_a_test,
         tests_around,
     )
-    from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way, listen
+    from relay.debuggers.debugpy.debuggee.probe.failures.listening import (
+        calling_frame,
+        error_under_way,
+        listen,
+        module_of_frame,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.failures.noted import (
+        forget_noted,
+        note_check,
+        noted_failed,
+        take_noted,
+    )
     from relay.debuggers.debugpy.debuggee.probe.failures.time_limits import (
         keep_time_limits,
         lift_time_limit,
@@ -39,6 +50,7 @@ def listen_to_tests() -> None:
     when_imported("_pytest.config", _listen_to_config)
     when_imported("_pytest.reports", _listen_to_phases)
     when_imported("_pytest.main", _listen_to_session)
+    when_imported("pytest_check.check_log", _listen_to_checks)
     keep_time_limits()
     when_imported("unittest.case", _listen_to_cases)
     when_imported("unittest.suite", _listen_to_suites)
@@ -60,21 +72,29 @@ def _at_pytest_phase(item: Any, when: Any) -> None:
     if is_run_by_a_test():
         return
     _running_test.item = None if when is None else item
+    _running_test.phase = when
     if when is None:
         end_test()
     else:
         if when == "setup":
             _undecided.clear()
+            forget_noted()
         begin_test(exact(str(item.nodeid)), _directory_of(item))
 
 
 class _RunningTest:
-    """The test that pytest runs."""
+    """The test that pytest runs, and which phase of it."""
 
     item: Any = None
+    phase: str | None = None
 
 
 _running_test = _RunningTest()
+
+
+def pytest_phase() -> str | None:
+    """setup, call or teardown, while pytest runs one."""
+    return _running_test.phase
 
 
 # A phase that raised has failed when it is reported as failed: who tries again, or expects it,
@@ -82,7 +102,9 @@ _running_test = _RunningTest()
 # nor in one process.
 
 _undecided: list[Any] = []
-"""Phases of this test that raised: the report of each, what pytest says of it there, its call."""
+"""Phases of this test that raised: the report of each, what pytest says of it there, its call, and
+what that had raised then.
+"""
 _sessions: list[int] = []
 """The processes in which a run of pytest has begun since failures are listened to."""
 _reported: list[Any] = []
@@ -106,25 +128,26 @@ def _at_session(*_: Any, **__: Any) -> None:
 def _after_pytest_report(report: Any, kind: Any, item: Any, call: Any) -> None:
     raised = None if call.excinfo is None else call.excinfo.type
     if raised is not None and raised.__name__ != "BdbQuit" and report.outcome == "failed":
-        _undecided.append((report, report.longrepr, call))
+        _undecided.append((report, report.longrepr, call, call.excinfo))
 
 
 def _at_pytest_report(session: Any, report: Any) -> None:
     """What is reported as failed is: an attempt that another follows is reported otherwise."""
     if report.outcome == "failed" and not hasattr(report, "wasxfail"):
-        call = _call_of(report)
+        call, raised = _call_of(report) or (None, None)
         if call is not None:
-            _phase_failed(call, report)
+            _phase_failed(call, report, raised)
         else:
             _reported[:] = [*_reported[1 - _MOST_REPORTED :], report]
 
 
 def _call_of(report: Any) -> Any:
-    """The call that a report is about: the one whose text it shows, before the one that it was
-    made for, since who tries again may put the last attempt's text into the report of the first.
+    """The call that a report is about, and what it raised: the one whose text it shows, before the
+    one that it was made for, since who tries again may put the last attempt's text into the report
+    of the first.
     """
-    by_text = (call for _, text, call in reversed(_undecided) if text is report.longrepr)
-    by_report = (call for known, _, call in reversed(_undecided) if known is report)
+    by_text = (rest for _, text, *rest in reversed(_undecided) if text is report.longrepr)
+    by_report = (rest for known, _, *rest in reversed(_undecided) if known is report)
     return next(by_text, None) or next(by_report, None)
 
 
@@ -138,7 +161,7 @@ def _after_pytest_phase(is_failure: Any, call: Any, report: Any) -> None:
     ):
         _phase_failed(call, report)
     elif _call_of(report) is None:
-        _undecided.append((report, report.longrepr, call))
+        _undecided.append((report, report.longrepr, call, call.excinfo))
 
 
 def _directory_of(item: Any) -> str | None:
@@ -146,11 +169,16 @@ def _directory_of(item: Any) -> str | None:
     return None if path is None else os.path.dirname(str(path))
 
 
-def _phase_failed(call: Any, report: Any) -> None:
+def _phase_failed(call: Any, report: Any, raised: Any = None) -> None:
+    """`raised`: what pytest knew of it, before a plugin put something else in its place."""
     is_inner = is_run_by_a_test()
     if _running_test.item is not None and not is_inner:
         lift_time_limit(_running_test.item)
     about = call.excinfo
+    if _stands_for_others(about) and not is_inner:
+        if _noted_failed(report) and (raised is None or _stands_for_others(raised)):
+            return
+        about = raised or about
     error, tb = about.value, about.tb
     if type(error).__name__ == "CollectError" and error.__cause__ is not None:
         error, tb = error.__cause__, error.__cause__.__traceback__  # an import that failed
@@ -165,6 +193,42 @@ def _phase_failed(call: Any, report: Any) -> None:
         expectable=is_inner,
         home=_home_of_report(report),
     )
+
+
+def _stands_for_others(about: Any) -> bool:
+    """Whether a test was made to fail with it for what has failed before: see `noted`."""
+    if type(about.value).__name__ == "Failed":
+        return str(about.value).startswith("NOTE: Incompatible Exception Representation")
+    frame = None if about.tb is None else about.tb.tb_frame
+    return module_of_frame(frame) == "pytest_check.plugin"
+
+
+def _noted_failed(report: Any) -> bool:
+    """Whether anything was noted while this phase ran; it has failed by that."""
+    noted = take_noted(report.when)
+    about = {"test": exact(str(report.nodeid)), "home": _home_of_report(report)}
+    for one in noted:
+        noted_failed(one, _phase(report), **about)
+    return bool(noted)
+
+
+def _listen_to_checks(log: Any) -> None:
+    """`log_failure` itself counts the frames above it, so a function that it calls is listened to."""
+    listen(log, "_current_state", before=_at_state_of_checks)
+
+
+def _at_state_of_checks() -> None:
+    frame = calling_frame()
+    if frame.f_code.co_name == "log_failure" and not is_run_by_a_test():
+        note_check(_error_of_check(**frame.f_locals), _running_test.phase)
+
+
+def _error_of_check(msg: Any, check_str: Any, tb: Any, **_: Any) -> Any:
+    """What the block raised that was checked, or what the function that checks says."""
+    error = error_under_way() if tb is not None else msg
+    if isinstance(error, BaseException):
+        return error
+    return AssertionError(": ".join(str(part).strip() for part in (msg, check_str) if part))
 
 
 def _of_example(error: Any, tb: Any) -> Any:
@@ -225,32 +289,32 @@ def _at_internal_error(config: Any, about: Any, *_: Any, **__: Any) -> None:
 
 
 def _listen_to_cases(case: Any) -> None:
-    listen(case.TestCase, "run", before=_at_case, after=_after_case)
+    listen(case.TestCase, "run", before=at_case, after=after_case)
     listen(case._Outcome, "__init__", after=_after_outcome)
     listen(case, "_addError", before=_at_error)  # since 3.11
 
 
-def _at_case(test: Any, *_: Any, **__: Any) -> None:
-    if not tests_around() and not _runs_pytest():
-        begin_test(_id_of(test), _home_of(test))
+def at_case(test: Any, *_: Any, **__: Any) -> None:
+    if not tests_around() and not runs_pytest():
+        begin_test(id_of_case(test), home_of_case(test))
 
 
-def _after_case(*_: Any, **__: Any) -> None:
+def after_case(*_: Any, **__: Any) -> None:
     _examples.clear()
-    if not tests_around() and not _runs_pytest():  # which reports of the test only after this
+    if not tests_around() and not runs_pytest():  # which reports of the test only after this
         end_test()
 
 
-def _id_of(test: Any) -> str:
+def id_of_case(test: Any) -> str:
     return exact(str(test.id()))
 
 
-def _home_of(test: Any) -> str | None:
+def home_of_case(test: Any) -> str | None:
     file = getattr(sys.modules.get(type(test).__module__), "__file__", None)
     return None if file is None else os.path.dirname(file)
 
 
-def _runs_pytest() -> bool:
+def runs_pytest() -> bool:
     """Whether pytest calls: it runs cases of unittest, too, and says itself which of them fail."""
     home = os.path.dirname(getattr(sys.modules.get("_pytest.unittest"), "__file__", None) or "")
     frame: Any = frame_at(1)
@@ -289,7 +353,7 @@ def _at_subtest(result: Any, test: Any, subtest: Any, error: Any) -> None:
 
 def _case_failed(test: Any, about: Any) -> None:
     _, error, tb = about
-    if _is_skip(error) or _runs_pytest():
+    if _is_skip(error) or runs_pytest():
         return
     original = next((first for stand_in, first in _stand_ins if stand_in is error), None)
     if original is not None:
@@ -302,10 +366,10 @@ def _case_failed(test: Any, about: Any) -> None:
         "test",
         None,
         tb=tb,
-        test=_id_of(test),
+        test=id_of_case(test),
         explanation=words,
         expectable=tests_around() > 1,
-        home=_home_of(test),
+        home=home_of_case(test),
     )
 
 
@@ -362,7 +426,7 @@ def _keep_traceback(failure: Any) -> None:
 
 
 def _at_trial_test(result: Any, test: Any) -> None:
-    begin_test(_id_of(test), _home_of(test))
+    begin_test(id_of_case(test), home_of_case(test))
 
 
 def _at_trial(result: Any, test: Any, failure: Any) -> None:
@@ -372,7 +436,7 @@ def _at_trial(result: Any, test: Any, failure: Any) -> None:
         error = failure.value
         tb = error.__traceback__ or next((t for f, t in _tracebacks if f is failure), None)
     _tracebacks.clear()
-    failed(error, "test", None, tb=tb, test=_id_of(test), home=_home_of(test))
+    failed(error, "test", None, tb=tb, test=id_of_case(test), home=home_of_case(test))
 
 
 # doctest -----------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         calling_frame,
         error_under_way,
         listen,
+        module_of_frame,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import places_kept
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, mro_of, name_of
@@ -76,7 +77,7 @@ def _listen_to_twisted_logger(module: Any) -> None:
 
 def _at_twisted_logger(logger: Any, format: Any, failure: Any = None, *_: Any, **__: Any) -> None:
     frame = calling_frame()
-    while frame is not None and _module_of_frame(frame).startswith("twisted.logger."):
+    while frame is not None and module_of_frame(frame).startswith("twisted.logger."):
         frame = frame.f_back  # `with log.failuresHandled(…)`
     _logged(frame, failure, exact(str(format or "")))
 
@@ -87,7 +88,7 @@ def _at_old_log(failure: Any = None, why: Any = None, **_: Any) -> None:
 
 def _logged(frame: Any, failure: Any, words: str) -> None:
     """The frame logs a failure, or the exception itself, or the one that it handles."""
-    module = _module_of_frame(frame)
+    module = module_of_frame(frame)
     is_its_own = module.startswith("twisted.") and not any(one in module for one in _OF_TESTS)
     # There the program's own errback is called, which may be the logger itself.
     if is_its_own and frame.f_code.co_name != "_runCallbacks":
@@ -114,7 +115,3 @@ def _listen_to_items(module: Any) -> None:
 def _at_item_error(_: Any, item: Any, error: Any, *__: Any, **___: Any) -> None:
     """An item that a pipeline drops is logged by another method."""
     _twisted_failed(error, "task", "item of a spider")
-
-
-def _module_of_frame(frame: Any) -> str:
-    return "" if frame is None else exact(str(frame.f_globals.get("__name__", "")))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.post_mortem import PostMortem, suspend
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import (
+        has_kept_places,
         remote_entries,
         stated_entries,
     )
@@ -117,7 +118,7 @@ def failed(
     if not has_debugger() or not _is_exception(error) or _is_no_failure(error, ends):
         return
     tb = error.__traceback__ if tb is None else tb
-    tb = _from_program(tb)
+    tb = None if has_kept_places(error) else _from_program(tb)
     has_place = tb is not None or remote_entries(error) or stated_entries(error)
     if not has_place or _was_shown(error, test):
         return

@@ -12,15 +12,16 @@ if TYPE_CHECKING:
 
 _RUNNER = os.path.join("_pytest", "runner.py")
 _CASE = os.path.join("unittest", "case.py")
+_TESTTOOLS_CASE = os.path.join("testtools", "testcase.py")
 # What stands on the stack as long as a phase of a test runs. pytest's cases of unittest are in both.
-_PHASES = {
+_PHASES: dict[str, str | tuple[str, ...]] = {
     "pytest_runtest_setup": _RUNNER,
     "pytest_runtest_call": _RUNNER,
     "pytest_runtest_teardown": _RUNNER,
-    "run": _CASE,
+    "run": (_CASE, _TESTTOOLS_CASE),
 }
 # What stands there as long as pytest runs at all, or one test of it.
-_RUNS = {
+_RUNS: dict[str, str | tuple[str, ...]] = {
     "main": os.path.join("_pytest", "config", "__init__.py"),
     "wrap_session": os.path.join("_pytest", "main.py"),
     "runtestprotocol": _RUNNER,
@@ -49,6 +50,6 @@ def _stack() -> Any:
         frame = frame.f_back
 
 
-def _is_one_of(functions: dict[str, str], frame: Any) -> bool:
+def _is_one_of(functions: dict[str, str | tuple[str, ...]], frame: Any) -> bool:
     file = functions.get(frame.f_code.co_name)
     return file is not None and bool(frame.f_code.co_filename.endswith(file))

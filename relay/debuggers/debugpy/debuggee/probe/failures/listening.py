@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
 
 def listen(
@@ -80,3 +81,8 @@ def calling_frame() -> Any:
     while frame is not None and is_debugger_file(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
+
+
+def module_of_frame(frame: Any) -> str:
+    """The name of the module whose code it runs; "" of None."""
+    return "" if frame is None else exact(str(frame.f_globals.get("__name__", "")))

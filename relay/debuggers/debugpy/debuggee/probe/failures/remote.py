@@ -29,12 +29,20 @@ class RemoteFrame:
     """Looks like a frame that has gone on, or like one whose locals are those that are given."""
 
     def __init__(
-        self, path: str, line: int, name: str, locals_: dict[str, Any] | None = None
+        self,
+        path: str,
+        line: int,
+        name: str,
+        locals_: dict[str, Any] | None = None,
+        globals_: dict[str, Any] | None = None,
     ) -> None:
         self.f_code = types.SimpleNamespace(
             co_filename=path, co_name=name, co_qualname=name, co_firstlineno=line, co_flags=0
         )
-        self.f_globals: dict[str, Any] = {"__name__": "", "__builtins__": sys.modules["builtins"]}
+        self.f_globals: dict[str, Any] = globals_ or {
+            "__name__": "",
+            "__builtins__": sys.modules["builtins"],
+        }
         self.f_locals: dict[str, Any] = {} if locals_ is None else locals_
         self.f_builtins = vars(sys.modules["builtins"])
         self.f_lineno = line
@@ -43,17 +51,26 @@ class RemoteFrame:
         self.moved_on = locals_ is None
 
 
-_kept_places: dict[int, list[tuple[str, int, str]]] = {}  # by the address of an exception
+_kept_places: dict[int, list[Any]] = {}  # by the address of an exception
 
 
 @contextlib.contextmanager
-def places_kept(error: Any, places: list[tuple[str, int, str]]) -> Iterator[None]:
-    """While it lasts, the exception's places are these: (path, line, function), outermost first."""
+def places_kept(error: Any, places: list[Any]) -> Iterator[None]:
+    """While it lasts, the exception's places are these: (path, line, function), outermost first.
+
+    A place may have the locals and globals of then as well, and the exception a traceback, which
+    counts no longer.
+    """
     _kept_places[id(error)] = places
     try:
         yield
     finally:
         del _kept_places[id(error)]
+
+
+def has_kept_places(error: Any) -> bool:
+    """Whether its places are known otherwise than by its traceback."""
+    return bool(_kept_places.get(id(error)))
 
 
 def is_remote_text(error: Any) -> bool:
@@ -63,14 +80,15 @@ def is_remote_text(error: Any) -> bool:
 
 def remote_entries(error: Any) -> list[TracebackEntry]:
     """The frames that are not here, outermost first; none if the exception has its own."""
-    places = _kept_places.get(id(error), [])
+    places = list(_kept_places.get(id(error), []))
     cause = error.__cause__
     if is_remote_text(cause):
         text = cause.tb if type(cause.tb) is str else ""
         # The text has the causes first, each with a traceback of its own.
         last = text.rpartition("Traceback (most recent call last):")[2]
         places = [(path, int(line), name) for path, line, name in _FRAME_LINE.findall(last)]
-    return [TracebackEntry(RemoteFrame(*place), place[1], moved_on=True) for place in places]
+    frames = [RemoteFrame(*place) for place in places]
+    return [TracebackEntry(frame, frame.f_lineno, moved_on=frame.moved_on) for frame in frames]
 
 
 def stated_entries(error: Any) -> list[TracebackEntry]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_requests import listen_to_requests
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_steps import listen_to_steps
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_tests import listen_to_tests
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_testtools import listen_to_testtools
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_threads import listen_to_threads
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_twisted import listen_to_twisted
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failures_stop
@@ -37,6 +38,7 @@ def watch_failures(on: bool, roots: list[str]) -> dict[str, Any]:
         _listening.append(True)
         for name, listen_to in (
             ("tests", listen_to_tests),
+            ("testtools", listen_to_testtools),
             ("steps", listen_to_steps),
             ("threads", listen_to_threads),
             ("tasks", listen_to_loops),
