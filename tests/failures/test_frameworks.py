@@ -614,6 +614,53 @@ async def test_cases_of_testtools(api: Api, program: Write, runner: str) -> None
     assert found.exit_code == 1
 
 
+async def test_what_the_runner_of_zope_says_itself(api: Api, program: Write) -> None:
+    pytest.importorskip("zope.testrunner")
+    program("", "shop/__init__.py")
+    broken = program("import nowhere  # @import", "shop/test_broken.py")
+    suite = program(
+        """
+        import unittest
+
+        class Open:
+            @classmethod
+            def setUp(cls):
+                price = 3
+                raise KeyError(price)  # @setup
+
+        class Closed:
+            @classmethod
+            def setUp(cls):
+                pass
+
+            @classmethod
+            def tearDown(cls):
+                raise OSError  # @teardown
+
+        class First(unittest.TestCase):
+            layer = Open
+
+            def test_never(self):
+                pass
+
+        class Second(unittest.TestCase):
+            layer = Closed
+
+            def test_passes(self):
+                pass
+        """,
+        "shop/test_layers.py",
+    )
+    options = ["--path", ".", "--tests-pattern", "^test_"]
+    found = await run(api, module="zope.testrunner", args=options)
+    assert {stop.test: stop.line for stop in found.stops} == {
+        "shop.test_broken": broken.line("import"),
+        "Layer: shop.test_layers.Open.setUp": suite.line("setup"),
+        "Layer: shop.test_layers.Closed.tearDown": suite.line("teardown"),
+    }
+    assert len(found.stops) == 3
+
+
 async def test_trial_with_deferreds(api: Api, program: Write) -> None:
     suite = program(
         """

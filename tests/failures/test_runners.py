@@ -537,7 +537,8 @@ async def test_unittest_finds_what_cannot_be_imported(api: Api, program: Write) 
     broken = program("import nowhere  # @import\n", "test_broken.py")
     named = await run(api, module="unittest", args=["test_broken.Missing"])
     found = await run(api, module="unittest", args=["discover"])
-    for one in (named, found):
+    by_nose2 = await run(api, module="nose2")
+    for one in (named, found, by_nose2):
         (stop,) = one.stops
         assert stop.exception["type"] == "ModuleNotFoundError"
         assert stop.line == broken.line("import")

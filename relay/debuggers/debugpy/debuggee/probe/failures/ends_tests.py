@@ -55,6 +55,9 @@ def listen_to_tests() -> None:
     when_imported("unittest.case", _listen_to_cases)
     when_imported("unittest.suite", _listen_to_suites)
     when_imported("unittest.loader", _listen_to_loader)
+    when_imported("nose2.loader", _listen_to_nose2)
+    when_imported("zope.testrunner.find", _listen_to_zope_imports)
+    when_imported("zope.testrunner.runner", _listen_to_zope_layers)
     when_imported("twisted.trial.reporter", _listen_to_trial)
     when_imported("doctest", _listen_to_doctest)
     when_imported("pdb", lambda pdb: listen(pdb.Pdb, "__init__", before=_at_pdb))
@@ -399,6 +402,33 @@ def _at_stand_in(name: Any, error: Any, *_: Any) -> None:
     first = error_under_way()
     if first is not None and first is not error:
         _stand_ins.append((error, first))
+
+
+def _listen_to_nose2(loader: Any) -> None:
+    listen(loader.PluggableTestLoader, "_makeFailedTest", before=_at_stand_in_of_nose2)
+
+
+def _at_stand_in_of_nose2(loader: Any, kind: Any, name: Any, error: Any) -> None:
+    _at_stand_in(name, error)
+
+
+def _listen_to_zope_imports(find: Any) -> None:
+    listen(find.StartUpFailure, "__init__", before=_at_zope_import)
+
+
+def _at_zope_import(stand_in: Any, options: Any, module: Any, *_: Any) -> None:
+    """Its runner reports a module that it cannot import without running the case made for it."""
+    name = exact(str(module))
+    failed(error_under_way(), "test", "collection", test=name, expectable=is_in_test())
+
+
+def _listen_to_zope_layers(runner: Any) -> None:
+    listen(runner, "handle_layer_failure", before=_at_zope_layer)
+
+
+def _at_zope_layer(case: Any, *_: Any, **__: Any) -> None:
+    """What a layer of several tests sets up or takes down is no case's."""
+    failed(error_under_way(), "test", None, test=exact(str(case)), expectable=is_in_test())
 
 
 # trial -------------------------------------------------------------------------------------------
