@@ -565,6 +565,15 @@ DOCTEST = '''
         0
         """
         return number * 2  # @double
+
+    def later(number):
+        """
+        >>> def share(text):
+        ...     size = len(text)
+        ...     return size / 0  # @example
+        >>> share("ab")
+        4
+        """
 '''
 
 
@@ -573,7 +582,9 @@ async def test_doctest_of_pytest(api: Api, program: Write) -> None:
     program("def test_x(:\n", "test_broken.py")
     options = ["--doctest-modules", "--continue-on-collection-errors"]
     found = await run_tests(api, *options, "halves.py", "test_broken.py")
-    broken, again, double, half = found.stops  # as a module of tests, and as one of examples
+    broken, again, double, half, example = (
+        found.stops
+    )  # as a module of tests, and as one of examples
     assert again.line == broken.line
     assert (broken.exception["type"], broken.line) == ("SyntaxError", 1)
     assert broken.view["current_location"]["path"].endswith("test_broken.py")
@@ -581,8 +592,12 @@ async def test_doctest_of_pytest(api: Api, program: Write) -> None:
     assert half.what == ("test", "DocTestFailure", module.line("other"))
     assert half.locals == {"want": "'4\\n'", "got": "'3\\n'"}
     assert half.view["explanation"] == "expected '4\\n', got '3\\n'"
-    assert found.tests[2:] == ["halves.py::halves.double", "halves.py::halves.half"]
-    assert "2 failed, 2 errors" in await found.session.printed()
+    assert example.what == ("test", "ZeroDivisionError", module.line("example"))
+    assert example.view["current_location"]["path"].endswith("halves.py")
+    assert example.locals == {"text": "'ab'", "size": "2"}
+    names = ["double", "half", "later"]
+    assert found.tests[2:] == [f"halves.py::halves.{name}" for name in names]
+    assert "3 failed, 2 errors" in await found.session.printed()
 
 
 async def test_doctest_of_a_module_and_of_unittest(api: Api, program: Write) -> None:
@@ -601,11 +616,47 @@ async def test_doctest_of_a_module_and_of_unittest(api: Api, program: Write) -> 
     expected = [
         ("test", "TypeError", module.line("double")),
         ("test", "DocTestFailure", module.line("other")),
+        ("test", "ZeroDivisionError", module.line("example")),
     ]
     for launch in ({"module": "doctest", "args": [module.text]}, {"script": suite.text}):
         found = await run(api, **launch)
         assert [stop.what for stop in found.stops] == expected
-        assert found.tests == ["halves.double", "halves.half"]
+        assert found.tests == ["halves.double", "halves.half", "halves.later"]
+
+
+DOCUMENT = """
+    A share
+    =======
+
+    >>> 2 + 2  # @other
+    5
+
+    >>> def share(number):
+    ...     return 1 / number
+    >>> share(0)  # @raises
+    >>> share(0)
+    Traceback (most recent call last):
+    ZeroDivisionError: division by zero
+"""
+
+
+async def test_a_document_under_sybil(api: Api, program: Write) -> None:
+    pytest.importorskip("sybil")
+    program(
+        """
+        from sybil import Sybil
+        from sybil.parsers.rest import DocTestParser
+
+        pytest_collect_file = Sybil(parsers=[DocTestParser()], patterns=["*.rst"]).pytest()
+        """,
+        "conftest.py",
+    )
+    document = program(DOCUMENT, "share.rst")
+    found = await run_tests(api, "-p", "no:doctest", document.text)
+    other, raises = found.stops
+    assert other.what == ("test", "SybilFailure", document.line("other"))
+    assert raises.what == ("test", "ZeroDivisionError", document.line("raises"))
+    assert other.view["current_location"]["path"].endswith("share.rst")
 
 
 async def test_doctest(api: Api, program: Write) -> None:

@@ -120,6 +120,7 @@ PARTS = (
     "stops/raises",
     "stops/stop_places",
     "stops/expected",
+    "failures/example_lines",
     "failures/raised_frames",
     "failures/own_code",
     "failures/imports",

@@ -9,6 +9,7 @@ watching       the call by which the relay asks for stops at failures
 failing        the one stop that is made of a failure, whoever learns of it
 post_mortem    a thread suspended, and pydevd given the frames of the traceback
 raised_frames  where each frame raised, and whether its locals are still those of then
+example_lines  where the examples of a doctest stand
 remote         places of other processes and texts, known from what the exception says
 rewritten      tracebacks that a library has rewritten, as they were before
 own_code       which code is the program's own

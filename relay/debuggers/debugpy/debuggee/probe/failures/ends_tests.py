@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.example_lines import note_example
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import (
         begin_test,
         end_test,
@@ -81,6 +82,7 @@ def _at_pytest_phase(item: Any, when: Any) -> None:
     else:
         if when == "setup":
             _undecided.clear()
+            _examples.clear()
             forget_noted()
         begin_test(exact(str(item.nodeid)), _directory_of(item))
 
@@ -242,6 +244,10 @@ def _of_example(error: Any, tb: Any) -> Any:
         return error, None
     if type(error).__name__ == "UnexpectedException":
         return error.exc_info[1], error.exc_info[2]
+    if type(error).__name__ == "SybilFailure":
+        note_example(error.example.path, error.example.line)
+        known = (one for one in _examples if one[2] is error.example.parsed and one[1] is not None)
+        return next(known, (error, tb))[:2]
     return error, tb
 
 
@@ -362,7 +368,7 @@ def _case_failed(test: Any, about: Any) -> None:
     if original is not None:
         error, tb = original, original.__traceback__
     if _examples and type(test).__module__ == "doctest":
-        error, tb = _examples[0]
+        error, tb, _ = _examples[0]
     words = _explanation_of_example(error)
     failed(
         error,
@@ -485,23 +491,25 @@ def _at_pdb(*_: Any, **__: Any) -> None:
 
 
 _examples: list[Any] = []
-"""What failed in the examples of a case of unittest, which reports all of them in one text."""
+"""What failed in the examples of a case of unittest, or of Sybil's, which reports it as text: the
+exception, its traceback, the example.
+"""
 
 
 def _at_example(runner: Any, out: Any, test: Any, example: Any, info: Any) -> None:
-    _example_failed(runner, test, info[1], info[2])
+    _example_failed(runner, test, example, info[1], info[2])
 
 
 def _at_other_output(runner: Any, out: Any, test: Any, example: Any, got: str) -> None:
     error = sys.modules[type(test).__module__].DocTestFailure(test, example, got)
-    _example_failed(runner, test, error, None)
+    _example_failed(runner, test, example, error, None)
 
 
-def _example_failed(runner: Any, test: Any, error: Any, tb: Any) -> None:
+def _example_failed(runner: Any, test: Any, example: Any, error: Any, tb: Any) -> None:
     if type(runner).__name__ != "DocTestRunner":
         return  # others raise it, and report it themselves
     if is_in_test():
-        _examples.append((error, tb))
+        _examples.append((error, tb, example))
     else:
         words = _explanation_of_example(error)
         failed(error, "test", None, tb=tb, test=str(test.name), explanation=words)

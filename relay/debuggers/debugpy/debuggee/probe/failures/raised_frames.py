@@ -16,6 +16,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from relay.debuggers.debugpy.debuggee.probe.failures.example_lines import (
+        example_place,
+        note_examples,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import HAS_TABLE, handler_table
 
 _MOST_ENTRIES = 2000
@@ -31,9 +35,14 @@ class RaisedFrame:
     Looks like a frame to whoever reads one. `_base_frame` is pydevd's name for the real one.
     """
 
-    def __init__(self, frame: Any, line: int, moved_on: bool, file: str | None = None) -> None:
+    def __init__(
+        self, frame: Any, line: int, moved_on: bool, file: str | None = None, above: int = 0
+    ) -> None:
+        """`file`: that of the source, `above`: how many lines of it the code knows nothing of."""
         self._base_frame = frame
-        self.f_code = frame.f_code if file is None else frame.f_code.replace(co_filename=file)
+        code = frame.f_code
+        first = code.co_firstlineno + above
+        self.f_code = code if file is None else code.replace(co_filename=file, co_firstlineno=first)
         self.f_globals = frame.f_globals
         self.f_builtins = getattr(frame, "f_builtins", None)
         self.f_lineno = line
@@ -67,6 +76,7 @@ class TracebackEntry:
 def raised_entries(tb: Any) -> list[TracebackEntry]:
     """The traceback's frames, outermost first."""
     links = list(_links(tb))
+    note_examples([link.tb_frame for link in links])
     running = set(map(id, _running_frames()))
     position_of = position_finder()
     entries: list[TracebackEntry] = []
@@ -75,12 +85,14 @@ def raised_entries(tb: Any) -> list[TracebackEntry]:
         moved_on = _has_moved_on(link, caller, id(link.tb_frame) in running)
         frame = link.tb_frame
         again = any(other.tb_frame is frame for other in links[position + 1 : position + 51])
-        file = compiled_file(frame)
+        file, above = example_place(frame.f_code) or (compiled_file(frame), 0)
+        line = link.tb_lineno + above
         if moved_on or again or file is not None:
-            frame = RaisedFrame(frame, link.tb_lineno, moved_on, file)
-        here = position_of(link.tb_frame.f_code, link.tb_lasti)
+            frame = RaisedFrame(frame, line, moved_on, file, above)
+        here = None if above else position_of(link.tb_frame.f_code, link.tb_lasti)
+        # An example is indented, and has a prompt: it has no column that is known.
         column = 1 if here is None or here[2] is None else int(here[2]) + 1
-        entries.append(TracebackEntry(frame, link.tb_lineno, moved_on, column))
+        entries.append(TracebackEntry(frame, line, moved_on, column))
     return entries
 
 

@@ -92,16 +92,20 @@ def remote_entries(error: Any) -> list[TracebackEntry]:
 
 
 def stated_entries(error: Any) -> list[TracebackEntry]:
-    """The line of a file that the exception itself names: what is no Python there, or the example
-    of a doctest that printed something else. None for any other.
+    """The line of a file that the exception itself names: what is no Python there, or the example of a
+    document that gave something else. None for any other.
     """
     shown: dict[str, Any] = {}
     if isinstance(error, SyntaxError):
         path, line, name = error.filename, error.lineno, "<module>"
     elif name_of(type(error)) == "DocTestFailure":
         test, example = error.test, error.example
-        path, line, name = test.filename, (test.lineno or 0) + example.lineno + 1, str(test.name)
+        path, name = test.filename, str(test.name)
+        # Where doctest does not know the line it is the file that counts.
+        line = 1 if test.lineno is None else test.lineno + example.lineno + 1
         shown = {"want": example.want, "got": error.got}
+    elif name_of(type(error)) == "SybilFailure":
+        path, line, name = error.example.path, error.example.line, "<module>"
     else:
         return []
     if type(path) is not str or type(line) is not int or not os.path.isfile(path):

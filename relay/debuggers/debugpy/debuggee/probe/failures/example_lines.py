@@ -1,0 +1,52 @@
+"""Examples of doctests: each is compiled under a name of its own, and stands in lines of a file.
+
+The frames of its code name no file: `<doctest lib.half[1]>`, line 1. The runner's own frame, from
+which every traceback of an example leads, knows the test, and so the file and the line.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+
+_NAME_OF_EXAMPLE = re.compile(r"<doctest (.+)\[(\d+)\]>$")
+_lines_of_test: dict[str, tuple[str, list[int]]] = {}
+"""The latest test by its name: its file, and the line at which each example begins, from 1."""
+
+
+def note_examples(frames: list[Any]) -> None:
+    """Remember where the examples stand that one of the frames runs, if one does."""
+    for frame in frames:
+        code = frame.f_code
+        if code.co_name == "__run" and os.path.basename(code.co_filename) == "doctest.py":
+            attempt(_note_test, frame.f_locals.get("test"))
+
+
+def _note_test(test: Any) -> None:
+    """The line of a test is not always known: then neither is that of an example."""
+    if test.lineno is not None and os.path.isfile(test.filename or ""):
+        begin = test.lineno + 1
+        lines = [begin + example.lineno for example in test.examples]
+        _lines_of_test.clear()
+        _lines_of_test[str(test.name)] = (os.path.abspath(test.filename), lines)
+
+
+def note_example(path: str, line: int) -> None:
+    """Remember an example of Sybil's: all of a document have one name, that of the document."""
+    _lines_of_test.clear()
+    _lines_of_test[path] = (path, [line])
+
+
+def example_place(code: Any) -> tuple[str, int] | None:
+    """The file that the code of an example stands in, and how many lines are above it there."""
+    found = _NAME_OF_EXAMPLE.match(code.co_filename)
+    if found is None or found.group(1) not in _lines_of_test:
+        return None
+    (path, lines), number = _lines_of_test[found.group(1)], int(found.group(2))
+    if path == found.group(1) and code.co_name != "<module>":
+        return None  # a function may be that of another example
+    return (path, lines[number] - 1) if number < len(lines) else None
