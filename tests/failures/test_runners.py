@@ -121,6 +121,31 @@ async def test_pytest(api: Api, program: Write) -> None:
     assert found.exit_code == 1
 
 
+async def test_a_fixture_that_is_not_there(api: Api, program: Write) -> None:
+    suite = program(
+        """
+        import pytest
+
+        @pytest.fixture  # @fixture
+        def price(shop):
+            return 3
+
+        def test_price(price):
+            pass
+
+        class TestPrices:
+            def test_prices(self, prices):  # @test
+                pass
+        """,
+        "test_shop.py",
+    )
+    found = await run_tests(api, suite.text)
+    fixture, test = found.stops
+    assert (fixture.line, test.line) == (suite.line("fixture"), suite.line("test"))
+    assert fixture.view["explanation"] == "fixture 'shop' not found"
+    assert test.view["explanation"] == "fixture 'prices' not found"
+
+
 async def test_pytest_before_there_is_a_test(api: Api, program: Write) -> None:
     program("import nowhere  # @import\n", "test_import.py")
     broken = program("1 / 0  # @conftest\n", "sub/conftest.py")

@@ -265,6 +265,9 @@ def _explanation(report: Any, error: Any) -> str | None:
     """What pytest says of a failed assertion; it stands in the exception, where it can rewrite."""
     if type(error).__name__ == "DocTestFailure":
         return _explanation_of_example(error)
+    if type(error).__name__ == "FixtureLookupError":
+        words = getattr(getattr(report, "longrepr", None), "errorstring", None)
+        return words.partition("\n")[0] if type(words) is str else None
     if not isinstance(error, AssertionError):
         return None
     crash = getattr(getattr(report, "longrepr", None), "reprcrash", None)

@@ -92,8 +92,9 @@ def remote_entries(error: Any) -> list[TracebackEntry]:
 
 
 def stated_entries(error: Any) -> list[TracebackEntry]:
-    """The line of a file that the exception itself names: what is no Python there, or the example of a
-    document that gave something else. None for any other.
+    """The line of a file that the exception itself names: what is no Python there, the example of a
+    document that gave something else, or who asked pytest for a fixture that is not there. None for
+    any other.
     """
     shown: dict[str, Any] = {}
     if isinstance(error, SyntaxError):
@@ -106,11 +107,23 @@ def stated_entries(error: Any) -> list[TracebackEntry]:
         shown = {"want": example.want, "got": error.got}
     elif name_of(type(error)) == "SybilFailure":
         path, line, name = error.example.path, error.example.line, "<module>"
+    elif name_of(type(error)) == "FixtureLookupError":
+        code = _asker_of_fixture(error).__code__
+        path, line, name = code.co_filename, code.co_firstlineno, code.co_name
     else:
         return []
     if type(path) is not str or type(line) is not int or not os.path.isfile(path):
         return []
     return [TracebackEntry(RemoteFrame(path, line, name, shown), line)]
+
+
+def _asker_of_fixture(error: Any) -> Any:
+    """The function of a fixture or of a test, whose argument pytest has nothing for."""
+    import inspect
+
+    fixtures = error.fixturestack
+    asker = fixtures[-1].func if fixtures else error.request._pyfuncitem.obj
+    return inspect.unwrap(getattr(asker, "__func__", asker))
 
 
 def traceback_here() -> Any:
