@@ -496,6 +496,41 @@ async def test_a_thread_in_a_test_stops_once(api: Api, program: Write) -> None:
     assert found.exit_code == 0
 
 
+async def test_what_a_warning_of_pytest_speaks_of_fails_the_test(api: Api, program: Write) -> None:
+    suite = program(
+        """
+        import threading
+
+        class Shop:
+            def __del__(self):
+                price = 3
+                raise KeyError(price)  # @del
+
+        def work(price):
+            raise ValueError(price)  # @thread
+
+        def test_del():
+            Shop()
+
+        def test_thread():
+            thread = threading.Thread(target=work, args=(4,))
+            thread.start()
+            thread.join()
+    """,
+        "test_shop.py",
+    )
+    warnings = ["UnraisableExceptionWarning", "UnhandledThreadExceptionWarning"]
+    options = [option for name in warnings for option in ("-W", f"error::pytest.Pytest{name}")]
+    found = await run_tests(api, *options, suite.text)
+    at_end, thread, test = found.stops
+    assert at_end.what == ("test", "KeyError", suite.line("del"))
+    assert at_end.locals["price"] == "3"
+    assert thread.what == ("thread", "ValueError", suite.line("thread"))
+    assert test.what == ("test", "ValueError", suite.line("thread"))
+    assert test.locals == {"price": "4"}
+    assert found.tests == ["test_shop.py::test_del", None, "test_shop.py::test_thread"]
+
+
 UNITTEST = """
     import unittest
 

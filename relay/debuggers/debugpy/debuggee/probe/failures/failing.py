@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.raises import is_wanted_exception
-    from relay.debuggers.debugpy.debuggee.probe.values.types import exact, mro_of
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact, mro_of, name_of
 
 _MOST_KEPT = 20
 _MOST_LEAVES = 50
@@ -170,7 +170,7 @@ def _leaves(error: Any, tb: Any) -> list[tuple[Any, Any, dict[str, Any] | None]]
     kinds = [getattr(home, "BaseExceptionGroup", None) for home in homes]
     group = next((kind for kind in kinds if kind is not None), None)
     if group is None or not any(base is group for base in mro_of(type(error))):
-        return [(error, tb, None)]
+        return [(*_meant(error, tb), None)]
     found: list[Any] = []  # (leaf, traceback)
     waiting = [(one, tb) for one in error.exceptions]
     while waiting:
@@ -180,13 +180,24 @@ def _leaves(error: Any, tb: Any) -> list[tuple[Any, Any, dict[str, Any] | None]]
         if any(base is group for base in mro_of(type(one))):
             waiting[:0] = [(inner, own) for inner in one.exceptions]
         else:
-            found.append((one, own))
+            found.append(_meant(one, own))
     words = attempt(lambda: exact(str(error)), default="")
     made: list[tuple[Any, Any, dict[str, Any] | None]] = []
     for number, (leaf, leaf_tb) in enumerate(found[:_MOST_LEAVES], 1):
         about = {"message": words[:200], "number": number, "of": len(found)}
         made.append((leaf, leaf_tb, about))
     return made
+
+
+def _meant(error: Any, tb: Any) -> Any:
+    """What a warning of pytest's speaks of that fails a test: it has collected what ended a thread,
+    or what nothing could be told that an object raised at its end.
+    """
+    cause = error.__cause__
+    names = ("PytestUnhandledThreadExceptionWarning", "PytestUnraisableExceptionWarning")
+    if name_of(type(error)) in names and cause is not None and cause.__traceback__ is not None:
+        return cause, _from_program(cause.__traceback__)
+    return error, tb
 
 
 def _was_shown(error: BaseException, test: str | None) -> bool:
