@@ -661,6 +661,31 @@ async def test_what_the_runner_of_zope_says_itself(api: Api, program: Write) -> 
     assert len(found.stops) == 3
 
 
+async def test_a_layer_of_nose2(api: Api, program: Write) -> None:
+    suite = program(
+        """
+        import unittest
+
+        class Open:
+            @classmethod
+            def setUp(cls):
+                price = 3
+                raise KeyError(price)  # @setup
+
+        class Shop(unittest.TestCase):
+            layer = Open
+
+            def test_never(self):
+                pass
+        """,
+        "test_shop.py",
+    )
+    args = ["--plugin", "nose2.plugins.layers", "test_shop"]
+    (stop,) = (await run(api, module="nose2", args=args)).stops
+    assert stop.what == ("test", "KeyError", suite.line("setup"))
+    assert (stop.test, stop.view["ends_name"]) == ("test_shop.Open", "layer")
+
+
 async def test_trial_with_deferreds(api: Api, program: Write) -> None:
     suite = program(
         """

@@ -57,6 +57,7 @@ def listen_to_tests() -> None:
     when_imported("unittest.suite", _listen_to_suites)
     when_imported("unittest.loader", _listen_to_loader)
     when_imported("nose2.loader", _listen_to_nose2)
+    when_imported("nose2.result", _listen_to_results_of_nose2)
     when_imported("zope.testrunner.find", _listen_to_zope_imports)
     when_imported("zope.testrunner.runner", _listen_to_zope_layers)
     when_imported("twisted.trial.reporter", _listen_to_trial)
@@ -421,14 +422,29 @@ def _at_stand_in_of_nose2(loader: Any, kind: Any, name: Any, error: Any) -> None
     _at_stand_in(name, error)
 
 
+def _listen_to_results_of_nose2(module: Any) -> None:
+    listen(module.PluggableTestResult, "addError", before=_at_error_of_nose2)
+
+
+def _at_error_of_nose2(result: Any, test: Any, about: Any) -> None:
+    """What a layer of several tests sets up or takes down is no case's."""
+    if type(test).__name__ == "LayerSuite":
+        layer = test.layer
+        name = exact(f"{layer.__module__}.{layer.__qualname__}")
+        failed(about[1], "test", "layer", tb=about[2], test=name, expectable=is_in_test())
+
+
 def _listen_to_zope_imports(find: Any) -> None:
     listen(find.StartUpFailure, "__init__", before=_at_zope_import)
 
 
 def _at_zope_import(stand_in: Any, options: Any, module: Any, *_: Any) -> None:
-    """Its runner reports a module that it cannot import without running the case made for it."""
+    """Its runner reports a module that it cannot import without running the case made for it, and
+    so does not a process of its own in which it runs one layer.
+    """
     name = exact(str(module))
-    failed(error_under_way(), "test", "collection", test=name, expectable=is_in_test())
+    if not getattr(options, "resume_layer", None):
+        failed(error_under_way(), "test", "collection", test=name, expectable=is_in_test())
 
 
 def _listen_to_zope_layers(runner: Any) -> None:
