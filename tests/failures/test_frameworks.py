@@ -581,6 +581,11 @@ TESTTOOLS = """
             self.skipTest("not today")
 
         def test_checks(self):
+            class Inner(testtools.TestCase):
+                def test_inner(self):
+                    self.assertThat(5, Equals(6))
+
+            Inner("test_inner").run(testtools.TestResult())
             for price in range(3):
                 self.expectThat(price, Equals(1))  # @check
 

@@ -253,6 +253,11 @@ def _of_example(error: Any, tb: Any) -> Any:
 
 
 def _phase(report: Any) -> str | None:
+    """The phase that failed, unless it is the test itself; of that, the subtest in pytest's words."""
+    for name in ("_sub_test_description", "sub_test_description"):  # of pytest, of the plugin
+        describe = getattr(report, name, None)
+        if describe is not None:
+            return exact(str(describe())) or None
     when = getattr(report, "when", None)
     return {None: "collection", "collect": "collection", "call": None}.get(when, when)
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _NO_FAILURES = ("_ExpectedFailure", "_UnexpectedSuccess", "KeyboardInterrupt", "MultipleExceptions")
 _CARRIER = "fixtures.fixture"
 """Where the package fixtures has an exception of its own, by which it carries details."""
+_AROUND_UNDER_PYTEST = 2
+"""The phase, and the case: see `inner_tests`."""
 _FORCED = "_raise_force_fail_error"
 """The function by which testtools fails a test whose checks have failed."""
 
@@ -59,8 +61,10 @@ def _after_testtools_case(_: Any, test: Any, *__: Any, **___: Any) -> None:
 
 
 def _part_of_case(test: Any) -> Any:
-    """What pytest will report of, or the case itself."""
-    return pytest_phase() if runs_pytest() else test
+    """What pytest will report of, or the case itself; None where a case of pytest's runs another."""
+    if not runs_pytest():
+        return test
+    return pytest_phase() if tests_around() == _AROUND_UNDER_PYTEST else None
 
 
 def _at_testtools_exception(test: Any, about: Any, *_: Any, **__: Any) -> None:
@@ -72,13 +76,16 @@ def _at_testtools_exception(test: Any, about: Any, *_: Any, **__: Any) -> None:
     error, last = about[1], about[2]
     while last.tb_next is not None:
         last = last.tb_next
-    if last.tb_frame.f_code.co_name != _FORCED:
-        note_raised(error, _part_of_case(test))
+    part = _part_of_case(test)
+    if part is not None and last.tb_frame.f_code.co_name != _FORCED:
+        note_raised(error, part)
 
 
 def _after_match(mismatch: Any, test: Any, *_: Any, **__: Any) -> None:
-    if mismatch is not None and calling_frame().f_code.co_name == "expectThat":
-        note_check(mismatch, _part_of_case(test))
+    part = _part_of_case(test)
+    is_check = mismatch is not None and calling_frame().f_code.co_name == "expectThat"
+    if is_check and part is not None:
+        note_check(mismatch, part)
 
 
 def _listen_to_testtools_results(module: Any) -> None:
