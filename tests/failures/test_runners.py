@@ -150,12 +150,14 @@ async def test_a_fixture_that_is_not_there(api: Api, program: Write) -> None:
 async def test_pytest_before_there_is_a_test(api: Api, program: Write) -> None:
     program("import nowhere  # @import\n", "test_import.py")
     broken = program("1 / 0  # @conftest\n", "sub/conftest.py")
+    program("", "sub/test_never.py")
     found = await run_tests(api, str(broken.path.parents[1] / "test_import.py"))
     (stop,) = found.stops
     assert (stop.exception["type"], stop.test) == ("ModuleNotFoundError", "test_import.py")
-    found = await run_tests(api, str(broken.path.parent))
-    (stop,) = found.stops
-    assert (stop.exception["type"], stop.line) == ("ZeroDivisionError", broken.line("conftest"))
+    for where in (broken.path.parent, broken.path.parents[1]):  # before collection, and during it
+        found = await run_tests(api, "--ignore=test_import.py", str(where))
+        (stop,) = found.stops
+        assert (stop.exception["type"], stop.line) == ("ZeroDivisionError", broken.line("conftest"))
 
 
 AGAIN = """

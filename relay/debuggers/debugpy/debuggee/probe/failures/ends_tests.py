@@ -186,6 +186,8 @@ def _phase_failed(call: Any, report: Any, raised: Any = None) -> None:
             return
         about = raised or about
     error, tb = about.value, about.tb
+    if type(error).__name__ == "ConftestImportFailure":
+        return  # which has been told: see `_at_conftest`
     if type(error).__name__ == "CollectError" and error.__cause__ is not None:
         error, tb = error.__cause__, error.__cause__.__traceback__  # an import that failed
     error, tb = _of_example(error, tb)
