@@ -146,6 +146,45 @@ async def test_threads_of_a_program_that_patches_nothing_beside_an_installed_gev
     assert (ended["status"], ended["exit_code"]) == ("terminated", 0)
 
 
+REQUEST_FAILS = """
+    import http.server
+    import socketserver
+    import sys
+    import threading
+    import urllib.request
+    import xmlrpc.client
+    import xmlrpc.server
+
+    for module in (http.server, xmlrpc.client, xmlrpc.server):
+        assert sys.modules[module.__name__] is module
+    assert issubclass(http.server.HTTPServer, socketserver.BaseServer)
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            raise KeyError(self.path)  # @fail
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.handle_request).start()
+    try:
+        urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/bread")
+    except OSError:
+        server.server_close()
+"""
+
+
+@pytest.mark.parametrize("mode", ["fast", "adapter"])
+async def test_the_modules_of_a_program_beside_an_installed_gevent_are_its_own(
+    api: Api, program: Callable[..., Program], python_with: Callable[[str], str], mode: str
+) -> None:
+    code = program(REQUEST_FAILS)
+    session = await api.session(python_path=python_with(GEVENT))
+    at = await session.launch(code.text, stop_on_exception="uncaught", launch_mode=mode)
+    assert at["current_location"]["line"] == code.line("fail")
+    assert at["ends"] == "request"
+    ended = await session.resume()
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 0)
+
+
 FORKS = """
     import os
 

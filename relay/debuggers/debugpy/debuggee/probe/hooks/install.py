@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.hidden_files import hide_by_place
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import leave_idle_events_out
     from relay.debuggers.debugpy.debuggee.probe.hooks.late_loads import (
+        give_back_modules,
         leave_frameworks_out,
         load_unwinder,
     )
@@ -67,6 +68,7 @@ def install() -> dict[str, Any]:
 def patch_program() -> None:
     """What makes stops, steps and children those of the relay; as the program begins."""
     load_unwinder()
+    attempt(give_back_modules)
     apply_patch("commands", answer_commands_promptly)
     apply_patch("frameworks", leave_frameworks_out)
     apply_patch("hidden files", hide_by_place)

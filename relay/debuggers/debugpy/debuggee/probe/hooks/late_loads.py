@@ -1,4 +1,5 @@
-"""What would be loaded into the program late, and do harm there: loaded before, or not at all."""
+"""What would be loaded into the program late, and do harm there: loaded before, or not at all; and
+copies of the debugger's that would be taken for the program's modules."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
 
 _FRAMEWORK = "django"
+_COPIED = ("xmlrpc.client", "xmlrpc.server", "http.server")
 _MAKES_TYPES = "_create_default_type_map"
 
 
@@ -40,3 +42,13 @@ def _import_but_framework(name: str, *arguments: Any, **named: Any) -> Any:
     if name.partition(".")[0] == _FRAMEWORK and name not in sys.modules:
         raise ImportError(name)
     return __import__(name, *arguments, **named)
+
+
+def give_back_modules() -> None:
+    """Beside an installed gevent or eventlet pydevd loads copies of some modules, and packages keep
+    the copy as their attribute: `http.server` would be another module than sys.modules has."""
+    for name in _COPIED:
+        package, _, attribute = name.rpartition(".")
+        own, holder = sys.modules.get(name), sys.modules.get(package)
+        if own is not None and getattr(holder, attribute, own) is not own:
+            setattr(holder, attribute, own)
