@@ -174,6 +174,38 @@ async def test_futures_that_nobody_asks(api: Api, program: Write) -> None:
     assert found.exit_code == 0
 
 
+async def test_what_a_future_keeps_and_a_thread_ends_with_stops_once(
+    api: Api, program: Write
+) -> None:
+    code = program("""
+        import threading
+        from concurrent.futures import Future
+
+        kept = [Future() for _ in range(20)]
+
+        def work(number):
+            error = KeyError(number)
+            if number % 2:
+                kept[number].set_exception(error)
+            try:
+                raise error  # @fails
+            finally:
+                if number % 2 == 0:
+                    later.append((kept[number], error))
+
+        later = []
+        for number in range(20):
+            thread = threading.Thread(target=work, args=[number])
+            thread.start()
+            thread.join()
+            if later:
+                future, error = later.pop()
+                future.set_exception(error)
+    """)
+    found = await run(api, script=code.text)
+    assert [stop.what for stop in found.stops] == [("thread", "KeyError", code.line("fails"))] * 20
+
+
 async def test_tasks_that_nobody_awaits(api: Api, program: Write) -> None:
     fails = program("""
         import asyncio

@@ -8,7 +8,12 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed, has_run_tests
+    from relay.debuggers.debugpy.debuggee.probe.failures.failing import (
+        failed,
+        has_run_tests,
+        was_shown,
+        when_shown,
+    )
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import (
         calling_frame,
@@ -35,6 +40,7 @@ def listen_to_threads() -> None:
             attempt(_listen_to_thread, thread)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=_forget_unread)
+    when_shown(_forget_shown)
     when_imported("concurrent.futures._base", _listen_to_futures)
     when_imported("multiprocessing.pool", _listen_to_pools)
     when_imported("multiprocessing.process", _listen_to_processes)
@@ -88,7 +94,8 @@ class _Asked:
             attempt(self._note, owner, value)
 
     def _note(self, owner: Any, error: BaseException) -> None:
-        if _is_of_library(error):
+        # A future may keep what was stopped at for longer than that is remembered.
+        if _is_of_library(error) or was_shown(error):
             return
         number = id(owner)
 
@@ -125,6 +132,13 @@ def _is_of_library(error: BaseException) -> bool:
 
 
 _asked: list[_Asked] = []
+
+
+def _forget_shown(error: BaseException) -> None:
+    for asked in _asked:
+        for number, (_, unread) in list(asked.unread.items()):
+            if unread is error:
+                asked.unread.pop(number, None)
 
 
 def _listen_to_futures(module: Any) -> None:

@@ -12,6 +12,8 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from relay.debuggers.debugpy.debuggee.probe.failures.post_mortem import PostMortem, suspend
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import (
         has_kept_places,
@@ -48,6 +50,7 @@ _watch = _Watch()
 _kept: list[tuple[str, BaseException, Any]] = []  # what ended a request or a job in this test
 _stopped: list[Any] = []  # (what leads to an exception that was shown, the test that it failed)
 _stopped_lock = threading.RLock()
+_told: list[Callable[[BaseException], None]] = []
 
 
 def failures_stop(on: bool) -> None:
@@ -120,7 +123,7 @@ def failed(
     tb = error.__traceback__ if tb is None else tb
     tb = None if has_kept_places(error) else _from_program(tb)
     has_place = tb is not None or remote_entries(error) or stated_entries(error)
-    if not has_place or _was_shown(error, test):
+    if not has_place or was_shown(error, test):
         return
     if expectable and is_in_test():
         if len(_kept) < _MOST_KEPT:
@@ -130,7 +133,7 @@ def failed(
         return
     words = {"ends": ends, "ends_name": name, "test": test, "explanation": explanation}
     for leaf, leaf_tb, group in _leaves(error, tb):
-        if not _was_shown(leaf, test) and attempt(is_wanted_exception, type(leaf), default=True):
+        if not was_shown(leaf, test) and attempt(is_wanted_exception, type(leaf), default=True):
             _note_shown(leaf, test)
             shown = PostMortem(leaf, leaf_tb, home or _watch.home)
             suspend(shown, dict(words, group=group))
@@ -200,15 +203,22 @@ def _meant(error: Any, tb: Any) -> Any:
     return error, tb
 
 
-def _was_shown(error: BaseException, test: str | None) -> bool:
+def was_shown(error: BaseException, test: str | None = None) -> bool:
     """Whether it has been stopped at; what fails several tests, a fixture say, fails each."""
     return any(known() is error and test in (None, other) for known, other in _stopped)
+
+
+def when_shown(act: Callable[[BaseException], None]) -> None:
+    """Call `act` with each exception that was stopped at."""
+    _told.append(act)
 
 
 def _note_shown(error: BaseException, test: str | None) -> None:
     """Remember it as long as it lives; of those of which that cannot be known, the last few."""
     import weakref
 
+    for act in _told:
+        attempt(act, error)
     with _stopped_lock:
         _stopped[:] = [one for one in _stopped if one[0]() is not None][-200:]
         try:
