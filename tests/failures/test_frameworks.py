@@ -1000,6 +1000,7 @@ async def test_a_handler_of_websockets(api: Api, program: Write, source: str) ->
 async def test_an_application_under_hypercorn(api: Api, program: Write) -> None:
     app = program("""
         import asyncio
+        import logging
         import urllib.error
         import urllib.request
 
@@ -1030,6 +1031,7 @@ async def test_an_application_under_hypercorn(api: Api, program: Write) -> None:
         async def main():
             config = Here()
             config.bind = ["127.0.0.1:0"]
+            config.errorlog = logging.getLogger("app")  # as Quart's own server does
             over = asyncio.Event()
             serving = asyncio.create_task(serve(view, config, shutdown_trigger=over.wait))
             while not hasattr(config, "address"):
@@ -1040,11 +1042,133 @@ async def test_an_application_under_hypercorn(api: Api, program: Write) -> None:
             await serving
 
         asyncio.run(main())
+
+        async def begin(scope, receive, send):
+            try:  # as Starlette does it
+                raise OSError("no database")  # @connect
+            except OSError as error:
+                await send({"type": "lifespan.startup.failed", "message": str(error)})
+                raise
+
+        asyncio.run(serve(begin, Here()))
+    """)
+    found = await run(api, script=app.text)
+    assert [stop.what for stop in found.stops] == [
+        ("request", "KeyError", app.line("request")),
+        ("process", "OSError", app.line("connect")),
+    ]
+    assert await found.session.printed() == "200\n500\n"
+    assert found.exit_code == 1
+
+
+async def test_what_quart_logs_beside_a_request(api: Api, program: Write) -> None:
+    app = program("""
+        import asyncio
+
+        import quart
+        from quart.testing.connections import WebsocketDisconnectError, WebsocketResponseError
+
+        app = quart.Quart(__name__)
+
+        @app.websocket("/milk")
+        async def socket():
+            raise KeyError(await quart.websocket.receive())  # @socket
+
+        @app.get("/later")
+        async def later():
+            app.add_background_task(work)
+            return ""
+
+        async def work():
+            raise ValueError("later")  # @background
+
+        async def main():
+            client = app.test_client()
+            async with app.test_app():
+                try:
+                    async with client.websocket("/milk") as socket:
+                        await socket.send("milk")
+                        await socket.receive()
+                except (WebsocketDisconnectError, WebsocketResponseError):
+                    pass
+                print((await client.get("/later")).status_code)
+
+        asyncio.run(main())
+    """)
+    found = await run(api, script=app.text)
+    assert [stop.what for stop in found.stops] == [
+        ("request", "KeyError", app.line("socket")),
+        ("task", "ValueError", app.line("background")),
+    ]
+    assert [stop.view["ends_name"] for stop in found.stops] == ["websocket /milk", "background"]
+    assert await found.session.printed() == "200\n"
+    assert found.exit_code == 0
+
+
+async def test_what_aiohttp_logs_while_a_response_begins(api: Api, program: Write) -> None:
+    app = program("""
+        import asyncio
+
+        from aiohttp import ClientError, web
+        from aiohttp.test_utils import TestClient, TestServer
+
+        async def view(request):
+            return web.Response()
+
+        async def signal(request, response):
+            raise KeyError("milk")  # @signal
+
+        async def main():
+            app = web.Application()
+            app.add_routes([web.post("/", view)])
+            app.on_response_prepare.append(signal)
+            async with TestClient(TestServer(app)) as client:
+                try:
+                    await client.post("/")
+                except ClientError as error:
+                    print(type(error).__name__)
+
+        asyncio.run(main())
     """)
     found = await run(api, script=app.text)
     (stop,) = found.stops
-    assert stop.what == ("request", "KeyError", app.line("request"))
-    assert await found.session.printed() == "200\n500\n"
+    assert stop.what == ("request", "KeyError", app.line("signal"))
+    assert await found.session.printed() == "ServerDisconnectedError\n"
+    assert found.exit_code == 0
+
+
+async def test_a_method_of_xmlrpc(api: Api, program: Write) -> None:
+    """A client is told by a Fault what it has done wrong, too."""
+    app = program("""
+        import threading
+        import xmlrpc.client
+        import xmlrpc.server
+
+        def price(item):
+            if item == "eggs":
+                raise xmlrpc.client.Fault(1, "out of eggs")
+            return {"bread": 3}[item]  # @price
+
+        server = xmlrpc.server.SimpleXMLRPCServer(("127.0.0.1", 0), logRequests=False)
+        server.register_function(price)
+        threading.Thread(target=server.serve_forever).start()
+        client = xmlrpc.client.ServerProxy(f"http://127.0.0.1:{server.server_address[1]}")
+
+        def code(method, *arguments):
+            try:
+                return getattr(client, method)(*arguments)
+            except xmlrpc.client.Fault as fault:
+                return -fault.faultCode
+
+        calls = ("price", "bread"), ("price", "eggs"), ("price",), ("nothing",), ("price", "milk")
+        print(*(code(*call) for call in calls))
+        server.shutdown()
+        server.server_close()
+    """)
+    found = await run(api, script=app.text)
+    (stop,) = found.stops
+    assert stop.what == ("request", "KeyError", app.line("price"))
+    assert await found.session.printed() == "3 -1 -1 -1 -1\n"
     assert found.exit_code == 0
 
 

@@ -1,4 +1,5 @@
-"""Jobs and commands: tasks of celery, rq, dramatiq and huey, commands that a runner of click's calls.
+"""Jobs and commands: tasks of celery, rq, dramatiq, huey, taskiq, saq and luigi, commands that a
+runner of click's calls.
 
 A job that will be tried again has not failed yet.
 """
@@ -21,6 +22,9 @@ def listen_to_jobs() -> None:
     when_imported("rq.job", _listen_to_rq)
     when_imported("dramatiq.broker", _listen_to_dramatiq)
     when_imported("huey.api", _listen_to_huey)
+    when_imported("taskiq.receiver.receiver", _listen_to_taskiq)
+    when_imported("saq.job", lambda module: listen(module.Job, "finish", before=_at_saq))
+    when_imported("luigi.worker", _listen_to_luigi)
     for name in ("click.testing", "typer.testing"):
         when_imported(name, _listen_to_click)
 
@@ -70,6 +74,48 @@ def _listen_to_huey(api: Any) -> None:
 def _at_huey(huey: Any, signal: Any, task: Any, error: Any = None, *_: Any) -> None:
     if signal == sys.modules["huey.signals"].SIGNAL_ERROR and not task.retries:
         failed(error, "job", attempt(lambda: exact(str(task.name))), expectable=True)
+
+
+def _listen_to_taskiq(module: Any) -> None:
+    run = module.Receiver.run_task
+    if hasattr(run, "_debug_relay_listens"):
+        return
+
+    async def run_task(*arguments: Any, **named: Any) -> Any:
+        result = await run(*arguments, **named)
+        attempt(_at_taskiq, result, named.get("message"))
+        return result
+
+    run_task._debug_relay_listens = True  # type: ignore[attr-defined]
+    module.Receiver.run_task = run_task
+
+
+def _at_taskiq(result: Any, message: Any) -> None:
+    """In the result of one that is tried again its middleware has put another error."""
+    if result.is_err and type(result.error).__name__ != "NoResultError":
+        name = attempt(lambda: exact(str(message.task_name)))
+        failed(result.error, "job", name, expectable=True)
+
+
+def _at_saq(job: Any, status: Any, **_: Any) -> None:
+    if getattr(status, "value", status) == "failed":
+        failed(error_under_way(), "job", attempt(lambda: exact(str(job.function))), expectable=True)
+
+
+def _listen_to_luigi(worker: Any) -> None:
+    listen(worker.TaskProcess, "_handle_run_exception", before=_at_luigi)
+    # What `complete` raises, and what `requires` does.
+    listen(worker.TracebackWrapper, "__init__", before=lambda *_: _luigi_failed(None))
+    listen(worker.Worker, "_log_dependency_error", before=lambda _, task, *__: _luigi_failed(task))
+
+
+def _at_luigi(process: Any, error: Any) -> None:
+    _luigi_failed(process.task)
+
+
+def _luigi_failed(task: Any) -> None:
+    name = None if task is None else attempt(lambda: exact(str(task.task_family)))
+    failed(error_under_way(), "job", name, expectable=True)
 
 
 def _listen_to_click(testing: Any) -> None:

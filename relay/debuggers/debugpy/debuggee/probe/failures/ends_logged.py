@@ -23,7 +23,20 @@ _LOGS = (
     ("uvicorn.server", "uvicorn.error", ("Exception in ",), "request"),
     ("gunicorn.glogging", "gunicorn.error", ("Error handling request",), "request"),
     ("gunicorn.glogging", "gunicorn.error", ("Exception in worker process",), "process"),
-    ("hypercorn.logging", "hypercorn.error", ("Error in ASGI Framework",), "request"),
+    ("daphne.server", "daphne.server", ("Exception inside application",), "request"),
+    (
+        "sanic.log",
+        "sanic.error",
+        ("Exception occurred in one of response middleware handlers",),
+        "request",
+    ),
+    (
+        "litestar.events.listener",
+        "litestar.events.listener",
+        ("Error while executing listener",),
+        "task",
+    ),
+    ("arq.worker", "arq.worker", ("%6.2fs ! %s failed",), "job"),
     ("websockets.protocol", "websockets.server", ("connection handler failed",), "request"),
     ("waitress.utilities", "waitress", ("Exception while serving",), "request"),
     (
@@ -73,6 +86,9 @@ def _log_seen(logger: Any, message: Any, about: Any) -> None:
 
 
 def _at_log(logger: Any, message: Any, about: Any) -> None:
+    if isinstance(message, Exception) and logger.name == "sanic.error":
+        # A part of the response was sent already: there can be none of the exception.
+        failed(message, "request", expectable=True)
     if type(message) is not str:
         return
     for module, name, beginnings, ends in _LOGS:
@@ -84,7 +100,8 @@ def _at_log(logger: Any, message: Any, about: Any) -> None:
             error = about[1] if type(about) is tuple else about
             error = error if isinstance(error, BaseException) else error_under_way()
             tb = about[2] if type(about) is tuple else None
-            words = exact(message).partition("\n")[0] if ends == "task" else None
+            first = exact(message).partition("\n")[0].partition(" %s")[0]
+            words = first if ends == "task" else None
             if not isinstance(error, _cancelled()):
                 failed(error, ends, words, tb=tb, expectable=True)
             return

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed
+    from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed, raised_in
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import error_under_way, listen
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
@@ -19,7 +19,7 @@ def listen_to_requests() -> None:
     """All frameworks, those that are loaded and those that will be."""
     for module, act in (
         ("flask.app", lambda m: listen(m.Flask, "handle_exception", before=_at_flask)),
-        ("quart.app", lambda m: listen(m.Quart, "handle_exception", before=_at_flask)),
+        ("quart.app", _listen_to_quart),
         ("werkzeug.serving", lambda m: listen(m.BaseWSGIServer, "log", before=_at_werkzeug)),
         ("django.core.handlers.exception", _listen_to_django),
         ("starlette.middleware.errors", lambda m: listen(m, "Request", before=_at_starlette)),
@@ -32,8 +32,12 @@ def listen_to_requests() -> None:
         ("litestar.middleware._internal.exceptions.middleware", _listen_to_litestar),
         ("cherrypy._cprequest", lambda m: listen(m.Request, "handle_error", before=_at_cherrypy)),
         ("uvicorn.lifespan.on", lambda m: listen(m.LifespanOn, "send", before=_at_lifespan)),
+        ("hypercorn.logging", lambda m: listen(m.Logger, "exception", before=_at_hypercorn)),
+        ("cheroot.server", lambda m: listen(m.HTTPServer, "error_log", before=_at_cheroot)),
+        ("gevent.pywsgi", lambda m: listen(m.WSGIHandler, "handle_error", before=_at_gevent)),
         ("wsgiref.handlers", _listen_to_wsgiref),
         ("socketserver", lambda m: listen(m.BaseServer, "handle_error", before=_at_socketserver)),
+        ("xmlrpc.server", lambda m: listen(m, "dumps", before=_at_xmlrpc)),
     ):
         when_imported(module, act)
 
@@ -56,7 +60,20 @@ def _name_of_flask() -> str | None:
         request = getattr(sys.modules.get(package), "request", None)
         if request is not None and request:
             return name_of_request(request.method, request.path)
+    socket = getattr(sys.modules.get("quart"), "websocket", None)
+    if socket is not None and socket:
+        return name_of_request("websocket", socket.path)
     return None
+
+
+def _listen_to_quart(module: Any) -> None:
+    for name in ("handle_exception", "handle_websocket_exception"):
+        listen(module.Quart, name, before=_at_flask)
+    listen(module.Quart, "handle_background_exception", before=_at_background)
+
+
+def _at_background(app: Any, error: Any) -> None:
+    failed(error, "task", "background", expectable=True)
 
 
 def _at_werkzeug(server: Any, kind: Any, *_: Any) -> None:
@@ -81,6 +98,7 @@ def _at_starlette(scope: Any, *_: Any, **__: Any) -> None:
 
 def _listen_to_aiohttp(module: Any) -> None:
     listen(module.RequestHandler, "handle_error", before=_at_aiohttp)
+    listen(module.RequestHandler, "log_exception", before=_at_aiohttp_log)
 
 
 def _at_aiohttp(
@@ -88,6 +106,12 @@ def _at_aiohttp(
 ) -> None:
     if status >= 500:
         _request_failed(exc, attempt(lambda: name_of_request(request.method, request.path)))
+
+
+def _at_aiohttp_log(handler: Any, words: Any = None, *_: Any, **__: Any) -> None:
+    """What a signal raises while a response begins is answered by nothing."""
+    if words == "Unhandled exception":
+        _request_failed(error_under_way(), None)
 
 
 def _at_tornado(handler: Any, kind: Any, error: Any, tb: Any) -> None:
@@ -128,6 +152,13 @@ def _listen_to_litestar(module: Any) -> None:
             _request_failed(exc, attempt(name_of_request, scope["method"], scope["path"]))
 
     listen(module.ExceptionHandlerMiddleware, "handle_request_exception", before=at_request)
+    listen(module.ExceptionHandlerMiddleware, "handle_websocket_exception", before=_at_socket)
+
+
+def _at_socket(*_: Any, exc: Any = None, **__: Any) -> None:
+    """By an exception of Litestar's own a handler says how the connection is to be closed."""
+    if not isinstance(exc, sys.modules["litestar.exceptions"].__dict__["LitestarException"]):
+        _request_failed(exc, "websocket")
 
 
 def _at_cherrypy(request: Any) -> None:
@@ -136,9 +167,36 @@ def _at_cherrypy(request: Any) -> None:
 
 
 def _at_lifespan(lifespan: Any, message: Any) -> None:
-    """An application that cannot begin says so in words; its server then ends."""
-    if message["type"] == "lifespan.startup.failed":
+    """An application that cannot begin, or cannot end, says so in words."""
+    if message["type"] in ("lifespan.startup.failed", "lifespan.shutdown.failed"):
         failed(error_under_way(), "process", "lifespan", expectable=True)
+
+
+def _at_hypercorn(log: Any, words: Any, *_: Any, **__: Any) -> None:
+    """Its log may be that of the application, under any name, or none."""
+    if words == "Error in ASGI Framework":
+        _request_failed(error_under_way(), None)
+
+
+def _at_cheroot(server: Any, *_: Any, traceback: Any = False, **__: Any) -> None:
+    """With a traceback it logs what came out of the application."""
+    if traceback and isinstance(error_under_way(), Exception):
+        _request_failed(error_under_way(), None)
+
+
+def _at_gevent(handler: Any, kind: Any, error: Any, tb: Any) -> None:
+    if isinstance(error, Exception):
+        environ = handler.environ
+        name = attempt(lambda: name_of_request(environ["REQUEST_METHOD"], environ["PATH_INFO"]))
+        _request_failed(error, name, tb)
+
+
+def _at_xmlrpc(answer: Any, *_: Any, **__: Any) -> None:
+    """Code 1 tells a client what a method raised, or that there is no such method or call of it."""
+    error = error_under_way()
+    is_fault = isinstance(answer, sys.modules["xmlrpc.client"].__dict__["Fault"])
+    if is_fault and answer is not error and raised_in(error) != "xmlrpc.server":
+        _request_failed(error, None)
 
 
 def _listen_to_wsgiref(module: Any) -> None:

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 _MOST_KEPT = 20
 _MOST_LEAVES = 50
 _MOST_HELD = 8
+_PUT_AROUND = (
+    ("litestar.exceptions.base_exceptions", "LitestarException"),
+    ("hypercorn.utils", "LifespanFailureError"),
+)
 
 
 class _Watch:
@@ -120,6 +124,9 @@ def failed(
     """
     if not has_debugger() or not _is_exception(error) or _is_no_failure(error, ends):
         return
+    original = attempt(_original, error, default=error)
+    if original is not error:
+        error, tb = original, None
     tb = error.__traceback__ if tb is None else tb
     tb = None if has_kept_places(error) else _from_program(tb)
     has_place = tb is not None or remote_entries(error) or stated_entries(error)
@@ -138,6 +145,25 @@ def failed(
             shown = PostMortem(leaf, leaf_tb, home or _watch.home)
             suspend(shown, dict(words, group=group))
     _note_shown(error, test)
+
+
+def _original(error: Any) -> Any:
+    """The one that a library has put another around, which says no more than that it was there."""
+    while (type(error).__module__, type(error).__name__) in _PUT_AROUND:
+        inner = error.__cause__ or error.__context__
+        package = type(error).__module__.partition(".")[0]
+        if inner is None or raised_in(error).partition(".")[0] != package:
+            break
+        error = inner
+    return error
+
+
+def raised_in(error: Any) -> str:
+    """The name of the module whose code raised it; empty where that is not known."""
+    tb = getattr(error, "__traceback__", None)
+    while tb is not None and tb.tb_next is not None:
+        tb = tb.tb_next
+    return "" if tb is None else exact(str(tb.tb_frame.f_globals.get("__name__", "")))
 
 
 def _is_exception(error: Any) -> bool:

@@ -31,8 +31,8 @@ def listen(
     Who listens already is not called twice: a class may be met with each test.
     """
     own: Any = vars(owner).get(name) if isinstance(owner, type) else None
-    of_class = type(own) is classmethod
-    function = own.__func__ if of_class else getattr(owner, name, None)
+    bound: Any = type(own) if type(own) in (classmethod, staticmethod) else None
+    function = own.__func__ if bound else getattr(owner, name, None)
     if function is None:
         return False
     listeners = getattr(function, "_debug_relay_listeners", None)
@@ -41,7 +41,7 @@ def listen(
             listeners.append((before, after))
         return True
     call = _wrapper(owner, function, [(before, after)])
-    setattr(owner, name, classmethod(call) if of_class else call)
+    setattr(owner, name, bound(call) if bound else call)
     return True
 
 
