@@ -253,14 +253,50 @@ async def test_tasks_that_are_kept_and_never_asked(api: Api, program: Write) -> 
             tasks = [asyncio.create_task(work(number)) for number in range(3)]
             await asyncio.wait(tasks)
             assert tasks[0].exception() and tasks[2].exception()
-            return tasks
+            loop = asyncio.get_running_loop()
+            futures = [loop.run_in_executor(None, job, number) for number in range(2)]
+            await asyncio.wait(futures)
+            assert futures[0].exception()
+            return tasks, futures
+
+        def job(number):
+            raise KeyError(number)  # @job
 
         kept = asyncio.run(main())
     """)
     found = await run(api, script=fails.text)
-    (stop,) = found.stops
-    assert stop.what == ("task", "ValueError", fails.line("raise"))
-    assert (stop.locals, found.exit_code) == ({"number": "1"}, 0)
+    assert [stop.what for stop in found.stops] == [
+        ("task", "ValueError", fails.line("raise")),
+        ("task", "KeyError", fails.line("job")),
+    ]
+    assert [stop.locals for stop in found.stops] == [{"number": "1"}] * 2
+    assert found.exit_code == 0
+
+
+async def test_what_a_stop_has_shown_dies_as_ever(api: Api, program: Write) -> None:
+    code = program("""
+        import asyncio
+        import gc
+        import time
+        import weakref
+
+        def fails():
+            raise OSError
+
+        async def main():
+            seen = weakref.ref(asyncio.get_running_loop().run_in_executor(None, fails))
+            deadline = time.monotonic() + 10
+            while seen() is not None and time.monotonic() < deadline:
+                await asyncio.sleep(0.01)
+            print(seen() is None)
+
+        gc.collect()
+        gc.disable()
+        asyncio.run(main())
+    """)
+    found = await run(api, script=code.text)
+    assert len(found.stops) == 1
+    assert await found.session.printed() == "True\n"
 
 
 async def test_each_leaf_of_a_group(api: Api, program: Write) -> None:

@@ -5,14 +5,18 @@ trio and `asyncio.run` pass on what ends their main task: it ends the process, o
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_threads import passed_own_code
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed, has_run_tests
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import listen
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
+
+_NEVER_ASKED = "Future exception was never retrieved"  # what asyncio itself says of one
 
 
 def listen_to_loops() -> None:
@@ -24,7 +28,10 @@ def _listen_to_asyncio(events: Any) -> None:
 
 
 def fail_unread_tasks() -> None:
-    """At the program's end: those that it has kept, and never asked for what they ended with."""
+    """At the program's end: those that it has kept, and never asked for what they ended with.
+
+    Futures of asyncio are listed nowhere but by the collector.
+    """
     if has_run_tests():
         return
     tasks = sys.modules.get("asyncio.tasks")
@@ -33,6 +40,13 @@ def fail_unread_tasks() -> None:
         # What asyncio goes by itself, when a task is thrown away.
         if task.done() and not task.cancelled() and task._log_traceback:
             failed(task._exception, "task", exact(str(task.get_name())))
+    futures: Any = sys.modules.get("asyncio.futures")
+    for one in gc.get_objects() if futures is not None else ():
+        if type(one) is futures.Future and one.done() and one._log_traceback:
+            error = one._exception
+            # A library keeps some to say that a connection is closed, say.
+            if passed_own_code(error):
+                failed(error, "task", _NEVER_ASKED)
 
 
 def _at_handler(loop: Any, context: Any) -> None:

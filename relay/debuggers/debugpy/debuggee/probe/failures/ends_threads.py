@@ -122,13 +122,20 @@ def _is_of_library(error: BaseException) -> bool:
     name = setter.f_globals.get("__name__", "") if setter is not None else ""
     if name.split(".")[0] in ("concurrent", "multiprocessing", "asyncio"):
         return False
+    if passed_own_code(error):
+        return False
+    return setter is None or not is_own_path(setter.f_code.co_filename)
+
+
+def passed_own_code(error: BaseException) -> bool:
+    """Whether code of the program's own was left by it."""
     tb = error.__traceback__
     while tb is not None:
         frame = tb.tb_frame
         if is_own_path(compiled_file(frame) or frame.f_code.co_filename):
-            return False
+            return True
         tb = tb.tb_next
-    return setter is None or not is_own_path(setter.f_code.co_filename)
+    return False
 
 
 _asked: list[_Asked] = []

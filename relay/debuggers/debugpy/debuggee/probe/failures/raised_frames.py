@@ -77,7 +77,7 @@ def raised_entries(tb: Any) -> list[TracebackEntry]:
     """The traceback's frames, outermost first."""
     links = list(_links(tb))
     note_examples([link.tb_frame for link in links])
-    running = set(map(id, _running_frames()))
+    running = _running_frames()
     position_of = position_finder()
     entries: list[TracebackEntry] = []
     for position, link in enumerate(links):
@@ -135,13 +135,19 @@ def _links(tb: Any) -> Iterator[Any]:
         tb, count = tb.tb_next, count + 1
 
 
-def _running_frames() -> Iterator[Any]:
-    """Every frame that is on a thread's stack now."""
-    for frame in list(sys._current_frames().values()):
-        at: Any = frame
-        while at is not None:
-            yield at
-            at = at.f_back
+def _running_frames() -> set[int]:
+    """The identities of all frames that are on a thread's stack now.
+
+    This one is among them: it lets go of each, or all would live until the collector comes.
+    """
+    found = set()
+    waiting: list[Any] = list(sys._current_frames().values())
+    while waiting:
+        frame = waiting.pop()
+        while frame is not None:
+            found.add(id(frame))
+            frame = frame.f_back
+    return found
 
 
 def _has_moved_on(link: Any, caller: Any, running: bool) -> bool:
