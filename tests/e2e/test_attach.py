@@ -435,6 +435,29 @@ async def test_an_attach_in_vain_does_the_target_no_harm(
         assert process.poll() is None
 
 
+async def test_a_process_whose_main_thread_is_over(
+    api: Api, program: Callable[..., Program], tmp_path: Path
+) -> None:
+    """pydevd ends itself in exit functions, and Python 3.12 starts no thread there."""
+    ends = program("""
+        import atexit
+        import threading
+
+        def wait():
+            print("up", flush=True)
+            threading.Event().wait()
+
+        atexit.register(wait)
+    """)
+    printed = tmp_path / "stderr"
+    with printed.open("wb") as file, target(ends.text, stderr=file) as process:
+        refused = await refusal(api, pid=process.pid)
+        assert (refused.status, refused.code) == (500, "ATTACH_FAILED")
+        assert "is at its end" in refused.message
+        assert process.poll() is None
+    assert printed.read_bytes() == b""
+
+
 async def test_a_process_with_busy_threads(api: Api, program: Callable[..., Program]) -> None:
     """Their main thread mostly waits for the GIL. Their names need be no text."""
     busy = program("""

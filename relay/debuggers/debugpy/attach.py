@@ -15,7 +15,7 @@ from relay.actions import Action, Suggestion
 from relay.debuggers.debugpy import rungs as launch
 from relay.debuggers.debugpy.handshake import shake_hands
 from relay.debuggers.debugpy.injection import inject
-from relay.debuggers.debugpy.join_listener import JoinListener
+from relay.debuggers.debugpy.join_listener import JoinListener, TooLateError
 from relay.debuggers.debugpy.processes import obstacle_to_attach, users_of
 from relay.debuggers.debugpy.rungs import Rung
 from relay.debuggers.debugpy.unfit import DebuggerUnfit
@@ -152,9 +152,21 @@ async def _shake_hands_inside(debuggee: Debuggee, pid: int, mappings: Mappings) 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_refuse_at_end, pid)
             nursery.start_soon(inject, pid, "127.0.0.1", listener.port, listener.token)
-            await listener.admit(debuggee)
+            try:
+                await listener.admit(debuggee)
+            except* TooLateError:
+                raise _too_late(pid) from None
             await _shake_hands(debuggee, mappings)
             nursery.cancel_scope.cancel()
+
+
+def _too_late(pid: int) -> AttachFailed:
+    return AttachFailed(
+        f"cannot attach: process {pid} is at its end: its main thread is over, and Python has no place "
+        "for a debugger there any more",
+        pid=pid,
+        suggestion="Start the program by the relay, and ask when it hangs",
+    )
 
 
 async def _refuse_at_end(pid: int) -> None:

@@ -27,6 +27,7 @@ import trio
 
 from relay.actions import Action
 from relay.debuggers.debugpy.debuggee.pydevd import load
+from relay.debuggers.debugpy.join_listener import TOO_LATE_EVENT
 from relay.debuggers.debugpy.processes import LISTEN
 from relay.environments import own_environment
 from relay.errors import AttachFailed
@@ -49,7 +50,7 @@ _DEBUGPY = Path(debugpy.__file__).parent
 _VENDORED = _DEBUGPY / "_vendored/pydevd/pydevd_attach_to_process"
 
 _INJECTED = """
-import importlib.util, os, socket, sys, time
+import importlib.util, json, os, socket, sys, time
 def let_go():
     # While a debugger that was detached tidies up, another one would not connect.
     pydevd = sys.modules.get("pydevd")
@@ -95,11 +96,35 @@ def attach():
         if was_quiet is not None:
             os.environ[quiet] = was_quiet
         sys.setswitchinterval(interval)
-try:
-    with socket.socket() as late:
-        late.bind({address!r})  # nobody waits for us any more
-except OSError:
-    attach()
+def can_be_debugged():
+    threading = sys.modules.get("threading")
+    if threading is None or threading.main_thread().is_alive():
+        return True
+    # pydevd ends itself where no thread keeps the interpreter from its end.
+    if all(one.daemon or not one.is_alive() for one in threading.enumerate()):
+        return False
+    import _thread
+    try:
+        _thread.start_new_thread(int, ())
+    except RuntimeError:  # as 3.12.0 and 3.12.1 do while there are others still
+        return False
+    return True
+def refuse():
+    text = json.dumps({{"seq": 1, "type": "event", "event": {event!r}, "body": {{"token": {token!r}}}}})
+    try:
+        with socket.create_connection({address!r}, 5) as relay:
+            relay.sendall(f"Content-Length: {{len(text)}}\\r\\n\\r\\n{{text}}".encode())
+            relay.recv(1)  # else what was sent is lost if the relay says something meanwhile
+    except OSError:
+        pass
+def begin():
+    try:
+        with socket.socket() as late:
+            late.bind({address!r})  # nobody waits for us any more
+    except OSError:
+        return True
+if begin():
+    attach() if can_be_debugged() else refuse()
 """
 
 
@@ -128,6 +153,8 @@ async def inject(pid: int, host: str, port: int, token: str) -> None:
         load=load.__file__,
         setup=setup,
         address=(host, port),
+        token=token,
+        event=TOO_LATE_EVENT,
         tidying=TIDYING_SECONDS,
         oldest=list(load.SUPPORTED[0]),
     )

@@ -38,6 +38,14 @@ MOST_HELD_EVENTS = 100
 """Of one peer, before it has shown the token. debugpy sends none; a thread's may be on its way."""
 
 
+TOO_LATE_EVENT = "relayTooLate"
+"""What a process says in which a debugger could not live: its main thread is over."""
+
+
+class TooLateError(Exception):
+    """A process that has the token says that it cannot have a debugger: its interpreter ends."""
+
+
 class JoinListener:
     """Listens on a free port of loopback while the context is open."""
 
@@ -67,7 +75,10 @@ class JoinListener:
         return int(self._listener.getsockname()[1])
 
     async def admit(self, debuggee: Debuggee) -> None:
-        """Connect `debuggee` to the peer that knows the token; waits for it without limit."""
+        """Connect `debuggee` to the peer that knows the token; waits for it without limit.
+
+        Raises TooLateError, in a group.
+        """
         async with trio.open_nursery() as nursery:
             while True:
                 peer = await accept_peer(self._listener)
@@ -98,6 +109,8 @@ class JoinListener:
             debuggee.use_link(link)
             events.release(EventHandler(debuggee))
             admission.cancel()
+        elif events.says_too_late(self.token):
+            raise TooLateError
         else:
             log.warning("a stranger connected to the debuggee's port and was hung up on")
 
@@ -123,6 +136,11 @@ class _HeldEvents:
             self._handler(event)
         elif len(self._held) < MOST_HELD_EVENTS:
             self._held.append(event)
+
+    def says_too_late(self, token: str) -> bool:
+        """Whether the peer knows the token, and has said so."""
+        said = [one.body.get("token") for one in self._held if one.event == TOO_LATE_EVENT]
+        return any(isinstance(one, str) and secrets.compare_digest(one, token) for one in said)
 
     def release(self, handler: EventHandler) -> None:
         """Hand on what is held, and all that follows."""
