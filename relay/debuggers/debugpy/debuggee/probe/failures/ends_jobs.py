@@ -1,5 +1,5 @@
 """Jobs and commands: tasks of celery, rq, dramatiq, huey, taskiq, saq and luigi, commands that a
-runner of click's calls.
+runner of click's calls, what Textual and IPython show and survive.
 
 A job that will be tried again has not failed yet.
 """
@@ -25,6 +25,8 @@ def listen_to_jobs() -> None:
     when_imported("taskiq.receiver.receiver", _listen_to_taskiq)
     when_imported("saq.job", lambda module: listen(module.Job, "finish", before=_at_saq))
     when_imported("luigi.worker", _listen_to_luigi)
+    when_imported("textual.app", lambda m: listen(m.App, "_handle_exception", before=_at_textual))
+    when_imported("IPython.core.interactiveshell", _listen_to_ipython)
     for name in ("click.testing", "typer.testing"):
         when_imported(name, _listen_to_click)
 
@@ -116,6 +118,24 @@ def _at_luigi(process: Any, error: Any) -> None:
 def _luigi_failed(task: Any) -> None:
     name = None if task is None else attempt(lambda: exact(str(task.task_family)))
     failed(error_under_way(), "job", name, expectable=True)
+
+
+def _at_textual(app: Any, error: Any) -> None:
+    """It ends the application, which prints it and returns; of a worker it is the cause."""
+    if type(error).__name__ == "WorkerFailed":
+        error = error.error
+    failed(error, "command", attempt(lambda: exact(type(app).__name__)), expectable=True)
+
+
+def _listen_to_ipython(module: Any) -> None:
+    listen(module.InteractiveShell, "showtraceback", before=_at_ipython)
+
+
+def _at_ipython(shell: Any, about: Any = None, *_: Any, **__: Any) -> None:
+    """What ends a script or a cell; IPython shows it, and goes on or exits with 1."""
+    error, tb = (about[1], about[2]) if about else (error_under_way(), None)
+    if type(error).__name__ != "UsageError":  # of a magic command
+        failed(error, "command", "IPython", tb=tb, expectable=True)
 
 
 def _listen_to_click(testing: Any) -> None:
