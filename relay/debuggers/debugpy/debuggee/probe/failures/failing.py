@@ -54,7 +54,7 @@ _watch = _Watch()
 _kept: list[tuple[str, BaseException, Any]] = []  # what ended a request or a job in this test
 _stopped: list[Any] = []  # (what leads to an exception that was shown, the test that it failed)
 _stopped_lock = threading.RLock()
-_told: list[Callable[[BaseException], None]] = []
+_listeners: list[Callable[[BaseException], None]] = []
 
 
 def failures_stop(on: bool) -> None:
@@ -236,14 +236,14 @@ def was_shown(error: BaseException, test: str | None = None) -> bool:
 
 def when_shown(act: Callable[[BaseException], None]) -> None:
     """Call `act` with each exception that was stopped at."""
-    _told.append(act)
+    _listeners.append(act)
 
 
 def _note_shown(error: BaseException, test: str | None) -> None:
     """Remember it as long as it lives; of those of which that cannot be known, the last few."""
     import weakref
 
-    for act in _told:
+    for act in _listeners:
         attempt(act, error)
     with _stopped_lock:
         _stopped[:] = [one for one in _stopped if one[0]() is not None][-200:]
