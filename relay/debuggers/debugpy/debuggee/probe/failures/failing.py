@@ -54,6 +54,7 @@ _watch = _Watch()
 _kept: list[tuple[str, BaseException, Any]] = []  # what ended a request or a job in this test
 _stopped: list[Any] = []  # (what leads to an exception that was shown, the test that it failed)
 _stopped_lock = threading.RLock()
+_showing: dict[int, list[Any]] = {}  # the stops that a thread makes, by its ident
 _listeners: list[Callable[[BaseException], None]] = []
 
 
@@ -143,8 +144,27 @@ def failed(
         if not was_shown(leaf, test) and attempt(is_wanted_exception, type(leaf), default=True):
             _note_shown(leaf, test)
             shown = PostMortem(leaf, leaf_tb, home or _watch.home)
-            suspend(shown, dict(words, group=group))
+            _show(shown, dict(words, group=group))
     _note_shown(error, test)
+
+
+def _show(shown: PostMortem, words: dict[str, Any]) -> None:
+    """Suspend this thread at it, or after the stop that it makes just now.
+
+    A `__del__` that the collector runs while pydevd holds its locks for a stop may tell of another:
+    to wait for it there would be for ever.
+    """
+    thread = debugger_threading().get_ident()
+    if thread in _showing:
+        _showing[thread].append((shown, words))
+        return
+    waiting = _showing[thread] = [(shown, words)]
+    try:
+        while waiting:
+            suspend(*waiting[0])
+            del waiting[0]
+    finally:
+        del _showing[thread]
 
 
 def _original(error: Any) -> Any:
