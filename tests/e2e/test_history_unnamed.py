@@ -221,6 +221,26 @@ async def test_writes_that_may_have_gone_unseen_are_not_said_to_be_all(
     assert (len(told["writes"]), told["complete"], told["reason"]) == (1, False, given)
 
 
+REPLACES = """
+    from collections import namedtuple
+
+    pair = namedtuple("Pair", "left right")(1, 2)
+    for left in range(10):
+        pair = pair._replace(left=left)
+        found = {}
+        found["left"] = left  # @left
+    pass  # @here
+"""
+
+
+async def test_the_dict_of_a_tuple_that_is_replaced_is_nobody_s_any_more(
+    api: Api, program: Write
+) -> None:
+    code = program(REPLACES)
+    session = await recorded_at(api, code, "here", "found['left']")
+    await is_complete(session, code, "found['left']", [(None, "9", "left")])
+
+
 GIVING = """
     class Box:
         pass

@@ -72,6 +72,12 @@ def current_line(page: Any) -> int:
     return int(page.locator("[aria-current]").get_attribute("data-line"))
 
 
+def line_at(relay: Relay, place: str) -> int | None:
+    """Where the program of a session stands; None while it runs."""
+    location = relay.get(place)["current_location"]
+    return None if location is None else int(location["line"])
+
+
 def until(page: Any, condition: Callable[[], object]) -> None:
     """Until the page shows it, as a reader waits: each look lets the page work."""
     deadline = time.monotonic() + 30
@@ -153,7 +159,7 @@ def test_a_frame_stays_chosen_when_word_of_the_stop_comes_later_than_the_stop(
 
     page.keyboard.press("F10")
     place = f"/sessions/{session_id}"
-    until(page, lambda: relay.get(place)["current_location"]["line"] == source.line("sum") - 1)
+    until(page, lambda: line_at(relay, place) == source.line("sum") - 1)
     # What it learned by word of the step may be of before the stop: this has it look again.
     page.get_by_role("button", name=f"Breakpoint at line {source.line('raise')}").click()
     until(page, lambda: current_line(page) == source.line("sum") - 1)

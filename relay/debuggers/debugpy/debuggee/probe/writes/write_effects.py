@@ -247,7 +247,7 @@ def _call_made(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> N
     binds = type(function) in C_CALLABLES and function.__name__ == "__get__"
     if not (is_partial_made or binds) and (site.gives or may_hand_on(frame.f_code)):
         for value in values:
-            _note_if_writer(watch, value)
+            _note_if_writer(watch, frame, value)
     if is_type and lookup(mro_of(function), "__init__") not in _PLAIN_BEGINNINGS:
         return
     if not is_type and type(function) not in C_CALLABLES:
@@ -260,12 +260,20 @@ def _call_made(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> N
 
 def note_given(watch: WriteWatch, frame: Any, offset: int, depth: int) -> None:
     """What lies so deep goes where nobody sees it: into a list, back to a caller."""
-    _note_if_writer(watch, stack_values(frame, offset, depth + 1)[-1])
+    _note_if_writer(watch, frame, stack_values(frame, offset, depth + 1)[-1])
 
 
-def _note_if_writer(watch: WriteWatch, value: Any) -> None:
-    if is_writer_in_c(value, watch.state.kind):
+def _note_if_writer(watch: WriteWatch, frame: Any, value: Any) -> None:
+    if is_writer_in_c(value, watch.state.kind) and not _is_of_named_tuple(frame.f_code):
         watch.hand_on(_owner_of_writer(value))
+
+
+def _is_of_named_tuple(code: types.CodeType) -> bool:
+    """Whether it is `_replace`, which gives away a method of a dict that it alone has.
+
+    The dict is gone at once, and the next one may be the program's, at the same address.
+    """
+    return code.co_name == "_replace" and code.co_filename == collections.__file__
 
 
 def _owner_of_writer(value: Any) -> Any:
