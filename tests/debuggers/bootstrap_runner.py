@@ -63,7 +63,7 @@ class Runner:
     ) -> tuple[int, str, str]:
         command = ["-m", target] if kind == "module" else [target]
         done = subprocess.run(
-            [self.python, *options, *self._frozen_off(kind), *command, *args],
+            [self.python, *options, *command, *args],
             cwd=self.cwd,
             env=ENVIRONMENT,
             input=b"",
@@ -71,10 +71,6 @@ class Runner:
             timeout=DEADLINE,
         )
         return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-    def _frozen_off(self, kind: str) -> list[str]:
-        # Only where a traceback shows runpy's own frames must both sides name them alike.
-        return [] if kind == "script" else self.frozen_off
 
     @property
     def frozen_off(self) -> list[str]:

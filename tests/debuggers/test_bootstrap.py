@@ -92,22 +92,12 @@ def test_interpreter_options_hold(traced: Runner, options: list[str]) -> None:
     )
 
 
-def without_frozen(result: tuple[int, str, str]) -> tuple[int, str, str]:
-    """Plain `-m` ran with -X frozen_modules=off itself here: both must not show it."""
-    code, out, err = result
-    out = out.replace("'-X', 'frozen_modules=off', ", "").replace("'frozen_modules': 'off'", "")
-    return code, out, err
-
-
 def test_a_module_sees_what_plain_python_shows(runner: Runner) -> None:
     write(runner.cwd / "pack" / "__init__.py", "")
     write(runner.cwd / "pack" / "__main__.py", INTROSPECTION)
     write(runner.cwd / "single.py", INTROSPECTION)
     for module in ("pack", "single"):
-        same(
-            without_frozen(runner.plain("module", module, "x")),
-            runner.debugged("module", module, "x"),
-        )
+        same(runner.plain("module", module, "x"), runner.debugged("module", module, "x"))
 
 
 def test_a_directory_and_a_zip_archive_run(runner: Runner) -> None:
@@ -195,6 +185,10 @@ ENDS = {
     "os._exit": "import os\nprint('out', flush=True)\nos._exit(5)\n",
     "signal": "import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n",
     "thread": "import threading\nt = threading.Thread(target=lambda: 1 / 0, name='T')\nt.start()\n",
+    "numbered threads": (
+        "import threading\nfor _ in range(2):\n    t = threading.Thread(target=lambda: 1 / 0)\n"
+        "    t.start()\n    t.join()\n"
+    ),
     "late thread": (
         "import threading, time, atexit\natexit.register(print, 'atexit')\n"
         "def f():\n    time.sleep(0.2)\n    print('late')\nthreading.Thread(target=f).start()\n"
@@ -218,6 +212,23 @@ def test_a_script_ends_as_under_plain_python(runner: Runner, name: str) -> None:
 def test_a_module_ends_as_under_plain_python(runner: Runner, name: str) -> None:
     write(runner.cwd / "prog.py", ENDS[name])
     same(runner.plain("module", "prog"), runner.debugged("module", "prog"))
+
+
+def test_a_directory_ends_as_under_plain_python(runner: Runner) -> None:
+    write(runner.cwd / "app" / "__main__.py", ENDS["error"])
+    same(runner.plain("script", "app"), runner.debugged("script", "app"))
+
+
+def test_frozen_modules_stay_off_where_the_program_says_so(runner: Runner) -> None:
+    write(
+        runner.cwd / "prog.py",
+        "import sys\nprint(getattr(sys, 'orig_argv', None), sys._xoptions)\n1 / 0\n",
+    )
+    options = runner.frozen_off
+    same(
+        runner.plain("module", "prog", options=options),
+        runner.debugged("module", "prog", options=options),
+    )
 
 
 @pytest.mark.parametrize(

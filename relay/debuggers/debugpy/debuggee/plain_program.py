@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib.machinery
+import importlib.util
 import io
 import os
-import runpy
 import sys
 import types
 from typing import Any
@@ -23,6 +23,27 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Set
 
 FROZEN_OFF = ["-X", "frozen_modules=off"]
+
+
+def _is_frozen_for_us() -> bool:
+    """Whether the program's own command line leaves Python its frozen modules."""
+    options: list[str] = getattr(sys, "orig_argv", [])[:-2]
+    return options[-2:] == FROZEN_OFF and not any("frozen_modules" in one for one in options[:-2])
+
+
+def _import_runpy() -> types.ModuleType:
+    """As Python's own start has it: its frames are in each traceback of a module's run."""
+    override = getattr(sys.modules["_imp"], "_override_frozen_modules_for_tests", None)
+    if override is None or not _is_frozen_for_us():
+        return importlib.import_module("runpy")
+    override(1)
+    try:
+        return importlib.import_module("runpy")
+    finally:
+        override(0)
+
+
+runpy: Any = _import_runpy()
 
 
 class Program:
@@ -48,9 +69,9 @@ class Program:
         self._set_path()
         sys.modules["__main__"] = self._main
         if self.is_module:
-            return (runpy._run_module_as_main, self.target)  # type: ignore[attr-defined]
+            return (runpy._run_module_as_main, self.target)
         if self.is_container:
-            return (runpy._run_module_as_main, "__main__", False)  # type: ignore[attr-defined]
+            return (runpy._run_module_as_main, "__main__", False)
         return (exec, self._load(), self._main.__dict__)
 
     def leave(self) -> None:
@@ -147,8 +168,9 @@ def restore_command_line(command: list[str]) -> None:
         return
     options = original[:-2]
     if options[-2:] == FROZEN_OFF:
+        if _is_frozen_for_us():
+            sys._xoptions.pop("frozen_modules", None)
         del options[-2:]
-        sys._xoptions.pop("frozen_modules", None)
     sys.orig_argv = [*options, *command]
 
 

@@ -119,7 +119,9 @@ def rejoin(spec: dict[str, str], frame: Any) -> None:
         return
     pydevd: Any = sys.modules["pydevd"]
     _forget_parent(pydevd)
-    link = _parts["link"].Link(pydevd, pydevd.PyDB(), sock)
+    with _parts["load"].own_thread_numbers():
+        py_db = pydevd.PyDB()
+    link = _parts["link"].Link(pydevd, py_db, sock)
     hooks = _parts["hooks"]
     link.hide_files((__file__, hooks.__file__))
     _say_goodbye(link)

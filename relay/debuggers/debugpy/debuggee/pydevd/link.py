@@ -11,6 +11,7 @@ Standard library only, Python 3.8 and newer; imports nothing of its own package.
 from __future__ import annotations
 
 import atexit
+import itertools
 import os
 import queue
 import signal
@@ -48,6 +49,7 @@ class Link:
         self.detached = False  # the relay let go: the end of the socket is no reason to die
         self.over = False  # the last event is queued, or this is a child: nothing more comes
         self._exec = make_exec(pydevd)
+        self._numbers = take_thread_numbers()
         self._probe = pydevd._debug_relay_probe
         self._probe.apply_patch(
             "breakpoints", self._probe.patch_breakpoints
@@ -113,6 +115,7 @@ class Link:
 
     def begin(self) -> None:
         """From here on this thread is the program."""
+        threading._counter = self._numbers  # type: ignore[attr-defined]
         thread = self._current_thread()
         self.py_db.notify_thread_created(self.pydevd.get_current_thread_id(thread), thread)
         self.py_db.enable_tracing()  # on some versions this itself runs `uname`
@@ -221,6 +224,13 @@ def make_exec(pydevd: types.ModuleType) -> Any:
     namespace: dict[str, Any] = {"__name__": "pydevd"}
     exec(compile(EXEC_SOURCE, pydevd.__file__ or "pydevd.py", "exec"), namespace)
     return namespace["_exec"]
+
+
+def take_thread_numbers() -> Any:
+    """What counts the program's threads for their names (`Thread-1`): other threads go by another."""
+    numbers = threading._counter  # type: ignore[attr-defined]
+    threading._counter = itertools.count(1).__next__  # type: ignore[attr-defined]
+    return numbers
 
 
 def kill_own_group() -> None:

@@ -12,6 +12,7 @@ import builtins
 import contextlib
 import gc
 import importlib.util
+import itertools
 import os
 import re
 import sys
@@ -261,7 +262,7 @@ def import_package(name: str, directory: str) -> None:
 
 @contextlib.contextmanager
 def _untouched_process() -> Iterator[None]:
-    """Environment, sys.path, builtins and warning filters leave as they came.
+    """Environment, sys.path, builtins, filters of warnings, and numbers of threads leave as they came.
 
     SETTINGS hold inside.
     """
@@ -270,7 +271,7 @@ def _untouched_process() -> Iterator[None]:
     collects = gc.isenabled()
     gc.disable()  # hundreds of modules come and stay: nothing to collect
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), own_thread_numbers():
             warnings.simplefilter("ignore")
             yield
     finally:
@@ -280,6 +281,17 @@ def _untouched_process() -> Iterator[None]:
         _restore_environment(environment)
         for name in set(vars(builtins)) - names:
             delattr(builtins, name)
+
+
+@contextlib.contextmanager
+def own_thread_numbers() -> Iterator[None]:
+    """Threads that are made inside take no number (`Thread-1`) from those of the program."""
+    count: Any = threading
+    numbers, count._counter = count._counter, itertools.count(1).__next__
+    try:
+        yield
+    finally:
+        count._counter = numbers
 
 
 def _restore_environment(environment: dict[str, str]) -> None:
