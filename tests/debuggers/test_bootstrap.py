@@ -208,6 +208,34 @@ def test_a_script_ends_as_under_plain_python(runner: Runner, name: str) -> None:
     same(runner.plain("script", "prog.py"), runner.debugged("script", "prog.py"))
 
 
+INTERRUPTED_INPUT = """
+    import os, signal, sys
+
+    def interrupt(_, frame):
+        while frame.f_code.co_name != "ask":
+            frame = frame.f_back
+            if frame is None:
+                return
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        raise KeyboardInterrupt
+
+    def ask():
+        input()
+
+    os.dup2(os.pipe()[0], 0)
+    signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+    ask()
+"""
+
+
+def test_an_interrupted_input_has_the_traceback_of_plain_python(runner: Runner) -> None:
+    if not runner.frozen_off:
+        pytest.skip("before Python 3.11 an entry of a traceback cannot be taken back")
+    write(runner.cwd / "prog.py", INTERRUPTED_INPUT)
+    same(runner.plain("script", "prog.py"), runner.debugged("script", "prog.py"))
+
+
 @pytest.mark.parametrize("name", ["error", "syntax", "exit 3", "exit text"])
 def test_a_module_ends_as_under_plain_python(runner: Runner, name: str) -> None:
     write(runner.cwd / "prog.py", ENDS[name])

@@ -70,6 +70,44 @@ async def test_a_failed_import_leaves_the_traceback_of_a_plain_run(
     assert found.stops == []
 
 
+async def test_what_the_debugger_wraps_leaves_the_traceback_of_a_plain_run(
+    api: Api, program: Write
+) -> None:
+    wrapped = program("""
+        import os
+        import subprocess
+        import traceback
+        import unittest
+
+        class Case(unittest.TestCase):
+            def test(self):
+                raise KeyboardInterrupt
+
+        def show(function, *args):
+            try:
+                function(*args)
+            except BaseException as error:
+                frames = traceback.extract_tb(error.__traceback__)
+                print(repr(error), error.__context__, error.filename if args else "")
+                print([(frame.name, frame.lineno) for frame in frames])
+
+        show(Case("test").run)
+        show(os.execv, "/no/where", ["x"])
+        show(os.execve, "/no/where", ["x"], {})
+        show(os.posix_spawn, "/no/where", ["x"], {})
+        show(subprocess.call, ["/no/where"])
+        try:
+            os.system("null\\0")
+        except ValueError as error:
+            print(error.__traceback__.tb_next)
+    """)
+    found = await run(api, script=wrapped.text, debug_subprocesses=True)
+    plain = await trio.run_process(
+        [sys.executable, wrapped.text], capture_stdout=True, cwd=wrapped.path.parent
+    )
+    assert await found.session.printed() == plain.stdout.decode()
+
+
 FROZEN = """
     from frozenlist import FrozenList
 

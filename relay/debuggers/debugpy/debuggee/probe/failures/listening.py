@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import (
+        attempt,
+        frame_at,
+        leave_no_entry,
+    )
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
 
@@ -53,7 +57,11 @@ def _wrapper(owner: Any, function: Any, listeners: list[Any]) -> Any:
         for before, _ in listeners:
             if before is not None:
                 _attempt(before, arguments, named)
-        result = function(*arguments, **named)
+        try:
+            result = function(*arguments, **named)
+        except BaseException as error:
+            leave_no_entry(error)
+            raise
         for _, after in listeners:
             if after is not None:
                 _attempt(after, (result, *arguments), named)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         note_examples,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import HAS_TABLE, handler_table
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
 
 _MOST_ENTRIES = 2000
 """A recursion without an end has a traceback of a thousand frames and more."""
@@ -167,9 +168,13 @@ def _has_moved_on(link: Any, caller: Any, running: bool) -> bool:
 def _went_to(frame: Any, caller: Any) -> bool:
     """Whether the exception went from the frame to the one that the traceback names before it.
 
-    Not so where one was kept and raised again elsewhere, as a future does.
+    Not so where one was kept and raised again elsewhere, as a future does. A wrapper of the debugger's
+    is between two frames, and has taken itself out of the traceback.
     """
-    return caller is not None and (frame.f_back is None or frame.f_back is caller.tb_frame)
+    back = frame.f_back
+    while back is not None and is_debugger_file(back.f_code.co_filename):
+        back = back.f_back
+    return caller is not None and (back is None or back is caller.tb_frame)
 
 
 # Handlers ------------------------------------------------------------------------------------

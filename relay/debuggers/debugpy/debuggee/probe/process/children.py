@@ -27,7 +27,11 @@ if TYPE_CHECKING:
         wait_until_answered,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import (
+        attempt,
+        frame_at,
+        leave_no_entry,
+    )
 
 CHILD_EVENT = "relaySubprocess"
 BECOMES_EVENT = "relayBecomes"
@@ -222,6 +226,9 @@ def _announcing(maker: Callable[..., int], argv_at: int) -> Callable[..., int]:
         birth.announced = True
         try:
             pid = maker(*arguments, **named)
+        except BaseException as error:
+            leave_no_entry(error)
+            raise
         finally:
             birth.announced = False
         argv = arguments[argv_at] if len(arguments) > argv_at else named.get("argv", ())
@@ -238,7 +245,11 @@ def _system(system: Callable[..., int]) -> Callable[..., int]:
     @functools.wraps(system)
     def run(*arguments: Any, **named: Any) -> int:
         _report_child(None, None)
-        return system(*arguments, **named)
+        try:
+            return system(*arguments, **named)
+        except BaseException as error:
+            leave_no_entry(error)
+            raise
 
     return run
 
@@ -252,6 +263,9 @@ def _becoming(become: Callable[..., Any]) -> Callable[..., Any]:
         attempt(_say_becoming, argv)
         try:
             return become(*arguments, **named)
+        except BaseException as error:
+            leave_no_entry(error)
+            raise
         finally:
             attempt(_say_becoming, None)
 

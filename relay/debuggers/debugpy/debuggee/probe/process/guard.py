@@ -42,6 +42,17 @@ def attempt(function: Callable[..., Any], *arguments: Any, default: Any = None) 
         return default
 
 
+def leave_no_entry(error: BaseException) -> None:
+    """Take the caller's own entry out of the traceback of what it has caught, and raises again by `raise`.
+
+    A wrapper of the debugger's is then not in what the program prints. Before Python 3.11 a `raise` puts
+    it back.
+    """
+    tb = error.__traceback__
+    if tb is not None and tb.tb_frame is frame_at(1):
+        error.__traceback__ = tb.tb_next
+
+
 def exception_line(error: BaseException) -> str:
     """As the last line of a traceback: 'ValueError: bad'."""
     try:

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import forget_suspension_hooks
     from relay.debuggers.debugpy.debuggee.probe.process.children import birth, replace_in_os
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import (
+        attempt,
+        frame_at,
+        leave_no_entry,
+    )
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import (
         pass_counts,
         reported_hits,
@@ -183,9 +187,12 @@ def _bequeathing(
 ) -> Callable[..., Any]:
     @functools.wraps(maker)
     def make(*arguments: Any, **named: Any) -> Any:
-        return maker(
-            *attempt(_changed, arguments, argv_at, env_at, lay, default=arguments), **named
-        )
+        changed = attempt(_changed, arguments, argv_at, env_at, lay, default=arguments)
+        try:
+            return maker(*changed, **named)
+        except BaseException as error:
+            leave_no_entry(error)
+            raise
 
     return make
 
@@ -245,9 +252,15 @@ def _execv(execv: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(execv)
     def run(path: Any, argv: Any, /) -> Any:
-        if _heritage and not _heritage[0].workers_only:
-            return os.execve(path, argv, os.environ)
-        return execv(path, argv)
+        try:
+            if _heritage and not _heritage[0].workers_only:
+                return os.execve(path, argv, os.environ)
+            return execv(path, argv)
+        except BaseException as error:
+            if isinstance(error, OSError):
+                del error.filename  # which execve names, and execv does not
+            leave_no_entry(error)
+            raise
 
     return run
 
@@ -257,7 +270,11 @@ def _shell(system: Callable[..., int]) -> Callable[..., int]:
 
     @functools.wraps(system)
     def run(command: Any) -> int:
-        return system(attempt(_exporting, command, default=command))
+        try:
+            return system(attempt(_exporting, command, default=command))
+        except BaseException as error:
+            leave_no_entry(error)
+            raise
 
     return run
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import LateEvent
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, leave_no_entry
 
 INPUT_EVENT = "relayInput"
 _PIECE = 65_536
@@ -64,7 +64,11 @@ class _WatchedInput(io.FileIO):
         return super().__repr__().replace("<FileIO", "<_io.FileIO", 1)
 
     def readinto(self, buffer: Any) -> Any:
-        return _read(super().readinto, buffer)
+        try:
+            return _read(super().readinto, buffer)
+        except BaseException as error:
+            leave_no_entry(error)  # a Ctrl-C's traceback has the program's line last
+            raise
 
     def read(self, size: Any = -1) -> Any:
         if size is None or size < 0:
@@ -92,6 +96,9 @@ def _read(read: Callable[[Any], Any], argument: Any) -> Any:
     attempt(_report_input, True)
     try:
         return read(argument)
+    except BaseException as error:
+        leave_no_entry(error)
+        raise
     finally:
         attempt(_report_input, False)
 
