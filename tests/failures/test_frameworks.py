@@ -1342,3 +1342,56 @@ async def test_a_loop_that_is_written_in_c(api: Api, program: Write) -> None:
         ("task", "ValueError", app.line("call")),
     ]
     assert found.exit_code == 0
+
+
+async def test_a_module_that_green_cannot_import(api: Api, program: Write) -> None:
+    pytest.importorskip("green")
+    broken = program("import nowhere  # @import\n", "test_broken.py")
+    found = await run(api, module="green", args=["--processes", "1", "."])
+    (stop,) = found.stops
+    assert stop.what == ("process", "ModuleNotFoundError", broken.line("import"))
+
+
+async def test_tests_of_ward(api: Api, program: Write) -> None:
+    pytest.importorskip("ward")
+    suite = program(
+        """
+        from ward import fixture, raises, test, xfail
+
+        def price(item):
+            prices = {"bread": 3}
+            return prices[item]  # @price
+
+        @fixture
+        def shelf():
+            raise OSError("empty")  # @shelf
+
+        @test("a price is missing")  # @missing
+        def _():
+            price("cheese")
+
+        @test("a price is looked for")
+        def _():
+            with raises(KeyError):
+                price("milk")
+
+        @xfail("known")
+        @test("a price is known to be missing")
+        def _():
+            price("milk")
+
+        @test("a shelf is taken")  # @taken
+        def _(place=shelf):
+            pass
+        """,
+        "test_shop.py",
+    )
+    found = await run(api, module="ward", args=["--path", "test_shop.py"])
+    missing, taken = found.stops
+    assert missing.what == ("test", "KeyError", suite.line("price"))
+    assert missing.locals["item"] == "'cheese'"
+    assert taken.what == ("test", "OSError", suite.line("shelf"))
+    assert found.tests == [
+        f"test_shop:{suite.line('missing')} a price is missing",
+        f"test_shop:{suite.line('taken')} a shelf is taken",
+    ]

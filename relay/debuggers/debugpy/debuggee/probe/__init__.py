@@ -134,6 +134,7 @@ PARTS = (
     "failures/time_limits",
     "failures/ends_tests",
     "failures/ends_testtools",
+    "failures/ends_runners",
     "failures/ends_steps",
     "failures/ends_threads",
     "failures/ends_loops",

@@ -20,6 +20,7 @@ noted           what fails while a test runs on, or is text in its report
 time_limits     time limits of pytest-timeout, as without a debugger
 ends_tests      tests that fail: pytest, unittest, Zope's runner, trial, doctest
 ends_testtools  cases of testtools
+ends_runners    tests of ward, modules that green cannot import
 ends_steps      scenarios and test cases: behave, Robot Framework
 ends_threads    threads, futures, jobs of a pool, processes of multiprocessing
 ends_loops      tasks and callbacks whose exception nobody takes

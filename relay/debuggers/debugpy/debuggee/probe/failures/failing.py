@@ -35,6 +35,7 @@ _MOST_HELD = 8
 _PUT_AROUND = (
     ("litestar.exceptions.base_exceptions", "LitestarException"),
     ("hypercorn.utils", "LifespanFailureError"),
+    ("ward._errors", "FixtureError"),
 )
 
 
@@ -53,6 +54,7 @@ class _Watch:
 _watch = _Watch()
 _kept: list[tuple[str, BaseException, Any]] = []  # what ended a request or a job in this test
 _stopped: list[Any] = []  # (what leads to an exception that was shown, the test that it failed)
+_raised_later: list[Any] = []  # (message, exception): see `is_raised_later`
 _stopped_lock = threading.RLock()
 _showing: dict[int, list[Any]] = {}  # the stops that a thread makes, by its ident
 _listeners: list[Callable[[BaseException], None]] = []
@@ -169,6 +171,9 @@ def _show(shown: PostMortem, words: dict[str, Any]) -> None:
 
 def _original(error: Any) -> Any:
     """The one that a library has put another around, which says no more than that it was there."""
+    for message, first in _raised_later:
+        if error.args and error.args[0] is message:
+            return first
     while (type(error).__module__, type(error).__name__) in _PUT_AROUND:
         inner = error.__cause__ or error.__context__
         package = type(error).__module__.partition(".")[0]
@@ -176,6 +181,11 @@ def _original(error: Any) -> Any:
             break
         error = inner
     return error
+
+
+def is_raised_later(error: BaseException, message: str) -> None:
+    """A library keeps `error` as text only, and will raise another with this very message for it."""
+    _raised_later.append((message, error))
 
 
 def raised_in(error: Any) -> str:
@@ -279,6 +289,7 @@ def _note_shown(error: BaseException, test: str | None) -> None:
 def forget_failures() -> None:
     """No more stops: what the failures keep alive is to die as it would without a debugger."""
     _kept.clear()
+    _raised_later.clear()
     with _stopped_lock:
         _stopped.clear()
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_loops import listen_to_loops
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_process import listen_to_process
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_requests import listen_to_requests
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_runners import listen_to_runners
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_steps import listen_to_steps
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_tests import listen_to_tests
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_testtools import listen_to_testtools
@@ -39,6 +40,7 @@ def watch_failures(on: bool, roots: list[str]) -> dict[str, Any]:
         for name, listen_to in (
             ("tests", listen_to_tests),
             ("testtools", listen_to_testtools),
+            ("runners", listen_to_runners),
             ("steps", listen_to_steps),
             ("threads", listen_to_threads),
             ("tasks", listen_to_loops),
