@@ -1395,3 +1395,27 @@ async def test_tests_of_ward(api: Api, program: Write) -> None:
         f"test_shop:{suite.line('missing')} a price is missing",
         f"test_shop:{suite.line('taken')} a shelf is taken",
     ]
+
+
+async def test_a_cell_of_a_notebook(api: Api, program: Write) -> None:
+    pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    client = program(
+        """
+        from nbclient import NotebookClient
+        from nbclient.exceptions import CellExecutionError
+        from nbformat.v4 import new_code_cell, new_notebook
+
+        price = new_code_cell("def price(item):\\n    return {}[item]")
+        expected = new_code_cell("price('milk')", metadata={"tags": ["raises-exception"]})
+        try:
+            NotebookClient(new_notebook(cells=[price, expected, new_code_cell("price(7)")])).execute()
+        except CellExecutionError:
+            print("failed")
+        """
+    )
+    found = await run(api, script=client.text, debug_subprocesses=True)
+    (stop,) = found.stops
+    assert stop.what == ("command", "KeyError", 2)
+    assert stop.locals["item"] == "7"
+    assert await found.session.printed() == "failed\n"

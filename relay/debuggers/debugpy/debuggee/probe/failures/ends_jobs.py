@@ -134,8 +134,15 @@ def _listen_to_ipython(module: Any) -> None:
 def _at_ipython(shell: Any, about: Any = None, *_: Any, **__: Any) -> None:
     """What ends a script or a cell; IPython shows it, and goes on or exits with 1."""
     error, tb = (about[1], about[2]) if about else (error_under_way(), None)
-    if type(error).__name__ != "UsageError":  # of a magic command
-        failed(error, "command", "IPython", tb=tb, expectable=True)
+    if type(error).__name__ == "UsageError" or attempt(_may_fail, shell):  # of a magic command
+        return
+    failed(error, "command", "IPython", tb=tb, expectable=True)
+
+
+def _may_fail(shell: Any) -> bool:
+    """Whether who sent the cell to this kernel goes on anyhow, by the tag `raises-exception` say."""
+    request = shell.get_parent() if hasattr(shell, "get_parent") else {}
+    return request.get("content", {}).get("stop_on_error") is False
 
 
 def _listen_to_click(testing: Any) -> None:
