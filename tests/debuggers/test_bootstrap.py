@@ -44,6 +44,7 @@ facts = {
     "environment": sorted(os.environ.items()),
     "excepthook": sys.excepthook is sys.__excepthook__,
     "threads": [t.name for t in threading.enumerate()],
+    "frames": [(f.f_lineno, f.f_code.co_name) for f in sys._current_frames().values()],
     "cwd": os.getcwd(),
     "hidden": [n for n in sys.modules if "debug_relay" in n or n in ("bootstrap", "probe")],
     "found": [(n, getattr(importlib.util.find_spec(n), "origin", None)) for n in PARTS],

@@ -86,6 +86,7 @@ PARTS = (
     "hooks/counting_thread",
     "hooks/tracing",
     "hooks/program_tracing",
+    "hooks/running_frames",
     "traps/assembly",
     "traps/coming",
     "traps/placing",

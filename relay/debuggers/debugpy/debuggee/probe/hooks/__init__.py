@@ -9,6 +9,7 @@ probe_requests   requests that the stopped thread answers itself
 command_thread   pydevd's thread for what is asked of a program that runs: it sleeps through nothing
 tracing          no trace function while nothing needs one
 program_tracing  the program's own trace functions beside it: before 3.12
+running_frames   what the program sees of its threads: none of the debugger's
 counting_thread  a thread that pydevd may fail to start: before 3.12
 monitoring_tool  a tool number of `sys.monitoring`, taken and given back: 3.12 and later
 idle_events      events at which pydevd would do nothing, left out by Python: 3.12 and later

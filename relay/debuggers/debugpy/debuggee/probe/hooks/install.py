@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         report_debugger,
         unfit,
     )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.running_frames import hide_own_threads
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import trace_as_needed
     from relay.debuggers.debugpy.debuggee.probe.process.children import announce_children
@@ -69,6 +70,7 @@ def patch_program() -> None:
     """What makes stops, steps and children those of the relay; as the program begins."""
     load_unwinder()
     attempt(give_back_modules)
+    attempt(hide_own_threads)
     apply_patch("commands", answer_commands_promptly)
     apply_patch("frameworks", leave_frameworks_out)
     apply_patch("hidden files", hide_by_place)

@@ -1,0 +1,44 @@
+"""`sys._current_frames` without the debugger's threads, as `threading.enumerate` is.
+
+By it programs show what each of their threads does: pytest-timeout, watchdogs, samplers.
+"""
+
+from __future__ import annotations
+
+import _thread
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
+
+_OF_PYTHON = "_debug_relay_original"
+_ident_of_thread = _thread.get_ident  # gevent puts another in its place
+
+
+def hide_own_threads() -> None:
+    """From now on what asks for all threads gets those of the program."""
+    if not hasattr(sys._current_frames, _OF_PYTHON):
+        setattr(_current_frames, _OF_PYTHON, sys._current_frames)
+        sys._current_frames = _current_frames
+
+
+def show_own_threads() -> None:
+    """The interpreter's function again: nobody asks us any more."""
+    sys._current_frames = getattr(sys._current_frames, _OF_PYTHON, sys._current_frames)
+
+
+def _current_frames() -> Any:
+    """Return a dict mapping each thread's thread id to its current stack frame.
+
+    This function should be used for specialized purposes only."""
+    tops: Any = getattr(_current_frames, _OF_PYTHON)()
+    tops[_ident_of_thread()] = frame_at(1)  # in the place of this one, which must not keep itself
+    for ident in list(tops):
+        if not attempt(is_program_thread, ident, default=True):
+            del tops[ident]
+    return tops
+
+
+_current_frames.__module__ = "sys"
