@@ -404,6 +404,18 @@ async def test_a_module_that_does_not_exist_fails_as_ever(
     assert "No module named no_such_module" in (await session.printed("stderr")).replace("'", "")
 
 
+@pytest.mark.parametrize("named", ["app.py", "./app.py", "sub/../app.py"])
+async def test_a_script_has_the_name_that_it_was_asked_by(
+    api: Api, tmp_path: Path, named: str
+) -> None:
+    (tmp_path / "sub").mkdir()
+    Program.write(tmp_path / "app.py", "import sys\nprint(sys.argv, sys.orig_argv[1:])\n")
+    session = await api.session(project_root=str(tmp_path))
+    await session.launch(named, args=["a"])
+    expected = plainly([sys.executable, named, "a"], cwd=tmp_path)
+    assert await session.printed() == expected.stdout
+
+
 @pytest.mark.parametrize("kind", ["directory", "app.pyz", "app.pex", "compiled file"])
 async def test_a_directory_an_archive_and_a_compiled_file_as_script(
     api: Api, tmp_path: Path, kind: str

@@ -66,6 +66,7 @@ def _program(plan: LaunchPlan) -> Program:
     return Program(
         kind="script" if plan.script is not None else "module",
         target=plan.script if plan.script is not None else plan.module or "",
+        named=plan.named,
         cwd=plan.cwd,
         env=plan.env,
         args=plan.args,

@@ -96,6 +96,9 @@ class Program:
     hash_seed: int | None = None
     """Given to the interpreter, where it would choose by chance, and hidden from the program."""
 
+    named: str | None = None
+    """What `sys.argv[0]` of a script is on the fast rung, if not its path."""
+
     @property
     def command(self) -> list[str]:
         """What follows the interpreter's own options on a plain command line."""
@@ -228,6 +231,7 @@ def fast_program(program: Program, *, answer: bool = False) -> bytes:
     spec = {
         "kind": program.kind,
         "target": program.target,
+        "named": program.named or program.target,
         "args": list(program.args),
         "hash_seed": None if program.hash_seed is None else [program.env.get(HASH_SEED)],
         "answer": answer,

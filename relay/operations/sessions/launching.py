@@ -142,8 +142,10 @@ async def _plan(session: Session, body: LaunchRequest) -> LaunchPlan:
     env = {**own_environment(), **body.env}
     limits = body.limits.model_dump(exclude_none=True)
     entry = session.config.stop_on_entry if body.stop_on_entry is None else body.stop_on_entry
+    script = await _script(session, body.script, cwd) if body.script is not None else None
     return LaunchPlan(
-        script=await _script(session, body.script, cwd) if body.script is not None else None,
+        script=script,
+        named=body.script if _leads_to(body.script, cwd, script) else None,
         module=body.module,
         args=tuple(body.args),
         cwd=cwd,
@@ -238,6 +240,11 @@ async def _script(session: Session, asked: str, cwd: str) -> str:
     if _is_source_file(path) and Ability.CHECKS_SOURCE in session.debugger.abilities:
         await _check_syntax(session, path)
     return path
+
+
+def _leads_to(asked: str | None, cwd: str, script: str | None) -> bool:
+    """Whether a Python that is started in `cwd` with this word runs that script."""
+    return asked is not None and os.path.normpath(os.path.join(cwd, asked)) == script
 
 
 def _script_places(session: Session, asked: str, cwd: str) -> list[str]:

@@ -19,6 +19,9 @@ class LaunchPlan:
     env: Mapping[str, str]
     """The complete environment; `extra_env` is what the client gave of it."""
 
+    named: str | None = None
+    """The script as the client wrote it, where that leads to it from `cwd`: the program's `sys.argv[0]`."""
+
     args: tuple[str, ...] = ()
     extra_env: Mapping[str, str] = field(default_factory=dict)
     python_args: tuple[str, ...] = ()

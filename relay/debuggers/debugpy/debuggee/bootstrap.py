@@ -151,7 +151,7 @@ def main() -> None:
     link.wait_until_configured()
     # The debugger stays: the program's collections need not walk its thousands of objects.
     gc.freeze()
-    program = plain.Program(spec["kind"], spec["target"], spec["args"], globals())
+    program = plain.Program(spec["kind"], spec["target"], spec["args"], globals(), spec["named"])
     try:
         link.run(*program.prepare())
     except BaseException:

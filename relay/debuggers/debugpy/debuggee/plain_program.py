@@ -49,11 +49,15 @@ runpy: Any = _import_runpy()
 class Program:
     """What to run: a script (file, directory, zip archive) or a module, with its arguments.
 
-    `model` is the namespace of a `__main__` that this interpreter made itself.
+    `model` is the namespace of a `__main__` that this interpreter made itself; `named` is `target` as
+    it stands on the command line.
     """
 
-    def __init__(self, kind: str, target: str, args: list[str], model: Mapping[str, Any]) -> None:
+    def __init__(
+        self, kind: str, target: str, args: list[str], model: Mapping[str, Any], named: str
+    ) -> None:
         self.target = target
+        self.named = named
         self.args = args
         self.is_module = kind == "module"
         # A directory or a zip archive: Python imports the __main__ that is in it.
@@ -64,8 +68,8 @@ class Program:
 
     def prepare(self) -> tuple[Any, ...]:
         """Sets sys.argv, sys.path and `__main__`; returns what to call, and with what."""
-        sys.argv[:] = ["-m" if self.is_module else self.target, *self.args]
-        restore_command_line([*(["-m"] if self.is_module else []), self.target, *self.args])
+        sys.argv[:] = ["-m" if self.is_module else self.named, *self.args]
+        restore_command_line([*(["-m"] if self.is_module else []), self.named, *self.args])
         self._set_path()
         sys.modules["__main__"] = self._main
         if self.is_module:
