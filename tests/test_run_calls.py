@@ -59,9 +59,12 @@ def run(tmp_path: Path) -> Run:
     return ran
 
 
-def test_the_calls_of_a_run_are_shown_at_its_end(run: Run, cart: Program) -> None:
+@pytest.mark.parametrize("program", [["main.py"], ["-m", "main"]], ids=["script", "module"])
+def test_the_calls_of_a_run_are_shown_at_its_end(
+    run: Run, cart: Program, program: list[str]
+) -> None:
     at = cart.line
-    done = run("--calls", "--", "main.py")
+    done = run("--calls", "--", *program)
     assert (done.returncode, done.stdout) == (1, "10\n")
     assert done.stderr.partition("[calls] ")[2].splitlines() == [
         "7 calls of 3 functions",

@@ -50,11 +50,20 @@ class ProgramCommand(click.Command):
         """Where `-m` stands in the place of an option; None if the program begins before it."""
         options = [one for one in self.params if isinstance(one, click.Option)]
         with_value = {name for one in options if not one.is_flag for name in one.opts}
+        can_have_value = {
+            name
+            for one in options
+            if not one.is_flag and isinstance(one.flag_value, str)
+            for name in one.opts
+        }
         place = 0
         while place < len(args) and args[place].startswith("-") and args[place] != "--":
             if args[place] == "-m":
                 return place
-            takes_next = args[place] in with_value and args[place + 1 : place + 2] != ["-m"]
+            following = args[place + 1 : place + 2]
+            takes_next = args[place] in with_value and following != ["-m"]
+            if args[place] in can_have_value and following and following[0].startswith("-"):
+                takes_next = False
             place += 2 if takes_next else 1
         return None
 
