@@ -138,6 +138,70 @@ def test_of_calls_that_differ_the_one_that_ended_first_is_shown(diff: Diff, tmp_
     assert all(len(one.stdout.encode()) <= 701 for one in (sale, broken, audit))
 
 
+CHANGES = """
+    import sys
+    import time
+    import unittest
+
+    class Stock:
+        def __init__(self):
+            self.left, self.log = {"apple": 3}, []
+            self.call_time = time.perf_counter()
+
+        def take(self, name, count):  # @take
+            self.noted(name)
+            self.left[name] -= count * (2 if "--twice" in sys.argv else 1)
+
+        def noted(self, name):
+            name = [name]
+            self.log += name
+
+        def empty(self):
+            return not self.left["apple"]
+
+    class StockTest(unittest.TestCase):
+        def test_apart(self):
+            time.sleep(0.001)
+
+        def test_stock(self):  # @test
+            stock = Stock()
+            stock.take("apple", 1)
+            print(stock.left if "--quiet" not in sys.argv else "")
+            if "--test" in sys.argv:
+                self.assertEqual(2, stock.left["apple"])  # @assert
+                stock.empty()
+
+    if __name__ == "__main__":
+        words = sys.argv[1:]
+        unittest.main(argv=sys.argv[:1])
+"""
+
+
+def test_a_call_that_changes_its_arguments_otherwise_differs_where_no_outcome_says_why(
+    diff: Diff, tmp_path: Path
+) -> None:
+    stock = Program.write(tmp_path / "stock.py", CHANGES)
+    take = [
+        f"first call that differs: Stock.take at stock.py:{stock.line('take')}",
+        "  with self=<Stock call_time=<time>, left={'apple': 3}, log=[]>, name='apple', count=1",
+        "1: leaves self=<Stock call_time=<time>, left={'apple': 2}, log=['apple']>",
+        "2: leaves self=<Stock call_time=<time>, left={'apple': 1}, log=['apple']>",
+        "called by StockTest.test_stock",
+    ]
+    printed = diff("--", "stock.py", ":::", "stock.py", "--twice")
+    assert (printed.returncode, printed.stderr) == (1, "")
+    assert printed.stdout.splitlines() == [*take, "no result, exception or branch differs"]
+    tested = diff("--", "stock.py", "--test", ":::", "stock.py", "--test", "--twice")
+    assert tested.returncode == 1
+    assert tested.stdout.splitlines() == [
+        *take,
+        f"first whose outcome differs: StockTest.test_stock at stock.py:{stock.line('test')}",
+        "1: → None",
+        f"2: raised AssertionError: 2 != 1 at line {stock.line('assert')}",
+    ]
+    assert all(len(one.stdout.encode()) <= 701 for one in (printed, tested))
+
+
 OPTIONS = """
     import argparse
 
@@ -402,9 +466,9 @@ def test_what_an_object_stores_counts_whichever_method_has_stored_it(
     lazy = diff("--", "lazy.py", ":::", "lazy.py", "--bug")
     assert (lazy.returncode, lazy.stderr) == (1, "")
     assert lazy.stdout.splitlines()[:3] == [
-        "first call that differs: main at lazy.py:14",
-        "1: → <Cart total=3>",
-        "2: → <Cart total=8>",
+        "first call that differs: Cart.reset at lazy.py:7",
+        "  with self=<Cart>",
+        "1: leaves self=<Cart total=0>",
     ]
     Program.write(
         tmp_path / "outside.py",

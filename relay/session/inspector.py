@@ -243,11 +243,17 @@ class Inspector(ABC):
 
     @abstractmethod
     async def calls_start(
-        self, *, focus: Sequence[str], start: str | None = None, stream: str | None = None
+        self,
+        *,
+        focus: Sequence[str],
+        start: str | None = None,
+        stream: str | None = None,
+        rereads: bool = False,
     ) -> bool:
         """Have own calls recorded from now on, in place of any before; False if they cannot be.
 
-        stream: an empty file that gets a line for each call as it ends, in place of a tree.
+        stream: an empty file that gets a line for each call as it ends, in place of a tree; with
+        rereads, also with what has become of the arguments by then.
         """
 
     @abstractmethod

@@ -319,10 +319,15 @@ class ProbeInspector(Inspector):
         return FoundFunction(answer["found"], answer["similar"], answer.get("in_c", False))
 
     async def calls_start(
-        self, *, focus: Sequence[str], start: str | None = None, stream: str | None = None
+        self,
+        *,
+        focus: Sequence[str],
+        start: str | None = None,
+        stream: str | None = None,
+        rereads: bool = False,
     ) -> bool:
         roots = own_roots(self._debuggee.session)
-        wanted = {"start": start, "stream": stream}
+        wanted = {"start": start, "stream": stream, "rereads": rereads or None}
         given = {name: value for name, value in wanted.items() if value is not None}
         answer = await self._ask("calls_start", None, roots=roots, focus=list(focus), **given)
         return bool(answer["can"])

@@ -341,7 +341,12 @@ class StandardInspector(Inspector):
         self._cannot("trace a call")
 
     async def calls_start(
-        self, *, focus: Sequence[str], start: str | None = None, stream: str | None = None
+        self,
+        *,
+        focus: Sequence[str],
+        start: str | None = None,
+        stream: str | None = None,
+        rereads: bool = False,
     ) -> bool:
         self._cannot("record calls")
 

@@ -22,7 +22,9 @@ def comparison_text(
     knows: Known,
 ) -> str:
     """At most `MOST_BYTES` bytes."""
-    if found.first is None:
+    if found.change is not None:
+        text = _change(found, found.change, runs, ran, knows)
+    elif found.first is None:
         text = _nothing(found, runs, ran)
     else:
         text = _difference(found, found.first, runs, ran, knows)
@@ -48,6 +50,24 @@ def _difference(
     return "\n".join(lines) + _cut(runs)
 
 
+def _change(
+    found: Comparison,
+    change: Difference,
+    runs: tuple[RecordedRun, RecordedRun],
+    ran: tuple[Ran, Ran],
+    knows: Known,
+) -> str:
+    """The call that changed its arguments otherwise, and the first whose outcome differs."""
+    lines = ["first call that differs: " + _place(change, runs), *_sides(change, runs, ran, knows)]
+    lines += _callers(runs[0], change.one)
+    if found.first is None:
+        lines.append("no result, exception or branch differs" + _ends(ran))
+    else:
+        lines.append("first whose outcome differs: " + _place(found.first, runs))
+        lines += _sides(found.first, runs, ran, knows)[-2:]
+    return "\n".join(lines) + _cut(runs)
+
+
 def _place(one: Difference, runs: tuple[RecordedRun, RecordedRun]) -> str:
     about = runs[0].functions[one.one.function]
     return f"{about.name} at {about.path}:{about.line}"
@@ -63,12 +83,32 @@ def _sides(
     one, other = runs[0].texts(found.one), runs[1].texts(found.other)
     if found.is_branch:
         return [*_arguments(one), *_branches(found, runs, ran, knows)]
+    if found.is_change:
+        return [*_arguments(one), *_changes(one, other, ran)]
     shown = [
         f"{ran[0].side.name}: {_outcome(one, other)}",
         f"{ran[1].side.name}: {_outcome(other, one)}",
     ]
     is_masked = (one.kind, one.outcome, one.yielded) == (other.kind, other.outcome, other.yielded)
     return [*_arguments(one), *shown, *(["what differs is masked"] if is_masked else [])]
+
+
+def _changes(one: Texts, other: Texts, ran: tuple[Ran, Ran]) -> list[str]:
+    """The first argument that is not the same at the end."""
+    places = sorted({*one.changed, *other.changed})
+    differing = [at for at in places if one.changed.get(at) != other.changed.get(at)]
+    if not differing:
+        return ["it changes its arguments; what differs is masked"]
+    at = differing[0]
+    name, begun = one.function.arguments[at], one.arguments[at]
+    texts = [each.changed.get(at) for each in (one, other)]
+    shown = []
+    for text, beside, each in zip(texts, reversed(texts), ran, strict=True):
+        what = f"leaves {name} as it was"
+        if text is not None:
+            what = f"leaves {name}={around(text, begun if beside is None else beside, 110)}"
+        shown.append(f"{each.side.name}: {what}")
+    return shown
 
 
 def _gives_options(one: Difference, runs: tuple[RecordedRun, RecordedRun]) -> bool:
@@ -151,16 +191,20 @@ def _nothing(found: Comparison, runs: tuple[RecordedRun, RecordedRun], ran: tupl
                 f"nothing to compare: {one.side.name} called no function of its own code below "
                 f"{one.side.root} (exit code {one.exit_code}){said}"
             )
-    codes = [one.exit_code for one in ran]
-    ends = f"; exit codes {codes[0]} and {codes[1]}"
-    if codes[0] == codes[1]:
-        ends = _both_failed(ran[0]) if codes[0] else ""
+    ends = _ends(ran)
     if not found.matched:
         return f"no call with equal arguments is in both runs: nothing can be compared{ends}"
     return (
         f"no call differs: {found.matched} with equal arguments, of {len(runs[0].calls)} and "
         f"{len(runs[1].calls)}{_in_part(found)}{_cut(runs)}{ends}"
     )
+
+
+def _ends(ran: tuple[Ran, Ran]) -> str:
+    codes = [one.exit_code for one in ran]
+    if codes[0] != codes[1]:
+        return f"; exit codes {codes[0]} and {codes[1]}"
+    return _both_failed(ran[0]) if codes[0] else ""
 
 
 def _in_part(found: Comparison) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -19,6 +20,8 @@ class Difference(NamedTuple):
     other: EndedCall
     is_branch: bool = False
     """The outcome is equal, but they called other functions, or the same with other arguments."""
+    is_change: bool = False
+    """Outcome and branch are equal, but at the end their arguments store something else."""
 
 
 class Comparison(NamedTuple):
@@ -32,6 +35,12 @@ class Comparison(NamedTuple):
     """Of the matched, pairs of which more is stored than was compared."""
     later: tuple[Difference, ...] = ()
     """Those that ended next in the first run."""
+    is_unexplained: bool = False
+    """Whether the first difference may come of what an earlier call has changed: arguments differed
+    before it ended, or it has made calls itself."""
+    change: Difference | None = None
+    """The first call that changed its arguments otherwise, if it ended before the first difference.
+    None also where that was not recorded."""
 
 
 class Matcher:
@@ -53,14 +62,18 @@ class Matcher:
         """The difference that ended first in the first run.
 
         Calls that only gave other arguments to the same functions count where nothing else differs;
-        of two trees, in which code may have been put in order, branches where no outcome does.
+        of two trees, in which code may have been put in order, branches where no outcome does. What
+        calls made of their arguments stands apart: it may be no more than what they remember.
         """
         outcomes: list[Difference] = []
         branches: list[Difference] = []
         weaker: list[Difference] = []
+        change: Difference | None = None
         matched = in_part = 0
+        unequal = []
         for a, b, is_equal in self._pairs():
             if not is_equal:
+                unequal.append(a.ended)
                 continue
             matched += 1
             in_part += a.is_in_part or b.is_in_part
@@ -70,13 +83,21 @@ class Matcher:
                 branches.append(Difference(a, b, True))
             elif self._branches(a, b, with_arguments=True):
                 weaker.append(Difference(a, b, True))
+            if a.changes != b.changes and (change is None or a.ended < change.one.ended):
+                change = Difference(a, b, is_change=True)
         if self.one.root == self.other.root:
             found = [*outcomes, *branches] or weaker
         else:
             found = outcomes or branches or weaker
         found.sort(key=lambda one: one.one.ended)
         first, later = found[0] if found else None, tuple(found[1 : MOST_LATER + 1])
-        return Comparison(first, matched, len(found), in_part, later)
+        before = first.one.ended if first else math.inf
+        is_unexplained = any(ended < before for ended in unequal) or (
+            first is not None and first.one.number in self.one.children
+        )
+        if change is not None and change.one.ended >= before:
+            change = None
+        return Comparison(first, matched, len(found), in_part, later, is_unexplained, change)
 
     def _branches(self, a: EndedCall, b: EndedCall, *, with_arguments: bool) -> bool:
         ours = branch_of(self.one, a, self.knows[0], with_arguments=with_arguments)

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 MOST_CALLS = 1_000_000
@@ -39,6 +40,11 @@ _CLOCK_NAMES = re.compile(
     r"(?:^|_)(?:time|now|elapsed|duration|timestamp|clock|deadline|pid|tid|ident)(?:_?(?:ns|ms|s))?$"
 )
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
+_CLOCK_ATTRIBUTE = re.compile(
+    r"(?<![A-Za-z0-9])((?:time|now|elapsed|duration|timestamp|clock|deadline|pid|tid|ident)"
+    r"(?:_?(?:ns|ms|s))?)=-?\d+(?:\.\d+)?(?:e-?\d+)?"
+)
+_PRINTED_TIME = re.compile(r"\b\d+(?:\.\d+)? ?(?:s|ms|sec|secs|seconds?)\b")
 
 
 class Function(NamedTuple):
@@ -71,6 +77,8 @@ class EndedCall(NamedTuple):
     offset: int
     is_in_part: bool = False
     """Whether more is in its arguments, or in what it gave, than was compared."""
+    changes: int = 0
+    """A hash of what became of its arguments; 0 if that was not recorded, or they stayed as they were."""
 
 
 @dataclass
@@ -104,6 +112,7 @@ class RecordedRun:
             arguments=list(map(self.masked, found.arguments)),
             outcome=self.masked(found.outcome),
             yielded=list(map(self.masked, found.yielded)),
+            changed={place: self.masked(text) for place, text in found.changed.items()},
         )
 
 
@@ -121,11 +130,13 @@ class Texts(NamedTuple):
     """Names of the arguments that are compared in part."""
     is_given_in_part: bool = False
     """Whether the result is, or what it yields."""
+    changed: Mapping[int, str] = MappingProxyType({})
+    """What arguments store at its end that then store something else, by their places."""
 
     @classmethod
     def of(cls, row: Sequence[Any], run: RecordedRun) -> Texts:
         """From a line of the file."""
-        _, _, function, arguments, kind, outcome, line, yields, yielded = row
+        _, _, function, arguments, kind, outcome, line, yields, yielded, changed = row
         about = run.functions[function]
         same = [
             run.comparable(text, name)
@@ -138,10 +149,11 @@ class Texts(NamedTuple):
             for name, text in zip(about.arguments, arguments, strict=False)
             if text.startswith(IN_PART)
         )
+        after = {place: run.comparable(text, about.arguments[place]) for place, text in changed}
         is_given_in_part = yields > len(yielded) or any(
             text.startswith(IN_PART) for text in (outcome, *yielded)
         )
-        return cls(about, same, kind, result, line, yields, given, in_part, is_given_in_part)
+        return cls(about, same, kind, result, line, yields, given, in_part, is_given_in_part, after)
 
 
 def comparable(text: str, name: str, root: str) -> str:
@@ -151,7 +163,12 @@ def comparable(text: str, name: str, root: str) -> str:
     text = text.replace(root, ".")
     for pattern, stand_in in _SAME:
         text = pattern.sub(stand_in, text)
-    return text
+    return _CLOCK_ATTRIBUTE.sub(r"\1=<time>", text)
+
+
+def comparable_output(text: str, root: str) -> str:
+    """What a program has printed without what is no difference: how long something took, too."""
+    return _PRINTED_TIME.sub("<time>", comparable(text, "", root))
 
 
 def read_run(
@@ -207,5 +224,6 @@ def _add(run: RecordedRun, row: Sequence[Any], offset: int) -> None:
         len(run.calls),
         offset,
         bool(texts.in_part) or texts.is_given_in_part,
+        hash(tuple(texts.changed.items())) if texts.changed else 0,
     )
     run.children.setdefault(parent, []).append(number)

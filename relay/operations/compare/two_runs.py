@@ -14,7 +14,7 @@ import trio
 from relay.config import Settings
 from relay.errors import RelayError
 from relay.operations.compare.difference_text import MOST_BYTES, clip, comparison_text
-from relay.operations.compare.matching import Matcher
+from relay.operations.compare.matching import Comparison, Matcher
 from relay.operations.compare.recorded_run import Ran, Side, run_recorded
 from relay.operations.compare.scratch import scratch_directory
 from relay.operations.compare.stream_reader import RecordedRun, read_run
@@ -33,23 +33,44 @@ async def compare_runs(
     sides: tuple[Side, Side],
     focus: Sequence[str],
 ) -> Answer:
-    """Run one after the other, and compare. Programs get no input; what they print is not shown."""
+    """Run one after the other, and compare. Programs get no input; what they print is not shown.
+
+    Where that leaves open what has made the difference, once more: with what calls change in their
+    arguments, which takes longer to record.
+    """
+    redaction = Redaction(settings.redact_patterns, settings.redact_credentials)
+    answer, is_open = await _run_and_compare(settings, sides, focus, redaction, rereads=False)
+    if is_open:
+        answer, _ = await _run_and_compare(settings, sides, focus, redaction, rereads=True)
+    return answer
+
+
+async def _run_and_compare(
+    settings: Settings,
+    sides: tuple[Side, Side],
+    focus: Sequence[str],
+    redaction: Redaction,
+    *,
+    rereads: bool,
+) -> tuple[Answer, bool]:
+    """What the runs differ in, and whether it may lie in what calls change in their arguments."""
     with scratch_directory() as home:
         ran: list[Ran] = []
         for number, side in enumerate(sides):
             python = ran[0].python if ran else None
             stream = Path(home) / f"{number}.jsonl"
             try:
-                ran.append(await run_recorded(settings, side, focus, stream, python))
+                ran.append(
+                    await run_recorded(settings, side, focus, stream, python, rereads=rereads)
+                )
             except RelayError as error:
                 hint = f". {error.suggestion}" if isinstance(error.suggestion, str) else ""
                 text = f"{side.name} was not run: {error.message}{hint}"
-                return Answer(clip(text, MOST_BYTES), None)
-        redaction = Redaction(settings.redact_patterns, settings.redact_credentials)
+                return Answer(clip(text, MOST_BYTES), None), False
         return await trio.to_thread.run_sync(_compared, (ran[0], ran[1]), redaction.text)
 
 
-def _compared(ran: tuple[Ran, Ran], masked: Callable[[str], str]) -> Answer:
+def _compared(ran: tuple[Ran, Ran], masked: Callable[[str], str]) -> tuple[Answer, bool]:
     scripts = [each.side.script for each in ran]
     one, other = (
         read_run(
@@ -65,7 +86,15 @@ def _compared(ran: tuple[Ran, Ran], masked: Callable[[str], str]) -> Answer:
     knows = _known(one, other), _known(other, one)
     found = Matcher(one, other, knows).compare()
     text = comparison_text(found, (one, other), ran, knows)
-    return Answer(text, None if not found.matched else found.first is not None)
+    differs = found.first is not None or found.change is not None
+    answer = Answer(text, differs if found.matched else None)
+    return answer, bool(found.matched) and _is_open(found, ran)
+
+
+def _is_open(found: Comparison, ran: tuple[Ran, Ran]) -> bool:
+    if found.first is not None:
+        return found.is_unexplained
+    return (ran[0].exit_code, ran[0].printed) != (ran[1].exit_code, ran[1].printed)
 
 
 def _known(run: RecordedRun, other: RecordedRun) -> Callable[[int], bool]:

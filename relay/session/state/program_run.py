@@ -52,6 +52,8 @@ class WantedCalls:
     start: str | None = None
     stream: str | None = None
     """A file that gets a line for each call, in place of the tree."""
+    rereads: bool = False
+    """Whether that line has what has become of the arguments by the end of the call."""
 
 
 class ProgramRun:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.calls.values import (
         brief,
         brief_named,
+        is_plainly_stored,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
@@ -106,6 +107,8 @@ class CallRecord:
             function = node.function
             hides = function.hides_result
             text = self.write_named(function.code.co_name, value) if hides else self.write(value)
+            if function.kept:
+                node.changed = self._changed(frame, node)
             self.tree.end(node, CALL_RETURNED, text)
 
     def raised(self, frame: Any, kind: type, text: str, line: int) -> None:
@@ -115,7 +118,25 @@ class CallRecord:
             is_end = issubclass(kind, _ENDS_ITERATION) or (
                 node.function.code.co_name in _ASKED_FOR_NAMES and issubclass(kind, AttributeError)
             )
+            if node.function.kept:
+                node.changed = self._changed(frame, node)
             self.tree.end(node, CALL_STOPPED if is_end else CALL_RAISED, text, line)
+
+    def _changed(self, frame: Any, node: Any) -> list[tuple[int, str]]:
+        """Arguments that store something else than when the call began: their places, and what."""
+        function, found = node.function, []
+        values = frame.f_locals
+        for place in function.kept:
+            name = function.arguments[place]
+            value = values[name]
+            if not is_plainly_stored(value):
+                hides = function.hides[place]
+                text = self.write_named(name, value) if hides else self.write(value)
+                if text != node.arguments[place]:
+                    found.append((place, text))
+        if _KEEPS_LOCALS:
+            values.clear()
+        return found
 
     def yielded(self, frame: Any, value: Any) -> None:
         """A generator gives a value."""

@@ -41,17 +41,22 @@ _recording = _Recording()
 
 
 def calls_start(
-    roots: list[str], focus: list[str], start: str | None = None, stream: str | None = None
+    roots: list[str],
+    focus: list[str],
+    start: str | None = None,
+    stream: str | None = None,
+    rereads: bool = False,
 ) -> dict[str, Any]:
     """Record own calls from now on, in place of any recording before. For pydevd's own thread.
 
-    stream: an empty file that gets a line for each call, in place of a tree.
+    stream: an empty file that gets a line for each call, in place of a tree. rereads: with what has
+    become of the arguments by the end of the call.
     """
     require_purpose("traces")
     _end_calls("replaced")
     end_trace("replaced")
     forget_writers()
-    scope = CallScope(roots, focus, start, stream is not None)
+    scope = CallScope(roots, focus, start, stream is not None, rereads)
     record = CallRecord(scope, None if stream is None else CallStream(stream))
     _recording.record = record
     listener: Any = CallsMonitor if hasattr(sys, "monitoring") else CallsSettrace

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import names_bound_anew
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
@@ -31,7 +32,7 @@ _YIELDING = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 class OwnFunction:
     """An own function: what is written of each of its calls."""
 
-    def __init__(self, frame: Any, whole: bool = False) -> None:
+    def __init__(self, frame: Any, whole: bool = False, rereads: bool = False) -> None:
         code = frame.f_code
         flags, names = code.co_flags, code.co_varnames
         self.number = -1  # the same for equal functions of one place
@@ -44,6 +45,10 @@ class OwnFunction:
         count += bool(flags & inspect.CO_VARARGS) + bool(flags & inspect.CO_VARKEYWORDS)
         first = int(not whole and code.co_argcount > 0 and names[0] in ("self", "cls", "mcs"))
         self.arguments: tuple[str, ...] = names[first:count]
+        self.kept: tuple[int, ...] = ()  # those that are at the end what they were, or parts of it
+        if rereads:
+            anew = attempt(names_bound_anew, code, default=frozenset(self.arguments))
+            self.kept = tuple([i for i, name in enumerate(self.arguments) if name not in anew])
         self.hides = tuple(map(is_secret_name, self.arguments))
         self.hides_any = any(self.hides)
         self.hides_result = is_secret_name(code.co_name)
@@ -57,17 +62,22 @@ class CallScope:
 
     roots: directories of the program's own code. focus: in their place, absolute paths of files and
     folders, and names of modules. start: the function below which calls are recorded. whole: the
-    object of a method counts as an argument, too.
+    object of a method counts as an argument, too. rereads: arguments are read at the end, too.
     """
 
     def __init__(
-        self, roots: list[str], focus: list[str], start: str | None, whole: bool = False
+        self,
+        roots: list[str],
+        focus: list[str],
+        start: str | None,
+        whole: bool = False,
+        rereads: bool = False,
     ) -> None:
         paths = [one for one in focus if os.path.isabs(one)] if focus else roots
         self.modules = [one for one in focus if not os.path.isabs(one)]
         self.focused = bool(focus)
         self.paths = [one for path in paths for one in {path, os.path.realpath(path)}]
-        self.whole = whole
+        self.whole, self.rereads = whole, rereads
         self.start = None if start is None else start.split(".")
         self.files: dict[str, bool] = {}
         # By the code's id: equal codes of two files are two functions, and to hash one takes long.
@@ -80,7 +90,7 @@ class CallScope:
         """The function of a code that is seen for the first time, if it is meant."""
         if not attempt(self._is_meant_code, frame, default=False):
             return None
-        found = OwnFunction(frame, self.whole)
+        found = OwnFunction(frame, self.whole, self.rereads)
         place = (found.path, found.name, found.code)
         found.number = self.known.setdefault(place, next(self.numbers))
         found.is_start = self.start is not None and attempt(self._starts, frame, default=False)

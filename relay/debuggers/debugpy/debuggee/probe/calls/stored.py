@@ -194,10 +194,14 @@ def _stored_writer_of(plan: Any) -> Any:
     if is_written_by_itself(plan):
         return _write_briefly
     if plan.family == "object":
+        if module_of(plan.cls).partition(".")[0] == "_pytest":
+            return _write_briefly  # and not the whole run of tests, nor how long each took
         for base in plan.mro:
             about = module_of(base), name_of(base)
             if about == ("logging", "Logger"):
                 return _write_briefly  # and not the tree of loggers, nor what each has cached
+            if about == ("unittest.case", "_Outcome"):
+                return _write_briefly  # of each test that runs: as those of pytest
             if about == ("numpy", "generic"):
                 return _write_number_of_numpy
         if type(lookup(plan.mro, _EXTRA)) is types.MemberDescriptorType:

@@ -1,7 +1,8 @@
 """Recorded calls as lines of a file, in the order in which they ended: for a comparison of runs.
 
 A line is JSON: number, that of the call that made it, function, arguments, kind, outcome, line, how
-many values it has yielded, and the first of them. Of a call that is not over there is none. Each
+many values it has yielded, the first of them, and which arguments it has changed to what, by their
+places. Of a call that is not over there is none. Each
 function has a line of its own ahead of its first call. The size of the file has a bound.
 """
 
@@ -21,13 +22,14 @@ _line_of_call = json.JSONEncoder(separators=(",", ":")).encode
 class StreamedCall:
     """A call that is not over, or what stands for a thread."""
 
-    __slots__ = ("arguments", "function", "number", "parent", "yielded", "yields")
+    __slots__ = ("arguments", "changed", "function", "number", "parent", "yielded", "yields")
 
     def __init__(self, function: Any, arguments: Any, number: int, parent: int) -> None:
         self.function, self.arguments = function, arguments
         self.number, self.parent = number, parent
         self.yields = 0
         self.yielded: tuple[str, ...] = ()
+        self.changed: list[tuple[int, str]] = []
 
 
 class CallStream:
@@ -62,7 +64,7 @@ class CallStream:
             self._add(_line_of_call([0, number, *about]))
             self.known.add(number)
         row = [call.number, call.parent, number, call.arguments, kind, outcome, line]
-        self._add(_line_of_call([*row, call.yields, call.yielded]))
+        self._add(_line_of_call([*row, call.yields, call.yielded, call.changed]))
 
     def _add(self, line: str) -> None:
         with self.lock:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dis
 import sys
+import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -92,6 +93,22 @@ def facts_of(code: Any) -> tuple[list[Any], dict[int, int], frozenset[int]]:
             _code_facts.clear()
         known = _code_facts[id(code)] = code, found, indices, jumps
     return known[1], known[2], known[3]
+
+
+def names_bound_anew(code: Any) -> frozenset[str]:
+    """Variables that the code binds or deletes, or functions inside of it do."""
+    found: set[str] = set()
+    for one in facts_of(code)[0]:
+        if one.opname in ("STORE_FAST", "DELETE_FAST", "STORE_DEREF", "DELETE_DEREF"):
+            found.add(one.argval)
+        elif one.opname == "STORE_FAST_STORE_FAST":
+            found.update(one.argval)
+        elif one.opname == "STORE_FAST_LOAD_FAST":
+            found.add(one.argval[0])
+    for inner in code.co_consts:
+        if type(inner) is types.CodeType:
+            found |= names_bound_anew(inner).intersection(inner.co_freevars)
+    return frozenset(found)
 
 
 def variable_kind(code: Any, name: str) -> str:
