@@ -290,3 +290,30 @@ async def test_where_a_function_is_imported_or_inherited_it_goes_by_that_name(
     assert at["current_location"]["path"] == parts.text
     assert at["current_location"]["line"] == parts.line("join")
     assert (await session.resume())["status"] == "terminated"
+
+
+async def test_a_name_means_the_function_that_is_defined_so_if_there_is_one(
+    api: Api, program: Write
+) -> None:
+    code = program("""
+        class Cart:
+            def add(self, one):  # @add
+                return one
+
+        class Large(Cart):
+            def add(self, one):
+                return super().add(one)
+
+        def main():
+            class Cart(Large):
+                pass
+
+            return Cart().add(1)
+
+        main()
+    """)
+    session = await api.session()
+    await session.post("/breakpoints", function="Cart.add")
+    at = await session.launch(code.text)
+    assert at["current_location"]["line"] == code.line("add")
+    assert (await session.resume())["status"] == "terminated"

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
 
 _MOST_DEPTH = 4  # classes in classes
+_MOST_DEFINED = 200
 _DEAF_TO_GENERATORS = sys.version_info < (3, 12)  # without sys.monitoring, pydevd is
 _GENERATORS = 0x20 | 0x80  # CO_GENERATOR, CO_COROUTINE
 _WRAPPERS: tuple[Any, ...] = (staticmethod, classmethod)
@@ -60,6 +61,7 @@ class FunctionTarget:
 
 _functions: dict[str, list[FunctionTarget]] = {}  # by bare name
 _qualified = CodeTable()  # before 3.11
+_defined: dict[str, tuple[int, bool]] = {}  # how many modules were loaded then, and the answer
 
 
 def set_function_breakpoints(breakpoints: list[dict[str, Any]]) -> dict[str, Any]:
@@ -132,7 +134,43 @@ def is_defined_so(function: FunctionTarget, frame: Any) -> bool:
 
 def is_named_elsewhere(parts: list[str], frame: Any) -> bool:
     """Whether the name means this function not where it is defined, but where it is imported or
-    inherited: `shop.total`, which shop imports, or `Cart.add` in a call with a Cart."""
+    inherited: `shop.total`, which shop imports, or `Cart.add` in a call with a Cart. Not if a
+    function is defined by that name."""
+    return _is_bound_so(parts, frame) and not _is_defined(parts)
+
+
+def _is_defined(parts: list[str]) -> bool:
+    """Whether the modules that are loaded by now define a function by this name."""
+    key, loaded = ".".join(parts), len(sys.modules)
+    known = _defined.get(key)
+    if known is None or not (known[1] or known[0] == loaded):
+        if len(_defined) > _MOST_DEFINED:
+            _defined.clear()
+        known = _defined[key] = loaded, bool(attempt(_finds_definition, parts))
+    return known[1]
+
+
+def _finds_definition(parts: list[str]) -> bool:
+    for module in list(sys.modules.values()):
+        if type(module) is not types.ModuleType:
+            continue
+        namespace = module.__dict__
+        names = [name for name in module_names(namespace) if parts[: len(name)] == name]
+        is_own = is_own_namespace(namespace)
+        if not is_own and not names:
+            continue
+        for _, function in walk_namespace(namespace, _MOST_DEPTH):
+            if function.__globals__ is not namespace:
+                continue  # it is imported
+            path = exact(function.__qualname__).replace("<locals>.", "").split(".")
+            if is_own and ends_with(path, parts):
+                return True
+            if any([*name, *path] == parts for name in names):
+                return True
+    return False
+
+
+def _is_bound_so(parts: list[str], frame: Any) -> bool:
     code = frame.f_code
     if code.co_argcount:
         receiver = frame.f_locals.get(code.co_varnames[0])
