@@ -103,3 +103,14 @@ def test_a_focus_that_is_nowhere_is_refused(run: Run, cart: Program) -> None:
     done = run("--calls", "no/such.py", "--", "main.py")
     assert (done.returncode, done.stdout) == (2, "")
     assert "--calls: focus: there is no file or folder" in done.stderr
+
+
+def test_where_nothing_was_called_it_is_said_what_counts_as_own_code(
+    run: Run, cart: Program, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    done = run("--calls", "empty", "--", "main.py")
+    assert (
+        f"[calls] 0 calls of 0 functions; own code is what lies in {tmp_path / 'empty'}, "
+        "unless you name other folders, files or modules\n"
+    ) in done.stderr

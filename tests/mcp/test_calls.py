@@ -36,6 +36,7 @@ async def test_the_calls_up_to_the_next_stop_come_as_short_text(
                 f"now paused at {program(CART).text}:{at('price')} in price",
             ]
             ended = await client.call("debug_trace", what="calls", max_chars=200)
-            assert ended == "0 calls of 0 functions\nnow terminated, exit code 1"
+            assert ended.startswith("0 calls of 0 functions")
+            assert ended.endswith("\nnow terminated, exit code 1")
             assert await client.call("debug_trace", what="calls", max_chars=200) == ended
             await client.call("debug_end")

@@ -133,6 +133,8 @@ async def _result(session: Session, cursor: int, view: CallsView) -> CallsResult
     reason = _reason(record)
     note = f"\nIncomplete: {reason}" if reason else ""
     found = calls_text(record, view.max_chars - len(note))
+    if record["calls"] == 0 and record.get("own"):
+        note = _whose(record["own"], view.max_chars - len(found.text) - len(note)) + note
     return await present_as(
         CallsResult,
         session,
@@ -164,6 +166,13 @@ async def recorded(session: Session) -> Record:
 async def _read(session: Session) -> Record | None:
     inspector = recorder_of(session, "record calls")
     return await inspector.calls_read(stopped=session.stop is not None)
+
+
+def _whose(places: Sequence[str], room: int) -> str:
+    """Where own code was looked for, since there was none; empty if there is no room for it."""
+    shown = ", ".join(places[:3]) + (", …" if len(places) > 3 else "")
+    text = f"; own code is what lies in {shown}, unless you name other folders, files or modules"
+    return text if len(text) <= room else ""
 
 
 def _reason(record: Record) -> str | None:

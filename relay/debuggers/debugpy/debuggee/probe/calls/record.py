@@ -170,6 +170,7 @@ class CallRecord:
             "state": self.state,
             "complaint": self.complaint,
             "calls": self.tree.total(),
+            "own": self.scope.asked,
             "known": len({f.number for f in list(self.scope.functions.values()) if f.is_called}),
             "rows": rows.rows,
             "functions": [

@@ -77,6 +77,7 @@ class CallScope:
         self.modules = [one for one in focus if not os.path.isabs(one)]
         self.focused = bool(focus)
         self.paths = [one for path in paths for one in {path, os.path.realpath(path)}]
+        self.asked = list(focus or roots) if start is None else []  # else it depends on that, too
         self.whole, self.rereads = whole, rereads
         self.start = None if start is None else start.split(".")
         self.files: dict[str, bool] = {}
