@@ -76,3 +76,5 @@ def test_one_run_shows_each_change(tmp_path: Path) -> None:
         "[end] exit code 0, 3 stops",
     ]
     assert "never hit: Cart.empty" in ran.stderr
+    within = "items and attributes of a value are watched by their own names"
+    assert f"never changed: till.opened ({within})\n" in ran.stderr

@@ -107,3 +107,31 @@ def test_a_second_run_may_take_as_long_as_the_first_one_lets_expect(
     first: float, second: float
 ) -> None:
     assert second_run_seconds(first) == second
+
+
+def test_what_has_changed_within_a_value_is_no_write_and_it_is_said(tmp_path: Path) -> None:
+    rows = Program.write(
+        tmp_path / "rows.py",
+        """
+        class Rows:
+            def __init__(self):
+                self.all = []
+
+        rows = Rows()
+        rows.all.append(3)
+        print(rows)  # @end
+        """,
+    )
+    place = f"rows.py:{rows.line('end')}"
+    command = [sys.executable, "-m", "relay", "run", "--break", place, "--why", "rows.all"]
+    ran = subprocess.run(
+        [*command, "--until", "1", "--", "rows.py"],
+        cwd=tmp_path, env={**os.environ}, capture_output=True, text=True, timeout=90,
+    )  # fmt: skip
+    assert ran.stderr.partition("why ")[2].splitlines() == [
+        "rows.all = [3]: 1 write (all), by a second run",
+        "  (none) -> []  rows.py:3 in __init__: self.all = []",
+        "      from :5 in <module>",
+        "since then it has changed within: ask for an item or attribute of it",
+        "[end] ended by --until, 1 stop",
+    ]

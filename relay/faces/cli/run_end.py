@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from relay.faces.cli.run_failures import Failures
 from relay.operations.report.missed import never_hit, not_known, unwatched
 
 FAILED = 1
+NOT_WITHIN = "items and attributes of a value are watched by their own names"
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class RunEnd:
     """Whether it was ended at its last stop, as --until asks."""
     unanswered: str | None
     """What --trace asked for, if no such call came."""
+    unchanged: Sequence[str] = ()
+    """What --watch has watched, without a change."""
 
     @property
     def exit_code(self) -> int:
@@ -60,6 +64,7 @@ class RunEnd:
             **({"failures": self.failures.total} if self.failures is not None else {}),
             "never_hit": never_hit(session),
             **({"unanswered": self.unanswered} if self.unanswered else {}),
+            **({"unchanged": list(self.unchanged)} if self.unchanged else {}),
             **({"unwatched": unseen} if unseen else {}),
             **({"not_known": unsaid} if unsaid else {}),
             **({"lost": losses} if losses else {}),
@@ -75,6 +80,8 @@ class RunEnd:
                 words[0] += f", {failures.distinct} different"
             words += failures.repeats()
         words += [self.unanswered] if self.unanswered else []
+        if self.unchanged:
+            words.append(f"never changed: {'; '.join(self.unchanged)} ({NOT_WITHIN})")
         missed, unseen = never_hit(session), unwatched(session)
         if missed:
             words.append(f"never hit: {'; '.join(missed)}")

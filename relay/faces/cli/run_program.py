@@ -242,6 +242,7 @@ class _Run:
             self.interrupted,
             self._is_cut_short,
             self._unanswered,
+            self._watches.unchanged(),
         )
 
     async def _end_when_signalled(self) -> None:

@@ -30,6 +30,7 @@ class RunWatches:
         self._wanted = wanted
         self._waiting: dict[str, list[str]] = {}  # expressions, by the id of a breakpoint
         self._silent: set[str] = set()  # breakpoints that are there for nothing else
+        self._unchanged: dict[str, str] = {}  # expressions that are watched, by their ids
 
     async def prepare(self, known: Mapping[str, str]) -> None:
         """Set the breakpoints that are not there yet; `known` are ids by how they are spelled.
@@ -50,6 +51,8 @@ class RunWatches:
 
     async def begin(self, stop: Any, writer: RunWriter) -> bool:
         """Set what waits for this stop; whether it was made for nothing else."""
+        if stop.change is not None:
+            self._unchanged.pop(stop.change["id"], None)
         here = [number for number in stop.hit_breakpoint_ids if number in self._waiting]
         for number in here:
             for expression in self._waiting.pop(number):
@@ -62,6 +65,7 @@ class RunWatches:
         try:
             request = SetDataBreakpoint(expression=expression)
             found = await data_breakpoints.set_data_breakpoint(self._session, body=request)
+            self._unchanged[found.id] = expression
             if found.message is not None:
                 await writer.noted(f"[watched] {shlex.quote(expression)}: {found.message}")
         except ValidationError as error:
@@ -69,6 +73,10 @@ class RunWatches:
             await writer.noted(f"[not watched] {shlex.quote(expression)}: {reason}")
         except RelayError as error:
             await writer.noted(f"[not watched] {shlex.quote(expression)}: {error.message}")
+
+    def unchanged(self) -> list[str]:
+        """Expressions that are watched, and what they name has not changed."""
+        return list(self._unchanged.values())
 
     async def end(self) -> list[str]:
         """Take all data breakpoints away; returns their ids."""

@@ -7,6 +7,7 @@ called. The oldest ones go first if there is no room.
 from __future__ import annotations
 
 import os
+import re
 
 from relay.models.history import NOT_DETERMINISTIC, History, HistoryWrite
 from relay.operations.report.report_text import cut, one_line, size
@@ -19,6 +20,7 @@ VALUE_ROOM = 120
 SOURCE_ROOM = 100
 NO_VALUE = "(none)"
 NO_SECOND_RUN = "; a launch with `record` takes no second run"
+CHANGED_WITHIN = "since then it has changed within: ask for an item or attribute of it"
 UNSURE = " may have "
 """In a reason: there may be no other writes."""
 WAYS = {"recorded": "recorded", "rerun": "by a second run"}
@@ -58,11 +60,18 @@ def _head(found: History) -> str:
 
 def _remarks(found: History) -> list[str]:
     if found.reason is None:
-        return []
+        newest = found.writes[0].new if found.complete and found.writes else None
+        is_other = None not in (newest, found.value) and _same(newest) != _same(found.value)
+        return [CHANGED_WITHIN] if is_other else []
     difference = "" if found.difference is None else f": {found.difference}"
     known = "perhaps not all" if UNSURE in found.reason else "not all"
     other = NO_SECOND_RUN if found.reason == NOT_DETERMINISTIC else ""
     return [f"{known}: {found.reason}{difference}{other}"]
+
+
+def _same(text: str | None) -> str:
+    """Without addresses, which are others in another run."""
+    return re.sub(r"0x[0-9a-fA-F]+", "0x", text or "")
 
 
 def _block(write: HistoryWrite, root: str) -> list[str]:
