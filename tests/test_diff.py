@@ -519,7 +519,7 @@ KINDS = """
     class Queue(Lying, collections.deque): pass
     class Word(Lying, str): pass
     class Ordered(collections.OrderedDict): pass
-    class Slots: __slots__ = ("kept",)
+    class Slots: __slots__ = ("kept", "__kept__")
     told = False
     lying = object.__new__(Lying)
     by_lies = Ordered({lying: BUG})
@@ -565,6 +565,7 @@ KINDS = """
         lambda: types.SimpleNamespace(kept=BUG),
         lambda: types.MappingProxyType({1: BUG}),
         lambda: kept(Slots(), kept=BUG),
+        lambda: kept(Slots(), __kept__=BUG),
         lambda: Wide(1, 2, 3, 4, 5, BUG),
         lambda: functools.partial(print, BUG),
         lambda: closing(int(BUG)),
@@ -608,7 +609,7 @@ def test_contents_count_of_every_kind_of_value_and_no_code_of_the_program_runs(
     of_libraries = OF_LIBRARIES if libraries else "    LIBRARIES = []\n"
     source = KINDS.replace("    MAKERS = [", of_libraries + "    MAKERS = [")
     Program.write(tmp_path / "kinds.py", source.replace("MAKERS + ", "") if libraries else source)
-    made = 10 if libraries else 27
+    made = 10 if libraries else 28
     same = diff("--", "kinds.py", ":::", "kinds.py", "--unknown")
     assert (same.returncode, same.stderr) == (0, "")
     assert same.stdout.startswith("no call differs: ")

@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.values.tables import frame_columns, row_pairs
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
         exact,
+        is_dunder,
+        is_heap_type,
         lookup,
         module_of,
         name_of,
+        namespace_of,
         plan_of,
         qualname_of,
     )
@@ -162,7 +165,7 @@ class _Reading:
             found += dict.items(own_dict(value, plan))
             if len(found) > 1:
                 found.sort(key=_name_in_order)
-        for name, member in plan.members:
+        for name, member in (*plan.members, *_dunder_slots(plan)):
             try:
                 found.append((name, member.__get__(value, plan.cls)))
             except AttributeError:
@@ -185,6 +188,24 @@ class _Reading:
 def _name_in_order(pair: tuple[Any, Any]) -> str:
     name = pair[0]
     return name if type(name) is str else ""
+
+
+def _dunder_slots(plan: Any) -> tuple[tuple[str, Any], ...]:
+    """Slots called `__so__`, which say nothing to people; those of pydantic are read as fields."""
+    found = _slots_of_types.get(plan.cls)
+    if found is None:
+        if len(_slots_of_types) > _MOST_STORED_WRITERS:
+            _slots_of_types.clear()
+        found = _slots_of_types[plan.cls] = tuple(
+            (name, member)
+            for base in plan.mro
+            if is_heap_type(base)
+            for name, member in namespace_of(base).items()
+            if type(member) is types.MemberDescriptorType
+            and is_dunder(name)
+            and not name.startswith("__pydantic_")
+        )
+    return found
 
 
 # By family
@@ -448,3 +469,4 @@ _WRITERS_BY_FAMILY: dict[str, Any] = {
     "object": _write_object,
 }
 _stored_writers: dict[Any, Any] = {}
+_slots_of_types: dict[Any, tuple[tuple[str, Any], ...]] = {}
