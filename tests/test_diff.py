@@ -247,6 +247,37 @@ def test_options_are_not_all_that_is_told_and_credentials_are_masked_and_hashes_
     ]
 
 
+def test_what_is_masked_by_its_name_is_compared_all_the_same(diff: Diff, tmp_path: Path) -> None:
+    Program.write(
+        tmp_path / "lexer.py",
+        """
+        import sys
+
+        BUG = "--bug" in sys.argv
+
+        def next_token(at):
+            return f"of {at} {BUG}"
+
+        def size(token):
+            return len(token)
+
+        size("longer" if BUG else "long")
+        size({"token": b"1"}["token"])
+        next_token(1)
+        """,
+    )
+    done = diff("--", "lexer.py", ":::", "lexer.py", "--bug")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines() == [
+        "first call that differs: next_token at lexer.py:5",
+        "  with at=1",
+        "1: → ***",
+        "2: → ***",
+        "what differs is masked",
+        "1 of 2 calls with equal arguments differ",
+    ]
+
+
 def test_two_scripts_are_one_program_whatever_they_are_called(diff: Diff, tmp_path: Path) -> None:
     Program.write(tmp_path / "main.py", CART)
     cheap = Program.write(tmp_path / "cheap" / "sale.py", CART.replace('"--sale" in sys.argv', "1"))

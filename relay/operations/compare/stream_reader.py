@@ -44,6 +44,7 @@ _CLOCK_ATTRIBUTE = re.compile(
     r"(?<![A-Za-z0-9])((?:time|now|elapsed|duration|timestamp|clock|deadline|pid|tid|ident)"
     r"(?:_?(?:ns|ms|s))?)=-?\d+(?:\.\d+)?(?:e-?\d+)?"
 )
+_DIGEST_OF_MASKED = re.compile(r"(\*\*\*)#[0-9a-f]{8}\b")
 _PRINTED_TIME = re.compile(r"\b\d+(?:\.\d+)? ?(?:s|ms|sec|secs|seconds?)\b")
 
 
@@ -109,11 +110,14 @@ class RecordedRun:
             file.seek(call.offset)
             found = Texts.of(json.loads(file.readline()), self)
         return found._replace(
-            arguments=list(map(self.masked, found.arguments)),
-            outcome=self.masked(found.outcome),
-            yielded=list(map(self.masked, found.yielded)),
-            changed={place: self.masked(text) for place, text in found.changed.items()},
+            arguments=list(map(self._shown, found.arguments)),
+            outcome=self._shown(found.outcome),
+            yielded=list(map(self._shown, found.yielded)),
+            changed={place: self._shown(text) for place, text in found.changed.items()},
         )
+
+    def _shown(self, text: str) -> str:
+        return _DIGEST_OF_MASKED.sub(r"\1", self.masked(text))
 
 
 class Texts(NamedTuple):
