@@ -28,7 +28,8 @@ async def test_a_value_is_watched_from_a_stop_on(api: Api, program: Callable[...
             assert left == "data_1  watches cart.total"
             stopped = await client.call("debug_continue")
             assert "0 -> 40, written at main.py:6 in add" in stopped
-            refused = await client.refused("debug_breakpoints", watch=["nobody"])
+            refused = await client.refused("debug_breakpoints", watch=["cart", "nobody"])
             assert "There is no variable nobody" in refused
+            assert await client.call("debug_breakpoints") == "data_1  watches cart.total"
             assert await client.call("debug_breakpoints", remove=["all"]) == "no breakpoints"
             await client.call("debug_end")

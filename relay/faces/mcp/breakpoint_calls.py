@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from relay.errors import BreakpointNotFound
+from relay.errors import BreakpointNotFound, RelayError
 from relay.faces.mcp import arguments
 from relay.faces.mcp.calls import Session, choose_exceptions, shown_place, using
 from relay.faces.mcp.places import breakpoint_specs
@@ -51,14 +51,25 @@ async def change(hub: Hub, asked: arguments.Breakpoints) -> str:
                 await breakpoints.remove_breakpoint(session, breakpoint_id=breakpoint_id)
         for number in unwatched:
             await remove_data_breakpoint(session, data_breakpoint_id=number)
-        for expression in asked.watch:
-            request_to_watch = SetDataBreakpoint(expression=expression)
-            await set_data_breakpoint(session, body=request_to_watch)
+        await _watch(session, asked.watch)
         if asked.on_exception is not None:
             await choose_exceptions(session, asked.on_exception)
         if shown:
             return await _recorded(session, shown[0], asked)
         return await _listing(session, asked.max_chars)
+
+
+async def _watch(session: Session, expressions: Sequence[str]) -> None:
+    """All of them, or none: one that cannot be watched is an error, which says nothing of the others."""
+    known = {found.id for found in session.data_breakpoints}
+    try:
+        for expression in expressions:
+            await set_data_breakpoint(session, body=SetDataBreakpoint(expression=expression))
+    except RelayError:
+        for found in list(session.data_breakpoints):
+            if found.id not in known:
+                await remove_data_breakpoint(session, data_breakpoint_id=found.id)
+        raise
 
 
 async def _recorded(session: Session, breakpoint_id: str, asked: arguments.Breakpoints) -> str:
