@@ -63,7 +63,8 @@ def _change(
     if found.first is None:
         lines.append("no result, exception or branch differs" + _ends(ran))
     else:
-        lines.append("first whose outcome differs: " + _place(found.first, runs))
+        what = "branch" if found.first.is_branch else "outcome"
+        lines.append(f"first whose {what} differs: " + _place(found.first, runs))
         lines += _sides(found.first, runs, ran, knows)[-2:]
     return "\n".join(lines) + _cut(runs)
 
