@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,37 @@ def test_without_a_breakpoint_children_run_free(start: Start, parent: Program) -
     words = ["--children", "--json", "--", "parent.py"]
     _, out, _ = finish(start(*words))
     assert "unwatched" not in json.loads(out.splitlines()[-1])
+
+
+def test_failures_in_what_ran_without_the_debugger_are_not_known(
+    start: Start, tmp_path: Path
+) -> None:
+    Program.write(
+        tmp_path / "app.py",
+        """
+        import os, subprocess, sys
+
+        subprocess.run(["true"])
+        os.system("ls > " + os.devnull)
+        if len(sys.argv) > 1:
+            os.system(sys.executable + " -c 1/0")
+            if not os.fork():
+                1/0
+            os.wait()
+            subprocess.run([sys.executable, "-c", "1/0"])
+        """,
+    )
+    _, _, err = finish(start("--on-exception", "--", "app.py"))
+    assert blocks(err)[-1] == "end] exit code 0, 0 stops\n"
+    _, _, err = finish(start("--on-exception", "--", "app.py", "fails"))
+    [_, unseen] = blocks(err)[-1].splitlines()
+    # A shell's own processes are named if they lived long enough to be seen.
+    assert " processes ran without the debugger: " in unseen
+    assert "a fork" in unseen
+    assert f"{sys.executable} -c 1/0" in unseen
+    assert unseen.endswith(
+        "; what os.system ran; failures there are not known: --children follows them"
+    )
 
 
 def test_commands_by_os_system_are_not_forgotten(start: Start, tmp_path: Path) -> None:

@@ -178,8 +178,8 @@ class ProgramEvents(DebuggeeEvents):
     def process_lost(self, words: str) -> None:
         self._run.lose(words)
 
-    def shell_ran(self) -> None:
-        self._run.run_shell()
+    def shell_ran(self, command: str | None) -> None:
+        self._run.run_shell(command)
 
     def debugger_known(self, report: DebuggerReport) -> None:
         self._run.know_debugger(report)

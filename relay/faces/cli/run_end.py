@@ -27,6 +27,8 @@ class RunEnd:
     """Whether it was ended at its last stop, as --until asks."""
     unanswered: str | None
     """What --trace asked for, if no such call came."""
+    follows_all: bool
+    """Whether every child that can be was to be debugged."""
     unchanged: Sequence[str] = ()
     """What --watch has watched, without a change."""
 
@@ -82,14 +84,22 @@ class RunEnd:
         words += [self.unanswered] if self.unanswered else []
         if self.unchanged:
             words.append(f"never changed: {'; '.join(self.unchanged)} ({NOT_WITHIN})")
-        missed, unseen = never_hit(session), unwatched(session)
+        missed = never_hit(session)
         if missed:
             words.append(f"never hit: {'; '.join(missed)}")
-        # What ran without a debugger matters where what was asked has no answer.
-        is_unexplained = failures is not None and self.exit_code and not self.stops
-        if unseen and (missed or is_unexplained):
-            words.append(unseen)
+        words += [unseen] if (unseen := self._unseen(is_missed=bool(missed))) else []
         return words + ([unsaid] if (unsaid := not_known(session)) else [])
+
+    def _unseen(self, *, is_missed: bool) -> str | None:
+        """What ran without a debugger, where that leaves open what was asked for."""
+        failures = self.failures
+        python = unwatched(self.session, python_only=True) if failures is not None else None
+        is_unexplained = failures is not None and self.exit_code and not self.stops
+        unseen = unwatched(self.session) if is_missed or is_unexplained else python
+        if unseen is None or python is None:
+            return unseen
+        remedy = "" if self.follows_all else ": --children follows them"
+        return f"{unseen}; failures there are not known{remedy}"
 
     def _how(self) -> str:
         if (by := self._ended_by) is not None:

@@ -3,6 +3,7 @@
 stop_report     what is gathered of a stop, or of the end
 report_text     that as text, within a budget
 missed          breakpoints that were never hit, and processes that nobody watched
+python_commands  whether a command line runs Python
 blocked         threads that run no Python, of a program that does not stop
 printed         what the program printed, as numbered text
 printed_text    the same as a terminal would show it, within a budget

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
+from relay.operations.report.python_commands import runs_python
 from relay.operations.report.report_text import CUT
 from relay.operations.report.short_paths import short_path
 from relay.session.session import Session
@@ -51,14 +53,17 @@ def _was_killed_silently(session: Session, breakpoint: Breakpoint) -> bool:
     return was_killed or bool(session.program_run.losses)
 
 
-def unwatched(session: Session) -> str | None:
+def unwatched(session: Session, *, python_only: bool = False) -> str | None:
     """The processes of the run that the debugger did not see, in words; None if it saw all.
 
-    What they came to, nobody knows: it belongs beside what was never hit.
+    What they came to, nobody knows: it belongs beside what was never hit. python_only: those that
+    ran Python, as far as their command lines say.
     """
+    run = session.program_run
+    ran = [argv for argv in run.unwatched.values() if not python_only or _ran_python(session, argv)]
     kinds = Counter(
         "a fork" if argv is None else " ".join(session.redaction.words(argv))[:MAX_COMMAND]
-        for argv in session.program_run.unwatched.values()
+        for argv in ran
     )
     shown = [
         one if times == 1 else f"{one} ({times} times)"
@@ -66,13 +71,24 @@ def unwatched(session: Session) -> str | None:
     ]
     if len(kinds) > len(shown):
         shown.append(f"{CUT} +{len(kinds) - len(shown)} more")
-    if session.program_run.ran_shell:
+    if run.ran_shell and (
+        not python_only
+        or any(_ran_python(session, ("sh", "-c", text)) for text in run.shell_commands)
+    ):
         shown.append("what os.system ran")
     if not shown:
         return None
-    count = len(session.program_run.unwatched)
+    count = len(ran)
     words = "processes" if count != 1 else "1 process"
     return f"{f'{count} ' if count > 1 else ''}{words} ran without the debugger: {'; '.join(shown)}"
+
+
+def _ran_python(session: Session, argv: Sequence[str] | None) -> bool:
+    """Whether a process without the debugger did: a fork has, until it becomes another program."""
+    launched = session.launched
+    if argv is None or launched is None:
+        return argv is None
+    return runs_python(argv, launched.cwd, launched.env)
 
 
 def _unknown(breakpoint: Breakpoint) -> bool:

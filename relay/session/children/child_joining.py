@@ -59,6 +59,11 @@ class ChildJoining:
         self._awaited: dict[int, Sequence[str] | None] = {}
 
     @property
+    def follows_all(self) -> bool:
+        """Whether all children may join, those of a shell, too, and not the workers only."""
+        return not self._workers_only
+
+    @property
     def names_processes(self) -> bool:
         """Whether a stop says in which process it is."""
         return self._has_joined or not self._workers_only

@@ -74,6 +74,11 @@ class ProcessGroup:
         """Whether children join, so that the session may have several processes."""
         return self._joining is not None
 
+    @property
+    def follows_shells(self) -> bool:
+        """Whether what a shell runs joins, too."""
+        return self._joining is not None and self._joining.follows_all
+
     def follow(self, joining: ChildJoining) -> None:
         """Children come in by `joining` from now on. Before any code of the program runs."""
         assert self._joining is None, "children join a program in one way"

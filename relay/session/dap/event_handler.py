@@ -138,10 +138,10 @@ class EventHandler:
         self._events.module_changed(body.get("reason"), body.get("module") or {})
 
     def _subprocess(self, body: Mapping[str, Any]) -> None:
-        pid = body.get("pid")
-        if pid is None and not self._debuggee.group.follows_children:
-            self._events.shell_ran()
-        self._debuggee.children.announced(pid, body.get("argv"))
+        pid, argv = body.get("pid"), body.get("argv")
+        if pid is None and not self._debuggee.group.follows_shells:
+            self._events.shell_ran(str(argv[-1]) if argv else None)
+        self._debuggee.children.announced(pid, argv)
 
     def _becomes(self, body: Mapping[str, Any]) -> None:
         argv = body["argv"]

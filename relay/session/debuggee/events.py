@@ -82,8 +82,8 @@ class DebuggeeEvents(Protocol):
     def process_lost(self, words: str) -> None:
         """A process was killed: clients are to learn of it, though nobody asked it anything."""
 
-    def shell_ran(self) -> None:
-        """The program called a shell, which has no debugger and no number."""
+    def shell_ran(self, command: str | None) -> None:
+        """The program had a shell run a command, which has no debugger and no number."""
 
     def debugger_known(self, report: DebuggerReport) -> None:
         """The debugger in the program has said what it is."""

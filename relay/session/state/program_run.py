@@ -15,6 +15,8 @@ import trio
 
 from relay.session.clock import FileMoment
 
+_MOST_SHELL_COMMANDS = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Launched:
@@ -85,6 +87,8 @@ class ProgramRun:
         """Children without a debugger: their command lines by process id."""
         self.ran_shell = False
         """Whether os.system was called, which names no process, without the debugger."""
+        self.shell_commands: set[str] = set()
+        """What it was called with, some of it."""
         self.prompt: str | None = None
         """What the program asks for on standard input; None while it does not wait for any."""
         self.start_moment: FileMoment | None = None
@@ -108,6 +112,7 @@ class ProgramRun:
         self.first_output = last_output
         self.losses.clear()
         self.unwatched.clear()
+        self.shell_commands.clear()
         self.ran_shell = False
 
     def started(self, launched: Launched) -> None:
@@ -148,9 +153,11 @@ class ProgramRun:
         """A child runs without a debugger; `argv` None: a fork of the program."""
         self.unwatched[pid] = argv
 
-    def run_shell(self) -> None:
+    def run_shell(self, command: str | None) -> None:
         """A shell ran below the program, without a debugger and without a number."""
         self.ran_shell = True
+        if command is not None and len(self.shell_commands) < _MOST_SHELL_COMMANDS:
+            self.shell_commands.add(command)
 
     def wait_for_input(self, prompt: str) -> None:
         """A read of standard input waits."""

@@ -244,7 +244,8 @@ def _system(system: Callable[..., int]) -> Callable[..., int]:
 
     @functools.wraps(system)
     def run(*arguments: Any, **named: Any) -> int:
-        _report_child(None, None)
+        command = arguments[0] if arguments else named.get("command")
+        _report_child(None, ("sh", "-c", command))
         try:
             return system(*arguments, **named)
         except BaseException as error:
