@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -287,6 +288,56 @@ async def test_each_kind_of_wait_is_known_by_its_name(
         "thread pool_0 waits for a future, which waits for the only thread of a pool, pool_0, "
         "and is that thread itself"
     )
+
+
+UNREAD = """
+    import subprocess
+    import sys
+
+    writes = [sys.executable, "-c", "print('x' * 1000000)"]
+    below = f"true; {sys.executable} -c 'input()'; true"
+    print("up", flush=True)
+    if sys.argv[1:] == ["read"]:
+        subprocess.Popen(["sh", "-c", below], stdin=subprocess.PIPE).wait()
+    elif sys.argv[1:] == ["timed"]:
+        subprocess.Popen(writes, stdout=subprocess.PIPE).wait(1000)
+    else:
+        subprocess.Popen(writes, stdout=subprocess.PIPE).wait()
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_child_that_waits_at_a_pipe_of_the_program_that_waits_for_it_is_a_circle(
+    api: Api, program: Write, version: str
+) -> None:
+    told = await hang(await pipes(api, program, version), lambda told: told["deadlocks"])
+    [wait] = waits(told).values()
+    writes = "which waits to write to its stdout, a full pipe that this program is to read (fd "
+    assert wait["note"].startswith(writes)
+    assert [found["text"] for found in told["deadlocks"]] == [
+        f"thread MainThread waits for {wait['on']}, {wait['note']}"
+    ]
+    assert told["children"] == [wait["on"].removeprefix("the end of ") + ", " + wait["note"]]
+
+
+async def test_so_is_one_below_it_and_what_ends_by_itself_is_none(api: Api, program: Write) -> None:
+    session = await pipes(api, program, VERSIONS[-1], "read")
+    told = await hang(session, lambda told: told["deadlocks"])
+    [wait] = waits(told).values()
+    assert re.match(
+        "below which process .* waits to read from its stdin, an empty pipe that this "
+        "program is to write or close",
+        wait["note"],
+    )
+    session = await pipes(api, program, VERSIONS[-1], "timed")
+    told = await hang(session, lambda told: "full pipe" in told["report"])
+    assert told["deadlocks"] == []
+
+
+async def pipes(api: Api, program: Write, version: str, *args: str) -> Session:
+    session = await api.session(python_path=bare(version))
+    await session.launch(program(UNREAD).text, wait=0, args=list(args))
+    return session
 
 
 async def test_who_holds_a_plain_lock_is_not_guessed(api: Api, program: Write) -> None:

@@ -85,6 +85,8 @@ async def report_of(
     texts = await trio.to_thread.run_sync(source_texts, _places(facts))
     circles = [circle for one in facts for circle in deadlocks(one["threads"])]
     of_tasks = [circle for one in facts for circle in deadlocks(as_threads(one["tasks"]["tasks"]))]
+    seen = [thread for one in facts for thread in one["threads"]]
+    through_child = [one for one in seen if (one["waits_for"] or {}).get("circle")]
     threads = [
         _thread(one, thread_facts, texts) for one in facts for thread_facts in one["threads"]
     ]
@@ -95,6 +97,13 @@ async def report_of(
         deadlocks=[
             Deadlock(text=sentence(circle), thread_ids=[thread["id"] for thread in circle])
             for circle in circles
+        ]
+        + [
+            Deadlock(
+                text=f"thread {one['name']} waits for {one['waits_for']['circle']}",
+                thread_ids=[one["id"]],
+            )
+            for one in through_child
         ]
         + [
             Deadlock(

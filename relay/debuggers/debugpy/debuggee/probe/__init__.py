@@ -161,6 +161,7 @@ PARTS = (
     "waits/permits",
     "waits/greenlet_waits",
     "waits/pools",
+    "waits/pipes",
     "waits/known_waits",
     "waits/thread_waits",
     "waits/quiet",

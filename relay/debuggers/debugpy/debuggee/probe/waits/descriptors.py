@@ -40,8 +40,12 @@ _MOST_DESCRIPTORS = 20
 
 def system_call(native_id: int | None) -> tuple[str, list[int]] | None:
     """The name and the arguments of the system call that a thread of this process is in."""
-    text = _proc_text(f"/proc/self/task/{native_id}/syscall") if native_id else ""
-    words = text.split()
+    return system_call_in(f"/proc/self/task/{native_id}") if native_id else None
+
+
+def system_call_in(home: str) -> tuple[str, list[int]] | None:
+    """The same of any thread, by its directory in /proc; None where it is not for us to know."""
+    words = proc_text(home + "/syscall").split()
     if len(words) < 7 or not words[0].lstrip("-").isdigit():
         return None
     known = _SYSCALLS.get(platform.machine(), {})
@@ -65,7 +69,7 @@ def descriptors_of(call: tuple[str, list[int]]) -> list[int]:
 
 def registered(epoll: int) -> list[int]:
     """The descriptors that an epoll descriptor watches."""
-    lines = _proc_text(f"/proc/self/fdinfo/{epoll}").splitlines()
+    lines = proc_text(f"/proc/self/fdinfo/{epoll}").splitlines()
     return [int(line.split()[1]) for line in lines if line.startswith("tfd:")]
 
 
@@ -144,7 +148,7 @@ def _has_open(pid: int, target: str) -> bool:
 def _socket_names() -> dict[str, str]:
     names: dict[str, str] = {}
     for table in _TABLES:
-        for line in _proc_text(f"/proc/self/net/{table}", _LARGEST_TABLE).splitlines()[1:]:
+        for line in proc_text(f"/proc/self/net/{table}", _LARGEST_TABLE).splitlines()[1:]:
             words = line.split()
             if table == "unix":
                 if len(words) >= 7:
@@ -182,21 +186,27 @@ def _address(text: str) -> str:
 
 def child_pids() -> list[int]:
     """The children of this process, whoever started them."""
+    return children_of_process("self")
+
+
+def children_of_process(process: int | str) -> list[int]:
+    """Those of any process."""
     found: list[int] = []
-    for task in attempt(os.listdir, "/proc/self/task", default=()):
-        found += [int(word) for word in _proc_text(f"/proc/self/task/{task}/children").split()]
+    home = f"/proc/{process}/task"
+    for task in attempt(os.listdir, home, default=()):
+        found += [int(word) for word in proc_text(f"{home}/{task}/children").split()]
     return sorted(found)
 
 
 def process_name(pid: int) -> str:
     """`process 12 (sleep 60)`; says so where it has ended already."""
-    raw = _proc_text(f"/proc/{pid}/cmdline", 4000).replace("\0", " ").strip()
-    status = _proc_text(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    raw = proc_text(f"/proc/{pid}/cmdline", 4000).replace("\0", " ").strip()
+    status = proc_text(f"/proc/{pid}/stat").rpartition(")")[2].split()
     if not status:
         return f"process {pid}, which is gone"
     if status[0] == "Z":
         return f"process {pid}, which has ended"
-    own = _proc_text("/proc/self/cmdline", 4000).replace("\0", " ").strip()
+    own = proc_text("/proc/self/cmdline", 4000).replace("\0", " ").strip()
     return f"process {pid} ({'a fork of this one' if raw == own else raw[:120] or '?'})"
 
 
@@ -205,14 +215,15 @@ def times_run(native_id: int | None) -> str | None:
     if not native_id:
         return None
     home = f"/proc/self/task/{native_id}/"
-    words = _proc_text(home + "schedstat").split()
+    words = proc_text(home + "schedstat").split()
     if len(words) == 3 and words[2] != "0":
         return words[2]
-    lines = _proc_text(home + "status").splitlines()
+    lines = proc_text(home + "status").splitlines()
     return " ".join(line.split()[1] for line in lines if "ctxt_switches:" in line) or None
 
 
-def _proc_text(path: str, most: int = 100_000) -> str:
+def proc_text(path: str, most: int = 100_000) -> str:
+    """What a file of /proc says; empty where it is gone, or not for us to read."""
     try:
         with open(path, "rb") as file:
             return file.read(most).decode("utf-8", "replace")

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import (
         child_pids,
-        process_name,
         system_call,
         times_run,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.holders import Holders
+    from relay.debuggers.debugpy.debuggee.probe.waits.pipes import process_and_pipe
     from relay.debuggers.debugpy.debuggee.probe.waits.quiet import quiet_locals
     from relay.debuggers.debugpy.debuggee.probe.waits.tasks import FoundTask, every_task, tasks
     from relay.debuggers.debugpy.debuggee.probe.waits.thread_waits import Wait, WaitFinder
@@ -71,7 +71,7 @@ def hang_report(
         "total_threads": len(found),
         "blocked": bool(found) and all(one.state == "blocked" for one in found),
         "tasks": page or {"tasks": [], "total": 0, "current": None, "runs": [], "total_runs": 0},
-        "children": [process_name(pid) for pid in attempt(child_pids, default=[])[:20]],
+        "children": [process_and_pipe(pid) for pid in attempt(child_pids, default=[])[:20]],
     }
 
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         known_thread_waits,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
+    from relay.debuggers.debugpy.debuggee.probe.waits.pipes import told_with_pipe, waits_at_pipe
     from relay.debuggers.debugpy.debuggee.probe.waits.pools import holder_of_future
 
 _SLEEPS = ("nanosleep", "clock_nanosleep")
@@ -75,6 +76,8 @@ class Wait:
         self.held_by: Holder | None = None
         self.note: str | None = None
         self.timeout: float | None = None
+        self.circle: str | None = None
+        """How it waits for itself, if it does by another process."""
 
     def answer(self) -> dict[str, Any]:
         subject = self.subject
@@ -85,6 +88,7 @@ class Wait:
             "id": None if subject is None else hex(id(subject)),
             "timeout_seconds": self.timeout,
             "note": self.note,
+            "circle": self.circle,
         }
 
 
@@ -259,6 +263,19 @@ class WaitFinder:
         popen = stored_field(wait.subject, "_popen") or wait.subject
         pid = stored_field(popen, "pid")
         wait.on = "the end of " + (process_name(pid) if type(pid) is int else "a process")
+        if type(pid) is int:
+            self._on_process(wait, pid, function)
+
+    def _on_process(self, wait: Wait, pid: int, function: str) -> None:
+        """A child may wait at a pipe whose other end this process has."""
+        found = attempt(waits_at_pipe, pid)
+        if found is None:
+            return
+        wait.note = told_with_pipe(pid, found)
+        # With a timeout it ends; another thread may serve the pipe.
+        serves = function == "Popen.communicate"
+        if len(self._stacks) == 1 and wait.timeout is None and found.is_main and not serves:
+            wait.circle = f"{wait.on}, {wait.note}"
 
     def _on_io(self, wait: Wait, function: str, locals_: dict[str, Any]) -> None:
         kind = "trio run" if function in ("run", "unrolled_run") else "asyncio event loop"
@@ -289,7 +306,10 @@ class WaitFinder:
         if name in _CHILD_CALLS and owner is sys.modules.get("posix"):
             pid = given[0] if given and type(given[0]) is int else -1
             named = process_name(pid) if pid > 0 else "any child process"
-            return Wait("child", f"the end of {named}")
+            wait = Wait("child", f"the end of {named}")
+            if pid > 0:
+                self._on_process(wait, pid, name)
+            return wait
         of_file = name in _FILE_CALLS and owner in map(sys.modules.get, ("posix", "fcntl"))
         if of_file and given and type(given[0]) is int:
             kind = "lock" if name in ("flock", "lockf") else "io"
@@ -345,9 +365,11 @@ class WaitFinder:
         if name in ("wait4", "waitid"):
             pid = arguments[0 if name == "wait4" else 1] & 0xFFFFFFFF
             known = 0 < pid < 1 << 31 and (name == "wait4" or arguments[0] == 1)
-            return Wait(
-                "child", f"the end of {process_name(pid) if known else 'any child process'}"
-            )
+            named = process_name(pid) if known else "any child process"
+            wait = Wait("child", f"the end of {named}")
+            if known:
+                self._on_process(wait, pid, name)
+            return wait
         found = descriptors_of(call)
         if name == "flock":
             return Wait("lock", f"flock of {self._descriptors.of_all(found)}")
