@@ -68,7 +68,8 @@ class HangThread(Resource):
     daemon: bool | None
     native_id: int | None = Field(description="The operating system's id of it")
     state: ThreadActivity = Field(
-        description="blocked: it was given no processor between two looks, 30 ms apart"
+        description="blocked: it was given no processor between two looks, 30 ms apart, or naps in "
+        "a call of sqlite3"
     )
     stack: list[HangFrame] = Field(description="Innermost first")
     total_frames: int

@@ -340,6 +340,58 @@ async def pipes(api: Api, program: Write, version: str, *args: str) -> Session:
     return session
 
 
+DATABASE = """
+    import os
+    import sqlite3
+    import subprocess
+    import sys
+
+    def connect(name):
+        return sqlite3.connect(os.path.abspath(name), timeout=1000, isolation_level=None)
+
+    holder = "import sqlite3; c = sqlite3.connect('far.db', isolation_level=None);"
+    holder += "c.execute('begin immediate'); print('up', flush=True); input()"
+    connect("far.db").execute(f"pragma journal_mode = {sys.argv[1]}")
+    far = subprocess.Popen(
+        [sys.executable, "-c", holder], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    far.stdout.readline()
+    if sys.argv[2:]:
+        own = connect("own.db")
+        own.execute("begin immediate")
+        connect("own.db").execute("create table t (n)")
+    connection = connect("far.db")
+    connection.execute("create table t (n)")  # @waits
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_who_has_locked_a_database_of_sqlite_is_named(
+    api: Api, program: Write, version: str
+) -> None:
+    session = await api.session(python_path=bare(version))
+    mode = "wal" if VERSIONS.index(version) % 2 else "delete"
+    code = program(DATABASE)
+    await session.launch(code.text, wait=0, args=[mode])
+    told = await hang(session, lambda told: told["blocked"] and "the database /" in told["report"])
+    [wait] = waits(told).values()
+    assert wait["kind"] == "lock"
+    assert wait["on"] == f"the database {code.path.with_name('far.db')}"
+    assert re.fullmatch(r"process \d+ \(.*\) has locked it to write", wait["note"])
+
+
+async def test_a_connection_of_the_program_that_has_locked_a_database_is_told(
+    api: Api, program: Write
+) -> None:
+    session = await api.session()
+    code = program(DATABASE)
+    await session.launch(code.text, wait=0, args=["delete", "own"])
+    told = await hang(session, lambda told: told["blocked"] and "the database /" in told["report"])
+    [wait] = waits(told).values()
+    assert wait["on"] == f"the database {code.path.with_name('own.db')}"
+    assert wait["note"] == "a connection of this program has locked it to write"
+
+
 async def test_who_holds_a_plain_lock_is_not_guessed(api: Api, program: Write) -> None:
     code = program("""
         import threading

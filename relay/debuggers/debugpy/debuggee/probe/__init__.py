@@ -162,6 +162,7 @@ PARTS = (
     "waits/greenlet_waits",
     "waits/pools",
     "waits/pipes",
+    "waits/databases",
     "waits/known_waits",
     "waits/thread_waits",
     "waits/quiet",

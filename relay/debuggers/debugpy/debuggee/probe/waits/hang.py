@@ -37,7 +37,12 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.pipes import process_and_pipe
     from relay.debuggers.debugpy.debuggee.probe.waits.quiet import quiet_locals
     from relay.debuggers.debugpy.debuggee.probe.waits.tasks import FoundTask, every_task, tasks
-    from relay.debuggers.debugpy.debuggee.probe.waits.thread_waits import Wait, WaitFinder
+    from relay.debuggers.debugpy.debuggee.probe.waits.thread_waits import (
+        SLEEPS,
+        Wait,
+        WaitFinder,
+        calls_sqlite,
+    )
 
 _LOOKS_APART = 0.03
 """Seconds; a thread that waits for the GIL is woken several times in it."""
@@ -121,10 +126,15 @@ class _Seen:
             self.frames = without_debugger(_frames_below(top))
             return
         moved = top is not self.top or top.f_lasti != self.place
-        moved = moved or times_run(self.native_id) != self.run
+        moved = moved or (times_run(self.native_id) != self.run and not self._naps_in_c(top))
         self.state = "running" if moved else "blocked"
         self.call = None if moved else system_call(self.native_id)
         self.frames = _frames_below(top)
+
+    def _naps_in_c(self, top: Any) -> bool:
+        """Whether it is in a call of sqlite3 that waits by naps, and runs no Python between them."""
+        call = system_call(self.native_id)
+        return call is not None and call[0] in SLEEPS and bool(attempt(calls_sqlite, top))
 
 
 def _native_id(ident: int, thread: Any) -> int | None:

@@ -51,7 +51,7 @@ def waits_at_pipe(pid: int) -> PipeWait | None:
     below, seen = [pid] if own else [], 0
     while below and seen < _MOST_PROCESSES:
         one = below.pop(0)
-        found = attempt(_wait_of, one, own)
+        found: PipeWait | None = attempt(_wait_of, one, own)
         if found is not None:
             return found
         below += attempt(children_of_process, one, default=[])

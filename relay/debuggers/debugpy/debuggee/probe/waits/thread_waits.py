@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         module_globals,
         stored_field,
     )
+    from relay.debuggers.debugpy.debuggee.probe.waits.databases import locked_databases
     from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import (
         OF_ONE_DESCRIPTOR,
         DescriptorNames,
@@ -50,7 +51,9 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.waits.pipes import told_with_pipe, waits_at_pipe
     from relay.debuggers.debugpy.debuggee.probe.waits.pools import holder_of_future
 
-_SLEEPS = ("nanosleep", "clock_nanosleep")
+SLEEPS = ("nanosleep", "clock_nanosleep")
+_SQLITE_TYPES = frozenset(("sqlite3.Connection", "sqlite3.Cursor", "sqlite3.Blob"))
+_SQLITE_CALLS = ("execute", "executemany", "executescript", "commit")
 _FILE_CALLS = ("read", "write", "pread", "pwrite", "readv", "writev", "sendfile", "flock", "lockf")
 _CHILD_CALLS = ("waitpid", "wait", "wait3", "wait4", "waitid")
 _MOST_LIBRARY_FRAMES = 40
@@ -109,6 +112,8 @@ class WaitFinder:
         top = frames[0]
         function, arguments = attempt(present_call, top, default=(("unknown",), []))
         target = attempt(stored_result, function, top)
+        if call is not None and call[0] in SLEEPS and attempt(calls_sqlite, top):
+            return self._database(top)
         found = self._reacquiring(target)
         found = found or attempt(self._by_library, frames, target)
         found = found or attempt(self._by_call, top, function, arguments, target)
@@ -339,6 +344,22 @@ class WaitFinder:
             return self._shared_lock(owner, text or "a lock", given)
         return None
 
+    def _database(self, frame: Any) -> Wait:
+        """A call of sqlite3 that naps: it tries for a lock again and again."""
+        function, _ = present_call(frame)
+        target = attempt(stored_result, function, frame)
+        wait = Wait("lock", "", target.__self__ if _is_c_method(target) else None)
+        locked = attempt(locked_databases, default=[])
+        if not locked:
+            wait.on = "a database of SQLite"
+            wait.note = "which one, and who has locked it, is not known"
+        elif len(locked) == 1:
+            wait.on, wait.note = f"the database {locked[0].path}", locked[0].locked_by
+        else:
+            wait.on = f"one of the databases {', '.join(one.path for one in locked)}"
+            wait.note = "; ".join(f"{one.path}: {one.locked_by}" for one in locked)
+        return wait
+
     def _shared_lock(self, lock: Any, text: str, given: list[Any]) -> Wait:
         wait = Wait("lock", f"{text}, shared by processes", lock)
         wait.note = "which process holds it is not known"
@@ -360,7 +381,7 @@ class WaitFinder:
 
     def _by_system_call(self, call: tuple[str, list[int]]) -> Wait | None:
         name, arguments = call
-        if name in _SLEEPS:
+        if name in SLEEPS:
             return Wait("sleep", name)
         if name in ("wait4", "waitid"):
             pid = arguments[0 if name == "wait4" else 1] & 0xFFFFFFFF
@@ -377,6 +398,18 @@ class WaitFinder:
             return None
         what = self._descriptors.of_all(found)
         return Wait("io", f"{name} of {what}" if name in OF_ONE_DESCRIPTOR else f"any of {what}")
+
+
+def calls_sqlite(frame: Any) -> bool:
+    """Whether the frame is in a call of sqlite3, as far as what is stored tells."""
+    function, _ = present_call(frame)
+    if function[0] != "attribute" or "_sqlite3" not in sys.modules:
+        return False
+    target = attempt(stored_result, function, frame)
+    if target is None:  # of what a call has returned, as in `connect().execute()`
+        return function[2] in _SQLITE_CALLS and bool(locked_databases())
+    kinds = [full_name(base) for base in mro_of(type(target.__self__))]
+    return _is_c_method(target) and not _SQLITE_TYPES.isdisjoint(kinds)
 
 
 def _is_awaiting_code(path: str) -> bool:

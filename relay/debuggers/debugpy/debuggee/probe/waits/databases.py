@@ -1,0 +1,91 @@
+"""Which database of SQLite is locked, and by which process: known by the kernel's table of locks.
+
+SQLite waits for a lock by naps, and tries again. It locks certain bytes of the database, or of its
+`-shm` file. No file is opened here: to close one again would let go of SQLite's own locks.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import proc_text, process_name
+
+_FIRST_LOCKED_BYTE = (
+    0x40000000  # SQLite's PENDING_BYTE; RESERVED is the next, then come the SHARED ones
+)
+_SHM = "-shm"
+_WRITER_BYTE, _LAST_EXCLUSIVE_BYTE = (
+    120,
+    122,
+)  # bytes of the `-shm` file: who writes, checkpoints, recovers
+_MOST_LOCKERS = 3
+
+
+class _FileLock(NamedTuple):
+    pid: int
+    writes: bool
+    path: str
+    start: int
+
+
+class LockedDatabase(NamedTuple):
+    """One that is open here."""
+
+    path: str
+    locked_by: str
+    """In words."""
+
+
+def locked_databases() -> list[LockedDatabase]:
+    """Those on which there are locks that may have another connection wait."""
+    locks = attempt(_file_locks, default=[])
+    with_log = {one.path[: -len(_SHM)] for one in locks if one.path.endswith(_SHM)}
+    by_path: dict[str, list[_FileLock]] = {}
+    for one in locks:
+        if one.path.endswith(_SHM):
+            if one.writes and _WRITER_BYTE <= one.start <= _LAST_EXCLUSIVE_BYTE:
+                by_path.setdefault(one.path[: -len(_SHM)], []).append(one)
+        elif one.start >= _FIRST_LOCKED_BYTE and one.path not in with_log:
+            by_path.setdefault(one.path, []).append(one)
+    found = [LockedDatabase(path, _lockers(of_one)) for path, of_one in by_path.items()]
+    return [one for one in found if one.locked_by]
+
+
+def _lockers(locks: list[_FileLock]) -> str:
+    """Who writes, else who reads: a writer waits for the end of these."""
+    own = os.getpid()
+    others = [one for one in locks if one.pid != own]
+    writes = any(one.writes for one in others)
+    pids = list(dict.fromkeys(one.pid for one in others if one.writes == writes))
+    names = [process_name(pid) if pid > 0 else "a process elsewhere" for pid in pids]
+    words = []
+    if names:
+        more = f" and {len(names) - _MOST_LOCKERS} more" if len(names) > _MOST_LOCKERS else ""
+        has = "has" if len(names) == 1 else "have"
+        purpose = "write" if writes else "read"
+        words = [f"{', '.join(names[:_MOST_LOCKERS])}{more} {has} locked it to {purpose}"]
+    if not writes and any(one.writes and one.pid == own for one in locks):
+        words.append("a connection of this program has locked it to write")
+    return "; ".join(words)
+
+
+def _file_locks() -> list[_FileLock]:
+    """The locks on ranges of files that are open here, whoever has them."""
+    paths = {}
+    for name in os.listdir("/proc/self/fd"):
+        place = f"/proc/self/fd/{name}"
+        stat = attempt(os.stat, place)
+        if stat is not None:
+            key = f"{os.major(stat.st_dev):02x}:{os.minor(stat.st_dev):02x}:{stat.st_ino}"
+            paths[key] = attempt(os.readlink, place, default="")
+    found = []
+    for line in proc_text("/proc/locks", 4_000_000).splitlines():
+        words = line.split()
+        # A second word `->` marks one that is waited for.
+        if len(words) == 8 and words[1] in ("POSIX", "OFDLCK") and paths.get(words[5]):
+            start = int(words[6])
+            found.append(_FileLock(int(words[4]), words[3] == "WRITE", paths[words[5]], start))
+    return found
