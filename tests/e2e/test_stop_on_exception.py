@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -205,3 +207,45 @@ async def test_an_exception_in_a_thread(api: Api, program: Callable[..., Program
     (stop,) = await stops(session, script=threaded.text)
     assert stop["current_location"]["line"] == threaded.line("raise")
     assert stop["exception"]["message"] == "in a thread"
+
+
+COLLECTED = """
+    import asyncio
+    import gc
+    import signal
+
+    async def fails():
+        raise ValueError("that nobody took")  # @raise
+
+    async def begin():
+        task = asyncio.create_task(fails())
+        await asyncio.sleep(0.01)
+        return task
+
+    def collect(*_):
+        kept.clear()
+        gc.collect()
+        print("collected", flush=True)
+
+    signal.signal(signal.SIGUSR1, collect)
+    kept = [asyncio.run(begin())]
+    number = 1  # @stop
+    print("done")
+"""
+
+
+async def test_a_failure_in_the_midst_of_a_stop_is_told_at_its_end(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    code = program(COLLECTED)
+    session = await api.session()
+    await session.breakpoint(code.text, code.line("stop"))
+    stopped = await session.post("/launch", wait=60, script=code.text, stop_on_exception=True)
+    assert stopped["status"] == "paused"
+    os.kill((await session.get())["pid"], signal.SIGUSR1)
+    await session.until_printed("collected")
+    at_stop = await session.get()
+    assert at_stop["current_location"]["line"] == code.line("stop")
+    await session.resume(wait=60)
+    assert (await session.get())["current_location"]["line"] == code.line("raise")
+    assert (await session.resume(wait=60))["status"] == "terminated"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         debugger_threading,
         is_debugger_file,
     )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import postpone_in_stop
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.raises import is_wanted_exception
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, mro_of, name_of
@@ -151,7 +152,7 @@ def failed(
 
 
 def _show(shown: PostMortem, words: dict[str, Any]) -> None:
-    """Suspend this thread at it, or after the stop that it makes just now.
+    """Suspend this thread at it, or after the stop that it makes just now, of whatever kind.
 
     A `__del__` that the collector runs while pydevd holds its locks for a stop may tell of another:
     to wait for it there would be for ever.
@@ -159,6 +160,8 @@ def _show(shown: PostMortem, words: dict[str, Any]) -> None:
     thread = debugger_threading().get_ident()
     if thread in _showing:
         _showing[thread].append((shown, words))
+        return
+    if postpone_in_stop(lambda: _show(shown, words)):
         return
     waiting = _showing[thread] = [(shown, words)]
     try:

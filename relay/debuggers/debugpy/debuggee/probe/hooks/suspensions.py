@@ -39,6 +39,7 @@ _ORDER = (
 )
 _before: dict[str, Callable[..., Any]] = {}
 _after: dict[str, Callable[..., Any]] = {}
+_postponed: dict[int, list[Callable[[], Any]]] = {}  # of the threads that make a stop, by ident
 
 
 def hook_suspensions(
@@ -66,6 +67,22 @@ def hook_suspensions(
 def _suspended(
     wait: Any, thread: Any, frame: Any, event: Any, argument: Any, *more: Any, **named: Any
 ) -> Any:
+    ident = debugger_threading().get_ident()
+    if ident in _postponed:  # a stop in the midst of another
+        return _stopped_at(wait, thread, frame, event, argument, *more, **named)
+    postponed = _postponed[ident] = []
+    try:
+        result = _stopped_at(wait, thread, frame, event, argument, *more, **named)
+    finally:
+        del _postponed[ident]
+    for act in postponed:
+        _call(act)
+    return result
+
+
+def _stopped_at(
+    wait: Any, thread: Any, frame: Any, event: Any, argument: Any, *more: Any, **named: Any
+) -> Any:
     for name in _ORDER:
         hook = _before.get(name)
         if hook is not None and _call(hook, thread, frame, event, argument) is False:
@@ -77,6 +94,19 @@ def _suspended(
         if hook is not None:
             _call(hook, thread, frame, event)
     return result
+
+
+def postpone_in_stop(act: Callable[[], Any]) -> bool:
+    """Call it when the stop that this thread makes just now is over; False if it makes none.
+
+    The collector may run a `__del__` while pydevd holds its locks for a stop: another one there
+    would wait for itself, for ever.
+    """
+    postponed = _postponed.get(debugger_threading().get_ident())
+    if postponed is None:
+        return False
+    postponed.append(act)
+    return True
 
 
 def _call(hook: Callable[..., Any], *arguments: Any) -> Any:
@@ -92,6 +122,7 @@ def forget_suspension_hooks() -> None:
     """In a forked child that joins: they are its parent's, until it says its own."""
     _before.clear()
     _after.clear()
+    _postponed.clear()
 
 
 def suspend_in(frame: Any, event: str) -> Any:

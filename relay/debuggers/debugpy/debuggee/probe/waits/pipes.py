@@ -68,10 +68,10 @@ def told_with_pipe(pid: int, found: PipeWait) -> str:
 
 
 def process_and_pipe(pid: int) -> str:
-    """A child by its name, with the pipe that it waits at."""
+    """A child by its name, and whether it waits to write; to read from us is what idle workers do."""
     found = attempt(waits_at_pipe, pid)
     name = process_name(pid)
-    return name if found is None else f"{name}, {told_with_pipe(pid, found)}"
+    return f"{name}, {told_with_pipe(pid, found)}" if found and found.writes else name
 
 
 def _own_pipes() -> dict[tuple[str, bool], int]:
