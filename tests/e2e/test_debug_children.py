@@ -70,6 +70,33 @@ def caller_of(program: Program, *args: str, after: str = "") -> str:
     """
 
 
+PICKLED = """
+    import subprocess, sys
+    import cloudpickle
+
+    def work(number):
+        total = number + 1  # @work
+        return total
+
+    run = "import pickle, sys; print(pickle.load(sys.stdin.buffer)(41))"
+    subprocess.run([sys.executable, "-c", run], input=cloudpickle.dumps(work))
+"""
+
+
+async def test_a_breakpoint_stops_in_a_function_that_cloudpickle_has_sent(
+    api: Api, program: Write
+) -> None:
+    pytest.importorskip("cloudpickle", minversion="3.1")
+    code = program(PICKLED)
+    session = await api.session()
+    await session.breakpoint(code.text, code.line("work"))
+    stop = await launch(session, code)
+    assert (stop["status"], stop["current_location"]["line"]) == ("paused", code.line("work"))
+    assert stop["current_location"]["function"] == "work"
+    await session.resume()
+    assert await session.printed() == "42\n"
+
+
 @pytest.mark.parametrize("rung", RUNGS)
 async def test_a_stop_in_a_child_is_one_of_the_session(api: Api, program: Write, rung: str) -> None:
     worker = program(WORKER, "worker.py")

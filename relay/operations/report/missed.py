@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from relay.operations.report.python_commands import runs_python
+from relay.operations.report.python_commands import is_helper, runs_python
 from relay.operations.report.report_text import CUT
 from relay.operations.report.short_paths import short_path
 from relay.session.session import Session
@@ -60,7 +60,11 @@ def unwatched(session: Session, *, python_only: bool = False) -> str | None:
     ran Python, as far as their command lines say.
     """
     run = session.program_run
-    ran = [argv for argv in run.unwatched.values() if not python_only or _ran_python(session, argv)]
+    ran = [
+        argv
+        for argv in run.unwatched.values()
+        if not (argv and is_helper(argv)) and (not python_only or _ran_python(session, argv))
+    ]
     kinds = Counter(
         "a fork" if argv is None else " ".join(session.redaction.words(argv))[:MAX_COMMAND]
         for argv in ran

@@ -31,7 +31,7 @@ _SEPARATORS = frozenset(";&|()\n")
 _OF_LAUNCHER = re.compile(r"-.*|\w+=.*|\d+(\.\d+)?[smhd]?")
 _RUNS_NOTHING = (["--version"], ["-V"])
 # Helpers of multiprocessing and loky that run no code of the program's.
-_HELPERS = ("resource_tracker", "semaphore_tracker")
+_HELPERS = (".resource_tracker import main", ".semaphore_tracker import main")
 _HEAD = 300
 """Bytes of a program in which its interpreter is named, also where that is too long for a `#!`."""
 
@@ -45,8 +45,7 @@ def runs_python(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bool:
     while words:
         name = words[0].rpartition("/")[2]
         if _PYTHON.fullmatch(name):
-            is_helper = any(helper in word for word in words[1:] for helper in _HELPERS)
-            return words[1:] not in _RUNS_NOTHING and not is_helper
+            return words[1:] not in _RUNS_NOTHING and not is_helper(words)
         if name in _SHELLS:
             return any(runs_python(one, cwd, env) for one in _commands_of_shell(words))
         if name not in _LAUNCHERS:
@@ -55,6 +54,11 @@ def runs_python(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> bool:
         while words and _OF_LAUNCHER.fullmatch(words[0]):
             del words[0]
     return False
+
+
+def is_helper(argv: Sequence[str]) -> bool:
+    """Whether it is one of multiprocessing's own, which run nothing of the program."""
+    return any(helper in word for word in argv[1:] for helper in _HELPERS)
 
 
 def _commands_of_shell(words: list[str]) -> list[list[str]]:

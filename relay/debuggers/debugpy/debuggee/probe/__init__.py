@@ -145,6 +145,7 @@ PARTS = (
     "failures/ends_logged",
     "failures/ends_process",
     "failures/watching",
+    "process/pickled_code",
     "process/inherit",
     "process/stdin",
     "stops/threads",

@@ -4,6 +4,7 @@ guard       code of the program is called: what it raises is part of an answer
 interrupts  a call that takes too long is cut short, in its own thread
 children    each child is announced as it is made, with its pid
 inherit     how a child that is to be debugged learns where the relay listens
+pickled_code  functions that cloudpickle sends to another process keep their file
 forks       forked children, set free of a debugger whose threads they lack
 stdin       who reads standard input, and has to wait
 liveness    threads that Python counts as ended and that still run

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
         frame_at,
         leave_no_entry,
     )
+    from relay.debuggers.debugpy.debuggee.probe.process.pickled_code import (
+        keep_files_of_pickled_code,
+    )
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import (
         pass_counts,
         reported_hits,
@@ -94,6 +97,8 @@ def debug_children(**spec: str) -> dict[str, Any]:
     first = not _heritage
     _heritage[:] = [_Heritage(spec, joining)]
     _number_apart()
+    if spec["scope"] == "all":
+        attempt(keep_files_of_pickled_code)
     if first:
         _wrap_births()
         # After the hook that takes the debugger of the parent away.
