@@ -990,6 +990,36 @@ async def test_a_trio_program_shows_its_nursery(api: Api, program: Write) -> Non
     )
 
 
+@pytest.mark.parametrize("library", ["asyncio", "trio"])
+async def test_tasks_with_a_thread_and_those_that_wait_for_one_are_told_once_each(
+    api: Api, program: Write, library: str
+) -> None:
+    code = program(f"""
+        import threading
+        import anyio
+
+        never = threading.Event()
+
+        async def main():
+            limiter = anyio.CapacityLimiter(2)
+            async with anyio.create_task_group() as group:
+                for _ in range(5):
+                    group.start_soon(serve, limiter)
+
+        async def serve(limiter):
+            await anyio.to_thread.run_sync(never.wait, limiter=limiter)
+
+        anyio.run(main, backend="{library}")
+    """)
+    session = await api.session()
+    await session.launch(code.text, wait=0)
+    told = await hang(session, lambda told: told["report"].count("alike") == 3)
+    kinds = [wait["kind"] for task in told["tasks"] if (wait := task.get("blocked_on"))]
+    assert (kinds.count("semaphore"), kinds.count("thread")) == (3, 2)
+    assert told["report"].count("waits for thread a function that runs in a thread") == 1
+    assert told["report"].count("waits for semaphore") == 1
+
+
 async def test_a_program_that_waits_for_input_says_so(api: Api, program: Write) -> None:
     code = program("""
         print("up", flush=True)

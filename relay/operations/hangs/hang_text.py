@@ -119,11 +119,23 @@ def _tasks(report: HangReport) -> list[str]:
     count = report.total_tasks - (len(report.tasks) - len(own))
     left = "" if len(own) == count else f", {len(own)} shown"
     head = f"{count} task{'s' if count > 1 else ''}{left}:"
-    return [head, *(line for task in own for line in _task(task))]
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for task in own:
+        alike.setdefault(tuple(_task(task)), []).append(task.name)
+    return [head, *(line for told, names in alike.items() for line in _named(names, told))]
+
+
+def _named(names: Sequence[str], told: Sequence[str]) -> list[str]:
+    """What is told of tasks that stand at the same places and wait for the same."""
+    first, *others = names
+    words = ", ".join(others[:5]) + (", …" if len(others) > 5 else "")
+    more = f" and {len(others)} alike ({words})" if others else ""
+    return [f"  {one_line(first)}{one_line(more)} {told[0]}", *told[1:]]
 
 
 def _task(task: TaskView) -> list[str]:
-    words = [f"  {task.name} ({task.kind}, {task.state}) {task.coroutine}"]
+    """All but its name."""
+    words = [f"({task.kind}, {task.state}) {task.coroutine}"]
     waits = task.waits_for
     if waits is not None and not (waits.kind == "future" and task.blocked_on):
         names = ", ".join(one.name for one in waits.tasks)

@@ -55,6 +55,12 @@ _TASK_WAITS = (
     ("lock", "anyio._backends._asyncio", "Lock.acquire", "a lock"),
     ("semaphore", "anyio._backends._asyncio", "Semaphore.acquire", "a semaphore"),
     ("semaphore", "anyio._backends._asyncio", "CapacityLimiter.acquire_on_behalf_of", "a limiter"),
+    (
+        "thread",
+        "anyio._backends._asyncio",
+        "AsyncIOBackend.run_sync_in_worker_thread",
+        "a function that runs in a thread",
+    ),
     ("lock", "trio._sync", "_LockImpl.acquire", "a lock"),
     ("event", "trio._sync", "Event.wait", "an event that is not set"),
     ("condition", "trio._sync", "Condition.wait", "notify of a condition"),

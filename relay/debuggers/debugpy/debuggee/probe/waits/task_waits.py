@@ -50,12 +50,16 @@ class TaskWaits:
         below = len(places)
         while below and not places[below - 1].is_own:
             below -= 1
+        caller = places[below - 1].frame if below else None
+        found = None
         for index in range(below, len(places)):
             frame = places[index].frame
             known = self._known.get(id(frame.f_code))
             if known is not None and known.code is frame.f_code:
-                return self._answer(known, frame, places[below - 1].frame if below else None)
-        return None
+                found = self._answer(known, frame, caller)
+                if known.kind != "thread":  # which may wait for a limiter yet, to get one
+                    break
+        return found
 
     def _answer(self, known: KnownWait, frame: Any, caller: Any) -> dict[str, Any]:
         kind, words = known.kind, known.what
