@@ -24,6 +24,10 @@ from typing import Any, NamedTuple
 CAN_CALL = sys.platform == "linux" and platform.machine() == "x86_64"
 """Whether it works on this machine."""
 
+IN_SYSTEM_CALL = "--in-system-call"
+"""Option: make the calls only while the thread is in one, where it holds nothing of C's own."""
+NOT_IN_SYSTEM_CALL = "the thread is in no system call"
+
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.ptrace.restype = ctypes.c_long
 _libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
@@ -90,6 +94,12 @@ class _StoppedThread:
         _set_registers(self._id, *self._others)
         _set_registers(self._id, _GENERAL, self._general)
         _ptrace(_DETACH, self._id)
+
+    @property
+    def is_in_system_call(self) -> bool:
+        """Whether it stood still in one, which it makes again when it is let go."""
+        words = struct.unpack(f"{len(self._general) // 8}Q", self._general)
+        return bool(words[_PLACES["orig_rax"]] != -1 % _WORD_RANGE)
 
     def call(self, address: int, arguments: Sequence[int]) -> int:
         """What the function at the address returns. Raises CallFailed."""
@@ -281,19 +291,24 @@ def _bias(elf: Any, mappings: list[_Mapping]) -> int:
 # All together ----------------------------------------------------------------------------
 
 
-def make_calls(pid: int, calls: Sequence[ForeignCall]) -> list[int]:
+def make_calls(
+    pid: int, calls: Sequence[ForeignCall], *, in_system_call: bool = False
+) -> list[int]:
     """What the main thread of the process gets from these calls, made one after the other.
 
     Texts that are arguments stay in its memory: what was called may have kept them.
 
     Raises:
-        CallFailed: it has no such function, or a call ended by a fault.
+        CallFailed: it has no such function, a call ended by a fault, or the thread is in no system
+            call, if it is to be in one.
         OSError: it may not be traced.
     """
     functions = _FunctionPlaces(pid)
     functions.address_of("mmap")
     functions.address_of(calls[0].function)  # the others may come with what it loads
     with _stopped(pid) as thread:
+        if in_system_call and not thread.is_in_system_call:
+            raise CallFailed(NOT_IN_SYSTEM_CALL)
         return [
             thread.call(
                 functions.address_of(call.function),
@@ -324,10 +339,11 @@ def _value(
 
 
 def main() -> None:
-    """`foreign_calls.py PID`, with a list of calls as JSON on standard input."""
+    """`foreign_calls.py PID [--in-system-call]`, with a list of calls as JSON on standard input."""
     try:
         calls = [ForeignCall(*one) for one in json.load(sys.stdin)]
-        print(json.dumps(make_calls(int(sys.argv[1]), calls)))
+        is_asked = IN_SYSTEM_CALL in sys.argv
+        print(json.dumps(make_calls(int(sys.argv[1]), calls, in_system_call=is_asked)))
     except (CallFailed, OSError) as error:
         sys.exit(str(error))
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
 
+from relay.process.foreign_calls import CAN_CALL
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.test_attach import target
 from tests.e2e.test_interpreters import VERSIONS, bare
@@ -390,6 +392,29 @@ async def test_a_connection_of_the_program_that_has_locked_a_database_is_told(
     [wait] = waits(told).values()
     assert wait["on"] == f"the database {code.path.with_name('own.db')}"
     assert wait["note"] == "a connection of this program has locked it to write"
+
+
+NAPS = """
+    import sqlite3
+    import sys
+
+    first, second = [sqlite3.connect(sys.argv[1], timeout=1000) for _ in range(2)]
+    first.execute("begin immediate")
+    print("up", flush=True)
+    second.execute("create table t (n)")
+"""
+
+
+@pytest.mark.skipif(not CAN_CALL, reason="naps of C code are known on Linux on x86-64 only")
+async def test_a_process_whose_main_thread_naps_in_c_code_is_attached_to(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    with target(program(NAPS).text, str(tmp_path / "naps.db")) as process:
+        session = await api.session()
+        await session.post("/attach", pid=process.pid, connect_timeout=30)
+        told = await hang(session, lambda told: told["blocked"])
+        [wait] = waits(told).values()
+        assert wait["note"] == "a connection of this program has locked it to write"
 
 
 async def test_who_holds_a_plain_lock_is_not_guessed(api: Api, program: Write) -> None:

@@ -46,6 +46,13 @@ GIVE_UP_SECONDS = 5.0
 LOOK_SECONDS = 0.25
 """Between two looks at a process that does not run the code."""
 
+LOOKS_AT_NAPS = 4
+"""After so many the sleeps of the main thread, each a short one, are those of C code: between two of
+Python's it would have run what is queued."""
+
+SLEEPS = ("35", "230")
+"""Numbers of nanosleep and clock_nanosleep, on x86-64."""
+
 _DEBUGPY = Path(debugpy.__file__).parent
 _VENDORED = _DEBUGPY / "_vendored/pydevd/pydevd_attach_to_process"
 
@@ -159,8 +166,9 @@ async def inject(pid: int, host: str, port: int, token: str) -> None:
         oldest=list(load.SUPPORTED[0]),
     )
     await _queue(pid, code)
-    if await _comes_to_rest(pid):
-        await _interrupt(pid)
+    while await _comes_to_rest(pid):
+        if await _interrupt(pid):
+            break
 
 
 def _debugpy_command(host: str, port: int, token: str) -> list[str]:
@@ -181,15 +189,24 @@ async def _queue(pid: int, code: str) -> None:
     )
 
 
-async def _interrupt(pid: int) -> None:
-    """Make the main thread run bytecode inside its system call: what was queued runs with it."""
+async def _interrupt(pid: int) -> bool:
+    """Make the main thread run bytecode inside its system call: what was queued runs with it.
+
+    False if it has just left the call.
+    """
     library = next(_VENDORED.glob("attach_linux_*.so"), None)
     if library is None:
-        return
+        return True
     if CAN_CALL:
         load_library = ForeignCall("dlopen", [str(library), os.RTLD_NOW])
-        await _call(pid, [load_library, ForeignCall("DoAttach", [0, "pass", 0])])
-        return
+        calls = [load_library, ForeignCall("DoAttach", [0, "pass", 0])]
+        try:
+            await _call(pid, calls, foreign_calls.IN_SYSTEM_CALL)
+        except AttachFailed as error:
+            if foreign_calls.NOT_IN_SYSTEM_CALL in str(error.details.get("injector")):
+                return False
+            raise
+        return True
     await _gdb(
         pid,
         [
@@ -198,11 +215,13 @@ async def _interrupt(pid: int) -> None:
             'print ((int(*)(int,const char*,int))DoAttach)(0, "pass", 0)',
         ],
     )
+    return True
 
 
-async def _call(pid: int, calls: list[ForeignCall]) -> None:
+async def _call(pid: int, calls: list[ForeignCall], *options: str) -> None:
     # Isolated: what lies beside the file would pass for modules.
-    said = await _run([sys.executable, "-I", foreign_calls.__file__, str(pid)], pid, calls)
+    command = [sys.executable, "-I", foreign_calls.__file__, str(pid), *options]
+    said = await _run(command, pid, calls)
     *_, last = json.loads(said.splitlines()[-1])
     if last % (1 << 32):  # both of our calls say 0 for success, in four bytes
         raise _refused(pid, f"{calls[-1].function} returned {last % (1 << 32)}")
@@ -272,21 +291,30 @@ def _refused(pid: int, said: str) -> AttachFailed:
 async def _comes_to_rest(pid: int) -> bool:
     """Wait until the main thread sleeps in a system call, and nobody has the GIL.
 
+    Short sleeps one after the other are a rest, too: who takes them in C code does not have it.
     While other threads run, one of them may have it. And who waits for the GIL wakes up every
     5 ms (sys.setswitchinterval) to ask for it again. False if the process has gone, or nobody
     says what it does: then the code runs when the main thread gets to it, if ever.
     """
     try:
-        before = _activity(pid)
+        before, naps = _activity(pid), 0
         while True:
             await trio.sleep(LOOK_SECONDS)
             now = _activity(pid)
             if now == before and not now[0].startswith("running"):
                 return True
+            naps = naps + 1 if _naps(before) and _naps(now) and now[2] == before[2] else 0
+            if naps == LOOKS_AT_NAPS:
+                return True
             before = now
     except OSError as error:
         log.info("process %d is not interrupted: %s", pid, error)
         return False
+
+
+def _naps(activity: tuple[str, bytes, list[bytes]]) -> bool:
+    """Whether the main thread is in a sleep of the system's, as SQLite is between its tries."""
+    return activity[0].split(" ")[0] in SLEEPS and CAN_CALL
 
 
 def _activity(pid: int) -> tuple[str, bytes, list[bytes]]:
