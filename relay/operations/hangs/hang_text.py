@@ -122,15 +122,15 @@ def _tasks(report: HangReport) -> list[str]:
     alike: dict[tuple[str, ...], list[str]] = {}
     for task in own:
         alike.setdefault(tuple(_task(task)), []).append(task.name)
-    return [head, *(line for told, names in alike.items() for line in _named(names, told))]
+    return [head, *(line for lines, names in alike.items() for line in _named(names, lines))]
 
 
-def _named(names: Sequence[str], told: Sequence[str]) -> list[str]:
+def _named(names: Sequence[str], lines: Sequence[str]) -> list[str]:
     """What is told of tasks that stand at the same places and wait for the same."""
     first, *others = names
     words = ", ".join(others[:5]) + (", …" if len(others) > 5 else "")
     more = f" and {len(others)} alike ({words})" if others else ""
-    return [f"  {one_line(first)}{one_line(more)} {told[0]}", *told[1:]]
+    return [f"  {one_line(first)}{one_line(more)} {lines[0]}", *lines[1:]]
 
 
 def _task(task: TaskView) -> list[str]:

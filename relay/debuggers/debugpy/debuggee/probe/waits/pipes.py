@@ -59,7 +59,7 @@ def waits_at_pipe(pid: int) -> PipeWait | None:
     return None
 
 
-def told_with_pipe(pid: int, found: PipeWait) -> str:
+def pipe_text(pid: int, found: PipeWait) -> str:
     """`which waits to write …`, of the process itself or of one below it."""
     if found.pid == pid:
         return f"which {'' if found.is_main else 'has a thread that '}{found.words()}"
@@ -71,7 +71,7 @@ def process_and_pipe(pid: int) -> str:
     """A child by its name, and whether it waits to write; to read from us is what idle workers do."""
     found = attempt(waits_at_pipe, pid)
     name = process_name(pid)
-    return f"{name}, {told_with_pipe(pid, found)}" if found and found.writes else name
+    return f"{name}, {pipe_text(pid, found)}" if found and found.writes else name
 
 
 def _own_pipes() -> dict[tuple[str, bool], int]:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         known_thread_waits,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
-    from relay.debuggers.debugpy.debuggee.probe.waits.pipes import told_with_pipe, waits_at_pipe
+    from relay.debuggers.debugpy.debuggee.probe.waits.pipes import pipe_text, waits_at_pipe
     from relay.debuggers.debugpy.debuggee.probe.waits.pools import holder_of_future
 
 SLEEPS = ("nanosleep", "clock_nanosleep")
@@ -276,7 +276,7 @@ class WaitFinder:
         found = attempt(waits_at_pipe, pid)
         if found is None:
             return
-        wait.note = told_with_pipe(pid, found)
+        wait.note = pipe_text(pid, found)
         # With a timeout it ends; another thread may serve the pipe.
         serves = function == "Popen.communicate"
         if len(self._stacks) == 1 and wait.timeout is None and found.is_main and not serves:
