@@ -93,6 +93,33 @@ async def test_functions_made_of_code_that_was_made_stop_too(api: Api, program: 
     assert await session.printed() == "2\n2\n3\n"
 
 
+SENT = """
+    import sys, types
+
+    text = open(sys.argv[1]).read()
+    sent = next(
+        one for one in compile(text, sys.argv[1], "exec").co_consts if isinstance(one, types.CodeType)
+    )
+    names = [
+        "argcount", "posonlyargcount", "kwonlyargcount", "nlocals", "stacksize", "flags", "code",
+        "consts", "names", "varnames", "filename", "name", "qualname", "firstlineno", "linetable",
+        "exceptiontable", "freevars", "cellvars",
+    ]
+    made = types.CodeType(*[getattr(sent, "co_" + name) for name in names])
+    print(types.FunctionType(made, globals())(1))
+"""
+
+
+async def test_code_is_made_whose_file_nobody_has_loaded(api: Api, program: Write) -> None:
+    other = program("def work(number):\n    return number + 1  # @work\n", "other.py")
+    session = await api.session(python_path=installed_python("3.11"))
+    await session.breakpoint(other.text, other.line("work"))
+    stop = await session.launch(program(SENT).text, args=[other.text])
+    assert stop["current_location"]["function"] == "work"
+    await session.resume()
+    assert await session.printed() == "2\n"
+
+
 DEEP = """
     import sys, traceback
 

@@ -172,6 +172,14 @@ def forget_tracing() -> None:
     tracing_state.lock = threading.RLock()
 
 
+def trace_more() -> None:
+    """Something is there that tracing may be needed for."""
+    py_db = debugger()
+    with tracing_state.lock:
+        if is_tracing_needed(py_db):
+            _begin(py_db)
+
+
 def trace_less() -> None:
     """Something that tracing was needed for is over, or may be."""
     with tracing_state.lock:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         is_thread_traced,
         trace_call,
         trace_less,
+        trace_more,
         tracing_state,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
@@ -393,4 +394,6 @@ def _before_code() -> None:
         function, _ = attempt(present_call, caller, default=(None, []))
         if function is not None and function[0] == "attribute" and function[2] == "replace":
             return
-    _traps.untrapped.update(_traps.lines)
+    if not _traps.untrapped.issuperset(_traps.lines):
+        _traps.untrapped.update(_traps.lines)
+        trace_more()
