@@ -181,23 +181,29 @@ def test_a_call_that_changes_its_arguments_otherwise_differs_where_no_outcome_sa
     diff: Diff, tmp_path: Path
 ) -> None:
     stock = Program.write(tmp_path / "stock.py", CHANGES)
+    place = f"Stock.take at stock.py:{stock.line('take')}"
     take = [
-        f"first call that differs: Stock.take at stock.py:{stock.line('take')}",
         "  with self=<Stock call_time=<time>, left={'apple': 3}, log=[]>, name='apple', count=1",
         "1: leaves self=<Stock call_time=<time>, left={'apple': 2}, log=['apple']>",
         "2: leaves self=<Stock call_time=<time>, left={'apple': 1}, log=['apple']>",
-        "called by StockTest.test_stock",
     ]
     printed = diff("--", "stock.py", ":::", "stock.py", "--twice")
     assert (printed.returncode, printed.stderr) == (1, "")
-    assert printed.stdout.splitlines() == [*take, "no result, exception or branch differs"]
+    assert printed.stdout.splitlines() == [
+        f"first call that differs: {place}",
+        *take,
+        "called by StockTest.test_stock",
+        "no result, exception or branch differs",
+    ]
     tested = diff("--", "stock.py", "--test", ":::", "stock.py", "--test", "--twice")
     assert tested.returncode == 1
-    assert tested.stdout.splitlines() == [
-        *take,
-        f"first whose outcome differs: StockTest.test_stock at stock.py:{stock.line('test')}",
+    shown = tested.stdout.splitlines()
+    assert shown[:1] + shown[2:-1] == [
+        f"first call that differs: StockTest.test_stock at stock.py:{stock.line('test')}",
         "1: → None",
         f"2: raised AssertionError: 2 != 1 at line {stock.line('assert')}",
+        f"before it, arguments are changed otherwise by {place}",
+        *take,
     ]
     assert all(len(one.stdout.encode()) <= 701 for one in (printed, tested))
 
@@ -497,7 +503,12 @@ def test_what_an_object_stores_counts_whichever_method_has_stored_it(
     lazy = diff("--", "lazy.py", ":::", "lazy.py", "--bug")
     assert (lazy.returncode, lazy.stderr) == (1, "")
     assert lazy.stdout.splitlines()[:3] == [
-        "first call that differs: Cart.reset at lazy.py:7",
+        "first call that differs: main at lazy.py:14",
+        "1: → <Cart total=3>",
+        "2: → <Cart total=8>",
+    ]
+    assert lazy.stdout.splitlines()[3:6] == [
+        "before it, arguments are changed otherwise by Cart.reset at lazy.py:7",
         "  with self=<Cart>",
         "1: leaves self=<Cart total=0>",
     ]

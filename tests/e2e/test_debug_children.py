@@ -86,7 +86,6 @@ PICKLED = """
 async def test_a_breakpoint_stops_in_a_function_that_cloudpickle_has_sent(
     api: Api, program: Write
 ) -> None:
-    pytest.importorskip("cloudpickle", minversion="3.1")
     code = program(PICKLED)
     session = await api.session()
     await session.breakpoint(code.text, code.line("work"))

@@ -540,7 +540,6 @@ async def test_the_runner_of_django(api: Api, program: Write) -> None:
 async def test_other_runners(
     api: Api, program: Write, module: str, args: list[str], base: str
 ) -> None:
-    pytest.importorskip(base)
     suite = program(
         f"""
         import {base}
@@ -600,7 +599,6 @@ TESTTOOLS = """
 
 @pytest.mark.parametrize("runner", ["testtools.run", "unittest", "pytest"])
 async def test_cases_of_testtools(api: Api, program: Write, runner: str) -> None:
-    pytest.importorskip("testtools")
     suite = program(TESTTOOLS, "test_shop.py")
     if runner == "pytest":
         found = await run_tests(api, suite.text)
@@ -620,7 +618,6 @@ async def test_cases_of_testtools(api: Api, program: Write, runner: str) -> None
 
 
 async def test_what_the_runner_of_zope_says_itself(api: Api, program: Write) -> None:
-    pytest.importorskip("zope.testrunner")
     program("", "shop/__init__.py")
     broken = program("import nowhere  # @import", "shop/test_broken.py")
     suite = program(

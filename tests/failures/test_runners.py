@@ -461,7 +461,6 @@ CHECKS = """
 
 async def test_each_check_that_lets_its_test_go_on(api: Api, program: Write) -> None:
     """What it was is told when the test has failed by it, with the locals that it saw."""
-    pytest.importorskip("pytest_check")
     suite = program(CHECKS, "test_checks.py")
     found = await run_tests(api, suite.text)
     bread, cheap, dear, last = found.stops
@@ -704,7 +703,6 @@ DOCUMENT = """
 
 
 async def test_a_document_under_sybil(api: Api, program: Write) -> None:
-    pytest.importorskip("sybil")
     program(
         """
         from sybil import Sybil

@@ -27,8 +27,6 @@ class RunEnd:
     """Whether it was ended at its last stop, as --until asks."""
     unanswered: str | None
     """What --trace asked for, if no such call came."""
-    follows_all: bool
-    """Whether every child that can be was to be debugged."""
     unchanged: Sequence[str] = ()
     """What --watch has watched, without a change."""
 
@@ -98,7 +96,9 @@ class RunEnd:
         unseen = unwatched(self.session) if is_missed or is_unexplained else python
         if unseen is None or python is None:
             return unseen
-        remedy = "" if self.follows_all else ": --children follows them"
+        plan = self.session.journey.plan
+        is_advised = plan is None or not plan.debug_subprocesses or plan.workers_only
+        remedy = ": --children follows them" if is_advised else ""
         return f"{unseen}; failures there are not known{remedy}"
 
     def _how(self) -> str:

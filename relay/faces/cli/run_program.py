@@ -242,16 +242,8 @@ class _Run:
             self.interrupted,
             self._is_cut_short,
             self._unanswered,
-            self._follows_all,
             self._watches.unchanged(),
         )
-
-    @property
-    def _follows_all(self) -> bool:
-        """Whether all children were to be debugged, not the workers only or none."""
-        if self._options.children is not None:
-            return self._options.children
-        return any(breakpoint.enabled for breakpoint in self._session.breakpoints)
 
     async def _end_when_signalled(self) -> None:
         await self._signalled.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from relay.operations.compare.matching import Comparison, Difference, below
 from relay.operations.compare.recorded_run import Ran
@@ -15,6 +16,14 @@ CUT = "…"
 MOST_CALLERS = 3
 
 
+class _Compared(NamedTuple):
+    """Both runs: as they were recorded, as they went, and what each knows of the functions of the other."""
+
+    runs: tuple[RecordedRun, RecordedRun]
+    ran: tuple[Ran, Ran]
+    knows: Known
+
+
 def comparison_text(
     found: Comparison,
     runs: tuple[RecordedRun, RecordedRun],
@@ -22,68 +31,53 @@ def comparison_text(
     knows: Known,
 ) -> str:
     """At most `MOST_BYTES` bytes."""
-    if found.change is not None:
-        text = _change(found, found.change, runs, ran, knows)
-    elif found.first is None:
-        text = _nothing(found, runs, ran)
+    both = _Compared(runs, ran, knows)
+    if found.first is not None:
+        text = _difference(found, found.first, both)
+    elif found.change is not None:
+        text = _change(found.change, both)
     else:
-        text = _difference(found, found.first, runs, ran, knows)
+        text = _nothing(found, both)
     data = text.encode()
     return text if len(data) <= MOST_BYTES else data[: MOST_BYTES - 3].decode(errors="ignore") + CUT
 
 
-def _difference(
-    found: Comparison,
-    first: Difference,
-    runs: tuple[RecordedRun, RecordedRun],
-    ran: tuple[Ran, Ran],
-    knows: Known,
-) -> str:
-    lines = ["first call that differs: " + _place(first, runs), *_sides(first, runs, ran, knows)]
-    lines += _callers(runs[0], first.one)
-    if _gives_options(first, runs):
-        next_one = next((one for one in found.later if not _follows(one, first, runs)), None)
-        if next_one is not None:
-            lines.append("next that gives no options: " + _place(next_one, runs))
-            lines += _sides(next_one, runs, ran, knows)
-    lines.append(f"{found.differing} of {found.matched} calls with equal arguments differ")
-    return "\n".join(lines) + _cut(runs)
-
-
-def _change(
-    found: Comparison,
-    change: Difference,
-    runs: tuple[RecordedRun, RecordedRun],
-    ran: tuple[Ran, Ran],
-    knows: Known,
-) -> str:
-    """The call that changed its arguments otherwise, and the first whose outcome differs."""
-    lines = ["first call that differs: " + _place(change, runs), *_sides(change, runs, ran, knows)]
-    lines += _callers(runs[0], change.one)
-    if found.first is None:
-        lines.append("no result, exception or branch differs" + _ends(ran))
+def _difference(found: Comparison, first: Difference, both: _Compared) -> str:
+    """The first call whose outcome or branch differs, and what may be behind that."""
+    lines = ["first call that differs: " + _place(first, both), *_sides(first, both)]
+    if found.change is not None:
+        lines.append("before it, arguments are changed otherwise by " + _place(found.change, both))
+        lines += _sides(found.change, both)
     else:
-        what = "branch" if found.first.is_branch else "outcome"
-        lines.append(f"first whose {what} differs: " + _place(found.first, runs))
-        lines += _sides(found.first, runs, ran, knows)[-2:]
-    return "\n".join(lines) + _cut(runs)
+        lines += _callers(both.runs[0], first.one)
+    if _gives_options(first, both):
+        next_one = next((one for one in found.later if not _follows(one, first, both)), None)
+        if next_one is not None:
+            lines.append("next that gives no options: " + _place(next_one, both))
+            lines += _sides(next_one, both)
+    lines.append(f"{found.differing} of {found.matched} calls with equal arguments differ")
+    return "\n".join(lines) + _cut(both.runs)
 
 
-def _place(one: Difference, runs: tuple[RecordedRun, RecordedRun]) -> str:
-    about = runs[0].functions[one.one.function]
+def _change(change: Difference, both: _Compared) -> str:
+    """The first call that changed its arguments otherwise, where nothing else differs."""
+    lines = ["first call that differs: " + _place(change, both), *_sides(change, both)]
+    lines += _callers(both.runs[0], change.one)
+    lines.append("no result, exception or branch differs" + _ends(both.ran))
+    return "\n".join(lines) + _cut(both.runs)
+
+
+def _place(one: Difference, both: _Compared) -> str:
+    about = both.runs[0].functions[one.one.function]
     return f"{about.name} at {about.path}:{about.line}"
 
 
-def _sides(
-    found: Difference,
-    runs: tuple[RecordedRun, RecordedRun],
-    ran: tuple[Ran, Ran],
-    knows: Known,
-) -> list[str]:
+def _sides(found: Difference, both: _Compared) -> list[str]:
     """What the call was given, and what it did in either run."""
+    runs, ran, _ = both
     one, other = runs[0].texts(found.one), runs[1].texts(found.other)
     if found.is_branch:
-        return [*_arguments(one), *_branches(found, runs, ran, knows)]
+        return [*_arguments(one), *_branches(found, both)]
     if found.is_change:
         return [*_arguments(one), *_changes(one, other, ran)]
     shown = [
@@ -112,17 +106,17 @@ def _changes(one: Texts, other: Texts, ran: tuple[Ran, Ran]) -> list[str]:
     return shown
 
 
-def _gives_options(one: Difference, runs: tuple[RecordedRun, RecordedRun]) -> bool:
+def _gives_options(one: Difference, both: _Compared) -> bool:
     """Whether it says what the commands were given, as a parser of arguments does: no news."""
-    return not one.is_branch and runs[0].texts(one.one).outcome.startswith("<Namespace ")
+    return not one.is_branch and both.runs[0].texts(one.one).outcome.startswith("<Namespace ")
 
 
-def _follows(one: Difference, first: Difference, runs: tuple[RecordedRun, RecordedRun]) -> bool:
+def _follows(one: Difference, first: Difference, both: _Compared) -> bool:
     """Whether a later difference is but a caller of the first, or options again."""
     above: EndedCall | None = first.one
     while above is not None and above.number != one.one.number:
-        above = runs[0].calls.get(above.parent)
-    return above is not None or _gives_options(one, runs)
+        above = both.runs[0].calls.get(above.parent)
+    return above is not None or _gives_options(one, both)
 
 
 def _arguments(texts: Texts) -> list[str]:
@@ -147,13 +141,9 @@ def _outcome(texts: Texts, beside: Texts) -> str:
     return f"→ {clip(texts.outcome, 120)}"
 
 
-def _branches(
-    first: Difference,
-    runs: tuple[RecordedRun, RecordedRun],
-    ran: tuple[Ran, Ran],
-    knows: Known,
-) -> list[str]:
+def _branches(first: Difference, both: _Compared) -> list[str]:
     """The first call that only one of them made there."""
+    runs, ran, knows = both
     calls = [
         below(run, call.number, known)
         for run, call, known in zip(runs, first[:2], knows, strict=True)
@@ -184,7 +174,8 @@ def _callers(run: RecordedRun, call: EndedCall) -> list[str]:
     return [clip("called by " + ", ".join(names), 120)] if names else []
 
 
-def _nothing(found: Comparison, runs: tuple[RecordedRun, RecordedRun], ran: tuple[Ran, Ran]) -> str:
+def _nothing(found: Comparison, both: _Compared) -> str:
+    runs, ran, _ = both
     for run, one in zip(runs, ran, strict=True):
         if not run.calls:
             said = f"; it said: {clip(one.last_words, 150)}" if one.last_words else ""

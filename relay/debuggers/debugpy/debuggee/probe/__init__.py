@@ -133,6 +133,8 @@ PARTS = (
     "failures/failing",
     "failures/noted",
     "failures/time_limits",
+    "failures/ends_doctest",
+    "failures/ends_pytest",
     "failures/ends_tests",
     "failures/ends_testtools",
     "failures/ends_runners",

@@ -18,7 +18,9 @@ listening       functions of libraries, wrapped once for all that listen
 inner_tests     tests that are run by a test, for it to judge
 noted           what fails while a test runs on, or is text in its report
 time_limits     time limits of pytest-timeout, as without a debugger
-ends_tests      tests that fail: pytest, unittest, Zope's runner, trial, doctest
+ends_pytest     tests that fail under pytest
+ends_tests      tests that fail: unittest, nose2, Zope's runner, trial
+ends_doctest    examples of doctests that fail
 ends_testtools  cases of testtools
 ends_runners    tests of ward, modules that green cannot import
 ends_steps      scenarios and test cases: behave, Robot Framework

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_pytest import pytest_phase
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_tests import (
         after_case,
         at_case,
         home_of_case,
         id_of_case,
-        pytest_phase,
         runs_pytest,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         debugger_threading,
         is_debugger_file,
     )
-    from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import postpone_in_stop
+    from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import make_stop, postpone_in_stop
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.raises import is_wanted_exception
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, mro_of, name_of
@@ -57,7 +57,6 @@ _kept: list[tuple[str, BaseException, Any]] = []  # what ended a request or a jo
 _stopped: list[Any] = []  # (what leads to an exception that was shown, the test that it failed)
 _raised_later: list[Any] = []  # (message, exception): see `is_raised_later`
 _stopped_lock = threading.RLock()
-_showing: dict[int, list[Any]] = {}  # the stops that a thread makes, by its ident
 _listeners: list[Callable[[BaseException], None]] = []
 
 
@@ -152,24 +151,9 @@ def failed(
 
 
 def _show(shown: PostMortem, words: dict[str, Any]) -> None:
-    """Suspend this thread at it, or after the stop that it makes just now, of whatever kind.
-
-    A `__del__` that the collector runs while pydevd holds its locks for a stop may tell of another:
-    to wait for it there would be for ever.
-    """
-    thread = debugger_threading().get_ident()
-    if thread in _showing:
-        _showing[thread].append((shown, words))
-        return
-    if postpone_in_stop(lambda: _show(shown, words)):
-        return
-    waiting = _showing[thread] = [(shown, words)]
-    try:
-        while waiting:
-            suspend(*waiting[0])
-            del waiting[0]
-    finally:
-        del _showing[thread]
+    """Suspend this thread at it, or after the stop that it makes just now, of whatever kind."""
+    if not postpone_in_stop(lambda: _show(shown, words)):
+        make_stop(lambda: suspend(shown, words))
 
 
 def _original(error: Any) -> Any:

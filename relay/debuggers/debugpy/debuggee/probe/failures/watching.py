@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_doctest import listen_to_doctest
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_jobs import listen_to_jobs
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_logged import listen_to_logs
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_loops import listen_to_loops
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_process import listen_to_process
+    from relay.debuggers.debugpy.debuggee.probe.failures.ends_pytest import listen_to_pytest
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_requests import listen_to_requests
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_runners import listen_to_runners
     from relay.debuggers.debugpy.debuggee.probe.failures.ends_steps import listen_to_steps
@@ -38,7 +40,9 @@ def watch_failures(on: bool, roots: list[str]) -> dict[str, Any]:
     if on and not _listening:
         _listening.append(True)
         for name, listen_to in (
+            ("pytest", listen_to_pytest),
             ("tests", listen_to_tests),
+            ("doctest", listen_to_doctest),
             ("testtools", listen_to_testtools),
             ("runners", listen_to_runners),
             ("steps", listen_to_steps),

@@ -6,6 +6,7 @@ who says it again, as at each attach, takes the place of the first. Refuses to k
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -67,17 +68,8 @@ def hook_suspensions(
 def _suspended(
     wait: Any, thread: Any, frame: Any, event: Any, argument: Any, *more: Any, **named: Any
 ) -> Any:
-    ident = debugger_threading().get_ident()
-    if ident in _postponed:  # a stop in the midst of another
-        return _stopped_at(wait, thread, frame, event, argument, *more, **named)
-    postponed = _postponed[ident] = []
-    try:
-        result = _stopped_at(wait, thread, frame, event, argument, *more, **named)
-    finally:
-        del _postponed[ident]
-    for act in postponed:
-        _call(act)
-    return result
+    about = thread, frame, event, argument, *more
+    return make_stop(functools.partial(_stopped_at, wait, *about, **named))
 
 
 def _stopped_at(
@@ -93,6 +85,21 @@ def _stopped_at(
         hook = _after.get(name)
         if hook is not None:
             _call(hook, thread, frame, event)
+    return result
+
+
+def make_stop(make: Callable[[], Any]) -> Any:
+    """Call `make`, which has this thread make a stop, and then what was postponed meanwhile."""
+    ident = debugger_threading().get_ident()
+    if ident in _postponed:  # a part of a stop, or one in the midst of another
+        return make()
+    postponed = _postponed[ident] = []
+    try:
+        result = make()
+    finally:
+        del _postponed[ident]
+    for act in postponed:
+        _call(act)
     return result
 
 

@@ -13,14 +13,11 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import proc_text, process_name
 
-_FIRST_LOCKED_BYTE = (
-    0x40000000  # SQLite's PENDING_BYTE; RESERVED is the next, then come the SHARED ones
-)
+_FIRST_LOCKED_BYTE = 0x40000000
+"""SQLite's PENDING_BYTE; RESERVED is the next, then come the SHARED ones."""
 _SHM = "-shm"
-_WRITER_BYTE, _LAST_EXCLUSIVE_BYTE = (
-    120,
-    122,
-)  # bytes of the `-shm` file: who writes, checkpoints, recovers
+_WRITER_BYTE, _LAST_EXCLUSIVE_BYTE = 120, 122
+"""Bytes of the `-shm` file: who writes, checkpoints, recovers."""
 _MOST_LOCKERS = 3
 
 
