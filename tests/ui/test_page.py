@@ -257,6 +257,34 @@ def test_a_breakpoint_can_be_set_while_the_program_runs(
     relay.call("DELETE", f"/sessions/{made['session_id']}")
 
 
+def test_output_is_shown_as_a_terminal_leaves_it_and_an_entry_takes_one_row(
+    relay: Relay, tmp_path: Path, page: Any
+) -> None:
+    source = Program.write(
+        tmp_path / "bar.py",
+        r"""
+        import sys
+        sys.stdout.write("one\n\x1b[31mtwo\x1b[0m\r\nthree\n 10%\r 20%\r100%\n")
+        sys.stdout.flush()
+        here = 1  # @here
+        """,
+    )
+    place = {"file": str(source.path), "line": source.line("here")}
+    page.goto(relay.page)
+    page.get_by_text("Launch a program here").wait_for()
+    made = relay.post("/sessions", breakpoints=[place], launch={"script": str(source.path)})
+    page.get_by_text("Choose a session.").wait_for()
+    opened(page, relay, made["session_id"])
+    output = region(page, "Output").locator(".line")
+    region(page, "Output").get_by_text("100%").wait_for()
+    assert [one.strip() for one in output.all_inner_texts()] == ["one", "two", "three", "100%"]
+    region(page, "Breakpoints").get_by_text("hit once").wait_for()
+    entry = region(page, "Timeline").locator(".entry.event", has_text="output")
+    assert "one ⏎ two ⏎ three" in entry.inner_text()
+    assert entry.get_by_role("link").bounding_box()["height"] <= entry.bounding_box()["height"]
+    relay.call("DELETE", f"/sessions/{made['session_id']}")
+
+
 THREADS = """
     import threading
 

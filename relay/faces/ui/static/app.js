@@ -58,7 +58,9 @@ function Page() {
     </header>
     <main class=${here.session ? "with-session" : ""}>
       <${Sessions} relay=${relay} here=${here} />
-      ${here.session && html`<${OneSession} key=${here.session} id=${here.session} here=${here} />`}
+      ${here.session
+        ? html`<${OneSession} key=${here.session} id=${here.session} here=${here} />`
+        : relay.sessions && html`<p class="hint">${relay.sessions.length ? "Choose a session." : "Launch a program here, or with relay start in a shell."}</p>`}
     </main>
   `;
 }

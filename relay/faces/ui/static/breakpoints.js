@@ -28,7 +28,7 @@ function Breakpoint({ session, one }) {
   return html`<li>
     <details>
       <summary><span class=${one.verified ? "" : "quiet"}>${place}</span>
-        <span class="quiet">${one.hit_count ? ` hit ${one.hit_count} times` : ""}${one.enabled ? "" : " off"}</span></summary>
+        <span class="quiet">${one.hit_count ? ` hit ${one.hit_count === 1 ? "once" : `${one.hit_count} times`}` : ""}${one.enabled ? "" : " off"}</span></summary>
       ${one.message && html`<p class="quiet">${one.message}</p>`}
       <label class="check"><input type="checkbox" checked=${one.enabled}
         onChange=${(event) => session.changeBreakpoint(one.id, { enabled: event.target.checked })} /> Enabled</label>

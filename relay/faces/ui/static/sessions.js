@@ -18,7 +18,7 @@ export function Sessions({ relay, here }) {
 
 function Item({ one, chosen }) {
   return html`<li class=${chosen ? "chosen" : ""}>
-    <a href=${addressOf({ session: one.session_id })}>
+    <a href=${addressOf({ session: one.session_id })} title=${one.session_id}>
       <span class="title">${one.name}</span>${" "}
       <span class="status ${one.status}">${one.status}</span>${" "}
       ${one.hold && html`<span class="held">held by ${one.hold.by}</span>`}

@@ -1,5 +1,6 @@
 // Everything that any client asked of the session, and what the program did. Each entry has an address.
 
+import { withoutControl } from "./output_text.js";
 import { addressOf, go } from "./place.js";
 import { Rows } from "./rows.js";
 import { html } from "./vendor/htm-preact.js";
@@ -29,9 +30,14 @@ function Entry({ entry, here, chosen }) {
       <time datetime=${entry.timestamp}>${entry.timestamp.slice(11, 23)}</time>
       <span class="author">${authorOf(entry)}</span>
       <span class="what">${entry.what}${entry.times ? ` ×${entry.times}` : ""}</span>
-      <span class="quiet">${inShort(entry)}</span>
+      <span class="quiet">${oneLine(inShort(entry))}</span>
     </a>
   </div>`;
+}
+
+/** A row has the height of one line. */
+function oneLine(text) {
+  return withoutControl(String(text)).trimEnd().replaceAll(/\r?\n|\r/g, " ⏎ ");
 }
 
 function authorOf({ author }) {
