@@ -102,6 +102,41 @@ def test_what_ran_without_the_debugger_is_named_beside_what_was_never_hit(
     assert "worker.py 41" in last["unwatched"]
 
 
+def test_a_child_that_left_the_debugger_is_named_beside_what_was_never_hit(
+    start: Start, tmp_path: Path
+) -> None:
+    """One puts others in the place of all its descriptors, one becomes a Python that refuses us."""
+    source = Program.write(
+        tmp_path / "left.py",
+        """
+        import os, sys
+
+        def work(number):
+            return number  # @work
+
+        if len(sys.argv) > 1:
+            sys.exit(work(0))
+        if os.fork() == 0:
+            for number in range(3, 64):
+                os.dup2(0, number)
+            work(1)
+            os._exit(0)
+        if os.fork() == 0:
+            os.execv(sys.executable, [sys.executable, "-I", __file__, "again"])
+        os.wait()
+        os.wait()
+        """,
+    )
+    place = f"left.py:{source.line('work')}"
+    code, _, err = finish(start("--break", place, "--", "left.py"))
+    assert code == 0, err
+    missed, unwatched = blocks(err)[-1].splitlines()[1:]
+    assert missed == f"never hit: {place}"
+    count, _, names = unwatched.partition(" processes ran without the debugger: ")
+    assert count == "2"
+    assert {"a fork", f"{sys.executable} -I {source.text} again"[:60]} == set(names.split("; "))
+
+
 def test_a_line_that_no_process_came_to_is_never_hit(start: Start, parent: Program) -> None:
     place = f"parent.py:{parent.line('absent')}"
     _, _, err = finish(start("--break", place, "--", "parent.py"))

@@ -31,7 +31,7 @@ class ExitWatch:
     """Learns how a process ended; made while it lives, and closed by who made it."""
 
     def __init__(self, pid: int) -> None:
-        self._pid = pid
+        self.pid = pid
         try:
             self._descriptor = os.pidfd_open(pid)
         except (OSError, AttributeError):  # gone already, or no Linux
@@ -52,10 +52,16 @@ class ExitWatch:
             return None
         with trio.move_on_after(END_SECONDS):
             await trio.lowlevel.wait_readable(self._descriptor)
-        status = _unreaped_status(self._pid)
-        if status is None:
-            status = self._reaped_status()
-        return signal_of(status)
+        return signal_of(self._status())
+
+    def has_gone_on(self) -> bool:
+        """Whether it lives, or has ended by itself; False where nobody knows."""
+        status = None if self._descriptor < 0 else self._status()
+        return status is not None and signal_of(status) is None
+
+    def _status(self) -> int | None:
+        status = _unreaped_status(self.pid)
+        return self._reaped_status() if status is None else status
 
     def _reaped_status(self) -> int | None:
         info = bytearray(_INFO_BYTES)

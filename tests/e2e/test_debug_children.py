@@ -168,14 +168,20 @@ async def test_a_breakpoint_stops_in_children_of_every_kind(api: Api, program: W
 
     answer = await launch(session, script)
     stops = []
+    stopped_of: dict[str, set[int]] = {}
     while answer["status"] == "paused":
+        before = await told(session)
         stops.append(answer["current_location"]["pid"])
         answer = await session.resume()
+        # Told since are this process, and others after it; numbers come again.
+        for way, own in (await told(session)).items():
+            late = set(own[len(before.get(way, [])) :])
+            stopped_of.setdefault(way, set()).update(late & {stops[-1]})
 
     assert (answer["status"], answer["exit_code"]) == ("terminated", 0)
     assert await session.printed("stderr") == ""
     pids = await told(session)
-    stopped = {way for way, own in pids.items() if set(own) <= set(stops)}
+    stopped = {way for way, own in pids.items() if set(own) <= stopped_of[way]}
     assert stopped == {"python", "fork", "spawn", "forkserver", "executor"}
     # The pools: three calls each, in workers that the program does not name.
     assert len(stops) == 2 + 2 * 3 + 4 * 3
@@ -569,6 +575,71 @@ async def test_a_program_that_becomes_another_python_is_followed(api: Api, progr
     assert (ended["status"], ended["exit_code"]) == ("terminated", 3)
 
 
+async def test_a_daemon_is_followed_through_its_forks_and_keeps_the_debugger(
+    api: Api, program: Write
+) -> None:
+    main = program("""
+        import os
+
+        def daemon():
+            if os.fork() > 0:
+                os._exit(0)
+            os.setsid()
+            if os.fork() > 0:
+                os._exit(0)
+            os.closerange(3, 4096)
+            for number in range(3, 64):
+                try:
+                    os.close(number)
+                except OSError as error:
+                    assert error.strerror == "Bad file descriptor"
+                else:
+                    raise AssertionError(number)
+            with open(os.devnull) as file:
+                number = file.fileno()  # @work
+            return number
+
+        if os.fork() == 0:
+            daemon()
+            os._exit(0)
+        os.wait()
+        os.read(0, 1)
+    """)
+    session = await api.session()
+    await session.breakpoint(main.text, main.line("work"))
+
+    stopped = await launch(session, main)
+
+    assert stopped["current_location"]["line"] == main.line("work")
+    for step in ("/step-over", "/step-out"):
+        assert (await session.post(step))["status"] == "paused"
+    bodies = await children(session)
+    assert [body["reason"] for body in bodies if body["debuggable"]].count("started") == 3
+    await session.delete()
+
+
+async def test_a_question_in_which_the_program_becomes_another_one_says_so(
+    api: Api, program: Write
+) -> None:
+    worker = program(WORKER, "worker.py")
+    main = program("""
+        import os, sys
+        here = 1  # @here
+    """)
+    session = await api.session()
+    await session.breakpoint(main.text, main.line("here"))
+    await launch(session, main)
+
+    command = f"os.execv(sys.executable, [sys.executable, {worker.text!r}, '1'])"
+    with pytest.raises(Refused) as refused:
+        await session.post("/evaluate", expression=command)
+
+    assert refused.value.code == "INVALID_SESSION_STATE"
+    assert refused.value.message == "The program became another one before it answered"
+    assert refused.value.details["command"] == [sys.executable, worker.text, "1"]
+    await session.delete()
+
+
 LAST_NUMBER = "/proc/sys/kernel/ns_last_pid"
 
 SAME_NUMBER = f"""
@@ -611,7 +682,7 @@ async def test_a_process_with_the_number_of_one_that_has_ended_is_announced(
     for step, expected in (
         ("first", whole),
         ("second", whole * 2),
-        ("third", whole * 2 + forked),
+        ("third", [*whole * 2, *forked, ("started", False)]),  # `true` has no debugger
     ):
         number = int((await session.until_printed(step)).split()[1])
         assert await reports(session, number, len(expected)) == expected

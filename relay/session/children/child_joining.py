@@ -43,7 +43,8 @@ async def follow_children(program: Debuggee, *, optional: bool, workers_only: bo
 class ChildJoining:
     """Open from before the program's handshake until after its end."""
 
-    # Invariant: a process id is in at most one of _awaited and _joined.
+    # Invariants: who is in _awaited and in _joined has left the debugger, and may join again as
+    # another program; who is in _parting is in _awaited, unless it has joined again.
 
     def __init__(self, program: Debuggee, *, optional: bool, workers_only: bool) -> None:
         self.closed = False
@@ -57,6 +58,7 @@ class ChildJoining:
         self._joined: set[int] = set()
         self._has_joined = False
         self._awaited: dict[int, Sequence[str] | None] = {}
+        self._parting: dict[int, ExitWatch] = {}
 
     @property
     def follows_all(self) -> bool:
@@ -118,11 +120,30 @@ class ChildJoining:
         try:
             await child.live(SocketByteStream(peer), lambda: self._announce_joined(child))
             if not (child.said_terminated or child.runs_free or self.closed):
-                ending = await watch.signal_name()
+                ending = await self._part_from(child, watch)
         finally:
+            self._parting.pop(pid, None)
             watch.close()
             self._left(child, ending)
         self._program.nursery.start_soon(self._forget, pid)
+        if pid in self._awaited:
+            self._program.nursery.start_soon(self._await_joining, pid)
+
+    async def _part_from(self, child: Child, watch: ExitWatch) -> str | None:
+        """Its connection is over, and it has not said that it ends. Returns the signal that ended it.
+
+        If none did, it goes on without the debugger, unless it joins again.
+        """
+        pid = watch.pid
+        if child.becomes is not None:
+            self._awaited[pid] = child.becomes
+            return None
+        self._awaited[pid] = child.argv
+        self._parting[pid] = watch
+        ending = await watch.signal_name()
+        if not watch.has_gone_on():
+            self._awaited.pop(pid, None)
+        return ending
 
     def _left(self, child: Child, ending: str | None) -> None:
         self._children.remove(child)
@@ -167,13 +188,19 @@ class ChildJoining:
         self._give_up(pid)
 
     def _give_up(self, pid: int) -> None:
-        if pid in self._awaited:
-            self._program.events.child_started(pid, self._awaited.pop(pid))
+        if pid not in self._awaited:
+            return
+        argv = self._awaited.pop(pid)
+        if pid not in self._parting or self._parting[pid].has_gone_on():
+            self._program.events.child_started(pid, argv)
 
     def give_up_all(self) -> None:
         """The program has ended: nobody joins any more."""
         for pid in list(self._awaited):
             self._give_up(pid)
+
+
+_UNKNOWN_END = "was killed, became another program, or closed the debugger's connection"
 
 
 def _announce_end(child: Child, signal: str | None, stop: Stop | None) -> str | None:
@@ -185,7 +212,7 @@ def _announce_end(child: Child, signal: str | None, stop: Stop | None) -> str | 
     lost = None
     message = "The child process has ended."
     if not child.said_terminated:
-        ended = f"was ended by {signal}" if signal else "was killed, or became another program"
+        ended = f"was ended by {signal}" if signal else _UNKNOWN_END
         message = f"The child process {ended}{while_stopped(stop)}."
         if signal or stop:
             name = child.group.process_of(child)["name"]

@@ -19,8 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
+from relay.actions import Action
 from relay.dap.conversation import IncomingEvent
-from relay.errors import DebuggerError, DebuggerTimeout, LaunchFailed, RelayError
+from relay.errors import (
+    DebuggerError,
+    DebuggerTimeout,
+    InvalidSessionState,
+    LaunchFailed,
+    RelayError,
+)
 from relay.process.guarded_process import Child, GuardedProcess
 from relay.process.stdin_queue import StdinQueue
 from relay.process.streams import ProgramInput
@@ -451,6 +458,13 @@ class Debuggee:
 
     async def lost(self, command: str) -> RelayError:
         """The error to raise after this process hung up in the middle of `command`."""
+        if self.becomes is not None:
+            return InvalidSessionState(
+                "The program became another one before it answered",
+                current_state=self.session.phase.value,
+                command=self.session.redaction.words(self.becomes),
+                suggestion=Action.LIST_PROCESSES_LEFT,
+            )
         return await self.session.program_lost(command)
 
     def outer_id(self, number: int) -> int:

@@ -64,6 +64,7 @@ PARTS = (
     "process/liveness",
     "process/children",
     "process/forks",
+    "process/descriptors",
     "process/ending",
     "hooks/hidden_files",
     "hooks/equal_codes",

@@ -28,6 +28,8 @@ USED_AFTER_FORK = {
 }
 
 _parts: dict[str, Any] = {}
+_link_of_fork: list[Any] = []
+"""That of this process, if it is a fork that has joined."""
 
 
 def load(name: str, path: str) -> Any:
@@ -109,6 +111,15 @@ def _begin_at_main(link: Any) -> None:
     tracing.SetTrace(wait_for_main)
 
 
+def forget_link() -> None:
+    """After a fork, in the child, before it joins itself: its parent's link is none of its own.
+
+    Python calls what was registered first: a hook of that link's own would come after the joining.
+    """
+    while _link_of_fork:
+        _link_of_fork.pop().forget()
+
+
 def rejoin(spec: dict[str, str], frame: Any) -> None:
     """After a fork, in the child, whose hooks have dropped the debugger of the parent.
 
@@ -121,7 +132,8 @@ def rejoin(spec: dict[str, str], frame: Any) -> None:
     _forget_parent(pydevd)
     with _parts["load"].own_thread_numbers():
         py_db = pydevd.PyDB()
-    link = _parts["link"].Link(pydevd, py_db, sock)
+    link = _parts["link"].Link(pydevd, py_db, sock, hears_of_forks=True)
+    _link_of_fork[:] = [link]
     hooks = _parts["hooks"]
     link.hide_files((__file__, hooks.__file__))
     _say_goodbye(link)

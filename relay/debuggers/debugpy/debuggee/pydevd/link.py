@@ -40,9 +40,19 @@ LAST_WORDS_SECONDS = 30.0
 
 
 class Link:
-    """The socket, and the PyDB that talks on it. One per process; a forked child drops it."""
+    """The socket, and the PyDB that talks on it. One per process; a forked child drops it.
 
-    def __init__(self, pydevd: types.ModuleType, py_db: Any, sock: socket.socket) -> None:
+    hears_of_forks: who makes it calls `forget` in a forked child; else it is seen to here.
+    """
+
+    def __init__(
+        self,
+        pydevd: types.ModuleType,
+        py_db: Any,
+        sock: socket.socket,
+        *,
+        hears_of_forks: bool = False,
+    ) -> None:
         self.pydevd = pydevd
         self.py_db = py_db
         self.sock = sock
@@ -62,7 +72,8 @@ class Link:
         # Registered before anything of the program's: runs after all of it.
         atexit.unregister(pydevd.stoptrace)
         atexit.register(self.finish)
-        os.register_at_fork(after_in_child=self.forget)
+        if not hears_of_forks:
+            os.register_at_fork(after_in_child=self.forget)
 
     def _connect(self) -> None:
         # What PyDB.initialize_network does, without its sleep of 0.1 s.

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import trace_as_needed
     from relay.debuggers.debugpy.debuggee.probe.process.children import announce_children
+    from relay.debuggers.debugpy.debuggee.probe.process.descriptors import keep_connection
     from relay.debuggers.debugpy.debuggee.probe.process.ending import send_all_at_end
     from relay.debuggers.debugpy.debuggee.probe.process.forks import free_forks
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt
@@ -71,6 +72,7 @@ def patch_program() -> None:
     load_unwinder()
     attempt(give_back_modules)
     attempt(hide_own_threads)
+    attempt(keep_connection)
     apply_patch("commands", answer_commands_promptly)
     apply_patch("frameworks", leave_frameworks_out)
     apply_patch("hidden files", hide_by_place)

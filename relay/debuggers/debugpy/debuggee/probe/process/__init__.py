@@ -6,6 +6,7 @@ children    each child is announced as it is made, with its pid
 inherit     how a child that is to be debugged learns where the relay listens
 pickled_code  functions that cloudpickle sends to another process keep their file
 forks       forked children, set free of a debugger whose threads they lack
+descriptors  the debugger's connection outlives a program that closes all descriptors
 stdin       who reads standard input, and has to wait
 liveness    threads that Python counts as ended and that still run
 ending      the program's end waits until all has been said

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         wait_until_answered,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
+    from relay.debuggers.debugpy.debuggee.probe.process.descriptors import is_connected
     from relay.debuggers.debugpy.debuggee.probe.process.guard import (
         attempt,
         frame_at,
@@ -104,13 +105,13 @@ def _find_nothing() -> Any:
 
 
 def stop_here_only() -> None:
-    """A forked child never stops: it has no thread that could let it go on.
+    """Neither a forked child nor who has closed the debugger's connection stops: nothing could resume it.
 
-    Its hooks drop the debugger, but those of others run first, and a fork made by C code runs
+    A child's hooks drop the debugger, but those of others run first, and a fork made by C code runs
     none at all.
     """
     own = os.getpid()
-    hook_suspensions("process", before=lambda *_: os.getpid() == own)
+    hook_suspensions("process", before=lambda *_: os.getpid() == own and is_connected())
 
 
 def _report_child(pid: int | None, argv: Any) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.program_tracing import unshare_trace_functions
     from relay.debuggers.debugpy.debuggee.probe.hooks.running_frames import show_own_threads
+    from relay.debuggers.debugpy.debuggee.probe.process.descriptors import leave_descriptors
     from relay.debuggers.debugpy.debuggee.probe.process.forks import stop_tracing
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import new_hits
@@ -101,6 +102,7 @@ def leave_program() -> None:
     attempt(forget_failures)
     attempt(unshare_trace_functions)
     attempt(show_own_threads)
+    attempt(leave_descriptors)
     attempt(stop_watching)
 
 

@@ -90,7 +90,8 @@ def debug_children(**spec: str) -> dict[str, Any]:
     scope: all, or workers for those only which run a part of this program: of multiprocessing,
     pytest-xdist, and servers that start their own.
     """
-    joining = _load_joining(spec["code"])
+    # That of a fork knows the link by which it has joined itself.
+    joining = _heritage[0].joining if _heritage else _load_joining(spec["code"])
     reason = joining.unfit()
     if reason is not None:
         return {"can_join": False, "reason": reason}
@@ -102,6 +103,7 @@ def debug_children(**spec: str) -> dict[str, Any]:
     if first:
         _wrap_births()
         # After the hook that takes the debugger of the parent away.
+        os.register_at_fork(after_in_child=_forget_parents_link)
         os.register_at_fork(after_in_child=_join_after_fork)
     return {"can_join": True}
 
@@ -128,6 +130,10 @@ def _number_apart() -> None:
 
 
 # Forks
+
+
+def _forget_parents_link() -> None:
+    attempt(_heritage[0].joining.forget_link)
 
 
 def _join_after_fork() -> None:
