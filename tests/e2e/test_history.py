@@ -376,6 +376,35 @@ async def test_the_stop_of_a_failure_is_come_to_again(api: Api, program: Write) 
     assert told["complete"] is True
 
 
+async def test_the_stop_of_a_function_breakpoint_is_come_to_again(
+    api: Api, program: Write
+) -> None:
+    settled = program("""
+        class Account:
+            def __init__(self, rate):
+                self.rate = rate  # @set
+
+            def settle(self, by):
+                self.rate += by  # @settled
+
+        account = Account(3)
+        for by in (1, 2, 5):
+            account.settle(by)
+    """)
+    session = await api.session()
+    await session.post("/breakpoints", function="Account.settle", condition="by > 1")
+    at = await session.launch(settled.text)
+    assert at["stop_reason"] == "function breakpoint"
+    assert (await session.resume())["current_location"]["function"] == "settle"
+    told = await why(session, "self.rate")
+    assert changes(told) == [
+        ("4", "6", settled.line("settled")),
+        ("3", "4", settled.line("settled")),
+        (None, "3", settled.line("set")),
+    ]
+    assert told["complete"] is True
+
+
 CHANGING = """
     import os
     import sys

@@ -25,7 +25,9 @@ MOST_LEGS = 1000
 
 NOT_LAUNCHED = "the program was not launched by this session: it cannot be started again"
 
-REPEATED_REASONS = frozenset({"breakpoint", "step", "entry", "exception", "goto"})
+REPEATED_REASONS = frozenset(
+    {"breakpoint", "function breakpoint", "step", "entry", "exception", "goto"}
+)
 """Of stops: those that the same commands come to again."""
 
 
