@@ -304,6 +304,37 @@ def test_addresses_ids_and_times_are_no_difference(diff: Diff, tmp_path: Path) -
     assert done.stdout == "no call differs: 9 with equal arguments, of 9 and 9\n"
 
 
+def test_hashes_of_objects_are_no_difference_and_fractions_that_look_like_ids_or_times_are(
+    diff: Diff, tmp_path: Path
+) -> None:
+    source = """
+        import sys
+
+        class Key:
+            pass
+
+        def mark(key):
+            return hash(key), object.__hash__(sys.stdout)
+
+        def share():
+            return 0.1634567890123456 if "--sale" in sys.argv else 0.1534567890123456
+
+        def ratio():
+            return 1.93123456789012 if "--sale" in sys.argv else 1.94123456789012
+
+        mark(Key())
+        share()
+        ratio()
+    """
+    Program.write(tmp_path / "main.py", source)
+    done = diff("--", "main.py", "--sale", ":::", "main.py")
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "first call that differs: share at main.py:9"
+    assert "1: → 0.1634567890123456" in lines
+    assert lines[-1] == "2 of 3 calls with equal arguments differ"
+
+
 def test_equal_runs_that_both_failed_say_so(diff: Diff, tmp_path: Path) -> None:
     source = "import sys\n\ndef main():\n    return 'usage:\\u2028 x'\n\nsys.exit(main())\n"
     Program.write(tmp_path / "main.py", source)

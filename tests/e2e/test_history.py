@@ -376,9 +376,7 @@ async def test_the_stop_of_a_failure_is_come_to_again(api: Api, program: Write) 
     assert told["complete"] is True
 
 
-async def test_the_stop_of_a_function_breakpoint_is_come_to_again(
-    api: Api, program: Write
-) -> None:
+async def test_the_stop_of_a_function_breakpoint_is_come_to_again(api: Api, program: Write) -> None:
     settled = program("""
         class Account:
             def __init__(self, rate):

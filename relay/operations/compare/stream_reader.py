@@ -21,6 +21,9 @@ RAISED = 2
 IN_PART = "\0"
 """A text begins so whose value was not read to its end: it had more parts than are compared."""
 
+_WHOLE, _ENDED = r"\b(?<!\d\.)", r"\b(?!\.\d)"
+"""Where a number begins, which is not where its fraction does, and where an integer ends."""
+
 _SAME = (
     (re.compile(r"0x[0-9a-fA-F]{4,}"), "0x…"),
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "<id>"),
@@ -30,11 +33,13 @@ _SAME = (
         "<time>",
     ),
     (re.compile(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"), "<time>"),
-    (re.compile(r"\b(?:1[5-9]|2[01])\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?\b"), "<time>"),
-    (re.compile(r"\b(?:9[34]\d{12}|1[34]\d{13})\b"), "<id>"),
+    (re.compile(_WHOLE + r"(?:1[5-9]|2[01])\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?\b"), "<time>"),
+    (re.compile(_WHOLE + r"(?:9[34]\d{12}|1[34]\d{13})" + _ENDED), "<id>"),
+    (re.compile(_WHOLE + r"(?:58[6-9]|59[0-3]|87[2-9])\d{10}" + _ENDED), "<hash>"),
     (re.compile(r"/tmp/[^\s'\",;:()\[\]{}]*"), "<temporary>"),
 )
-"""What differs from run to run: addresses, ids, moments (also as seconds since 1970), temporary files."""
+"""What differs from run to run: addresses, ids, hashes made of them (the sixteenth part), moments (also
+as seconds since 1970), temporary files."""
 
 _CLOCK_NAMES = re.compile(
     r"(?:^|_)(?:time|now|elapsed|duration|timestamp|clock|deadline|pid|tid|ident)(?:_?(?:ns|ms|s))?$"
