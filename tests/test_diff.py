@@ -335,6 +335,91 @@ def test_hashes_of_objects_are_no_difference_and_fractions_that_look_like_ids_or
     assert lines[-1] == "2 of 3 calls with equal arguments differ"
 
 
+MOMENTS = """
+    import datetime as dates
+    import os
+    import sys
+    import time
+    import uuid
+
+    BUG = "--bug" in sys.argv
+    EAST = dates.timezone(dates.timedelta(hours=2))
+    FAR = int(sys.argv[1])  # the hour is another one now
+
+    def now():
+        moment = dates.datetime.now()
+        return moment, moment.time(), dates.datetime.now(EAST), moment.isoformat(), str(moment)
+
+    def clock():
+        return time.time(), time.time_ns(), int(time.time() + 300 * 86400), time.strftime("%H:%M:%S")
+
+    def names():
+        return str(object()), hex(id(object())), os.getpid(), str(uuid.uuid4())
+
+    def due(day):
+        return day + dates.timedelta(days=30, hours=BUG)
+
+    def text(day):
+        return (day + dates.timedelta(hours=BUG)).isoformat(" ")
+
+    def span(seconds):
+        return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60 + BUG:02}"
+
+    def color(number):
+        return hex(number + BUG)
+
+    def number():
+        return 1600000000 + BUG
+
+    def opened():
+        return dates.time(FAR, 30 + BUG)
+
+    now(), clock(), names()
+    day = dates.datetime(2020, 1, 31, 5)
+    due(day), text(day), span(3600 * FAR), color(0xAABBCC), number(), opened()
+"""
+
+
+def test_moments_of_the_runs_are_no_difference_and_other_dates_and_numbers_are(
+    diff: Diff, tmp_path: Path
+) -> None:
+    Program.write(tmp_path / "main.py", MOMENTS)
+    far = str((time.gmtime().tm_hour + 12) % 24)
+    equal = diff("--", "main.py", far, ":::", "main.py", far, "--unknown", TZ="Asia/Kolkata")
+    assert (equal.returncode, equal.stderr) == (0, "")
+    assert equal.stdout == "no call differs: 9 with equal arguments, of 9 and 9\n"
+    done = diff("--", "main.py", far, "--bug", ":::", "main.py", far, TZ="UTC")
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("first call that differs: due at main.py:")
+    assert lines[2] == "1: → datetime.datetime(2020, 3, 1, 6, 0)"
+    assert lines[-1] == "6 of 9 calls with equal arguments differ"
+
+
+def test_a_number_that_is_by_chance_that_of_a_process_is_equal_in_both(
+    diff: Diff, tmp_path: Path
+) -> None:
+    source = """
+        import os
+        from pathlib import Path
+
+        def number():
+            return int(first.read_text())
+
+        first = Path("first")
+        if not first.exists():
+            first.write_text(str(os.getpid()))
+        number()
+    """
+    Program.write(tmp_path / "main.py", source)
+    done = diff("--", "main.py", ":::", "main.py", "--unknown")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        0,
+        "no call differs: 1 with equal arguments, of 1 and 1\n",
+        "",
+    )
+
+
 def test_equal_runs_that_both_failed_say_so(diff: Diff, tmp_path: Path) -> None:
     source = "import sys\n\ndef main():\n    return 'usage:\\u2028 x'\n\nsys.exit(main())\n"
     Program.write(tmp_path / "main.py", source)

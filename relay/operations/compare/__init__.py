@@ -6,6 +6,7 @@ worktree         a revision of a git repository, in a directory of its own
 scratch          the directory of one comparison, and what killed ones have left
 recorded_run     one run, recorded into a file
 stream_reader    that file as numbers: which calls are equal, how each ended
+moments          times in texts that are those of the runs
 matching         which call of one run is which of the other
 difference_text  what the runs differ in, as text
 """

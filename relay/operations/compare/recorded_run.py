@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from relay.hub import open_relay
 from relay.models.execution import ContinueRequest
 from relay.models.launch import LaunchRequest
 from relay.models.sessions import SessionSettings
+from relay.operations.compare.moments import Moments
 from relay.operations.compare.stream_reader import comparable_output
 from relay.operations.execution.calls import focus_of
 from relay.operations.execution.output_tap import feed
@@ -60,6 +62,8 @@ class Ran:
     """The last line of its standard error."""
     printed: str
     """All that it wrote, as far as it was kept, without what is no difference."""
+    began: float
+    """In seconds since 1970."""
     pid: int
     python: str
     """The interpreter that ran it."""
@@ -80,6 +84,7 @@ async def run_recorded(
 
     rereads: record what has become of arguments, too, for about two fifths more processor time.
     """
+    began = time.time()
     await trio.Path(stream).touch()
     async with open_relay(settings) as hub:
         request = SessionSettings(project_root=side.root, python_path=python)
@@ -106,7 +111,8 @@ async def run_recorded(
                 stream,
                 session.exit_code,
                 last_words(session),
-                comparable_output(all_printed(session), side.root),
+                comparable_output(all_printed(session), side.root, Moments(began, time.time())),
+                began,
                 result.pid,
                 python or result.python_path or settings.python_path,
                 has_stopped,

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from relay.operations.compare.moments import WHOLE, Moments
+
 MOST_CALLS = 1_000_000
 """Of one run, compared; the others are not looked at."""
 
@@ -21,25 +23,15 @@ RAISED = 2
 IN_PART = "\0"
 """A text begins so whose value was not read to its end: it had more parts than are compared."""
 
-_WHOLE, _ENDED = r"\b(?<!\d\.)", r"\b(?!\.\d)"
-"""Where a number begins, which is not where its fraction does, and where an integer ends."""
-
 _SAME = (
-    (re.compile(r"0x[0-9a-fA-F]{4,}"), "0x…"),
+    (re.compile(r"\bat 0x[0-9a-fA-F]{4,}|\b0x[0-9a-fA-F]{9,12}\b"), "0x…"),
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "<id>"),
-    (re.compile(r"\bdatetime\.(?:datetime|time)\([^()]*(?:\([^()]*\)[^()]*)*\)"), "<time>"),
-    (
-        re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"),
-        "<time>",
-    ),
-    (re.compile(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"), "<time>"),
-    (re.compile(_WHOLE + r"(?:1[5-9]|2[01])\d{8}(?:\.\d+|\d{3}|\d{6}|\d{9})?\b"), "<time>"),
-    (re.compile(_WHOLE + r"(?:9[34]\d{12}|1[34]\d{13})" + _ENDED), "<id>"),
-    (re.compile(_WHOLE + r"(?:58[6-9]|59[0-3]|87[2-9])\d{10}" + _ENDED), "<hash>"),
+    (re.compile(WHOLE + r"(?:9[34]\d{12}|1[34]\d{13})\b(?!\.\d)"), "<id>"),
+    (re.compile(WHOLE + r"(?:58[6-9]|59[0-3]|87[2-9])\d{10}\b(?!\.\d)"), "<hash>"),
     (re.compile(r"/tmp/[^\s'\",;:()\[\]{}]*"), "<temporary>"),
 )
-"""What differs from run to run: addresses, ids, hashes made of them (the sixteenth part), moments (also
-as seconds since 1970), temporary files."""
+"""What differs from run to run beside moments: addresses, ids, hashes made of addresses, which are
+the sixteenth part, and temporary files."""
 
 _CLOCK_NAMES = re.compile(
     r"(?:^|_)(?:time|now|elapsed|duration|timestamp|clock|deadline|pid|tid|ident)(?:_?(?:ns|ms|s))?$"
@@ -93,7 +85,9 @@ class RecordedRun:
 
     root: str
     stream: Path
-    pid: int
+    pids: tuple[int, ...]
+    """Of this run's process and of the other's: such a number stands for an id in both."""
+    moments: Moments
     functions: dict[int, Function] = field(default_factory=dict)
     calls: dict[int, EndedCall] = field(default_factory=dict)
     children: dict[int, list[int]] = field(default_factory=dict)
@@ -105,9 +99,11 @@ class RecordedRun:
 
     def comparable(self, text: str, name: str) -> str:
         """A value's text without what is no difference; `name` is what the value is called."""
-        text = comparable(text.removeprefix(IN_PART), name, self.root)
-        pid = str(self.pid)
-        return re.sub(rf"\b{pid}\b", "<id>", text) if pid in text else text
+        text = comparable(text.removeprefix(IN_PART), name, self.root, self.moments)
+        for pid in map(str, self.pids):
+            if pid in text:
+                text = re.sub(rf"{WHOLE}{pid}\b(?!\.\d)", "<id>", text)
+        return text
 
     def texts(self, call: EndedCall) -> Texts:
         """What the file says of one call, to be shown."""
@@ -165,25 +161,26 @@ class Texts(NamedTuple):
         return cls(about, same, kind, result, line, yields, given, in_part, is_given_in_part, after)
 
 
-def comparable(text: str, name: str, root: str) -> str:
+def comparable(text: str, name: str, root: str, moments: Moments) -> str:
     """A value's text without what is no difference; `name` is what the value is called."""
     if name and _CLOCK_NAMES.search(name) and _NUMBER.fullmatch(text):
         return "<time>"
-    text = text.replace(root, ".")
+    text = moments.taken_out(text.replace(root, "."))
     for pattern, stand_in in _SAME:
         text = pattern.sub(stand_in, text)
     return _CLOCK_ATTRIBUTE.sub(r"\1=<time>", text)
 
 
-def comparable_output(text: str, root: str) -> str:
+def comparable_output(text: str, root: str, moments: Moments) -> str:
     """What a program has printed without what is no difference: how long something took, too."""
-    return _PRINTED_TIME.sub("<time>", comparable(text, "", root))
+    return _PRINTED_TIME.sub("<time>", comparable(text, "", root, moments))
 
 
 def read_run(
     stream: Path,
     root: str,
-    pid: int,
+    pids: tuple[int, ...],
+    moments: Moments,
     *,
     is_cut: bool = False,
     script: str | None = None,
@@ -191,9 +188,9 @@ def read_run(
 ) -> RecordedRun:
     """Read the file of a run whose tree lies at `root`.
 
-    `script` is the file that was run, if the other run has one in its place.
+    `pids` and `moments` are those of both runs, so that equal texts are equal in both. `script` is the file that was run, if the other run has one in its place.
     """
-    run = RecordedRun(root, stream, pid, is_cut=is_cut, masked=masked)
+    run = RecordedRun(root, stream, pids, moments, is_cut=is_cut, masked=masked)
     for offset, row in _rows(stream):
         if row[0] == 0:
             _, number, name, path, line, names = row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from relay.config import Settings
 from relay.errors import RelayError
 from relay.operations.compare.difference_text import MOST_BYTES, clip, comparison_text
 from relay.operations.compare.matching import Comparison, Matcher
+from relay.operations.compare.moments import Moments
 from relay.operations.compare.recorded_run import Ran, Side, run_recorded
 from relay.operations.compare.scratch import scratch_directory
 from relay.operations.compare.stream_reader import RecordedRun, read_run
@@ -72,11 +74,13 @@ async def _run_and_compare(
 
 def _compared(ran: tuple[Ran, Ran], masked: Callable[[str], str]) -> tuple[Answer, bool]:
     scripts = [each.side.script for each in ran]
+    pids, moments = (ran[0].pid, ran[1].pid), Moments(ran[0].began, time.time())
     one, other = (
         read_run(
             each.stream,
             each.side.root,
-            each.pid,
+            pids,
+            moments,
             is_cut=each.has_stopped,
             script=each.side.script if all(scripts) else None,
             masked=masked,
