@@ -99,6 +99,33 @@ async def test_uncaught_stops_once_where_it_was_raised(
         assert (await session.printed("stderr")).rstrip() == raised["traceback"].rstrip()
 
 
+async def test_the_traceback_of_a_test_has_no_callers_that_have_gone_on(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    """Those stood at lines of what they did afterwards, such as the end of `TestCase.run`."""
+    suite = program("""
+        import sys
+        import traceback
+        import unittest
+
+        class Told(unittest.TextTestResult):
+            def addFailure(self, test, error):
+                sys.stderr.write("".join(traceback.format_exception(*error)))
+
+        class Test(unittest.TestCase):
+            def test_share(self):
+                self.assertEqual(1 / 2, 1)  # @fails
+
+        unittest.TextTestRunner(stream=sys.stdout, resultclass=Told).run(
+            unittest.defaultTestLoader.loadTestsFromTestCase(Test)
+        )
+    """)
+    session = await api.session()
+    (stop,) = await stops(session, script=suite.text)
+    assert stop["current_location"]["line"] == suite.line("fails")
+    assert stop["exception"]["traceback"] == await session.printed("stderr")
+
+
 async def test_what_is_looked_at_after_a_failure_is_not_traced(
     api: Api, program: Callable[..., Program]
 ) -> None:

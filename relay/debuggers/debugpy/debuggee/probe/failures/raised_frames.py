@@ -78,7 +78,7 @@ def raised_entries(tb: Any) -> list[TracebackEntry]:
     """The traceback's frames, outermost first."""
     links = list(_links(tb))
     note_examples([link.tb_frame for link in links])
-    running = _running_frames()
+    running = running_frames()
     position_of = position_finder()
     entries: list[TracebackEntry] = []
     for position, link in enumerate(links):
@@ -136,7 +136,7 @@ def _links(tb: Any) -> Iterator[Any]:
         tb, count = tb.tb_next, count + 1
 
 
-def _running_frames() -> set[int]:
+def running_frames() -> set[int]:
     """The identities of all frames that are on a thread's stack now.
 
     This one is among them: it lets go of each, or all would live until the collector comes.

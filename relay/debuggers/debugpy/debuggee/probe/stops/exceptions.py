@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import (
         position_finder,
         raised_entries,
+        running_frames,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import is_remote_text
     from relay.debuggers.debugpy.debuggee.probe.frames.scopes import local_items
@@ -188,10 +189,19 @@ def _traceback_text(value: Any, tb: Any, most: int = 20_000) -> str:
 
 
 def _outer_entries(tb: Any) -> list[tuple[Any, int, int]]:
-    """Callers of the frame where the traceback starts: an exception just raised has only it."""
-    frame = tb.tb_frame.f_back if tb is not None else None
+    """Callers of the frame where the traceback starts: an exception just raised has only it.
+
+    None where they have gone on since, and stand at other lines: once that frame is over, or where
+    one of them has thrown the exception into it, as the end of a `with` does.
+    """
+    if tb is None or id(tb.tb_frame) not in running_frames():
+        return []
+    raised = {id(entry[0]) for entry in _tb_entries(tb)}
+    frame = tb.tb_frame.f_back
     found = []
     while frame is not None:
+        if id(frame) in raised:
+            return []
         found.append((frame, frame.f_lineno, frame.f_lasti))
         frame = frame.f_back
     return found[::-1]
