@@ -72,6 +72,24 @@ def test_one_run_answers_at_its_first_stop(tmp_path: Path) -> None:
     assert [(one["old"], one["new"]) for one in why["writes"]] == [("4", "0"), (None, "4")]
 
 
+def test_a_run_without_a_stop_says_that_it_was_not_asked(tmp_path: Path) -> None:
+    Program.write(tmp_path / "accounts.py", ACCOUNTS)
+    command = [sys.executable, "-m", "relay", "run", "--why", "account.rate", "--eval", "len(x)"]
+    ran = [
+        subprocess.run(
+            [*command, *words, "--", "accounts.py"],
+            cwd=tmp_path, env={**os.environ}, capture_output=True, text=True, timeout=90,
+        )
+        for words in (["--trace", "share"], ["--json"])
+    ]  # fmt: skip
+    assert ran[0].stderr.endswith(
+        "[end] exit code 1, 1 stop\n"
+        "not asked, for want of a stop to ask at: --why account.rate, --eval 'len(x)'\n"
+    )
+    end = json.loads(ran[1].stdout.splitlines()[-1])
+    assert (end["stops"], end["unasked"]) == (0, ["--why account.rate", "--eval 'len(x)'"])
+
+
 def test_a_run_that_is_not_equal_names_what_differs_and_what_needs_no_other(tmp_path: Path) -> None:
     source = "import time\n\nnow = time.time()\nrate = 1\nprint(rate)\n"
     Program.write(tmp_path / "clock.py", source)

@@ -29,6 +29,8 @@ class RunEnd:
     """What --trace asked for, if no such call came."""
     unchanged: Sequence[str] = ()
     """What --watch has watched, without a change."""
+    unasked: Sequence[str] = ()
+    """Options with a question about a stop, if none came."""
 
     @property
     def exit_code(self) -> int:
@@ -65,6 +67,7 @@ class RunEnd:
             "never_hit": never_hit(session),
             **({"unanswered": self.unanswered} if self.unanswered else {}),
             **({"unchanged": list(self.unchanged)} if self.unchanged else {}),
+            **({"unasked": list(self.unasked)} if self.unasked else {}),
             **({"unwatched": unseen} if unseen else {}),
             **({"not_known": unsaid} if unsaid else {}),
             **({"lost": losses} if losses else {}),
@@ -82,6 +85,8 @@ class RunEnd:
         words += [self.unanswered] if self.unanswered else []
         if self.unchanged:
             words.append(f"never changed: {'; '.join(self.unchanged)} ({NOT_WITHIN})")
+        if self.unasked:
+            words.append(f"not asked, for want of a stop to ask at: {', '.join(self.unasked)}")
         missed = never_hit(session)
         if missed:
             words.append(f"never hit: {'; '.join(missed)}")

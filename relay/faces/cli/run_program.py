@@ -133,6 +133,7 @@ class _Run:
         self._writer = writer
         self._lost: CannotWriteError | None = None
         self._stops = 0
+        self._has_asked = self._has_asked_why = False
         self._began = trio.current_time()
         self._failures = Failures(options.reports)
         self._signalled = trio.Event()
@@ -243,7 +244,16 @@ class _Run:
             self._is_cut_short,
             self._unanswered,
             self._watches.unchanged(),
+            self._unasked(),
         )
+
+    def _unasked(self) -> list[str]:
+        """The options that ask at a stop, as far as no stop has come to ask at."""
+        whys = () if self._has_asked_why else dict.fromkeys(self._options.whys)
+        evals = () if self._has_asked else dict.fromkeys(self._options.expressions)
+        options = [("--why", expression) for expression in whys]
+        options += [("--eval", expression) for expression in evals]
+        return [f"{option} {shlex.quote(expression)}" for option, expression in options]
 
     async def _end_when_signalled(self) -> None:
         await self._signalled.wait()
@@ -335,11 +345,13 @@ class _Run:
         if report.status.value != "paused":
             return False
         self._stops += 1
+        self._has_asked = True
         index = next((i for i, frame in enumerate(report.stack) if frame.shown), 0)
         query = WatchesQuery(frame_id=index)
         watches = (await list_watches(session, query=query)).watches if session.stop else []
         await self._writer.stopped(self._stops, report, watches)
         if self._stops == 1:
+            self._has_asked_why = True
             await self._say_why(index)
         return True
 
