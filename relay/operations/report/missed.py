@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from relay.operations.report.python_commands import is_helper, runs_python
 from relay.operations.report.report_text import CUT
 from relay.operations.report.short_paths import short_path
+from relay.session.dap.breakpoint_events import UNKNOWN_FUNCTION
 from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint
 
@@ -105,6 +106,8 @@ def _missed(session: Session, breakpoint: Breakpoint) -> str:
         f"{short_path(session, breakpoint.shown_path)}:{breakpoint.shown_line}"
     )
     if not breakpoint.verified:
+        if breakpoint.message == UNKNOWN_FUNCTION:  # one becomes known with its first call
+            return f"{name} (no function of this name, if there is one, was called)"
         why = "; ".join(filter(None, (breakpoint.message, breakpoint.suggestion)))
         return f"{name} ({why or 'not verified'})"
     if breakpoint.condition is not None:
