@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -18,6 +19,8 @@ from relay.operations.compare.moments import WHOLE, Moments
 
 MOST_CALLS = 1_000_000
 """Of one run, compared; the others are not looked at."""
+
+_MOST_KEPT = 4096  # texts of up to some thousand characters
 
 RAISED = 2
 IN_PART = "\0"
@@ -97,9 +100,16 @@ class RecordedRun:
     masked: Callable[[str], str] = str
     """A text of the program as it may be shown."""
 
+    def __post_init__(self) -> None:
+        # One object is an argument of many calls: few of the texts are different ones.
+        self._same = lru_cache(_MOST_KEPT)(self._without_differences)
+
     def comparable(self, text: str, name: str) -> str:
         """A value's text without what is no difference; `name` is what the value is called."""
-        text = comparable(text.removeprefix(IN_PART), name, self.root, self.moments)
+        return "<time>" if _is_of_clock(text, name) else self._same(text)
+
+    def _without_differences(self, text: str) -> str:
+        text = comparable(text.removeprefix(IN_PART), self.root, self.moments)
         for pid in map(str, self.pids):
             if pid in text:
                 text = re.sub(rf"{WHOLE}{pid}\b(?!\.\d)", "<id>", text)
@@ -161,19 +171,22 @@ class Texts(NamedTuple):
         return cls(about, same, kind, result, line, yields, given, in_part, is_given_in_part, after)
 
 
-def comparable(text: str, name: str, root: str, moments: Moments) -> str:
-    """A value's text without what is no difference; `name` is what the value is called."""
-    if name and _CLOCK_NAMES.search(name) and _NUMBER.fullmatch(text):
-        return "<time>"
+def comparable(text: str, root: str, moments: Moments) -> str:
+    """A text without what is no difference."""
     text = moments.taken_out(text.replace(root, "."))
     for pattern, stand_in in _SAME:
         text = pattern.sub(stand_in, text)
     return _CLOCK_ATTRIBUTE.sub(r"\1=<time>", text)
 
 
+def _is_of_clock(text: str, name: str) -> bool:
+    """Whether it is a number that is called `now` or the like."""
+    return _CLOCK_NAMES.search(name) is not None and _NUMBER.fullmatch(text) is not None
+
+
 def comparable_output(text: str, root: str, moments: Moments) -> str:
     """What a program has printed without what is no difference: how long something took, too."""
-    return _PRINTED_TIME.sub("<time>", comparable(text, "", root, moments))
+    return _PRINTED_TIME.sub("<time>", comparable(text, root, moments))
 
 
 def read_run(

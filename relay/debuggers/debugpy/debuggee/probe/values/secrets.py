@@ -230,6 +230,8 @@ def configure(redact: Sequence[str] = (), credentials: bool = False) -> dict[str
 
 def is_secret_name(name: Any) -> bool:
     """Whether what bears this name is masked; names are texts, also as bytes."""
+    if type(name) is str and _secrets.known.get(name) is False:
+        return False  # of nearly all
     if not _secrets.hidden():
         return False
     family = plan_of(name).family
