@@ -10,7 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import trio.testing
 
+from relay.faces.cli.diff import say_that_it_takes_long
 from tests.programs import Program
 from tests.relays import environment
 
@@ -804,3 +806,13 @@ def test_what_is_compared_in_part_is_said(diff: Diff, tmp_path: Path) -> None:
     assert (named.returncode, named.stderr) == (1, "")
     assert named.stdout.splitlines()[0] == "first call that differs: summed at large.py:3"
     assert named.stdout.splitlines()[1].endswith("…, factor=2 (numbers compared in part)")
+
+
+async def test_a_comparison_that_takes_long_says_what_makes_it_shorter(
+    autojump_clock: trio.testing.MockClock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await say_that_it_takes_long()
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("relay: at work for 60 s: each call is recorded")
+    assert "--focus FILES" in shown.err

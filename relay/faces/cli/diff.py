@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 BETWEEN = ":::"
 SAME, DIFFERS, NOT_COMPARED = 0, 1, 2
+LONG_SECONDS = 60
+"""Many agents end a command after twice that."""
 
 
 @click.command(
@@ -98,9 +100,22 @@ async def _with_signals(*arguments: Any) -> int:
                     nursery.cancel_scope.cancel()
 
             nursery.start_soon(obey)
+            nursery.start_soon(say_that_it_takes_long)
             code = await _compare(*arguments)
             nursery.cancel_scope.cancel()
     return code
+
+
+async def say_that_it_takes_long() -> None:
+    """After a minute, once: who waits may have a limit of its own, and learn nothing else."""
+    import trio
+
+    await trio.sleep(LONG_SECONDS)
+    text = (
+        f"relay: at work for {LONG_SECONDS} s: each call is recorded with what its arguments store. "
+        "--focus FILES records fewer of them; so does a command that runs one test"
+    )
+    click.echo(text, err=True)
 
 
 async def _compare(
