@@ -16,6 +16,7 @@ from relay.debuggers.debugpy.debuggee.probe import entry as _entry
 
 probe: Any = _entry
 RATE = 7
+Span = collections.namedtuple("Span", "begin end")
 
 
 @dataclasses.dataclass
@@ -178,7 +179,7 @@ def stopped() -> types.FrameType:
     tally, filled = collections.Counter("a"), Filled(a=1)
     listed: dict[str, list[int]] = collections.defaultdict(list)
     counts, pair, array = {"a": 1}, (1, 2), bytearray(b"x")
-    queue = collections.deque([1])
+    queue, span = collections.deque([1]), Span(1, 2)
     shared = 5
     key = "a"
     space, names = vars(line), globals()
@@ -191,7 +192,7 @@ def stopped() -> types.FrameType:
     if RATE < 0:
         late = 1
         print(late, line, slotted, served, counts, pair, array, queue, inner, key)
-        print(thing, tally, filled, listed, space, names)
+        print(thing, tally, filled, listed, space, names, span)
     return frame
 
 
@@ -278,6 +279,10 @@ def test_the_owner_is_kept_and_not_the_name() -> None:
         ("[line]", "a new object each time"),
         ("line.parts[0:1]", "a new list each time"),
         ("pair[0]", "never change"),
+        (
+            "span.begin",
+            "Span.begin is a field of a named tuple, and never changes: name the variable",
+        ),
         ("array[0]", "kept its own way"),
         ("queue[0]", "kept its own way"),
         ("line.parts[-1]", "grown or shrunk: watch the one that it is now, line.parts[2]"),

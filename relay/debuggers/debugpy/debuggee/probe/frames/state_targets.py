@@ -351,6 +351,11 @@ def _refuse_computed(found: Any, name: str, own: Any = None) -> None:
         return
     if type(found) in (types.MemberDescriptorType, types.GetSetDescriptorType):
         raise unwatchable(f"{name} is kept by C code, which does not say when it writes")
+    if name_of(type(found)) == "_tuplegetter":
+        raise unwatchable(
+            f"{name} is a field of a named tuple, and never changes: name the variable that holds"
+            " the tuple, which may be bound to another"
+        )
     read = ", ".join(_read_by(found, own))
     raise unwatchable(
         f"{name} is computed by a {name_of(type(found))}: watch the attribute that it reads"
