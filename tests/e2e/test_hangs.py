@@ -301,6 +301,23 @@ UNREAD = """
     print("up", flush=True)
     if sys.argv[1:] == ["read"]:
         subprocess.Popen(["sh", "-c", below], stdin=subprocess.PIPE).wait()
+    elif sys.argv[1:] == ["both"]:
+        child = subprocess.Popen(
+            [sys.executable, "-c", "print('x' * 1000000); input()"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )
+        child.stdin.write(b"y" * 1000000)
+    elif sys.argv[1:] == ["asked"]:
+        child = subprocess.Popen(
+            [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        child.stdout.read(1)
+    elif sys.argv[1:] == ["busy"]:
+        child = subprocess.Popen(
+            [sys.executable, "-c", "import time; time.sleep(1000)"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )
+        child.stdout.read(1)
     elif sys.argv[1:] == ["timed"]:
         subprocess.Popen(writes, stdout=subprocess.PIPE).wait(1000)
     else:
@@ -333,6 +350,30 @@ async def test_so_is_one_below_it_and_what_ends_by_itself_is_none(api: Api, prog
     )
     session = await pipes(api, program, VERSIONS[-1], "timed")
     told = await hang(session, lambda told: "full pipe" in told["report"])
+    assert told["deadlocks"] == []
+
+
+@pytest.mark.parametrize(
+    ("both", "its"), [("both", "stdout, a full"), ("asked", "stdin, an empty")]
+)
+async def test_a_program_and_a_child_that_wait_at_each_others_pipes_are_a_circle(
+    api: Api, program: Write, both: str, its: str
+) -> None:
+    session = await pipes(api, program, VERSIONS[-1], both)
+    told = await hang(session, lambda told: told["deadlocks"])
+    [wait] = waits(told).values()
+    assert (wait["kind"], its in wait["note"]) == ("io", True), wait
+    assert re.match(r"(read|write) of fd \d+: pipe, also open in child process \d+$", wait["on"])
+    assert [found["text"] for found in told["deadlocks"]] == [
+        f"thread MainThread waits for {wait['on']}, {wait['note']}"
+    ]
+
+
+async def test_a_program_that_waits_at_a_pipe_of_a_child_which_works_is_none(
+    api: Api, program: Write
+) -> None:
+    session = await pipes(api, program, VERSIONS[-1], "busy")
+    told = await hang(session, lambda told: "pipe, also open in child" in told["report"])
     assert told["deadlocks"] == []
 
 

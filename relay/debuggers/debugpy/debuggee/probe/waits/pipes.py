@@ -1,6 +1,7 @@
 """Child processes that wait at a pipe whose other end this process has, read in /proc.
 
-Who waits for such a child waits for itself, unless another thread comes to serve the pipe.
+Who waits for such a child, for its end or at a pipe that it has, waits for itself, unless another
+thread comes to serve the pipe.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
         system_call_in,
     )
 
-_WRITING_CALLS = ("write", "writev")
-_READING_CALLS = ("read", "readv")
+WRITING_CALLS = ("write", "writev")
+PIPE_CALLS = (*WRITING_CALLS, "read", "readv")
 _STREAMS = {0: "its stdin", 1: "its stdout", 2: "its stderr"}
 _MOST_PROCESSES = 50
 _ACCESS_MODE = 3  # of the flags of a descriptor: 0 reads, 1 writes, 2 does both
@@ -47,7 +48,7 @@ class PipeWait(NamedTuple):
 
 def waits_at_pipe(pid: int) -> PipeWait | None:
     """Of a child, or of one below it, for it may wait for that one in turn."""
-    own = attempt(_own_pipes, default={})
+    own = attempt(_pipes_of, "self", default={})
     below, seen = [pid] if own else [], 0
     while below and seen < _MOST_PROCESSES:
         one = below.pop(0)
@@ -57,6 +58,29 @@ def waits_at_pipe(pid: int) -> PipeWait | None:
         below += attempt(children_of_process, one, default=[])
         seen += 1
     return None
+
+
+def served_by(descriptor: int, writes: bool) -> tuple[int, PipeWait] | None:
+    """Of a pipe that this process waits to write to, or to read from: the one child that has its other
+    end, if all that it does is to wait at another pipe of ours."""
+    pipe = attempt(os.readlink, f"/proc/self/fd/{descriptor}", default="")
+    if not pipe.startswith("pipe:["):
+        return None
+    holders, waiting, seen = [], children_of_process("self"), 0
+    while waiting and seen < _MOST_PROCESSES:
+        one = waiting.pop(0)
+        if (pipe, writes) in attempt(_pipes_of, one, default={}):
+            holders.append(one)
+        waiting += attempt(children_of_process, one, default=[])
+        seen += 1
+    if waiting or len(holders) != 1:
+        return None
+    (pid,) = holders
+    found = attempt(_wait_of, pid, attempt(_pipes_of, "self", default={}))
+    if found is None or len(attempt(os.listdir, f"/proc/{pid}/task", default=())) != 1:
+        return None
+    is_same = attempt(os.readlink, f"/proc/self/fd/{found.own}") == pipe
+    return None if is_same else (pid, found)
 
 
 def pipe_text(pid: int, found: PipeWait) -> str:
@@ -74,13 +98,14 @@ def process_and_pipe(pid: int) -> str:
     return f"{name}, {pipe_text(pid, found)}" if found and found.writes else name
 
 
-def _own_pipes() -> dict[tuple[str, bool], int]:
-    """The descriptor of each pipe's end here: by the pipe, and by whether it is the one to read."""
+def _pipes_of(process: int | str) -> dict[tuple[str, bool], int]:
+    """The descriptor of each pipe's end that a process has: by the pipe, and by whether it is the one to
+    read."""
     found: dict[tuple[str, bool], int] = {}
-    for name in os.listdir("/proc/self/fd"):
-        target = attempt(os.readlink, f"/proc/self/fd/{name}", default="")
+    for name in os.listdir(f"/proc/{process}/fd"):
+        target = attempt(os.readlink, f"/proc/{process}/fd/{name}", default="")
         if target.startswith("pipe:["):
-            lines = proc_text(f"/proc/self/fdinfo/{name}").splitlines()
+            lines = proc_text(f"/proc/{process}/fdinfo/{name}").splitlines()
             flags = [int(line.split()[1], 8) for line in lines if line.startswith("flags:")]
             mode = flags[0] & _ACCESS_MODE
             if mode != 1:
@@ -95,9 +120,9 @@ def _wait_of(pid: int, own: dict[tuple[str, bool], int]) -> PipeWait | None:
     for thread in threads[:_MOST_PROCESSES]:
         home = f"/proc/{pid}/task/{thread}"
         call = system_call_in(home)
-        if call is None or call[0] not in (*_WRITING_CALLS, *_READING_CALLS):
+        if call is None or call[0] not in PIPE_CALLS:
             continue
-        writes, descriptor = call[0] in _WRITING_CALLS, call[1][0]
+        writes, descriptor = call[0] in WRITING_CALLS, call[1][0]
         pipe = attempt(os.readlink, f"/proc/{pid}/fd/{descriptor}", default="")
         # It sleeps in the call, so that the pipe is full, or empty: not just on its way.
         sleeps = proc_text(home + "/stat").rpartition(")")[2].split()[:1] == ["S"]

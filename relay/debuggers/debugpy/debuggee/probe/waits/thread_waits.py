@@ -48,7 +48,13 @@ if TYPE_CHECKING:
         known_thread_waits,
     )
     from relay.debuggers.debugpy.debuggee.probe.waits.permits import permits_of, taken_by
-    from relay.debuggers.debugpy.debuggee.probe.waits.pipes import pipe_text, waits_at_pipe
+    from relay.debuggers.debugpy.debuggee.probe.waits.pipes import (
+        PIPE_CALLS,
+        WRITING_CALLS,
+        pipe_text,
+        served_by,
+        waits_at_pipe,
+    )
     from relay.debuggers.debugpy.debuggee.probe.waits.pools import holder_of_future
 
 SLEEPS = ("nanosleep", "clock_nanosleep")
@@ -397,7 +403,18 @@ class WaitFinder:
         if not found:
             return None
         what = self._descriptors.of_all(found)
-        return Wait("io", f"{name} of {what}" if name in OF_ONE_DESCRIPTOR else f"any of {what}")
+        wait = Wait("io", f"{name} of {what}" if name in OF_ONE_DESCRIPTOR else f"any of {what}")
+        if name in PIPE_CALLS:
+            self._on_pipe(wait, found[0], name in WRITING_CALLS)
+        return wait
+
+    def _on_pipe(self, wait: Wait, descriptor: int, writes: bool) -> None:
+        """The child at its other end may wait at another pipe, whose other end this process has."""
+        found = attempt(served_by, descriptor, writes)
+        if found is not None:
+            wait.note = pipe_text(*found)
+            if len(self._stacks) == 1:
+                wait.circle = f"{wait.on}, {wait.note}"
 
 
 def calls_sqlite(frame: Any) -> bool:
