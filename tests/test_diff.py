@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import trio
 import trio.testing
 
+from relay.config import load_settings
 from relay.faces.cli.diff import say_that_it_takes_long
+from relay.operations.compare import two_runs
+from relay.operations.compare.sides import sides_of_commands
 from tests.programs import Program
 from tests.relays import environment
 
@@ -816,3 +821,29 @@ async def test_a_comparison_that_takes_long_says_what_makes_it_shorter(
     assert shown.out == ""
     assert shown.err.startswith("relay: at work for 60 s: each call is recorded")
     assert "--focus FILES" in shown.err
+
+
+async def test_a_comparison_of_large_runs_is_given_up_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After Ctrl-C nobody waits for a thread that reads what the runs have recorded."""
+    script = Program.write(tmp_path / "main.py", "def f(): return 1\nf()\n")
+    reads, is_over = threading.Event(), threading.Event()
+
+    def compared(*given: object) -> None:
+        reads.set()
+        is_over.wait(SECONDS)
+
+    monkeypatch.setattr(two_runs, "_compared", compared)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / ".state"))
+    sides = sides_of_commands({"script": script.text}, {"script": script.text})
+    settings = load_settings(project_root=tmp_path)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(two_runs.compare_runs, settings, sides, [])
+        assert await trio.to_thread.run_sync(reads.wait, SECONDS)
+        began = time.monotonic()
+        nursery.cancel_scope.cancel()
+    took = time.monotonic() - began
+    is_over.set()
+    assert took < SECONDS / 2

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,7 +70,8 @@ async def _run_and_compare(
                 hint = f". {error.suggestion}" if isinstance(error.suggestion, str) else ""
                 text = f"{side.name} was not run: {error.message}{hint}"
                 return Answer(clip(text, MOST_BYTES), None), False
-        return await trio.to_thread.run_sync(_compared, (ran[0], ran[1]), redaction.text)
+        compared = partial(_compared, (ran[0], ran[1]), redaction.text)
+        return await trio.to_thread.run_sync(compared, abandon_on_cancel=True)
 
 
 def _compared(ran: tuple[Ran, Ran], masked: Callable[[str], str]) -> tuple[Answer, bool]:
