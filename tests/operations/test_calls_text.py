@@ -51,5 +51,22 @@ def test_the_path_to_a_failure_is_kept_where_little_fits(kind: int, room: int) -
     assert lines[1].startswith("main(text='x') ")
 
 
+@pytest.mark.parametrize("has_thread_row", [False, True])
+def test_of_what_went_well_the_last_calls_stay_and_those_left_out_are_counted_in_their_place(
+    has_thread_row: bool,
+) -> None:
+    calls = [row(0, "parse", outcome=str(n)) for n in range(90)]
+    calls[30] = row(0, "fails", RAISED, "ValueError: bad")
+    thread = [[-1, -1, [""], OPEN, "", 0, 1, 0, [], []]] if has_thread_row else []
+    found = calls_text(record(*thread, *calls, calls=90), 300)
+    lines = found.text.splitlines()[1:]
+    assert len(found.text) <= 300
+    assert lines[0] == "… (+30)"
+    assert lines[1].startswith("fails(text='x') raised ValueError: bad")
+    last = [f"parse(text='x') → {n}" for n in range(90 - len(lines) + 3, 90)]
+    assert lines[2:] == [f"… (+{59 - len(last)})", *last]
+    assert len(last) > 3
+
+
 def test_nothing_is_no_tree() -> None:
     assert calls_text(record(calls=0), 200) == ("0 calls of 4 functions", 0)

@@ -1,6 +1,7 @@
 """A tree of calls as text: one line for each call that fits, within a budget. Pure.
 
-What does not fit is left out from the leaves of what went well; the path to a failure stays longest.
+What does not fit is left out from the leaves of what went well, the earliest first; the path to a
+failure stays longest.
 """
 
 from __future__ import annotations
@@ -108,21 +109,32 @@ class _Writer:
 
     def lines(self, chosen: set[int], width: int) -> list[str]:
         hidden, passed = self._hidden(chosen), self._passed_on(chosen)
-        nameless = {i for i in chosen if self.rows[i].is_thread and not self.rows[i].arguments[0]}
-        hidden[-1] = hidden.get(-1, 0) + sum(hidden.get(i, 0) for i in nameless)
-        found = [
-            "  " * max(row.depth, 0) + self._line(row, width, i in passed) + _mark(hidden.get(i, 0))
-            for i, row in enumerate(self.rows)
-            if i in chosen and i not in nameless
-        ]
-        return [*found, *([f"{CUT}{_mark(hidden[-1])}"] if hidden.get(-1) else [])]
+        found: list[str] = []
+        left_out = 0  # at the top, since the line before
+        for i, (row, parent) in enumerate(zip(self.rows, self.parents, strict=True)):
+            is_top = self._has_no_line(i) or parent < 0 or self._has_no_line(parent)
+            if i not in chosen:
+                left_out += row.times if is_top else 0
+            elif self._has_no_line(i):
+                left_out += sum(count for _, count in row.gone)
+            else:
+                if is_top and left_out:
+                    found.append(f"{CUT}{_mark(left_out)}")
+                    left_out = 0
+                line, mark = self._line(row, width, i in passed), _mark(hidden.get(i, 0))
+                found.append("  " * max(row.depth, 0) + line + mark)
+        return [*found, *([f"{CUT}{_mark(left_out)}"] if left_out else [])]
+
+    def _has_no_line(self, i: int) -> bool:
+        """Whether the row stands for the only thread, which needs no name."""
+        return self.rows[i].is_thread and not self.rows[i].arguments[0]
 
     def _hidden(self, chosen: set[int]) -> dict[int, int]:
-        """Calls that each chosen row made and that have no line; those of nobody under -1."""
+        """Calls that each chosen row made and that have no line."""
         hidden: dict[int, int] = {}
         for i, (row, parent) in enumerate(zip(self.rows, self.parents, strict=True)):
             if i not in chosen:
-                if parent in chosen or parent < 0:
+                if parent in chosen:
                     hidden[parent] = hidden.get(parent, 0) + row.times
             elif row.gone:
                 hidden[i] = hidden.get(i, 0) + sum(count for _, count in row.gone)
@@ -160,7 +172,7 @@ class _Writer:
     # Choosing ------------------------------------------------------------------------
 
     def choose(self, width: int, room: int) -> set[int]:
-        """The rows that fit: the paths to failures, then what is near to the top."""
+        """The rows that fit: the paths to failures, then what is near to the top, the last first."""
         chosen: set[int] = set()
         for i in self._by_importance():
             missing = [one for one in self._path(i) if one not in chosen]
@@ -195,15 +207,15 @@ class _Writer:
 
     def _importance(self, i: int, failing: set[int], handled: set[int]) -> tuple[int, int, int]:
         row = self.rows[i]
-        if row.is_thread and not row.arguments[0]:
-            return (0, 0, 0)  # has no line
+        if self._has_no_line(i):
+            return (0, 0, 0)
         if i in failing:  # of several, the last: the program may have ended with it
             return (1, -self._path(i)[-1], -row.depth)
         if i in handled:
             return (2, -row.depth, 0)
         if self.parents[i] in failing:
             return (3, -row.depth, -i)
-        return (4, row.depth, i)
+        return (4, row.depth, -i)  # the last led to where the recording ends
 
     def _last_handled(self) -> set[int]:
         """The last calls that an exception left on its way to who handled it."""
