@@ -495,6 +495,69 @@ async def test_a_frame_that_has_gone_on_shows_no_locals(api: Api, program: Write
     assert (await session.resume())["exit_code"] == 1
 
 
+async def test_a_frame_that_the_exception_left_keeps_its_locals(api: Api, program: Write) -> None:
+    """Also where Python has cleaned up after it, by code that no source says."""
+    fails = program("""
+        import asyncio
+
+        async def handles(mine=1):
+            try:
+                {}["x"]
+            except KeyError as error:
+                raise OSError("handles")
+
+        async def comprehends(mine=2):
+            count = len("ab")
+            return [mine / count / half for half in (1, 0)]
+
+        async def waits(mine=3):
+            await asyncio.wait_for(asyncio.sleep(60), 0.01)
+
+        async def is_late(mine=4):
+            async with asyncio.timeout(0.01):
+                await asyncio.sleep(60)
+
+        async def rounds():
+            yield
+            raise OSError("rounds")
+
+        async def iterates(mine=5):
+            async for _ in rounds():
+                pass
+
+        async def main():
+            for work in (handles, comprehends, waits, is_late, iterates):
+                task = asyncio.create_task(work())
+                await asyncio.wait([task])
+                del task
+
+        asyncio.run(main())
+        numbers = [1, 0]
+        try:
+            halves = [1 / number for number in numbers]
+        except ZeroDivisionError:
+            raise ValueError(numbers)
+    """)
+    session = await api.session()
+    await session.post("/launch", script=fails.text, wait=60)
+    outermost = {}  # a task ends when the collector comes
+    while (await session.get())["status"] == "paused":
+        frames = (await session.get("/stacktrace", levels=0))["frames"]
+        own = [i for i, frame in enumerate(frames) if not frame.get("inner")]
+        assert not any(frames[i].get("moved_on") for i in own)
+        found = await values(session, own[-1])
+        outermost[frames[own[-1]]["name"]] = found.get("mine") or found.get("numbers")
+        await session.resume(wait=60)
+    assert outermost == {
+        "handles": "1",
+        "comprehends": "2",
+        "waits": "3",
+        "is_late": "4",
+        "iterates": "5",
+        "<module>": "[1, 0]",
+    }
+
+
 HANDLED = """
     import asyncio
     import contextlib

@@ -180,6 +180,10 @@ def _went_to(frame: Any, caller: Any) -> bool:
 # Handlers ------------------------------------------------------------------------------------
 
 
+_RERAISING = ("RERAISE", "END_ASYNC_FOR", "CLEANUP_THROW")
+"""What passes an exception on: the last two do unless it is what their loop or `await` ends with."""
+
+
 def _opname(code: Any, offset: int) -> str:
     import dis
 
@@ -187,7 +191,7 @@ def _opname(code: Any, offset: int) -> str:
 
 
 def _raises_anew(code: Any, offset: int) -> bool:
-    return _opname(code, offset) in ("RERAISE", "END_FINALLY", "RAISE_VARARGS")
+    return _opname(code, offset) in (*_RERAISING, "END_FINALLY", "RAISE_VARARGS")
 
 
 def _may_catch(code: Any, raised: int) -> bool:
@@ -198,11 +202,15 @@ def _may_catch(code: Any, raised: int) -> bool:
 
 
 def _passes_on(code: Any, handler: int) -> bool:
-    """Of the end of a `with`, and of what every generator has for a StopIteration."""
-    return (
-        _opname(code, handler + 2) == "WITH_EXCEPT_START"
-        or _opname(code, handler) == "CALL_INTRINSIC_1"
-    )
+    """Of the end of a `with`, and of what no source says: it cleans up after an `except`, within
+    which another exception may be raised, a comprehension or an `await`.
+    """
+    return not _is_written(code, handler) or _opname(code, handler + 2) == "WITH_EXCEPT_START"
+
+
+def _is_written(code: Any, handler: int) -> bool:
+    """Whether it is an `except`, a `finally` or the end of a `with`."""
+    return _opname(code, handler) == "PUSH_EXC_INFO"
 
 
 def _is_in_handler(code: Any, raised: int, now: int) -> bool:
@@ -231,26 +239,45 @@ def _handlers(code: Any, raised: int) -> list[int]:
     """Offsets of the handlers that an exception of the instruction comes to, innermost first."""
     table = handler_table(code)
     found: list[int] = []
-    at = raised
-    while True:
-        target = next((e.target for e in table if e.start <= at < e.end), None)
-        if target is None or target in found:
-            return found
-        cleanup = _cleanup(table, target)
-        found.append(target)
-        at = target if cleanup is None else cleanup
+    for start in _searched_from(code, raised):
+        at = start
+        while True:
+            target = next((e.target for e in table if e.start <= at < e.end), None)
+            if target is None or target in found:
+                break
+            cleanup = _cleanup(code, table, target)
+            found.append(target)
+            at = target if cleanup is None else cleanup
+    return found
 
 
-def _cleanup(table: list[Any], handler: int) -> int | None:
+def _searched_from(code: Any, raised: int) -> list[int]:
+    """Where Python looks for handlers. What is thrown into a generator is raised by its `yield`, but
+    since 3.13 a traceback says that it was the instruction after that, which may raise as well.
+    """
+    if _opname(code, raised) == "RESUME" and _opname(code, raised - 2) == "YIELD_VALUE":
+        return [raised - 2, raised]
+    return [raised]
+
+
+def _cleanup(code: Any, table: list[Any], handler: int) -> int | None:
     """What takes the exception off the stack if the handler itself raises: it guards all of it."""
+    if not _is_written(code, handler):
+        return None
     first = handler + 2  # past PUSH_EXC_INFO, which nothing guards
     return next((e.target for e in table if e.start <= first < e.end), None)
 
 
 def _ranges(code: Any, handler: int) -> list[tuple[int, int]]:
-    """First and past-last offsets of a handler: what its cleanup guards, and the cleanup."""
+    """First and past-last offsets of a handler: what its cleanup guards, and the cleanup; of one that
+    no source says, up to where it passes the exception on.
+    """
+    if not _is_written(code, handler):
+        rest = range(handler, len(code.co_code), 2)
+        end = next((at for at in rest if _opname(code, at) in _RERAISING), handler)
+        return [(handler, end + 2)]
     table = handler_table(code)
-    cleanup = _cleanup(table, handler)
+    cleanup = _cleanup(code, table, handler)
     if cleanup is None:
         return [(handler, handler + 4)]
     guarded = [(e.start, e.end) for e in table if e.target == cleanup and e.start >= handler]
