@@ -212,6 +212,33 @@ async def test_futures_that_nobody_asks(api: Api, program: Write) -> None:
     assert found.exit_code == 0
 
 
+async def test_a_stop_leaves_the_program_no_source_that_it_has_not_read(
+    api: Api, program: Write
+) -> None:
+    """Code without a file has that of the module whose globals it runs in, if anyone asks."""
+    fails = program("""
+        import concurrent.futures
+        import json
+        import linecache
+
+        snippet = compile("1 / 0", "snippet.txt", "exec")
+
+        def work():
+            try:
+                exec(snippet, dict(vars(json)))
+            finally:
+                raise OSError
+
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            pool.submit(work)
+        print([name for name in linecache.cache if name == "snippet.txt"])
+    """)
+    found = await run(api, script=fails.text)
+    assert [stop.what[:2] for stop in found.stops] == [("future", "OSError")]
+    assert 'File "snippet.txt", line 1' in found.stops[0].exception["traceback"]
+    assert await found.session.printed() == "[]\n"
+
+
 async def test_what_a_future_keeps_and_a_thread_ends_with_stops_once(
     api: Api, program: Write
 ) -> None:

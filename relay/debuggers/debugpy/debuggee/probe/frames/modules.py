@@ -5,10 +5,13 @@ Reads what is stored; nothing is imported, and no code of the program runs but i
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         find_frame,
         find_live_frame,
@@ -52,13 +55,30 @@ def source(frame: int) -> dict[str, Any]:
 
     found = find_frame(frame)
     name = found.f_code.co_filename
-    linecache.lazycache(name, found.f_globals)
-    text = "".join(linecache.getlines(name, found.f_globals))
+    with sources_not_kept():
+        linecache.lazycache(name, found.f_globals)
+        text = "".join(linecache.getlines(name, found.f_globals))
     return {
         "path": name,
         "source": text[:_LONGEST_SOURCE],
         "truncated": len(text) > _LONGEST_SOURCE,
     }
+
+
+@contextlib.contextmanager
+def sources_not_kept() -> Iterator[None]:
+    """What is read of sources within is not left to the program in `linecache`: code that was compiled
+    by itself has the source of the module whose globals it runs in, where they are asked.
+    """
+    import linecache
+
+    known = set(linecache.cache)
+    try:
+        yield
+    finally:
+        for name in set(linecache.cache) - known:
+            if not name.startswith("<"):  # another thread may have made that up: nobody reads it
+                linecache.cache.pop(name, None)
 
 
 def _is_text(value: Any) -> bool:

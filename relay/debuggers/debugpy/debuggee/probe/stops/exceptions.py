@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         running_frames,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import is_remote_text
+    from relay.debuggers.debugpy.debuggee.probe.frames.modules import sources_not_kept
     from relay.debuggers.debugpy.debuggee.probe.frames.scopes import local_items
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         client_path,
@@ -168,17 +169,18 @@ def _link(error: Any, tb: Any, relation: str, room: int) -> dict[str, Any]:
 def _traceback_text(value: Any, tb: Any, most: int = 20_000) -> str:
     """As plain Python would print it, were it not caught and not debugged."""
     try:
-        # Of its own traceback only the innermost frame, of which it suggests names: the rest takes
-        # a third of a second where a recursion has no end, and is told below.
-        report = traceback.TracebackException(type(value), value, _innermost(tb))
         entries = list(_outer_entries(tb)) + _tb_entries(tb)
         while entries and _is_bottom(entries[0][0]):
             del entries[0]
         entries = [e for e in entries if not is_debugger_file(e[0].f_code.co_filename)]
-        position_of = position_finder()
-        summaries = [_summary(*entry, position_of) for entry in entries]
-        report.stack = traceback.StackSummary.from_list(summaries)
-        text = "".join(report.format())
+        with sources_not_kept():
+            # Of its own traceback only the innermost frame, of which it suggests names: the rest
+            # takes a third of a second where a recursion has no end, and is told below.
+            report = traceback.TracebackException(type(value), value, _innermost(tb))
+            position_of = position_finder()
+            summaries = [_summary(*entry, position_of) for entry in entries]
+            report.stack = traceback.StackSummary.from_list(summaries)
+            text = "".join(report.format())
     except Interrupted:
         raise
     except BaseException as error:
