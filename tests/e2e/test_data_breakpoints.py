@@ -563,3 +563,95 @@ async def test_what_a_line_writes_that_was_suspended_is_told_at_that_line(
         assert seen == [
             (new, code.line(mark), None) for new, mark in zip(values, marks, strict=True)
         ]
+
+
+OUTER_AND_INNER = """
+    def inner_variables():
+        v = 1  # @one
+        [w for w in (1, 2) if [u for u in (1,)] for v in (1, 2)]
+        try:
+            try:
+                [[1 / (v - 2) for v in (1, 2)] for w in (1, 2)]
+            finally:
+                v = 2  # @two
+        except ZeroDivisionError:
+            pass
+        [[v for v in range(2)] for w in range(2)]
+        while v < 4:
+            v = max([v for v in (v, v + 1) if v or [v for v in (v,)]])  # @more
+        print("over")  # @over
+
+    inner_variables()
+"""
+
+
+async def test_a_variable_of_a_comprehension_is_not_the_one_outside_of_the_same_name(
+    api: Api, program: Write, python: str
+) -> None:
+    code = program(OUTER_AND_INNER)
+    wanted = [("1", "2", "two"), ("2", "3", "more"), ("3", "4", "more")]
+    lines = [(old, new, code.line(mark)) for old, new, mark in wanted]
+    session = await paused(api, code, "over", python)
+    told = await session.post("/history", expression="v")
+    writes = [(w["old"], w["new"], w["location"]["line"]) for w in told["writes"]]
+    assert writes[::-1] == [(None, "1", code.line("one")), *lines]
+    assert told["complete"] is True
+
+    session = await paused(api, code, "one", python)
+    await session.post("/step-over", wait=20)
+    await session.post("/data-breakpoints", expression="v")
+    found = await changes(session)
+    assert found.pop()["ended"] is True
+    assert [(one["old"], one["new"], one["location"]["line"]) for one in found] == lines
+
+
+EQUAL_KEYS = """
+    import decimal
+    import enum
+
+    class Color(str, enum.Enum):
+        RED = "red"
+
+    class Place(enum.IntEnum):
+        FIRST = 1
+
+    class Other:
+        def __hash__(self):
+            return hash("red")
+
+        def __eq__(self, other):
+            return False
+
+    prices, places = {"red": 0}, {1: 0}
+    print("start")  # @start
+    prices[Color.RED] = 1  # @enum
+    prices[Other()] = 2
+    prices.update({Color.RED: 3})  # @update
+    prices[Color.RED] = 4  # @again
+    places[Place.FIRST] = 1  # @place
+    places[True] = 2  # @true
+    places[decimal.Decimal(1)] = 3  # @decimal
+    print("over")  # @over
+"""
+
+
+async def test_keys_that_a_dict_takes_for_one_are_one(
+    api: Api, program: Write, python: str
+) -> None:
+    code = program(EQUAL_KEYS)
+    cases = {
+        "prices['red']": [("0", "1", "enum"), ("1", "3", "update"), ("3", "4", "again")],
+        "places[1]": [("0", "1", "place"), ("1", "2", "true"), ("2", "3", "decimal")],
+    }
+    session = await paused(api, code, "start", python)
+    for expression in cases:
+        await session.post("/data-breakpoints", expression=expression)
+    found = await changes(session)
+    session = await paused(api, code, "over", python)
+    for expression, wanted in cases.items():
+        lines = [(old, new, code.line(mark)) for old, new, mark in wanted]
+        mine = [one for one in found if one["expression"] == expression]
+        assert [(one["old"], one["new"], one["location"]["line"]) for one in mine] == lines
+        told = await session.post("/history", expression=expression)
+        writes = [(w["old"], w["new"], w["location"]["line"]) for w in told["writes"]]
+        assert (writes[::-1][1:], told["complete"]) == (lines, True)

@@ -172,6 +172,7 @@ PARTS = (
     "waits/quiet",
     "waits/task_waits",
     "waits/hang",
+    "writes/comprehensions",
     "writes/write_sites",
     "writes/write_log",
     "writes/write_effects",

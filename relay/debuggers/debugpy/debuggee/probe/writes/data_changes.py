@@ -42,7 +42,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.dict_watch import (
         DictWrite,
     )
-    from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import are_equal
+    from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import (
+        are_equal,
+        are_same_key,
+    )
 
 _MOST_UNDER_WAY = 1000  # writes of one statement that are told each
 _PLAIN_KEY_KINDS = frozenset((str, int, bool, float, bytes, type(None)))
@@ -74,7 +77,7 @@ def on_write(watch: DataWatch, write: DictWrite) -> None:
             _note_write(watch, old, write.frame)
         return
     is_keyed = write.event in ("added", "modified", "deleted")
-    if is_keyed and not _is_same_key(write.key, watch.key):
+    if is_keyed and not are_same_key(write.key, watch.key):
         return
     if write.frame is None:
         return
@@ -89,16 +92,6 @@ def _new_value(write: DictWrite, key: Any) -> Any:
     if write.event in ("added", "modified"):
         return write.new
     return dict.get(write.key, key, ABSENT) if write.event == "cloned" else ABSENT
-
-
-def _is_same_key(one: Any, key: Any) -> bool:
-    if one is key:
-        return True
-    if type(one) in _PLAIN_KEY_KINDS and type(key) in _PLAIN_KEY_KINDS:
-        return bool(one == key)
-    if type(one) in _PLAIN_KEY_KINDS or type(key) in _PLAIN_KEY_KINDS:
-        return False
-    return bool(one == key)
 
 
 def _note_write(watch: DataWatch, old: Any, frame: Any) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.values.types import plan_of
+    from relay.debuggers.debugpy.debuggee.probe.writes.comprehensions import offsets_put_aside
     from relay.debuggers.debugpy.debuggee.probe.writes.dict_watch import (
         object_at,
     )
@@ -61,6 +62,8 @@ class DataWatch:
         self.peek = _quick_read(self, target)
         self.pointer = 0  # of the dict, which may end
         self.handle: Any = None
+        is_local = target.kind == "local"
+        self.aside = offsets_put_aside(target.code, target.key) if is_local else frozenset()
 
     def target(self) -> StateTarget | None:
         owner = self.owner()
@@ -73,7 +76,11 @@ class DataWatch:
         if self.pointer:
             return attempt(dict.get, object_at(self.pointer), self.key, ABSENT, default=ABSENT)
         target = self.target()
-        return ABSENT if target is None else attempt(read_target, target, default=ABSENT)
+        if target is None:
+            return ABSENT
+        if self.aside and target.owner.f_lasti in self.aside:
+            return self.last  # its name is that of a comprehension's variable now
+        return attempt(read_target, target, default=ABSENT)
 
 
 def _quick_read(watch: DataWatch, target: StateTarget) -> Any:

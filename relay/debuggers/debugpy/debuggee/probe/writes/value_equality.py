@@ -7,14 +7,17 @@ the program are two values. Bounded: of containers so many items, and so deep, e
 from __future__ import annotations
 
 import datetime
+import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.values.types import lookup, mro_of
 
 _DATE_KINDS = (datetime.date, datetime.time, datetime.datetime, datetime.timedelta)
 _EXACT_KINDS = frozenset((int, bool, str, bytes, bytearray, type(None), range, *_DATE_KINDS))
 _FLOAT_KINDS = frozenset((float, complex))
+_NUMBER_KINDS = (int, float, bool)
 _MOST_EQUATED = 10_000  # items, of all levels
 _DEEPEST = 50
 
@@ -60,3 +63,22 @@ def _are_equal_inside(one: Any, other: Any, left: list[int], depth: int) -> bool
 def _exact_item(item: Any) -> tuple[Any, Any]:
     """Equal for equal items of a set: 1, 1.0 and True are three."""
     return type(item), repr(item) if type(item) in _FLOAT_KINDS else item
+
+
+def are_same_key(one: Any, key: Any) -> bool:
+    """Whether a dict takes one for the other.
+
+    Of two types, those whose code in C says so, as a member of a `StrEnum` and its text, or that have
+    it said by the same functions.
+    """
+    if one is key:
+        return True
+    kind, other = type(one), type(key)
+    if kind is other or (kind in _NUMBER_KINDS and other in _NUMBER_KINDS):
+        return bool(one == key)
+    said = [lookup(mro_of(kind), name) for name in ("__eq__", "__hash__")]
+    said_too = [lookup(mro_of(other), name) for name in ("__eq__", "__hash__")]
+    is_alike = said[0] is said_too[0] and said[1] is said_too[1]
+    if not is_alike and any(type(f) is not types.WrapperDescriptorType for f in said + said_too):
+        return False
+    return hash(one) == hash(key) and bool(one == key)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         namespace_of,
         plan_of,
     )
+    from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import are_same_key
     from relay.debuggers.debugpy.debuggee.probe.writes.write_log import address_of, stack_of_write
     from relay.debuggers.debugpy.debuggee.probe.writes.write_recorder import WriteWatch
     from relay.debuggers.debugpy.debuggee.probe.writes.write_sites import (
@@ -67,7 +68,6 @@ _PLAIN_SETTERS = _stored_in((object, type, *_LIKE_OBJECT), "__setattr__", "__del
 _PLAIN_DICTS = (dict, collections.OrderedDict)
 _PLAIN_ITEM_SETTERS = _stored_in(_PLAIN_DICTS, "__setitem__", "__delitem__")
 _PLAIN_BEGINNINGS = _stored_in((*_PLAIN_DICTS, collections.defaultdict, list), "__init__")
-_NUMBER_KINDS = (int, float, bool)
 _GLOBAL_CODES = operations_named(("STORE_GLOBAL", "DELETE_GLOBAL"))
 _BOUND_TYPES = (types.BuiltinFunctionType, types.MethodWrapperType)
 
@@ -188,27 +188,13 @@ def _cell_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> 
 def _item_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
     values = stack_values(frame, offset, 2 if site.deletes else 3)
     key, container = values[0], values[1]
-    if not _is_key(watch, key) or dict not in mro_of(type(container)):
+    if not are_same_key(key, watch.state.key) or dict not in mro_of(type(container)):
         return
     own = lookup(mro_of(type(container)), "__delitem__" if site.deletes else "__setitem__")
     if own not in _PLAIN_ITEM_SETTERS:
         return  # its own code writes, if any does
     new = ABSENT if site.deletes else values[2]
     watch.log.note(container, dict.get(container, key, ABSENT), new, frame)
-
-
-def _is_key(watch: WriteWatch, key: Any) -> bool:
-    """Whether a dict takes it for the key that is watched. Runs none of the program's code."""
-    wanted = watch.state.key
-    kind, base = type(key), type(wanted)
-    if kind is base or (kind in _NUMBER_KINDS and base in _NUMBER_KINDS):
-        return bool(key == wanted)
-    bases = mro_of(kind)
-    compare = lookup(mro_of(base), "__eq__")
-    if lookup(bases, "__eq__") is not compare:
-        return False
-    is_hashed_alike = lookup(bases, "__hash__") is lookup(mro_of(base), "__hash__")
-    return is_hashed_alike and compare(wanted, key) is True
 
 
 # Looked at again when it is over
@@ -222,7 +208,7 @@ def _container_change(watch: WriteWatch, frame: Any, offset: int, site: WriteSit
 
 def _item_read(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
     key, container = stack_values(frame, offset, 2)
-    if fills_when_read(container) and _is_key(watch, key):
+    if fills_when_read(container) and are_same_key(key, watch.state.key):
         target = _container_target(watch, container)
         if target is not None and read_target(target) is ABSENT:
             _await(watch, frame, site, [target])
@@ -381,7 +367,7 @@ def _targets_of_call(watch: WriteWatch, function: Any, values: list[Any]) -> lis
         return []
     target = None
     if name in ("setattr", "delattr", "__setattr__", "__delattr__"):
-        if len(values) > 1 and _is_key(watch, values[1]):
+        if len(values) > 1 and are_same_key(values[1], watch.state.key):
             target = target_in(values[0], watch.state.key)
     elif name in DESCRIPTOR_WRITERS:
         if type(values[0]) is DATA_DESCRIPTORS[0] and len(values) > 1:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
         changes_container,
         operations_named,
     )
+    from relay.debuggers.debugpy.debuggee.probe.writes.comprehensions import (
+        offsets_put_aside,
+    )
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_flow import (
         NO_FLOW,
         WriterFlow,
@@ -130,7 +133,7 @@ def write_sites(
     if state.kind not in ("local", "cell", "item", "list_item") and "__dict__" in code.co_names:
         sites.update(_changes_of_namespace(found))
     if state.kind == "local" and sites:
-        for offset in _of_inner_comprehensions(found, state.key):
+        for offset in offsets_put_aside(code, state.key):
             sites.pop(offset, None)
     followers = frozenset(site.follower for site in sites.values() if site.follower >= 0)
     return CodeSites(sites, followers, flow.given) if sites or flow.given else None
@@ -301,29 +304,3 @@ def _site_of_pair(name: str, names: Any, wanted: Any) -> WriteSite | None:
     """Of an instruction that does the work of two: it stores the top under the first name."""
     stored = names if name == "STORE_FAST_STORE_FAST" else names[:1]
     return WriteSite("local", position=stored.index(wanted) + 1) if wanted in stored else None
-
-
-def _of_inner_comprehensions(found: list[Any], name: Any) -> list[int]:
-    """The stores of a variable of a comprehension that has the same name and runs in the frame.
-
-    Such a one puts the outer variable aside, and back when it is over (3.12 and later).
-    """
-    inside, wait_for_end, offsets = 0, False, []
-    for place, one in enumerate(found):
-        if one.opname == "LOAD_FAST_AND_CLEAR" and one.argval == name:
-            inside += 1
-        elif inside and one.opname == "END_FOR":
-            wait_for_end = True
-        elif _stores(one, name):
-            follower = found[place + 1].opname if place + 1 < len(found) else ""
-            if inside or follower == "RERAISE":
-                offsets.append(one.offset)
-            if inside and wait_for_end:
-                inside, wait_for_end = inside - 1, False
-    return offsets
-
-
-def _stores(one: Any, name: Any) -> bool:
-    if one.opname in _PAIR_STORES:
-        return name in (one.argval if one.opname == _PAIR_STORES[0] else one.argval[:1])
-    return one.opname in _FAST_STORES and one.argval == name
