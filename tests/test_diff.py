@@ -64,9 +64,13 @@ CART = """
     def at(now):
         return time.time()
 
+    def since(start):
+        return start[0]
+
     def main():
         cart = Cart(2)
         cart.add("apple", 1); at(time.time())
+        since((time.monotonic_ns(), {"t": time.perf_counter()}))
         worker = threading.Thread(target=audit, args=("plum",))
         worker.start(); worker.join()
         check("x")
@@ -127,7 +131,7 @@ def test_of_calls_that_differ_the_one_that_ended_first_is_shown(diff: Diff, tmp_
         "1: → 3",
         "2: → 1.5",
         "called by price, Cart.total, main",
-        "3 of 9 calls with equal arguments differ",
+        "3 of 10 calls with equal arguments differ",
     ]
     broken = diff("--", "main.py", ":::", "main.py", "--broken")
     assert broken.returncode == 1
@@ -308,7 +312,7 @@ def test_addresses_ids_and_times_are_no_difference(diff: Diff, tmp_path: Path) -
     Program.write(tmp_path / "main.py", CART)
     done = diff("--", "main.py", ":::", "main.py", "--unknown")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "no call differs: 9 with equal arguments, of 9 and 9\n"
+    assert done.stdout == "no call differs: 10 with equal arguments, of 10 and 10\n"
 
 
 def test_hashes_of_objects_are_no_difference_and_fractions_that_look_like_ids_or_times_are(

@@ -1,4 +1,4 @@
-"""Moments of a run in texts: dates, times of day and seconds since 1970 that differ in another run.
+"""Moments of a run in texts: dates, times of day, seconds since 1970 and since the machine's start.
 
 Only what lies near the runs may be the time of one. What a program makes of another date, such as
 one that its test gives, is compared as any other value.
@@ -17,6 +17,7 @@ _BEFORE, _AFTER = timedelta(days=31), timedelta(days=366)
 """What programs reckon from now: what they have kept for a while, and what expires."""
 _AROUND = 300  # seconds, of a time of day, which has no date to tell it from others
 _DAY = 86400
+_SLACK = 1.0  # seconds, within which both clocks of a machine are read here
 
 _MOMENT = re.compile(
     r"\bdatetime\.datetime\((?P<year>\d{4}), (?P<month>\d+), (?P<day>\d+)(?:, (?:fold=)?\d+)*"
@@ -25,6 +26,9 @@ _MOMENT = re.compile(
     r"|\b(?P<clock>\d\d:\d\d:\d\d)(?:[.,]\d+)?\b"
     r"|" + WHOLE + r"(?P<seconds>(?:1[5-9]|2[01])\d{8})(?:\.\d+|\d{3}|\d{6}|\d{9})?\b"
 )
+
+_UPTIME = re.compile(r"(?<![\w.])(?:\d{4,}\.\d{3,}|\d{13,})(?![\w.])")
+"""What `monotonic` and `perf_counter` may say, in seconds or nanoseconds. Shorter ones may be anything."""
 
 
 class Moments:
@@ -35,11 +39,17 @@ class Moments:
         self.first, self.last = days[0] - _BEFORE, days[1] + _AFTER
         self.clock_lasts = ended - began + 2 * _AROUND
         local = time.localtime(began).tm_gmtoff
+        since_start = time.monotonic() - time.time()
+        self.uptimes = began + since_start - _SLACK, ended + since_start + _SLACK
         self.clock_begins = [began - _AROUND + offset for offset in (0, local)]
 
     def taken_out(self, text: str) -> str:
         """The text with a stand-in for each."""
-        return _MOMENT.sub(self._stand_in, text)
+        return _UPTIME.sub(self._stand_in_of_uptime, _MOMENT.sub(self._stand_in, text))
+
+    def _stand_in_of_uptime(self, found: re.Match[str]) -> str:
+        seconds = float(found[0]) if "." in found[0] else int(found[0]) / 1e9
+        return "<time>" if self.uptimes[0] <= seconds <= self.uptimes[1] else found[0]
 
     def _stand_in(self, found: re.Match[str]) -> str:
         parts = found.groupdict()
