@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -341,6 +342,41 @@ async def test_what_is_thrown_into_a_generator_or_coroutine_ends_it_unless_it_is
         f"    inner(number=0) raised ZeroDivisionError: division by zero at line {at('divide')}",
         "cancels() → None",
         f"waits() raised CancelledError at line {at('waits')}",
+    ]
+
+
+NUMBERS = """
+    import numpy
+
+    def is_big(number):
+        return number > 2
+
+    def double(array):
+        return array * 2
+
+    def main():  # @start
+        for number in numpy.array([1, 3]):
+            is_big(number)
+        double(numpy.arange(6).reshape(2, 3))
+
+    main()
+"""
+
+
+@pytest.mark.skipif(find_spec("numpy") is None, reason="numpy is not installed")
+async def test_numbers_and_arrays_of_numpy_say_what_they_are(api: Api, program: Write) -> None:
+    """Calls with other numbers are no equal siblings."""
+    code = program(NUMBERS)
+    session = await api.session()
+    await session.breakpoint(code.text, code.line("start"))
+    await session.launch(code.text)
+    answer = await session.post("/calls", wait=30)
+    assert lines(answer) == [
+        "main() → None",
+        "  is_big(number=<int64 1>) → <bool False>",
+        "  is_big(number=<int64 3>) → <bool True>",
+        "  double(array=<ndarray (2, 3) int64 [0, 1, 2, 3, 4, ... 6 items]>)"
+        " → <ndarray (2, 3) int64 [0, 2, 4, 6, 8, ... 6 items]>",
     ]
 
 

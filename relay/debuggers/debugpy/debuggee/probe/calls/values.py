@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
         exact,
         lookup,
+        module_of,
         name_of,
         namespace_of,
         plan_of,
@@ -261,6 +262,11 @@ def _writer_of(value: Any) -> Any:
     if fields == "dataclass":
         shown = lookup(plan.mro, "__dataclass_fields__").values()
         return _object_writer(plan, name, [field.name for field in shown if field.repr])
+    if plan.family == "ndarray":
+        return lambda v, level: f"<{name} {_brief_array(v, plan.base, level)}>"
+    number = number_of_numpy(plan)
+    if number is not None:
+        return lambda v, level: f"<{name} {_brief_number(v, number, level)}>"
     if plan.family == "object":
         return _object_writer(plan, name, None)
     return lambda v, level: f"<{name}>"
@@ -286,6 +292,34 @@ def _brief_base(value: Any, plan: Any) -> str:
     if base is int:
         return _brief_int(int.__index__(value), 0)
     return base.__repr__(value)[: 2 * BRIEF_ROOM]  # type: ignore[no-any-return]
+
+
+def number_of_numpy(plan: Any) -> Any:
+    """The base of all of numpy's numbers, if the type is one; else None."""
+    about = (base for base in plan.mro if name_of(base) == "generic")
+    return next((base for base in about if module_of(base) == "numpy"), None)
+
+
+def _brief_number(value: Any, base: Any, level: int) -> str:
+    item = base.item(value)
+    return base.__repr__(value) if type(item) is type(value) else brief(item, level + 1)
+
+
+def _brief_array(value: Any, base: Any, level: int) -> str:
+    """Shape, type and the first items, one after another."""
+    shape, kind, size = (getattr(base, name).__get__(value) for name in ("shape", "dtype", "size"))
+    if level >= _MOST_LEVELS:
+        return f"{shape} {kind}"
+    few = itertools.islice(base.flat.__get__(value), _MOST_ITEMS_SHOWN)
+    shown = [_brief_item(item, level + 1) for item in few]
+    if size > len(shown):
+        shown.append(f"... {size} items")
+    return f"{shape} {kind} [{', '.join(shown)}]"
+
+
+def _brief_item(item: Any, level: int) -> str:
+    base = number_of_numpy(plan_of(item))
+    return brief(item, level) if base is None else _brief_number(item, base, level)
 
 
 def _with_fields(name: str, pairs: Any, level: int) -> str:
