@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -274,3 +275,36 @@ async def test_a_setter_that_goes_where_no_name_says_may_have_written(
     told = await why(session, "box.rate")
     assert (told["value"], told["complete"]) == ("1", False)
     assert "may have written, too" in told["reason"]
+
+
+PROXIES = """
+    from werkzeug.local import LocalProxy
+
+    class Box:
+        pass
+
+    behind, box, shelf, stored = Box(), Box(), {}, {}
+    proxy, items = LocalProxy(lambda: behind), LocalProxy(lambda: stored)
+    box.rate = box.size = 1  # @box
+    shelf["a"] = shelf["b"] = 1  # @shelf
+    proxy.rate = 2
+    setattr(proxy, "rate", 3)
+    items["a"] = 2
+    print("over")  # @here
+"""
+
+
+@pytest.mark.skipif(find_spec("werkzeug") is None, reason="werkzeug is not installed")
+async def test_a_proxy_of_werkzeug_may_have_written_what_was_written_by_it(
+    api: Api, program: Write
+) -> None:
+    """It has a setter in C of its own, so wherever Flask was imported nothing was known to be all."""
+    code = program(PROXIES)
+    asked = ["box.size", "box.rate", "shelf['b']", "shelf['a']"]
+    session = await recorded_at(api, code, "here", *asked)
+    await is_complete(session, code, "box.size", [(None, "1", "box")])
+    await is_complete(session, code, "shelf['b']", [(None, "1", "shelf")])
+    for expression in ("box.rate", "shelf['a']"):
+        told = await why(session, expression)
+        assert (len(told["writes"]), told["complete"]) == (1, False)
+        assert "may have written, too" in told["reason"]

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         DESCRIPTOR_WRITERS,
         DICT_WRITERS,
         LIST_WRITERS,
+        gives_to_own_proxies,
         is_writer_in_c,
         may_hand_on,
     )
@@ -69,6 +70,9 @@ _PLAIN_DICTS = (dict, collections.OrderedDict)
 _PLAIN_ITEM_SETTERS = _stored_in(_PLAIN_DICTS, "__setitem__", "__delitem__")
 _PLAIN_BEGINNINGS = _stored_in((*_PLAIN_DICTS, collections.defaultdict, list), "__init__")
 _GLOBAL_CODES = operations_named(("STORE_GLOBAL", "DELETE_GLOBAL"))
+_PLAIN_METHODS = (types.FunctionType, types.WrapperDescriptorType, types.MethodDescriptorType)
+_STATEMENTS = frozenset(("setattr", "delattr", "setitem", "delitem"))
+"""Functions that do what a statement does, by the method of the object's type."""
 _BOUND_TYPES = (types.BuiltinFunctionType, types.MethodWrapperType)
 
 
@@ -99,6 +103,7 @@ def _attribute_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite
     own = lookup(plan_of(owner).mro, "__delattr__" if site.deletes else "__setattr__")
     is_plain = own in _PLAIN_SETTERS
     if not is_plain and type(own) is not types.WrapperDescriptorType:
+        _note_passed_on(watch, own)
         return  # its own code writes, if any does
     target = target_in(owner, watch.state.key)
     if target is None:
@@ -188,10 +193,12 @@ def _cell_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> 
 def _item_write(watch: WriteWatch, frame: Any, offset: int, site: WriteSite) -> None:
     values = stack_values(frame, offset, 2 if site.deletes else 3)
     key, container = values[0], values[1]
-    if not are_same_key(key, watch.state.key) or dict not in mro_of(type(container)):
+    if not are_same_key(key, watch.state.key):
         return
-    own = lookup(mro_of(type(container)), "__delitem__" if site.deletes else "__setitem__")
-    if own not in _PLAIN_ITEM_SETTERS:
+    bases = mro_of(type(container))
+    own = lookup(bases, "__delitem__" if site.deletes else "__setitem__")
+    if dict not in bases or own not in _PLAIN_ITEM_SETTERS:
+        _note_passed_on(watch, own)
         return  # its own code writes, if any does
     new = ABSENT if site.deletes else values[2]
     watch.log.note(container, dict.get(container, key, ABSENT), new, frame)
@@ -250,8 +257,17 @@ def note_given(watch: WriteWatch, frame: Any, offset: int, depth: int) -> None:
 
 
 def _note_if_writer(watch: WriteWatch, frame: Any, value: Any) -> None:
-    if is_writer_in_c(value, watch.state.kind) and not _is_of_named_tuple(frame.f_code):
+    if not is_writer_in_c(value, watch.state.kind):
+        return
+    if not (_is_of_named_tuple(frame.f_code) or gives_to_own_proxies(frame.f_code)):
         watch.hand_on(_owner_of_writer(value))
+
+
+def _note_passed_on(watch: WriteWatch, own: Any) -> None:
+    """A statement is carried out by an object in the place of a method, as in proxies of werkzeug:
+    it has a writer in C of its own, for whatever stands behind the proxy."""
+    if own is not None and type(own) not in _PLAIN_METHODS:
+        watch.hand_on(None)
 
 
 def _is_of_named_tuple(code: types.CodeType) -> bool:
@@ -366,6 +382,8 @@ def _targets_of_call(watch: WriteWatch, function: Any, values: list[Any]) -> lis
     if not values:
         return []
     target = None
+    if name in _STATEMENTS and len(values) > 1 and are_same_key(values[1], watch.state.key):
+        _note_passed_on(watch, lookup(mro_of(type(values[0])), f"__{name}__"))
     if name in ("setattr", "delattr", "__setattr__", "__delattr__"):
         if len(values) > 1 and are_same_key(values[1], watch.state.key):
             target = target_in(values[0], watch.state.key)

@@ -90,6 +90,18 @@ def may_hand_on(code: Any) -> bool:
     return path[:1] != "<" and not is_installed(path)
 
 
+_OWN_PROXIES = (
+    ("werkzeug", "local.py"),
+    ("django", "utils", "functional.py"),
+)
+
+
+def gives_to_own_proxies(code: Any) -> bool:
+    """Whether what this code gives away serves statements only that name the proxy, as `proxy.n = 1`."""
+    parts = code.co_filename.replace("\\", "/").split("/")
+    return any(tuple(parts[-len(file) :]) == file for file in _OWN_PROXIES)
+
+
 def hands_on_namespace(found: list[Any]) -> bool:
     """Whether other code may be given the dict of an object or module by this one.
 
