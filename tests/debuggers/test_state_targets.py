@@ -151,6 +151,29 @@ class Holder:
     given = Computed()
 
 
+class Column(Computed):
+    def __set__(self, owner: Any, value: int) -> None:
+        owner.__data__["rate"] = value
+
+
+class Row:
+    rate = Column()
+
+    def __init__(self) -> None:
+        self.__data__ = {"rate": 1}
+
+
+class Behind:
+    """As proxies of werkzeug are, `flask.g` say."""
+
+    __slots__ = ("_get_current_object",)
+    _get_current_object: Any
+
+    def __getattr__(self, name: str) -> Any:
+        asked.append(name)
+        return getattr(self._get_current_object(), name)
+
+
 asked: list[str] = []
 
 
@@ -161,7 +184,8 @@ def computing() -> types.FrameType:
     folded["X"] = 1
     backwards, kept = Reversed((1, 2)), Attributes(x=1)
     local, module, loaded, holder = threading.local(), types.ModuleType("m"), Loaded("n"), Holder()
-    own_local = OwnLocal()
+    own_local, row, behind = OwnLocal(), Row(), Behind()
+    behind._get_current_object = Line
     local.x = own_local.x = 1
     module.__getattr__ = asked.append  # type: ignore[method-assign]
     module.kept = 1  # type: ignore[attr-defined]
@@ -169,7 +193,18 @@ def computing() -> types.FrameType:
     frame = sys._getframe()
     if RATE < 0:
         print(module.late, proxy, private, watched, ledger, folded, filled, backwards, kept)
-        print(loaded, holder, local, own_local, module, proxy.price, private._count, Kind.more)
+        print(
+            row,
+            behind,
+            loaded,
+            holder,
+            local,
+            own_local,
+            module,
+            proxy.price,
+            private._count,
+            Kind.more,
+        )
     return frame
 
 
@@ -336,6 +371,8 @@ def test_an_owner_that_cannot_be_had_is_what_it_raised() -> None:
         ("module.late", "module.late is not stored: module.__getattr__ computes it"),
         ("loaded.version", "computed by a property"),
         ("holder.given", "Holder.given is computed by a Computed"),
+        ("row.rate", "a Column: watch the attribute that it reads, row.__data__['rate']"),
+        ("behind.price", "watch what it reads: behind._get_current_object().price"),
         ("ledger['a']", "Ledger.__getitem__ computes ledger['a']"),
         ("folded['X']", "a breakpoint in Folded.__setitem__ sees it written"),
         ("filled['b']", "Filled.__missing__ computes it"),

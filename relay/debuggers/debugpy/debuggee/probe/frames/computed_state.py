@@ -34,6 +34,7 @@ _COUNTING = collections.Counter.__dict__["__missing__"]  # 0, until the item is 
 _COLLECTED, _MANAGED_DICT = 1 << 14, 1 << 4  # of a type's flags
 _MOST_LOOKED_AT = 100
 _NOT_SET = object()
+_BEHIND_PROXY = "_get_current_object"
 
 
 def unwatchable(reason: str) -> TroubleError:
@@ -51,7 +52,7 @@ def refuse_own_getattribute(part: OwnerPart, name: str, text: str) -> None:
     reason = f"{_who(mro, '__getattribute__')} computes {text}"
     if name in _dict_of(part.value):
         raise unwatchable(f"{reason}; watch what is kept: {part.source}.__dict__[{name!r}]")
-    raise _computed(reason, _reads(part, name))
+    raise _computed(reason, place_read(part, name))
 
 
 def refuse_own_getattr(part: OwnerPart, name: str, text: str, space: Any = None) -> None:
@@ -66,7 +67,7 @@ def refuse_own_getattr(part: OwnerPart, name: str, text: str, space: Any = None)
         who = f"{plan_of(part.value).name}.__getattr__"
     else:
         return
-    raise _computed(f"{text} is not stored: {who} computes it", _reads(part, name))
+    raise _computed(f"{text} is not stored: {who} computes it", place_read(part, name))
 
 
 def refuse_looked_up(found: Any, name: str) -> None:
@@ -127,9 +128,14 @@ def _who(mro: tuple[type, ...], method: str) -> str:
     return f"{name_of(cls)}.{method}"
 
 
-def _reads(part: OwnerPart, name: str) -> str:
-    """Where the object keeps what goes by the name: a dict that it has, or another object."""
+def place_read(part: OwnerPart, name: str) -> str:
+    """Where the object keeps what goes by the name: a dict that it has, or another object.
+
+    What stands behind a proxy of werkzeug's, such as `flask.g`, is known to a function of the proxy.
+    """
     held = list(_values_held_by(part.value))
+    if any(attribute == _BEHIND_PROXY for attribute, _ in held):
+        return f"{part.source}.{_BEHIND_PROXY}().{name}"
     for attribute, value in held:
         if type(value) is dict and name in value:
             return f"{part.source}.{attribute}[{name!r}]"

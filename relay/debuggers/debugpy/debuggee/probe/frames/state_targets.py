@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import variable_kind
     from relay.debuggers.debugpy.debuggee.probe.frames.computed_state import (
         is_borrowed_dict,
+        place_read,
         refuse_borrowed_dict,
         refuse_local_to_thread,
         refuse_looked_up,
@@ -266,7 +267,7 @@ def _attribute_target(
     own: Any = attempt(plan.dictionary.__get__, owner) if plan.dictionary is not None else None
     if type(own) is dict and _is_kept_in_dict(found):
         return StateTarget("item", own, name, None, text)
-    _refuse_computed(found, f"{plan.name}.{name}", own)
+    _refuse_computed(found, f"{plan.name}.{name}", own, part)
     if type(own) is not dict:
         refuse_unwatchable_dict(part, name, text, own, found is not None)
     refuse_borrowed_dict(part, name, text, own)
@@ -345,7 +346,7 @@ def _is_kept_in_dict(found: Any) -> bool:
     )
 
 
-def _refuse_computed(found: Any, name: str, own: Any = None) -> None:
+def _refuse_computed(found: Any, name: str, own: Any = None, part: OwnerPart | None = None) -> None:
     kind = mro_of(type(found))
     if lookup(kind, "__set__") is None and lookup(kind, "__delete__") is None:
         return
@@ -357,6 +358,8 @@ def _refuse_computed(found: Any, name: str, own: Any = None) -> None:
             " the tuple, which may be bound to another"
         )
     read = ", ".join(_read_by(found, own))
+    if not read and part is not None:
+        read = place_read(part, name.rpartition(".")[2])
     raise unwatchable(
         f"{name} is computed by a {name_of(type(found))}: watch the attribute that it reads"
         + (f", {read}" if read else "")
