@@ -362,6 +362,11 @@ ODD_WAYS = """
         tally.update("aab")  # @tallied
         single = {}
         operator.setitem(single, True, "one")  # @single
+        both = single | {1: "two"}  # @both
+        table = [0] * (len(single) + 1)  # @table
+        table[0] = 9  # @entry
+        twin = table[:]  # @copied
+        longer = twin + [1]  # @longer
         add = (grown := [5, 6]).append  # @grown
         pop = grown.pop
         pop(0)  # @popped
@@ -389,6 +394,10 @@ async def test_odd_ways_to_write_are_seen(api: Api, program: Write, python: str)
         "ordered['a']": [("1", "2", "reordered"), (None, "1", "ordered")],
         "tally['a']": [(None, "2", in_library)],
         "single[1]": [(None, "'one'", "single")],
+        "both[1]": [(None, "'two'", "both")],
+        "table[0]": [("0", "9", "entry"), (None, "0", "table")],
+        "twin[0]": [(None, "9", "copied")],
+        "longer[0]": [(None, "9", "longer")],
         # The last of these is the statement just before the stop.
         "grown[0]": [("6", "8", "last"), ("5", "6", "popped"), (None, "5", "grown")],
         # A comprehension of the module has a variable of this name, too.

@@ -196,19 +196,31 @@ def taken_by_call(one: Any) -> int | None:
 
 def pushed(code: Any, index: int, depth: int) -> Any:
     """The expression whose value lies `depth` below the top just before instruction `index`."""
+    pusher = _pusher(code, index, depth)
+    return UNKNOWN if pusher is None else _expression(code, *pusher)
+
+
+def operation_behind(code: Any, index: int, depth: int) -> str:
+    """The name of the instruction that gave the value `depth` below the top there; "" if unknown."""
+    pusher = _pusher(code, index, depth)
+    return "" if pusher is None else facts_of(code)[0][pusher[0]].opname
+
+
+def _pusher(code: Any, index: int, depth: int) -> tuple[int, int] | None:
+    """The index of the instruction that gave a value, and which of those that it gave it is."""
     found, _, jumps = facts_of(code)
     for at in range(index - 1, max(-1, index - 1 - _LONGEST_LOOKBACK), -1):
         if found[at + 1].offset in jumps:
-            return UNKNOWN  # another way leads here, which may have left something else
+            return None  # another way leads here, which may have left something else
         one = found[at]
         effect = None if one.opcode in JUMPS else _effect(one)
         if effect is None:
-            return UNKNOWN
+            return None
         taken, given = effect
         if depth < given:
-            return _expression(code, at, given - 1 - depth)
+            return at, given - 1 - depth
         depth += taken - given
-    return UNKNOWN
+    return None
 
 
 def _expression(code: Any, at: int, position: int) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of, operation_behind
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         begun_line,
         changes_container,
@@ -121,6 +121,8 @@ def write_sites(
         site = _site_of(one, state) if writes else None
         if site is None and writes and state.fills and one.opname == "BINARY_SUBSCR":
             site = _site_of_read(found[place - 1], state)
+        if site is None and writes and _makes_container(code, found, place, state.kind):
+            site = WriteSite("made")
         if site is None and any_dict and changes_container(one, "item"):
             site = WriteSite("into", position=2)
         is_call = one.opname in CALL_OPERATIONS and (line in lines or one.offset in flow.calls)
@@ -298,6 +300,28 @@ def _container_site(one: Any, kind: str) -> WriteSite | None:
     if changes_container(one, kind):
         return WriteSite("into", position=2)
     return None
+
+
+def _makes_container(code: Any, found: list[Any], place: int, kind: str) -> bool:
+    """Whether it is plainly an operation with a new dict or list: `a | b`, `[0] * n`, `a[:]`."""
+    one = found[place]
+    if one.opname == "BINARY_OP":
+        sign = str(one.argrepr)
+        if kind == "item" or sign not in ("+", "*"):
+            return kind == "item" and sign == "|"
+        index = facts_of(code)[1][one.offset]
+        operands = (operation_behind(code, index, depth) for depth in (0, 1))
+        return kind == "list_item" and "BUILD_LIST" in operands
+    if kind != "list_item" or one.opname not in _SLICES or place < _SLICES[one.opname]:
+        return False
+    before = found[place - _SLICES[one.opname] : place]
+    return [(was.opname, was.argval) for was in before[:2]] == [("LOAD_CONST", None)] * 2 and (
+        len(before) == 2 or before[2].opname == "BUILD_SLICE"
+    )
+
+
+_SLICES = {"BINARY_SLICE": 2, "BINARY_SUBSCR": 3}
+"""How many instructions before it say which slice."""
 
 
 def _site_of_pair(name: str, names: Any, wanted: Any) -> WriteSite | None:
