@@ -219,6 +219,39 @@ def test_a_call_that_changes_its_arguments_otherwise_differs_where_no_outcome_sa
     assert all(len(one.stdout.encode()) <= 701 for one in (printed, tested))
 
 
+TURNS = """
+    import sys
+
+    def feed(queue, need):
+        queue.append(need)
+        yield
+        queue.append("over")
+
+    def main():  # @main
+        queue = []
+        turns = [feed(queue, 1), feed(queue, 3 if "--more" in sys.argv else 2)]
+        for turn in turns * 2:
+            next(turn, None)
+
+    main()
+"""
+
+
+def test_what_is_changed_behind_the_place_where_the_runs_part_explains_nothing(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """The first generator ends when the second has put another number into the queue of both."""
+    turns = Program.write(tmp_path / "main.py", TURNS)
+    done = diff("--", "main.py", ":::", "main.py", "--more")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines() == [
+        f"first call that differs: main at main.py:{turns.line('main')}",
+        "1: calls feed([1], 2), after 1 equal call",
+        "2: calls feed([1], 3), after 1 equal call",
+        "1 of 2 calls with equal arguments differ",
+    ]
+
+
 OPTIONS = """
     import argparse
 

@@ -39,7 +39,7 @@ class Comparison(NamedTuple):
     """Whether the first difference may come of what an earlier call has changed: arguments differed
     before it ended, or it has made calls itself."""
     change: Difference | None = None
-    """The first call that changed its arguments otherwise, if it ended before the first difference.
+    """The first call that changed its arguments otherwise, if it ended before the runs parted.
     None also where that was not recorded."""
 
 
@@ -95,7 +95,9 @@ class Matcher:
         is_unexplained = any(ended < before for ended in unequal) or (
             first is not None and first.one.number in self.one.children
         )
-        if change is not None and change.one.ended >= before:
+        if change is not None and (
+            change.one.ended >= before or change.one.begun >= self._parting(first)
+        ):
             change = None
         return Comparison(first, matched, len(found), in_part, later, is_unexplained, change)
 
@@ -103,6 +105,19 @@ class Matcher:
         ours = branch_of(self.one, a, self.knows[0], with_arguments=with_arguments)
         theirs = branch_of(self.other, b, self.knows[1], with_arguments=with_arguments)
         return ours != theirs
+
+    def _parting(self, difference: Difference | None) -> float:
+        """The number of the first call, in the first run, that the one of a branch has made otherwise."""
+        if difference is None or not difference.is_branch:
+            return math.inf
+        sides = ((self.one, difference.one), (self.other, difference.other))
+        ours, theirs = (
+            branch_of(run, call, knows, with_arguments=True)
+            for (run, call), knows in zip(sides, self.knows, strict=True)
+        )
+        made = below(self.one, difference.one.number, self.knows[0])
+        pairs = zip(made, ours, theirs, strict=False)
+        return next((call.number for call, a, b in pairs if a != b), math.inf)
 
     def _pairs(self) -> Iterator[tuple[EndedCall, EndedCall, bool]]:
         """Each pair of calls, and whether function and arguments are equal."""

@@ -80,6 +80,8 @@ class EndedCall(NamedTuple):
     """Whether more is in its arguments, or in what it gave, than was compared."""
     changes: int = 0
     """A hash of what became of its arguments; 0 if that was not recorded, or they stayed as they were."""
+    begun: int = 0
+    """How many calls had begun when it ended; their numbers are up to that."""
 
 
 @dataclass
@@ -151,7 +153,7 @@ class Texts(NamedTuple):
     @classmethod
     def of(cls, row: Sequence[Any], run: RecordedRun) -> Texts:
         """From a line of the file."""
-        _, _, function, arguments, kind, outcome, line, yields, yielded, changed = row
+        _, _, function, arguments, kind, outcome, line, yields, yielded, changed, _ = row
         about = run.functions[function]
         same = [
             run.comparable(text, name)
@@ -244,5 +246,6 @@ def _add(run: RecordedRun, row: Sequence[Any], offset: int) -> None:
         offset,
         bool(texts.in_part) or texts.is_given_in_part,
         hash(tuple(texts.changed.items())) if texts.changed else 0,
+        row[-1],
     )
     run.children.setdefault(parent, []).append(number)

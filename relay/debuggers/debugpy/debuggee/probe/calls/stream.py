@@ -1,8 +1,8 @@
 """Recorded calls as lines of a file, in the order in which they ended: for a comparison of runs.
 
 A line is JSON: number, that of the call that made it, function, arguments, kind, outcome, line, how
-many values it has yielded, the first of them, and which arguments it has changed to what, by their
-places. Of a call that is not over there is none. Each
+many values it has yielded, the first of them, which arguments it has changed to what, by their
+places, and how many calls had begun by then. Of a call that is not over there is none. Each
 function has a line of its own ahead of its first call. The size of the file has a bound.
 """
 
@@ -64,7 +64,7 @@ class CallStream:
             self._add(_line_of_call([0, number, *about]))
             self.known.add(number)
         row = [call.number, call.parent, number, call.arguments, kind, outcome, line]
-        self._add(_line_of_call([*row, call.yields, call.yielded, call.changed]))
+        self._add(_line_of_call([*row, call.yields, call.yielded, call.changed, self.total()]))
 
     def _add(self, line: str) -> None:
         with self.lock:
