@@ -579,6 +579,10 @@ OUTER_AND_INNER = """
         [[v for v in range(2)] for w in range(2)]
         while v < 4:
             v = max([v for v in (v, v + 1) if v or [v for v in (v,)]])  # @more
+        [
+            v  # @inside
+            for v in (5, 6)
+        ]
         print("over")  # @over
 
     inner_variables()
@@ -603,6 +607,16 @@ async def test_a_variable_of_a_comprehension_is_not_the_one_outside_of_the_same_
     found = await changes(session)
     assert found.pop()["ended"] is True
     assert [(one["old"], one["new"], one["location"]["line"]) for one in found] == lines
+
+    session = await paused(api, code, "inside", python)
+    top = (await session.get("/stacktrace"))["frames"][0]
+    runs_in_frame = top["name"] == "inner_variables"
+    for path in ("/data-breakpoints", "/history"):
+        if runs_in_frame:
+            with pytest.raises(Refused, match="v is the variable of a comprehension here"):
+                await session.post(path, expression="v")
+        else:
+            assert await session.post(path, expression="v")
 
 
 EQUAL_KEYS = """

@@ -17,5 +17,6 @@ modules             modules that are loaded, and the source as their loaders giv
 code_table          facts by code object, each object for itself
 opcodes             facts about single instructions
 bytecode            the call that a frame stands in, and the `with` blocks around it
+comprehensions      where a variable's name means one of a comprehension in the same frame
 statement_visits    whether a line is come back to within one statement
 """

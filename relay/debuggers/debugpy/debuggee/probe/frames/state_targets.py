@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import variable_kind
+    from relay.debuggers.debugpy.debuggee.probe.frames.comprehensions import offsets_put_aside
     from relay.debuggers.debugpy.debuggee.probe.frames.computed_state import (
         is_borrowed_dict,
         place_read,
@@ -214,6 +215,11 @@ def _named_target(name: str, frame: Any, text: str) -> StateTarget:
     kind = variable_kind(code, name)
     if kind == "cell":
         return StateTarget("cell", _cell_named(name, frame), name, None, text)
+    if frame.f_lasti in offsets_put_aside(code, name):
+        raise unwatchable(
+            f"{name} is the variable of a comprehension here, which nothing else writes:"
+            " ask outside of it for another of that name"
+        )
     if kind == "local":
         return StateTarget("local", frame, name, code, text)
     f_locals = frame.f_locals

@@ -12,7 +12,6 @@ write_recorder    the states whose writes are recorded, and the one listener for
 write_log         the newest writes of one state, for each object that has it
 write_places      which states an expression may name, known from source alone
 write_sites       which instructions of a code may write the state
-comprehensions    where a variable gives its name to one of a comprehension in the same frame
 write_lines       which lines may write to a place, and where the statement is over
 write_effects     what an instruction or a call writes, and what was there before
 write_monitor     those instructions as events of `sys.monitoring`: 3.12 and later

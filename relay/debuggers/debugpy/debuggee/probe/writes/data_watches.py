@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.comprehensions import offsets_put_aside
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import frames_of_all_threads
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         ABSENT,
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.values.types import plan_of
-    from relay.debuggers.debugpy.debuggee.probe.writes.comprehensions import offsets_put_aside
     from relay.debuggers.debugpy.debuggee.probe.writes.dict_watch import (
         object_at,
     )

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of, operation_behind
+    from relay.debuggers.debugpy.debuggee.probe.frames.comprehensions import (
+        offsets_put_aside,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         begun_line,
         changes_container,
         operations_named,
-    )
-    from relay.debuggers.debugpy.debuggee.probe.writes.comprehensions import (
-        offsets_put_aside,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_flow import (
         NO_FLOW,
