@@ -18,6 +18,7 @@ _DATE_KINDS = (datetime.date, datetime.time, datetime.datetime, datetime.timedel
 _EXACT_KINDS = frozenset((int, bool, str, bytes, bytearray, type(None), range, *_DATE_KINDS))
 _FLOAT_KINDS = frozenset((float, complex))
 _NUMBER_KINDS = (int, float, bool)
+_PLAIN_KEYS = frozenset((*_NUMBER_KINDS, str, bytes, type(None), tuple, frozenset))
 _MOST_EQUATED = 10_000  # items, of all levels
 _DEEPEST = 50
 
@@ -76,6 +77,8 @@ def are_same_key(one: Any, key: Any) -> bool:
     kind, other = type(one), type(key)
     if kind is other or (kind in _NUMBER_KINDS and other in _NUMBER_KINDS):
         return bool(one == key)
+    if kind in _PLAIN_KEYS and other in _PLAIN_KEYS:
+        return False
     said = [lookup(mro_of(kind), name) for name in ("__eq__", "__hash__")]
     said_too = [lookup(mro_of(other), name) for name in ("__eq__", "__hash__")]
     is_alike = said[0] is said_too[0] and said[1] is said_too[1]
