@@ -18,7 +18,7 @@ _DATE_KINDS = (datetime.date, datetime.time, datetime.datetime, datetime.timedel
 _EXACT_KINDS = frozenset((int, bool, str, bytes, bytearray, type(None), range, *_DATE_KINDS))
 _FLOAT_KINDS = frozenset((float, complex))
 _NUMBER_KINDS = (int, float, bool)
-_PLAIN_KEYS = frozenset((*_NUMBER_KINDS, str, bytes, type(None), tuple, frozenset))
+_KINDS_OF_PLAIN_KEYS = frozenset((*_NUMBER_KINDS, str, bytes, type(None), tuple, frozenset))
 _MOST_EQUATED = 10_000  # items, of all levels
 _DEEPEST = 50
 
@@ -77,7 +77,7 @@ def are_same_key(one: Any, key: Any) -> bool:
     kind, other = type(one), type(key)
     if kind is other or (kind in _NUMBER_KINDS and other in _NUMBER_KINDS):
         return bool(one == key)
-    if kind in _PLAIN_KEYS and other in _PLAIN_KEYS:
+    if kind in _KINDS_OF_PLAIN_KEYS and other in _KINDS_OF_PLAIN_KEYS:
         return False
     said = [lookup(mro_of(kind), name) for name in ("__eq__", "__hash__")]
     said_too = [lookup(mro_of(other), name) for name in ("__eq__", "__hash__")]
