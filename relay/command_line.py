@@ -189,6 +189,12 @@ def cli() -> None:
     "that clients name; may be repeated.  [default: anywhere]",
 )
 @click.option(
+    "--same-user-only/--no-same-user-only",
+    default=None,
+    help="Whether processes of other users of this machine are refused at a TCP port, root's excepted.  "
+    "[default: they are not]",
+)
+@click.option(
     "--requests-per-second",
     type=float,
     help="Requests that one client may send in a second over HTTP, and as many at once.  "

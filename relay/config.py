@@ -165,6 +165,11 @@ class Settings(BaseSettings):
         description="Directories below which scripts, sources, working directories and interpreters "
         "have to lie that clients name; none: anywhere",
     )
+    same_user_only: bool = Field(
+        False,
+        description="Whether processes of other users of this machine are refused at a TCP port, root's "
+        "excepted: on Linux, over IPv4. What `relay start` starts does so",
+    )
     requests_per_second: float | None = Field(
         None,
         gt=0,

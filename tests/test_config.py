@@ -122,6 +122,7 @@ def test_every_setting_can_come_from_the_environment(
         "output_limit_bytes": "2000",
         "allowed_hosts": "devbox",
         "redact_credentials": "false",
+        "same_user_only": "true",
     }
     text = texts.get(name, "200")
     monkeypatch.setenv(variable_of(name), text)

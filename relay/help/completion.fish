@@ -264,6 +264,8 @@ complete -c relay -n '__relay_at serve' -l exit-when-idle -d 'End after so long 
 complete -c relay -n '__relay_at serve' -l token -d 'Bearer token that every request must carry' -r
 complete -c relay -n '__relay_at serve' -l allowed-host -d 'Host name to accept besides the loopback ones' -r
 complete -c relay -n '__relay_at serve' -l allowed-root -d 'Directory below which scripts, sources, working directories and interpreters have to lie t' -r
+complete -c relay -n '__relay_at serve' -l same-user-only -d 'Whether processes of other users of this machine are refused at a TCP port, root\'s excepte'
+complete -c relay -n '__relay_at serve' -l no-same-user-only -d 'Whether processes of other users of this machine are refused at a TCP port, root\'s excepte'
 complete -c relay -n '__relay_at serve' -l requests-per-second -d 'Requests that one client may send in a second over HTTP, and as many at once' -r
 complete -c relay -n '__relay_at serve' -l redact-pattern -d 'Name whose values are masked, in place of the default ones' -r
 complete -c relay -n '__relay_at serve' -l redact-credentials -d 'Whether keys, tokens and passwords are masked by their shapes as well, in values and in ou'

@@ -84,6 +84,7 @@ class Configuration(Resource):
     redact_credentials: bool
     allowed_hosts: list[str]
     allowed_roots: list[str]
+    same_user_only: bool = Field(description="Whether other users of the machine are refused")
     requests_per_second: float | None = Field(description="Of one client; null: no limit")
     adapters: dict[str, list[str]] = Field(description="Commands of the configured adapters")
     token_required: bool = Field(description="Whether every request needs the bearer token")

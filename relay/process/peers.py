@@ -13,6 +13,8 @@ from typing import Any, Protocol
 
 ROOT = 0
 
+_LISTENS = b"0A"
+
 _LOOKS = 3
 """At the table, which is read in pieces: an end that moves meanwhile from one to another is missed."""
 
@@ -38,11 +40,30 @@ def user_of_peer(connection: ConnectedSocket) -> int | None:
     None if that is not known: the peer is elsewhere or has left, or the system has no such table.
     """
     try:
-        ends = [_as_in_table(connection.getpeername()), _as_in_table(connection.getsockname())]
+        return user_between(connection.getpeername(), connection.getsockname())
+    except OSError:
+        return None
+
+
+def user_between(peer: tuple[str, int], own: tuple[str, int]) -> int | None:
+    """The same of a connection from address and port `peer` to `own`."""
+    try:
+        ends = [_as_in_table(peer), _as_in_table(own)]
     except OSError:
         return None
     looks = (_user_in_table(*ends) for _ in range(_LOOKS))
     return next((user for user in looks if user is not None), None)
+
+
+def lists_listener(listener: socket.socket) -> bool:
+    """Whether the table has this listening IPv4 socket as this user's: else it is not to be asked."""
+    try:
+        own = _as_in_table(listener.getsockname())
+    except OSError:
+        return False
+    rows = (line.split() for line in _lines("/proc/net/tcp"))
+    wanted = [own, b"%d" % os.geteuid()]
+    return any([fields[1], fields[7]] == wanted and fields[3] == _LISTENS for fields in rows)
 
 
 def _user_in_table(*ends: bytes) -> int | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import http.server
 import json
 import re
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import psutil
@@ -251,6 +253,42 @@ def test_a_server_that_cannot_start_says_why(shell: Shell) -> None:
     assert "background.log" in failed.stderr
     failed = shell.run("start", "app.py", code=3, RELAY_STATE_DIR="/proc/nowhere")
     assert "none can be started" in failed.stderr
+
+
+class _Refusing(http.server.BaseHTTPRequestHandler):
+    """A relay of another user."""
+
+    def do_GET(self) -> None:
+        error = {"code": "FORBIDDEN", "message": "you are another one", "details": {}}
+        body = json.dumps({"success": False, "data": None, "error": error, "meta": {}}).encode()
+        self.send_response(403)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_where_another_user_has_the_port_a_server_is_started_at_a_free_one(
+    shell: Shell, tmp_path: Path
+) -> None:
+    source = Program.write(tmp_path / "one.py", "print(1)\n")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Refusing) as theirs:
+        threading.Thread(target=theirs.serve_forever, daemon=True).start()
+        try:
+            port = str(theirs.server_port)
+            started = shell.run("start", str(source.path), RELAY_PORT=port)
+        finally:
+            theirs.shutdown()
+    assert "relay: started a server in the background at http://127.0.0.1:" in started.stderr
+    assert f":{port} " not in started.stderr
+    assert "sess_" in shell("sessions", RELAY_PORT=port)
+    noted = Background(Settings(state_dir=shell.state_dir)).noted()
+    assert noted is not None
+    with Client(noted.url) as client:
+        assert client.config().same_user_only
 
 
 def test_a_running_program_is_debugged_and_left_running(shell: Shell, tmp_path: Path) -> None:

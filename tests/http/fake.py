@@ -227,6 +227,7 @@ def settings(**changed: Any) -> Any:
             "uds": None,
             "token": None,
             "allowed_hosts": (),
+            "same_user_only": False,
             "requests_per_second": None,
             **changed,
         }

@@ -24,7 +24,7 @@ import psutil
 from relay.client import Client
 from relay.config import Settings
 from relay.environments import ACTIVE
-from relay.errors import RelayError, RelayUnreachable, ShuttingDown, Unauthorized
+from relay.errors import Forbidden, RelayError, RelayUnreachable, ShuttingDown, Unauthorized
 from relay.faces.common.local_url import local_url
 from relay.state_files import DIRECTORY_MODE, FILE_MODE, remove, write_whole
 
@@ -117,9 +117,20 @@ class Background:
                 client.health()
         except Unauthorized:  # it is there, and will say so to whoever asks
             return True
-        except (RelayUnreachable, ShuttingDown):
+        except (RelayUnreachable, ShuttingDown, Forbidden):
             return False
         return True
+
+    def _is_anothers(self, url: str) -> bool:
+        """Whether there is a relay that refuses us: another user's."""
+        try:
+            with Client(url, token=self._settings.token, timeout=HEALTH_SECONDS) as client:
+                client.health()
+        except Forbidden:
+            return True
+        except RelayError:
+            pass
+        return False
 
     def _wait(self, process: psutil.Process) -> None:
         try:
@@ -172,6 +183,11 @@ class Background:
         command += ["--state-dir", str(self._directory)]
         if self._settings.uds is None:
             command += ["--host", "127.0.0.1"]
+            if "same_user_only" not in self._settings.model_fields_set:
+                command += ["--same-user-only"]
+            url = configured_url(self._settings)
+            if url is not None and self._is_anothers(url):
+                command += ["--port", "0"]
         if self._settings.exit_when_idle is None:
             command += ["--exit-when-idle", str(IDLE_MINUTES)]
         if "log_level" not in self._settings.model_fields_set:

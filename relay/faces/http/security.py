@@ -41,6 +41,10 @@ class SecuritySettings(Protocol):
         """Bearer token that every request needs, or None."""
 
     @property
+    def same_user_only(self) -> bool:
+        """Whether other users of this machine are refused, root excepted."""
+
+    @property
     def requests_per_second(self) -> float | None:
         """What one client may send, or None."""
 

@@ -39,8 +39,11 @@ from relay.faces.http.security import SecuritySettings
 from relay.faces.http.table import Route
 from relay.faces.http.upstream.hypercorn_http1 import RelayConfig, install
 from relay.faces.http.upstream.hypercorn_sockets import ListeningStatus, sever
+from relay.process.peers import lists_listener
 
 __all__ = ["CannotListenError", "ServerSettings", "serve"]
+
+log = logging.getLogger("relay.http")
 
 DRAIN_SECONDS = 1.0
 CANCEL_SECONDS = 1.0
@@ -84,7 +87,8 @@ async def serve(
             apps = {path: mount(hub, nursery, ending) for path, mount in (mounts or {}).items()}
             gateway = make_app(hub, settings, routes, mounts=apps)
             try:
-                await _run(gateway, ending, listener, started)
+                config = _config(listener, settings.same_user_only)
+                await _run(gateway, ending, config, started)
             finally:
                 served.set()
                 nursery.cancel_scope.cancel()
@@ -104,25 +108,31 @@ async def _end_on_request(hub: HubLike, ending: trio.Event) -> None:
 
 
 async def _run(
-    gateway: Gateway, ending: trio.Event, listener: socket.socket, started: ListeningStatus
+    gateway: Gateway, ending: trio.Event, config: RelayConfig, started: ListeningStatus
 ) -> None:
     install()
     await hypercorn_serve(
         cast(Any, gateway),
-        _config(listener),
+        config,
         shutdown_trigger=partial(_drained, ending, gateway),
         task_status=cast(Any, started),
         mode="asgi",
     )
 
 
-def _config(listener: socket.socket) -> RelayConfig:
+def _config(listener: socket.socket, same_user_only: bool) -> RelayConfig:
     config = RelayConfig()
+    if same_user_only and listener.family != socket.AF_UNIX:
+        config.same_user_only = lists_listener(listener)
+        if not config.same_user_only:
+            log.warning(
+                "other users are not refused: the kernel does not say whose a connection is"
+            )
     # Hypercorn owns the descriptor from here, and closes it.
     config.bind = [f"fd://{listener.detach()}"]
     config.backlog = BACKLOG  # it listens again, with its own
     config.accesslog = None
-    config.errorlog = logging.getLogger("relay.http")
+    config.errorlog = log
     config.graceful_timeout = CANCEL_SECONDS
     config.keep_alive_timeout = KEEP_ALIVE_SECONDS
     config.keep_alive_max_requests = sys.maxsize

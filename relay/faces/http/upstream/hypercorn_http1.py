@@ -12,7 +12,8 @@ subclass; on servers that are not ours that behaves like the original. On ours
 - such an answer goes out at once, if the socket takes it: of a thousand requests that wake
   together, the first does not wait until all have been looked at, and what is to be done
   after an answer waits until all are answered;
-- a request costs few rounds of the event loop: see `Exchange` and `Idleness`.
+- a request costs few rounds of the event loop: see `Exchange` and `Idleness`;
+- connections of other users of the machine are refused, where the relay is to.
 
 Hypercorn's version is pinned, and the tests read these answers from a socket.
 
@@ -25,6 +26,7 @@ refusals are empty, and that an answer takes two sends, each behind all that can
 
 from __future__ import annotations
 
+import os
 from time import time
 from typing import Any
 
@@ -37,7 +39,14 @@ from hypercorn.protocol import events
 from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
 from hypercorn.typing import H11SendableEvent
 
-from relay.errors import InternalError, InvalidRequest, NotSupported, PayloadTooLarge, RelayError
+from relay.errors import (
+    Forbidden,
+    InternalError,
+    InvalidRequest,
+    NotSupported,
+    PayloadTooLarge,
+    RelayError,
+)
 from relay.faces.common.actions import shown_details
 from relay.faces.common.asgi import JSON, REQUEST_ID
 from relay.faces.http.upstream.hypercorn_idle import Idleness
@@ -45,6 +54,7 @@ from relay.faces.http.upstream.hypercorn_sockets import reader, send_now
 from relay.faces.http.upstream.hypercorn_stream import Exchange
 from relay.faces.http.upstream.hypercorn_turn import HungUpError, Turn
 from relay.models import envelope
+from relay.process.peers import ROOT, user_between
 
 WAIT_SECONDS = 0.05
 """An answer that comes later was waited for, and others may wait for the same."""
@@ -52,6 +62,9 @@ WAIT_SECONDS = 0.05
 
 class RelayConfig(Config):
     """Marks a Hypercorn server as ours."""
+
+    same_user_only = False
+    """Whether it serves connections of this user and of root only; on TCP, where the kernel lists them."""
 
 
 class EnvelopedH11(H11Protocol):
@@ -61,6 +74,7 @@ class EnvelopedH11(H11Protocol):
     _is_whole = False  # the answer under way: no stream, which has to let others have their turn
     _idleness: Idleness | None = None
     _turn: Turn | None = None
+    _is_strangers: bool | None = None  # the connection; not known before its first request
 
     def __init__(self, *parts: Any) -> None:
         super().__init__(*parts)
@@ -126,6 +140,17 @@ class EnvelopedH11(H11Protocol):
             elif self._was_waited_for():
                 await trio.lowlevel.cancel_shielded_checkpoint()
 
+    def _refusal(self, request: h11.Request) -> int | None:
+        """The status of what is not to be served by anybody; None if it may be."""
+        if self._is_strangers is None:
+            assert isinstance(self.config, RelayConfig)
+            user = _user_of(self) if self.config.same_user_only else ROOT
+            self._is_strangers = user not in (os.geteuid(), ROOT)
+        if self._is_strangers:
+            return 403
+        is_served = request.http_version.startswith(b"1.") and not _has_two_lengths(request)
+        return None if is_served else 400
+
     def _was_waited_for(self) -> bool:
         return self.stream is not None and time() - self.stream.start_time > WAIT_SECONDS
 
@@ -159,6 +184,11 @@ class EnvelopedH11(H11Protocol):
                 "the only transfer encoding is chunked",
                 suggestion="Send the body with Content-Length, or with Transfer-Encoding: chunked",
             )
+        if status_code == 403:
+            return Forbidden(
+                "this relay serves the user who runs it, and root: you are another one",
+                suggestion="Start a relay of your own, at another port",
+            )
         if status_code < 500:
             return InvalidRequest(
                 "this is no HTTP/1.1 request", suggestion="Check the request line and the headers"
@@ -173,8 +203,9 @@ class EnvelopedH11(H11Protocol):
         if not isinstance(self.config, RelayConfig):
             await super()._create_stream(request)
             return
-        if not request.http_version.startswith(b"1.") or _has_two_lengths(request):
-            await self._send_error_response(400)
+        refusal = self._refusal(request)
+        if refusal is not None:
+            await self._send_error_response(refusal)
             await self.send(Closed())
             return
         self.stream = Exchange(
@@ -199,6 +230,13 @@ class EnvelopedH11(H11Protocol):
             )
         )
         self.keep_alive_requests += 1
+
+
+def _user_of(protocol: H11Protocol) -> int | None:
+    """Who has made the connection, if the kernel says it."""
+    if protocol.client is None or protocol.server is None or protocol.server[1] is None:
+        return None
+    return user_between(protocol.client, (protocol.server[0], protocol.server[1]))
 
 
 def _body_follows(event: H11SendableEvent) -> bool:

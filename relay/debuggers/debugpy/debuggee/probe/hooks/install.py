@@ -72,7 +72,7 @@ def patch_program() -> None:
     load_unwinder()
     attempt(give_back_modules)
     attempt(hide_own_threads)
-    attempt(keep_connection)
+    apply_patch("descriptors", keep_connection)
     apply_patch("commands", answer_commands_promptly)
     apply_patch("frameworks", leave_frameworks_out)
     apply_patch("hidden files", hide_by_place)

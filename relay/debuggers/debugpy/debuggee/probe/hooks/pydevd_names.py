@@ -319,6 +319,12 @@ NEEDS = (
         },
     ),
     Need(
+        "descriptors",
+        False,
+        "a program that closes all descriptors loses the debugger, and hangs at its next stop",
+        {_WRITER: "sock"},
+    ),
+    Need(
         "frameworks",
         False,
         "the first look at a value imports Django, where there is one",

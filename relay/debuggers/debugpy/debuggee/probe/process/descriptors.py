@@ -87,8 +87,8 @@ _KEEPERS: dict[str, type[_Builtin]] = {"close": _Close, "closerange": _CloseRang
 
 
 def is_connected() -> bool:
-    """Whether anybody would hear of a stop."""
-    return bool(attempt(_connection.is_open, default=False))
+    """Whether anybody would hear of a stop, as far as that is known."""
+    return _connection.number < 0 or bool(attempt(_connection.is_open, default=False))
 
 
 def keep_connection() -> None:
