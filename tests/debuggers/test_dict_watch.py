@@ -94,6 +94,28 @@ def test_a_dict_has_several_listeners_and_ends_by_itself(writes: list[Any]) -> N
 
 
 @in_process
+def test_of_one_key_alone_its_writes_and_what_changes_all_are_reported(writes: list[Any]) -> None:
+    space: dict[Any, Any] = {"a": 1}
+    probe.watch_dict(space, writes.append, ("a",))
+    everything: list[Any] = []
+    for number in range(3000):  # more than it remembers
+        space["".join(("b", str(number)))] = number
+        if number % 1000 == 0:
+            space["".join("a")] = number
+    space[1] = 2
+    del space["b7"], space["a"]
+    probe.watch_dict(space, everything.append)
+    space["b7"] = 0
+    space.clear()
+    told = [(one.event, one.key, one.new) for one in writes]
+    modified = [("modified", "a", number) for number in (0, 1000, 2000)]
+    assert told == [*modified, ("deleted", "a", None), ("cleared", None, None)]
+    assert [one.event for one in everything] == ["added", "cleared"]
+    for held in (writes, everything):
+        held.clear()  # each holds the dict
+
+
+@in_process
 def test_the_last_watch_gives_the_number_back(writes: list[Any]) -> None:
     point = Point()
     watch = watch_point(point, writes)

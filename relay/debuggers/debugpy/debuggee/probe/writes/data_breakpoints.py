@@ -170,7 +170,7 @@ def watch_by_dict(watch: DataWatch, target: StateTarget) -> None:
     if target.kind == "attribute" and plan_of(target.owner).family != "class":
         attempt(prepare_attributes, target.owner, space)
     try:
-        watch.handle = watch_dict(space, lambda write: on_write(watch, write))
+        watch.handle = watch_dict(space, lambda write: on_write(watch, write), (watch.key,))
     except TroubleError as trouble:
         watch.note = str(trouble.answer["error"]["message"])
         return

@@ -42,10 +42,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.dict_watch import (
         DictWrite,
     )
-    from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import (
-        are_equal,
-        are_same_key,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import are_equal
 
 _MOST_UNDER_WAY = 1000  # writes of one statement that are told each
 _PLAIN_KEY_KINDS = frozenset((str, int, bool, float, bytes, type(None)))
@@ -75,9 +72,6 @@ def on_write(watch: DataWatch, write: DictWrite) -> None:
             watch.ended = DATA_GONE
         elif write.frame is not None:  # another `__dict__` has come in its place
             _note_write(watch, old, write.frame)
-        return
-    is_keyed = write.event in ("added", "modified", "deleted")
-    if is_keyed and not are_same_key(write.key, watch.key):
         return
     if write.frame is None:
         return

@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.process.interrupts import raise_in
+    from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import are_same_key
 
 HAS_DICT_WATCHERS = sys.version_info >= (3, 12) and sys.implementation.name == "cpython"
 # It reports no write to an attribute that lies in the object itself, as those of most do (gh-125608).
 _BLIND_TO_INLINE_VALUES = sys.version_info[:3] == (3, 13, 0)
 _EVENT_NAMES = ("added", "modified", "deleted", "cloned", "cleared", "gone")
+_OF_ONE_KEY = (0, 1, 2)
+_MOST_KEYS_KEPT = 1000
 
 
 class DictWrite(NamedTuple):
@@ -50,8 +53,23 @@ class DictWrite(NamedTuple):
 class _DictWatch:
     """One listener of one dict."""
 
-    def __init__(self, pointer: int, listener: Callable[[DictWrite], Any]) -> None:
-        self.pointer, self.listener = pointer, listener
+    def __init__(
+        self, pointer: int, listener: Callable[[DictWrite], Any], only: tuple[Any, ...]
+    ) -> None:
+        self.pointer, self.listener, self.only = pointer, listener, only
+        self.others: dict[int, Any] = {}
+        """Keys that are none of those, by address: kept, so that no other key has it."""
+
+    def passes_over(self, pointer: int | None) -> bool:
+        """Whether the listener is not told of a write of the key at this address."""
+        if not self.only or pointer in self.others:
+            return bool(self.only)
+        key = object_at(pointer)
+        if any(are_same_key(key, one) for one in self.only):
+            return False
+        if type(key) in (str, int) and len(self.others) < _MOST_KEYS_KEPT:
+            self.others[pointer or 0] = key
+        return True
 
 
 class _Watcher:
@@ -70,15 +88,19 @@ class _Watcher:
 _watcher = _Watcher()
 
 
-def watch_dict(space: dict[Any, Any], listener: Callable[[DictWrite], Any]) -> _DictWatch:
+def watch_dict(
+    space: dict[Any, Any], listener: Callable[[DictWrite], Any], only: tuple[Any, ...] = ()
+) -> _DictWatch:
     """Have `listener` called before each write to the dict, in the thread that writes.
+
+    only: keys; of writes of others it is not told, of what changes all it is.
 
     It must neither write to the dict nor run code of the program: the write has begun. What it
     raises is lost. Raises TroubleError where Python has no such watchers, or none left.
     """
     with _watcher.lock:
         _take_number()
-        watch = _DictWatch(id(space), listener)
+        watch = _DictWatch(id(space), listener, only)
         before = _watcher.watches.get(watch.pointer, ())
         _watcher.watches[watch.pointer] = (*before, watch)
         if not before:
@@ -173,8 +195,12 @@ def _clear_watcher() -> None:
 def _on_dict_event(event: int, pointer: int, key: int | None, new: int | None) -> int:
     """Called by C in the middle of a write: whatever goes wrong here must not come out."""
     try:
-        watches = _watcher.watches.get(pointer)
-        if watches is not None and not sys.is_finalizing():
+        watches = _watcher.watches.get(pointer, ())
+        if watches and event in _OF_ONE_KEY and key in watches[0].others:
+            watches = watches[
+                1:
+            ]  # a write beside the watched one, in a loop say: at a fifth of the price
+        if watches and not sys.is_finalizing():
             _report_write(watches, event, pointer, key, new)
     except Exception:
         pass
@@ -184,6 +210,10 @@ def _on_dict_event(event: int, pointer: int, key: int | None, new: int | None) -
 
 
 def _report_write(watches: Any, event: int, pointer: int, key: Any, new: Any) -> None:
+    if event in _OF_ONE_KEY:
+        watches = [watch for watch in watches if not watch.passes_over(key)]
+        if not watches:
+            return
     name = _EVENT_NAMES[event] if event < len(_EVENT_NAMES) else "modified"
     space = None
     if name == "gone":
