@@ -112,25 +112,22 @@ class Background:
             return None
 
     def _answers(self, url: str) -> bool:
-        try:
-            with Client(url, token=self._settings.token, timeout=HEALTH_SECONDS) as client:
-                client.health()
-        except Unauthorized:  # it is there, and will say so to whoever asks
-            return True
-        except (RelayUnreachable, ShuttingDown, Forbidden):
-            return False
-        return True
+        refusal = self._refusal(url)
+        # One that asks for a token is there, and will say so to whoever asks.
+        return refusal is None or isinstance(refusal, Unauthorized)
 
     def _is_anothers(self, url: str) -> bool:
         """Whether there is a relay that refuses us: another user's."""
+        return isinstance(self._refusal(url), Forbidden)
+
+    def _refusal(self, url: str) -> RelayError | None:
+        """Why no relay serves us there; None if one does."""
         try:
             with Client(url, token=self._settings.token, timeout=HEALTH_SECONDS) as client:
                 client.health()
-        except Forbidden:
-            return True
-        except RelayError:
-            pass
-        return False
+        except (Unauthorized, Forbidden, RelayUnreachable, ShuttingDown) as error:
+            return error
+        return None
 
     def _wait(self, process: psutil.Process) -> None:
         try:

@@ -28,6 +28,8 @@ JOIN_SECONDS = 2.0
 LATE_SECONDS = 2.0
 """How long after the end of a process the debugger may still say that it was made."""
 
+_UNKNOWN_END = "was killed, became another program, or closed the debugger's connection"
+
 
 async def follow_children(program: Debuggee, *, optional: bool, workers_only: bool) -> None:
     """Have the children of a program join its group. Before its handshake. Raises OSError.
@@ -198,9 +200,6 @@ class ChildJoining:
         """The program has ended: nobody joins any more."""
         for pid in list(self._awaited):
             self._give_up(pid)
-
-
-_UNKNOWN_END = "was killed, became another program, or closed the debugger's connection"
 
 
 def _announce_end(child: Child, signal: str | None, stop: Stop | None) -> str | None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger
+    from relay.debuggers.debugpy.debuggee.probe.process.children import replace_in_os
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, leave_no_entry
 
 
@@ -83,7 +84,7 @@ class _CloseRange(_Builtin):
             raise
 
 
-_KEEPERS: dict[str, type[_Builtin]] = {"close": _Close, "closerange": _CloseRange}
+_KEEPERS: dict[str, type[_Close | _CloseRange]] = {"close": _Close, "closerange": _CloseRange}
 
 
 def is_connected() -> bool:
@@ -97,7 +98,7 @@ def keep_connection() -> None:
     for name, keeper in _KEEPERS.items():
         original = getattr(os, name)
         if not isinstance(original, _Builtin):
-            _replace(name, original, keeper(original))
+            replace_in_os(name, keeper(original))
 
 
 def leave_descriptors() -> None:
@@ -105,10 +106,4 @@ def leave_descriptors() -> None:
     for name in _KEEPERS:
         keeper = getattr(os, name)
         if isinstance(keeper, _Builtin):
-            _replace(name, keeper, keeper.__wrapped__)
-
-
-def _replace(name: str, old: Any, new: Any) -> None:
-    for module in (os, __import__(old.__module__)):
-        if getattr(module, name, None) is old:
-            setattr(module, name, new)
+            replace_in_os(name, keeper.__wrapped__)

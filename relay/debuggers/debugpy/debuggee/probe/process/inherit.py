@@ -102,7 +102,7 @@ def debug_children(**spec: str) -> dict[str, Any]:
         attempt(keep_files_of_pickled_code)
     if first:
         _wrap_births()
-        # After the hook that takes the debugger of the parent away.
+        # In this order, and after the hook that takes the debugger of the program itself away.
         os.register_at_fork(after_in_child=_forget_parents_link)
         os.register_at_fork(after_in_child=_join_after_fork)
     return {"can_join": True}

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import are_equal
 
 _MOST_UNDER_WAY = 1000  # writes of one statement that are told each
-_PLAIN_KEY_KINDS = frozenset((str, int, bool, float, bytes, type(None)))
+_KINDS_COMPARED_AT_ONCE = frozenset((str, int, bool, float, bytes, type(None)))
 # Debugger's functions that run code of the program: what that writes is the client's doing.
 _ASKS = frozenset(
     (
@@ -77,7 +77,7 @@ def on_write(watch: DataWatch, write: DictWrite) -> None:
         return
     old = dict.get(write.space, watch.key, ABSENT)
     new = _new_value(write, watch.key)
-    if old is new or (type(old) in _PLAIN_KEY_KINDS and are_equal(old, new)):
+    if old is new or (type(old) in _KINDS_COMPARED_AT_ONCE and are_equal(old, new)):
         return
     _note_write(watch, old, write.frame)
 
