@@ -144,7 +144,7 @@ def _ask(words: Sequence[str]) -> int | None:
         }
     ).encode()
     for url in settings.servers():
-        connection = _connected(url)
+        connection = None if settings.guesses and is_strangers(url) else _connected(url)
         if connection is None:
             continue
         try:
@@ -158,7 +158,16 @@ def _ask(words: Sequence[str]) -> int | None:
             )
         if status == 500:
             return _write(f"relay: the relay at {url} failed; its log says why\n", err=True, code=1)
-        return _shown(content) if status == 200 else None
+        if status != 200:
+            return None
+        try:
+            return _shown(content)
+        except (KeyError, TypeError, ValueError):
+            return _write(
+                f"relay: what answers at {url} is no relay; choose another port: RELAY_PORT\n",
+                err=True,
+                code=_NO_RELAY,
+            )
     return None
 
 
@@ -202,6 +211,11 @@ class _Settings:
             yield f"http://{host}:{port}"
 
     @property
+    def guesses(self) -> bool:
+        """Whether nobody has named the server: what listens there may be anything."""
+        return not self._given.get("RELAY_URL")
+
+    @property
     def state_dir(self) -> str:
         """Where a server keeps its files."""
         return self._state_dir
@@ -221,6 +235,23 @@ class _Settings:
         except (OSError, ValueError):
             return {}
         return found if isinstance(found, dict) else {}
+
+
+def is_strangers(url: str) -> bool:
+    """Whether another user than this one and root listens at the URL's port, as far as Linux says it."""
+    port = url.rstrip("/").rpartition(":")[2]
+    if not port.isdecimal():
+        return False
+    users: set[int] = set()
+    for table in ("tcp", "tcp6"):
+        try:
+            with open(f"/proc/net/{table}", "rb") as file:
+                rows = [line.split() for line in file.read().splitlines()[1:]]
+        except OSError:
+            continue
+        ending = b":%04X" % int(port)
+        users.update(int(row[7]) for row in rows if row[3] == b"0A" and row[1].endswith(ending))
+    return bool(users) and not users & {os.geteuid(), 0}
 
 
 def _connected(url: str) -> _socket.socket | None:

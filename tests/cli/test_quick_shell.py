@@ -248,6 +248,43 @@ def test_an_answer_that_is_cut_off_is_said_and_not_asked_for_again(
     assert "may have been carried out" in result.stderr
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def test_another_user_who_has_the_port_gets_no_word(shell: Shell, tmp_path: Path) -> None:
+    code = """
+import os, socket
+os.setuid(2**31 - 7)
+with socket.socket() as listener:
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
+    print(listener.getsockname()[1], flush=True)
+    peer, _ = listener.accept()
+    print("heard", peer.recv(100), flush=True)
+"""
+    command = [sys.executable, "-I", "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as theirs:
+        assert theirs.stdout is not None
+        port = theirs.stdout.readline().strip()
+        source = Program.write(tmp_path / "one.py", "print(1)\n")
+        try:
+            assert shell.run("sessions", RELAY_PORT=port, code=3).stdout == ""
+            started = shell.run("start", str(source.path), RELAY_PORT=port)
+            assert "relay: started a server in the background" in started.stderr
+            assert f":{port} " not in started.stderr
+        finally:
+            theirs.kill()
+        assert theirs.stdout.read() == ""
+
+
+@pytest.mark.parametrize("body", [b"{}", b"[]", b'{"data": {}}', b"hello"])
+def test_an_answer_that_is_none_of_a_relay_is_said(shell: Shell, body: bytes) -> None:
+    with answering(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)) as url:
+        result = shell.run("step", code=3, RELAY_URL=url)
+    assert (
+        result.stderr
+        == f"relay: what answers at {url} is no relay; choose another port: RELAY_PORT\n"
+    )
+
+
 def test_another_server_at_the_address_is_left_to_the_whole(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

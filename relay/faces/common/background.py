@@ -26,6 +26,7 @@ from relay.config import Settings
 from relay.environments import ACTIVE
 from relay.errors import Forbidden, RelayError, RelayUnreachable, ShuttingDown, Unauthorized
 from relay.faces.common.local_url import local_url
+from relay.quick_shell import is_strangers
 from relay.state_files import DIRECTORY_MODE, FILE_MODE, remove, write_whole
 
 if sys.platform != "win32":
@@ -62,7 +63,7 @@ class Background:
         """The URL of the one that answers: ours in the background, else the settings' own."""
         noted = self.noted()
         for url in (noted.url if noted else None, configured_url(self._settings)):
-            if url is not None and self._answers(url):
+            if url is not None and not is_strangers(url) and self._answers(url):
                 return url
         return None
 
@@ -117,8 +118,8 @@ class Background:
         return refusal is None or isinstance(refusal, Unauthorized)
 
     def _is_anothers(self, url: str) -> bool:
-        """Whether there is a relay that refuses us: another user's."""
-        return isinstance(self._refusal(url), Forbidden)
+        """Whether another user listens there, or a relay that refuses us."""
+        return is_strangers(url) or isinstance(self._refusal(url), Forbidden)
 
     def _refusal(self, url: str) -> RelayError | None:
         """Why no relay serves us there; None if one does."""

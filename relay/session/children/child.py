@@ -38,8 +38,9 @@ class Child(Debuggee):
         self.number = number
         self.pid = pid
         argv = argv_of(pid)
-        # A fork of the program has its arguments, which are ours.
-        is_fork = argv == argv_of(group.program.pid or 0)
+        # A fork of the program has its arguments, which are ours; it may have outlived it.
+        program = group.program
+        is_fork = argv in (argv_of(program.pid or 0), _words(program.command_line))
         self.argv = None if is_fork else argv
         # One of a program that is still being started may join before the program has a name.
         self.process_name = None if is_fork else self.session.debugger.process_name(argv)
@@ -115,4 +116,8 @@ def argv_of(pid: int) -> tuple[str, ...]:
         text = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return ()
+    return _words(text)
+
+
+def _words(text: bytes) -> tuple[str, ...]:
     return tuple(os.fsdecode(word) for word in text.split(b"\0")[:-1])

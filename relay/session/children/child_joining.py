@@ -212,6 +212,8 @@ def _announce_end(child: Child, signal: str | None, stop: Stop | None) -> str | 
     message = "The child process has ended."
     if not child.said_terminated:
         ended = f"was ended by {signal}" if signal else _UNKNOWN_END
+        if signal == "SIGKILL" and child.group.program.said_terminated:
+            ended = "was ended with the program"
         message = f"The child process {ended}{while_stopped(stop)}."
         if signal or stop:
             name = child.group.process_of(child)["name"]
