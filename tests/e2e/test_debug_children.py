@@ -954,6 +954,37 @@ async def test_a_program_that_is_killed_while_it_is_stopped_says_where_it_stood(
     assert report["report"].startswith(f"ended: the program {words}")
 
 
+async def test_children_that_outlive_the_program_are_told_to_end_with_it_before_its_own_end(
+    api: Api, program: Write
+) -> None:
+    main = program("""
+        import os, signal
+
+        def work(number):
+            os.write(begun, b"o")  # @work
+            signal.pause()
+
+        all_began, begun = os.pipe()
+        for number in range(3):
+            if os.fork() == 0:
+                work(number)
+        for number in range(3):
+            os.read(all_began, 1)
+    """)
+    session = await api.session()
+    await session.breakpoint(main.text, main.line("work"), log_message="{number} began")
+    await launch(session, main)
+    await next_event(session, "terminated")
+
+    kinds = {"subprocess", "terminated"}
+    told = [event for event in await session.events() if event["type"] in kinds]
+    ends = [event["body"] for event in told if event["body"].get("reason") == "exited"]
+    assert [end["message"] for end in ends] == [
+        "The child process was ended with the program."
+    ] * 3
+    assert told[-1]["type"] == "terminated"
+
+
 async def test_processes_are_asked_at_the_same_time(
     api: Api, program: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

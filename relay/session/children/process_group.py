@@ -115,6 +115,11 @@ class ProcessGroup:
         if self._current is child:
             self.program.events.resumed(None)
 
+    async def until_left(self) -> None:
+        """Until every child that is under the debugger has gone, and it is said how."""
+        for child in list(self._children):
+            await child.gone.wait()
+
     def close(self) -> None:
         """After the program's end: what the children still do is nobody's concern."""
         if self._joining is not None:

@@ -173,7 +173,7 @@ class Debuggee:
         if self.stdin_watch is not None:
             self.stdin_watch.over()
         await self._look_for_orphans()
-        await self.end_processes()
+        await self._end_what_is_left()
         await self.await_output_end()
         if crash is not None:
             self.events.crashed(crash)
@@ -210,6 +210,13 @@ class Debuggee:
             if self.process is not None:
                 await self.children.look(self._below, last=True)
         self.group.give_up_joining()
+
+    async def _end_what_is_left(self) -> None:
+        """End the processes that outlive the program; those that are debugged are told of."""
+        await self.end_processes()
+        if not self.attached:
+            with trio.move_on_after(HANG_UP_GRACE):
+                await self.group.until_left()
 
     async def _below(self) -> list[Child]:
         """What lives below the program. A fork of it has its arguments, which are ours."""
