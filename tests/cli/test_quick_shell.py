@@ -270,6 +270,7 @@ with socket.socket() as listener:
             started = shell.run("start", str(source.path), RELAY_PORT=port)
             assert "relay: started a server in the background" in started.stderr
             assert f":{port} " not in started.stderr
+            assert f":{port} cannot be listened on" in shell("doctor", RELAY_PORT=port)
         finally:
             theirs.kill()
         assert theirs.stdout.read() == ""

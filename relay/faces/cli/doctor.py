@@ -93,9 +93,10 @@ async def _version_at(settings: Settings) -> str | None:
     from relay.client import AsyncClient
     from relay.errors import RelayError, RelayUnreachable
     from relay.faces.common.background import configured_url
+    from relay.quick_shell import is_strangers
 
     url = configured_url(settings)
-    if url is None:
+    if url is None or is_strangers(url):  # another user's is not to learn the token
         return None
     async with AsyncClient(url, token=settings.token, timeout=5) as client:
         try:

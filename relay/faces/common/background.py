@@ -63,7 +63,7 @@ class Background:
         """The URL of the one that answers: ours in the background, else the settings' own."""
         noted = self.noted()
         for url in (noted.url if noted else None, configured_url(self._settings)):
-            if url is not None and not is_strangers(url) and self._answers(url):
+            if url is not None and self._answers(url):
                 return url
         return None
 
@@ -113,6 +113,8 @@ class Background:
             return None
 
     def _answers(self, url: str) -> bool:
+        if is_strangers(url):  # it is not to learn the token
+            return False
         refusal = self._refusal(url)
         # One that asks for a token is there, and will say so to whoever asks.
         return refusal is None or isinstance(refusal, Unauthorized)
