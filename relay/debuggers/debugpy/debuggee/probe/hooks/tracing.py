@@ -82,7 +82,8 @@ class _Tracing:
 tracing_state = _Tracing()
 _quiet_files: set[str] = set()
 _quiet_codes: dict[int, Any] = {}
-"""Calls of which need not be traced: into these files, and of this code, by its id. Replaced, never
+"""Calls of which pydevd need not trace: into these files, and of this code, by its id: itself, and
+for data breakpoints their listener and the lines to compare at, or None and None. Replaced, never
 emptied: a thread that has just found out about one by what held before does not report it."""
 
 
@@ -243,9 +244,13 @@ _KEEPS_TRACED_LINES = sys.version_info < (3, 10)
 def trace_call(frame: Any, event: str, arg: Any) -> Any:
     """The trace function of a thread: called at every call in it, so its first lines are the price."""
     code = frame.f_code
-    if code.co_filename in _quiet_files or id(code) in _quiet_codes:
+    if code.co_filename in _quiet_files:
         return None
-    return _trace_loudly(frame, event, arg)
+    known = _quiet_codes.get(id(code))
+    if known is None:
+        return _trace_loudly(frame, event, arg)
+    _, data, lines = known
+    return None if lines is None else data.enter(frame, None, lines)
 
 
 def _trace_loudly(frame: Any, event: str, arg: Any) -> Any:
@@ -261,13 +266,14 @@ def _trace_loudly(frame: Any, event: str, arg: Any) -> Any:
     data = tracing_state.data
     lines = None if data is None else attempt(data.lines_in, frame)
     inner = None
-    if not may_be_quiet or not attempt(_is_quiet, py_db, frame, *known, lines, default=False):
+    fact = frame.f_code, data, lines
+    if not may_be_quiet or not attempt(_is_quiet, py_db, frame, *known, fact, default=False):
         inner = until_return(frame, py_db.get_thread_local_trace_func()(frame, event, arg))
     return inner if lines is None else data.enter(frame, inner, lines)
 
 
-def _is_quiet(py_db: Any, frame: Any, files: set[str], codes: dict[int, Any], lines: Any) -> bool:
-    """Whether no breakpoint is in this code; remembers it, unless it has `lines` to compare at."""
+def _is_quiet(py_db: Any, frame: Any, files: set[str], codes: dict[int, Any], fact: Any) -> bool:
+    """Whether no breakpoint is in this code; remembers it, and the `fact` about its data breakpoints."""
     code, names = frame.f_code, py_db.function_breakpoint_name_to_breakpoint
     if code.co_name in names:
         return False
@@ -280,8 +286,8 @@ def _is_quiet(py_db: Any, frame: Any, files: set[str], codes: dict[int, Any], li
     is_text = is_entry_sought() and code.co_filename.startswith("<")
     if not (breakpoints or names or is_text) and tracing_state.data is None:
         files.add(code.co_filename)
-    elif lines is None:
-        codes[id(code)] = code
+    else:
+        codes[id(code)] = fact
     return True
 
 

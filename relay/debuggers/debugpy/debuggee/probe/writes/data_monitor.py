@@ -171,7 +171,7 @@ class DataMonitor:
         lines = self.codes.get(code, NO_LINES)
         if self.skips is not None and self.skips[0] is frame:
             self._end_skip()  # pydevd had no event of that line
-        if line in lines.ends or line in lines.writes or is_under_way(frame):
+        if line in lines.near or is_under_way(frame):
             if is_quiet_at(frame, self.watches, lines):
                 return None
             if attempt(data_line, frame, lines) and steps_on():

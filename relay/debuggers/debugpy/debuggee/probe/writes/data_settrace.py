@@ -6,6 +6,7 @@ write nor has a breakpoint are let go of at once.
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
         watched_lines_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_settrace import FrameTracer
+
+_SUSPENDING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 class DataSettrace:
@@ -90,12 +93,10 @@ class DataSettrace:
     def wrap(self, frame: Any, lines: WriteLines) -> None:
         """Stand before the trace function that a frame has, and before the one that it may get."""
         theirs = frame.f_trace
-        while type(theirs) is _DataLocal:  # of watches that were taken away at this very stop
-            theirs.frame = None
+        while isinstance(theirs, _DataLocal):  # of watches that were taken away at this very stop
+            theirs.has_its_frame()
             theirs = theirs.inner
-        local = self.local(theirs, lines)
-        local.frame = frame
-        frame.f_trace = local
+        frame.f_trace = _LocalOfRunning(self, theirs, lines, frame)
 
     def has_wrapped(self, frame: Any) -> bool:
         """Whether the frame's trace function is one of this listener's."""
@@ -103,7 +104,7 @@ class DataSettrace:
 
     def local_of(self, frame: Any) -> _DataLocal | None:
         """This listener's trace function of the frame, wherever it stands; None if it has none."""
-        found = [one for one in trace_functions_of(frame) if type(one) is _DataLocal]
+        found = [one for one in trace_functions_of(frame) if isinstance(one, _DataLocal)]
         return next((one for one in found if one.listener is self), None)
 
     def lines_in(self, frame: Any) -> WriteLines | None:
@@ -121,41 +122,26 @@ class DataSettrace:
         return lines
 
     def enter(self, frame: Any, inner: Any, lines: WriteLines) -> Any:
-        """The same, of a frame that begins, or goes on: within a line, of which there is no event."""
-        if not starts_here(frame):
+        """The trace function of a frame that begins, or goes on: within a line, of which there is no
+        event. It hands everything on to pydevd's, if the frame has one."""
+        if frame.f_code.co_flags & _SUSPENDING and not starts_here(frame):
             attempt(note_place, frame, lines)
-        return self.local(inner, lines)
-
-    def local(self, inner: Any, lines: WriteLines) -> Any:
-        """The trace function of a frame; hands everything on to pydevd's, if it has one."""
         return _DataLocal(self, inner, lines)
 
 
 class _DataLocal:
-    """The trace function of one frame that may write.
+    """The trace function of one frame that may write."""
 
-    A frame that stands in pydevd's trace function gets what that returns in place of this one.
-    Then this one ends, and its end puts another like it before what was returned.
-    """
-
-    __slots__ = ("error", "frame", "inner", "lines", "listener")
+    __slots__ = ("error", "inner", "lines", "listener")
 
     def __init__(self, listener: DataSettrace, inner: Any, lines: WriteLines) -> None:
         self.listener, self.inner, self.lines = listener, inner, lines
         self.error = False
-        self.frame: Any = None  # until the first event
 
-    def __del__(self) -> None:
-        frame = self.frame
-        if frame is not None and not self.listener.is_over:
-            attempt(self._follow, frame)
-
-    def _follow(self, frame: Any) -> None:
-        if not self.listener.has_wrapped(frame):
-            self.listener.wrap(frame, self.lines)
+    def has_its_frame(self) -> None:
+        """The frame has its trace function: none needs to follow this one."""
 
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
-        self.frame = None
         if self.inner is not None:
             self.inner = self.inner(frame, event, arg) or self.inner
             self._take_over(frame)
@@ -164,8 +150,8 @@ class _DataLocal:
             return self.inner
         if event == "line":
             self.error = False
-            lines, line = self.lines, frame.f_lineno
-            is_near = line in lines.ends or line in lines.writes or is_under_way(frame)
+            lines = self.lines
+            is_near = frame.f_lineno in lines.near or is_under_way(frame)
             if is_near and not is_quiet_at(frame, self.listener.watches, lines):
                 attempt(data_line, frame, lines)
                 self._take_over(frame)
@@ -181,8 +167,8 @@ class _DataLocal:
         if self in chain:
             return
         for one in chain:
-            if type(one) is _DataLocal:  # made at the stop, before this one's turn
-                one.frame = None
+            if isinstance(one, _DataLocal):  # made at the stop, before this one's turn
+                one.has_its_frame()
             elif type(one) is not FrameTracer:  # which stands before this one, too
                 self.inner = one
                 return
@@ -195,3 +181,35 @@ class _DataLocal:
         if value is None and self.error and operation not in RETURNS:
             return False
         return operation in YIELDS
+
+
+class _LocalOfRunning(_DataLocal):
+    """The trace function of a frame that runs already, until its first event.
+
+    A frame that stands in pydevd's trace function gets what that returns in place of this one.
+    Then this one ends, and its end puts another like it before what was returned.
+    """
+
+    __slots__ = ("frame",)
+
+    def __init__(self, listener: DataSettrace, inner: Any, lines: WriteLines, frame: Any) -> None:
+        super().__init__(listener, inner, lines)
+        self.frame: Any = frame
+
+    def __del__(self) -> None:
+        frame = self.frame
+        if frame is not None and not self.listener.is_over:
+            attempt(self._follow, frame)
+
+    def _follow(self, frame: Any) -> None:
+        if not self.listener.has_wrapped(frame):
+            self.listener.wrap(frame, self.lines)
+
+    def has_its_frame(self) -> None:
+        """The frame has its trace function: none needs to follow this one."""
+        self.frame = None
+
+    def __call__(self, frame: Any, event: str, arg: Any) -> Any:
+        self.has_its_frame()
+        local = frame.f_trace = _DataLocal(self.listener, self.inner, self.lines)
+        return local(frame, event, arg)

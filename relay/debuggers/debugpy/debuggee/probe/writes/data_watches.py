@@ -151,7 +151,10 @@ data_state = _DataState()
 
 def is_under_way(frame: Any) -> bool:
     """Whether something that this frame has done is to be reported when its statement is over."""
-    return frame in data_state.pending or threading.get_ident() in data_state.left
+    state = data_state
+    if not (state.pending or state.left):
+        return False
+    return frame in state.pending or threading.get_ident() in state.left
 
 
 def is_quiet_at(frame: Any, watches: list[DataWatch], lines: Any) -> bool:

@@ -40,6 +40,8 @@ class WriteLines(NamedTuple):
     writes: frozenset[int]
     ends: frozenset[int]
     """Where a statement of `writes` is over, if the code goes on at all."""
+    near: frozenset[int] = frozenset()
+    """Both, of all data breakpoints."""
 
 
 NO_LINES = WriteLines(frozenset(), frozenset())
@@ -83,8 +85,9 @@ def watched_lines_of(code: Any, watches: Iterable[DataWatch], frame: Any = None)
         for watch in watches
         if watch.kind != "local" or watch.code is code
     ]
-    writes, ends = ([lines[part] for lines in found] for part in (0, 1))
-    return WriteLines(frozenset().union(*writes), frozenset().union(*ends))
+    writes = frozenset().union(*[lines.writes for lines in found])
+    ends = frozenset().union(*[lines.ends for lines in found])
+    return WriteLines(writes, ends, writes | ends)
 
 
 def _writers_in(frame: Any, kind: str) -> frozenset[str]:
