@@ -979,9 +979,7 @@ async def test_children_that_outlive_the_program_are_told_to_end_with_it_before_
     kinds = {"subprocess", "terminated"}
     told = [event for event in await session.events() if event["type"] in kinds]
     ends = [event["body"] for event in told if event["body"].get("reason") == "exited"]
-    assert [end["message"] for end in ends] == [
-        "The child process was ended with the program."
-    ] * 3
+    assert [end["message"] for end in ends] == ["The child process was ended with the program."] * 3
     assert told[-1]["type"] == "terminated"
 
 
