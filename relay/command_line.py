@@ -47,7 +47,7 @@ COMMANDS: dict[str, str] = {
     "watch": "relay.faces.cli.watch:watch",
     "why": "relay.faces.cli.why:why",
     "mcp": "relay.faces.mcp.command:mcp",
-    "run": "relay.faces.cli.run:run",
+    "run": "relay.faces.cli.run.command:run",
     "ez": "relay.faces.stdio.command:ez",
     "stdio": "relay.faces.stdio.command:stdio",
 }

@@ -37,7 +37,7 @@ PATH = "/shell"
 """Where a server takes them."""
 
 RUN_SOCKET = "run.sock"
-"""In the state directory: where a server takes `relay run` (`faces/cli/run_offer.py`)."""
+"""In the state directory: where a server takes `relay run` (`faces/cli/run/offer.py`)."""
 
 FORK_SECONDS = 5.0
 """How long the offer to run it elsewhere may take; then it is run here."""

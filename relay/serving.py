@@ -23,7 +23,7 @@ import click
 import trio
 
 from relay.config import Settings
-from relay.faces.cli.run_offer import carry_out_runs
+from relay.faces.cli.run.offer import carry_out_runs
 from relay.faces.cli.served import shell_app
 from relay.faces.common.asgi import Mount
 from relay.faces.http.app import make_api

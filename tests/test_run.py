@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from relay.faces.cli.run import run as run_command
-from relay.faces.cli.run_options import BOUND
+from relay.faces.cli.run.command import run as run_command
+from relay.faces.cli.run.options import BOUND
 from tests.programs import Program
 from tests.relays import environment
 

@@ -18,8 +18,8 @@ import trio
 
 from relay.begun_ahead import BegunAhead
 from relay.config import Settings, variable_of
-from relay.faces.cli import run_ahead
-from relay.faces.cli.run_options import RunOptions
+from relay.faces.cli.run import ahead
+from relay.faces.cli.run.options import RunOptions
 from relay.process.guardian import descendants
 from relay.session.standby import Begin
 from tests.e2e.served import until
@@ -61,10 +61,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
             seen.append(Watched(nursery))
             return seen[0]
 
-        monkeypatch.setattr(run_ahead, "BegunAhead", watched)
+        monkeypatch.setattr(ahead, "BegunAhead", watched)
         target = {name: options.pop(name) for name in ("script", "module") if name in options}
         before = set(descendants(os.getpid()))
-        code = run_ahead.run(RunOptions(target=target, **options))  # type: ignore[arg-type]
+        code = ahead.run(RunOptions(target=target, **options))  # type: ignore[arg-type]
         assert set(descendants(os.getpid())) <= before
         return code, seen[0]
 

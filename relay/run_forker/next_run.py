@@ -24,7 +24,7 @@ import trio
 from relay.run_forker.run_request import RunRequest, RunSurroundings, take_words
 
 if TYPE_CHECKING:
-    from relay.faces.cli.run_options import RunOptions
+    from relay.faces.cli.run.options import RunOptions
 
 ANSWER_SECONDS = 1.0
 """How long a fork may take to say that it is there; it is busy for a tenth of it at most."""
@@ -62,7 +62,7 @@ class NextRun:
 
 def run_when_asked(channel: socket.socket, surroundings: RunSurroundings) -> int:
     """In the fork: until it is asked, and then until its run is over. Returns the exit code."""
-    from relay.faces.cli.run_ahead import run_when_asked
+    from relay.faces.cli.run.ahead import run_when_asked
 
     # The streams of the last run are somebody's who waits for their end.
     nothing = os.open(os.devnull, os.O_RDWR)

@@ -19,18 +19,7 @@ why              `relay why`
 hang             `relay hang`
 streams          `relay output`, `input`
 ending           `relay end`, `stop`
-run              `relay run`: one program, one run in this very process
-run_options      what it is to do
-run_ahead        the debuggee started while the relay is imported
-run_program      the run itself: what is asked of the operations, and when
-run_breakpoints  its breakpoints, set before the program starts
-run_watches      `--watch`: data breakpoints set where it is said
-run_trace        `--trace`: one call of a function
-run_failures     `--on-exception`: each failure once, all of them named
-run_streams      what the program prints and reads, in order with the stops
-run_writers      the run as text, or as JSON lines
-run_end          its exit code, and what is said of the end
-run_offer        runs that a server carries out for shells of its user
+run              `relay run`: one program, one run in this very process, and its parts
 diff             `relay diff`: two runs compared
 agent            `relay agent`: the relay made known to clients of agents, and their hook
 adapters         `relay adapters`: which debuggers there are

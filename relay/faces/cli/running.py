@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from relay.faces.cli.places import Line
-from relay.faces.cli.run_options import DEPTH, TRACE, UNTIL_RESULT
+from relay.faces.cli.run.options import DEPTH, TRACE, UNTIL_RESULT
 from relay.faces.cli.shell import STILL_RUNNING, WAIT, Shell, session_command
 from relay.faces.cli.stop_display import REPORT_CHARS, go, last_event, show_stop
 

@@ -16,7 +16,7 @@ from relay.faces.cli.adapter_option import ADAPTER, ATTACHED_ADAPTER, adapter_fi
 from relay.faces.cli.caller import caller_of
 from relay.faces.cli.places import BREAKS, specs
 from relay.faces.cli.program_words import misplaced_question, read_program
-from relay.faces.cli.run_options import CHILDREN, RECORD
+from relay.faces.cli.run.options import CHILDREN, RECORD
 from relay.faces.cli.shell import WAIT, Shell, server_command, session_command
 from relay.faces.cli.stop_display import go
 

@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from relay.errors import RelayError
-from relay.faces.cli.run_options import spelled
-from relay.faces.cli.run_writers import RunWriter
+from relay.faces.cli.run.options import spelled
+from relay.faces.cli.run.writers import RunWriter
 from relay.models.breakpoints import SetBreakpoints
 from relay.models.data_breakpoints import SetDataBreakpoint
 from relay.operations.breakpoints import breakpoints, data_breakpoints

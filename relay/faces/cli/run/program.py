@@ -20,13 +20,13 @@ from pydantic import BaseModel, ValidationError
 from relay.begun_ahead import BegunAhead
 from relay.config import ConfigurationError, Settings, load_settings
 from relay.errors import InvalidSessionState, LaunchSyntaxError, RelayError
-from relay.faces.cli.run_breakpoints import RunBreakpoints, named
-from relay.faces.cli.run_end import FAILED, RunEnd
-from relay.faces.cli.run_failures import Failures, facts_of
-from relay.faces.cli.run_options import BOUND, RunOptions
-from relay.faces.cli.run_streams import RunStreams
-from relay.faces.cli.run_watches import RunWatches
-from relay.faces.cli.run_writers import CannotWriteError, JsonWriter, RunWriter, TextWriter
+from relay.faces.cli.run.breakpoints import RunBreakpoints, named
+from relay.faces.cli.run.end import FAILED, RunEnd
+from relay.faces.cli.run.failures import Failures, facts_of
+from relay.faces.cli.run.options import BOUND, RunOptions
+from relay.faces.cli.run.streams import RunStreams
+from relay.faces.cli.run.watches import RunWatches
+from relay.faces.cli.run.writers import CannotWriteError, JsonWriter, RunWriter, TextWriter
 from relay.hub import Hub, open_relay
 from relay.models.execution import ContinueRequest
 from relay.models.launch import LaunchRequest
@@ -41,7 +41,7 @@ from relay.operations.sessions.sessions import adapter_of, open_session
 from relay.operations.sessions.stop_wait import STOPS
 
 if TYPE_CHECKING:
-    from relay.faces.cli.run_trace import TraceQuestion
+    from relay.faces.cli.run.trace import TraceQuestion
 
 Request = TypeVar("Request", bound=BaseModel)
 
@@ -171,7 +171,7 @@ class _Run:
         """What is to be stopped at and looked at; raises RelayError for what cannot be."""
         session, options = self._session, self._options
         if options.trace is not None:
-            from relay.faces.cli.run_trace import TraceQuestion
+            from relay.faces.cli.run.trace import TraceQuestion
 
             self._question = TraceQuestion(options.trace, options.max_chars)
         self._breakpoints = RunBreakpoints(session)

@@ -11,7 +11,7 @@ import click
 
 from relay.faces.cli.adapter_option import ADAPTER
 from relay.faces.cli.program_words import ProgramCommand, misplaced_question, read_program
-from relay.faces.cli.run_options import (
+from relay.faces.cli.run.options import (
     BOUND,
     BREAK,
     CAPTURE,
@@ -195,7 +195,7 @@ def run(
         read(options)
         return
     with imports_that_stay():
-        from relay.faces.cli.run_ahead import run as run_ahead
+        from relay.faces.cli.run.ahead import run as run_ahead
 
     sys.exit(run_ahead(options))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from relay.faces.cli.run_failures import Failures
+from relay.faces.cli.run.failures import Failures
 from relay.operations.report.missed import never_hit, not_known, unwatched
 
 FAILED = 1

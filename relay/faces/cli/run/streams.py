@@ -10,7 +10,7 @@ from typing import Any
 
 import trio
 
-from relay.faces.cli.run_writers import RunWriter
+from relay.faces.cli.run.writers import RunWriter
 from relay.operations.execution.output_tap import feed, tap_output
 
 READ_BYTES = 65_536

@@ -15,7 +15,7 @@ import trio
 
 from relay.begun_ahead import BegunAhead
 from relay.environments import environment_python
-from relay.faces.cli.run_options import RunOptions
+from relay.faces.cli.run.options import RunOptions
 from relay.staying_imports import imports_that_stay
 
 INTERRUPTED = 130
@@ -76,7 +76,7 @@ async def _run_when_asked(
 
 def _import_the_rest() -> Callable[[RunOptions, BegunAhead], Awaitable[int]]:
     with imports_that_stay():
-        from relay.faces.cli.run_program import run_program
+        from relay.faces.cli.run.program import run_program
 
     return run_program
 

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from relay.errors import BreakpointInvalidCondition, InvalidRequest, RelayError
-from relay.faces.cli.run_options import spelled
+from relay.faces.cli.run.options import spelled
 from relay.models.breakpoints import (
     BreakpointListQuery,
     BreakpointView,
