@@ -1,7 +1,7 @@
 """The `relay` command without its imports: session commands as one request, help from a file.
 
 An agent waits for each command in a shell, and all but a few milliseconds of one are imports.
-So a session command is sent as it is to the server, which carries it out (`faces/cli/served.py`)
+So a session command is sent as it is to the server, which carries it out (`faces/cli/sessions/served.py`)
 and answers with what is to be printed. Whatever this module is not sure of it leaves to the whole
 command: other commands, other servers, no server. Nothing has been done then.
 

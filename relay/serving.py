@@ -24,7 +24,7 @@ import trio
 
 from relay.config import Settings
 from relay.faces.cli.run.offer import carry_out_runs
-from relay.faces.cli.served import shell_app
+from relay.faces.cli.sessions.served import shell_app
 from relay.faces.common.asgi import Mount
 from relay.faces.http.app import make_api
 from relay.faces.http.listener import CannotListenError, bind_unix, owned

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relay.faces.cli.caller import caller_of
+from relay.faces.cli.sessions.caller import caller_of
 
 if TYPE_CHECKING:
     from relay.models.breakpoints import BreakpointSpec

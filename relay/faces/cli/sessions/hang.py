@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from relay.errors import RelayError
-from relay.faces.cli.shell import Shell, session_command
+from relay.faces.cli.sessions.shell import Shell, session_command
 
 if TYPE_CHECKING:
     from relay.client import Client, Session

@@ -17,7 +17,7 @@ from relay.client import Client
 from relay.client.calls import Call
 from relay.client.following import Following
 from relay.client.place import SECONDS, ServerAddress
-from relay.faces.cli.caller import CLIENT, FACE, NeedsOwnProcess
+from relay.faces.cli.sessions.caller import CLIENT, FACE, NeedsOwnProcess
 from relay.faces.common.asgi import BODY, ON_HANG_UP, App, Message, Scope
 from relay.models.streams import StreamEvent
 from relay.routes.endpoint import API

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 import click
 
 from relay.errors import RelayError, RelayUnreachable, SessionExpired, SessionNotFound
-from relay.faces.cli.caller import NO_SESSION, Caller, caller_of
-from relay.faces.cli.memory import Memory
+from relay.faces.cli.sessions.caller import NO_SESSION, Caller, caller_of
+from relay.faces.cli.sessions.memory import Memory
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from relay.faces.cli.shell import WAIT, Shell, session_command
-from relay.faces.cli.stop_display import go
+from relay.faces.cli.sessions.shell import WAIT, Shell, session_command
+from relay.faces.cli.sessions.stop_display import go
 from relay.models.output import OutputEntry
 from relay.operations.output.positions import cursor_behind_all, is_before
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from relay.faces.cli.inspecting import FRAME
-from relay.faces.cli.shell import REFUSED, Shell, session_command
+from relay.faces.cli.sessions.inspecting import FRAME
+from relay.faces.cli.sessions.shell import REFUSED, Shell, session_command
 
 TEXT_BYTES = 2000
 

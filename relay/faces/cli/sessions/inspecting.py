@@ -9,7 +9,7 @@ import click
 
 from relay.errors import EvaluateError
 from relay.faces.cli.places import BreakAt, specs
-from relay.faces.cli.shell import REFUSED, Shell, session_command
+from relay.faces.cli.sessions.shell import REFUSED, Shell, session_command
 
 if TYPE_CHECKING:
     from rich.text import Text

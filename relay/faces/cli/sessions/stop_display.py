@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from relay.faces.cli.shell import STILL_RUNNING, Shell
+from relay.faces.cli.sessions.shell import STILL_RUNNING, Shell
 from relay.models.output import EventType, EventView
 from relay.operations.output.positions import cursor_behind_all, is_before
 from relay.operations.report.printed_text import newest, quoted

@@ -9,8 +9,8 @@ import click
 
 from relay.faces.cli.places import Line
 from relay.faces.cli.run.options import DEPTH, TRACE, UNTIL_RESULT
-from relay.faces.cli.shell import STILL_RUNNING, WAIT, Shell, session_command
-from relay.faces.cli.stop_display import REPORT_CHARS, go, last_event, show_stop
+from relay.faces.cli.sessions.shell import STILL_RUNNING, WAIT, Shell, session_command
+from relay.faces.cli.sessions.stop_display import REPORT_CHARS, go, last_event, show_stop
 
 
 @click.command("continue", short_help="Run to the next stop.")

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, cast
 import click
 
 from relay.errors import RelayUnreachable
-from relay.faces.cli.memory import Memory
+from relay.faces.cli.sessions.memory import Memory
 
 if TYPE_CHECKING:
     from rich.console import Console

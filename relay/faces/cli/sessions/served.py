@@ -20,8 +20,8 @@ from pydantic import BaseModel, Field
 from relay import __version__
 from relay.client import Client
 from relay.errors import InvalidRequest, MethodNotAllowed, NotSupported
-from relay.faces.cli.caller import Caller, NeedsOwnProcess
-from relay.faces.cli.local_client import LocalClient
+from relay.faces.cli.sessions.caller import Caller, NeedsOwnProcess
+from relay.faces.cli.sessions.local_client import LocalClient
 from relay.faces.common.asgi import (
     BODY,
     ROUTE,

@@ -13,12 +13,12 @@ import click
 from relay.environments import environment_python
 from relay.errors import RelayError
 from relay.faces.cli.adapter_option import ADAPTER, ATTACHED_ADAPTER, adapter_field
-from relay.faces.cli.caller import caller_of
 from relay.faces.cli.places import BREAKS, specs
 from relay.faces.cli.program_words import misplaced_question, read_program
 from relay.faces.cli.run.options import CHILDREN, RECORD
-from relay.faces.cli.shell import WAIT, Shell, server_command, session_command
-from relay.faces.cli.stop_display import go
+from relay.faces.cli.sessions.caller import caller_of
+from relay.faces.cli.sessions.shell import WAIT, Shell, server_command, session_command
+from relay.faces.cli.sessions.stop_display import go
 
 if TYPE_CHECKING:
     from relay.client import Session

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from relay.faces.cli.caller import OwnProcess
-from relay.faces.cli.shell import Shell, server_command, session_command
+from relay.faces.cli.sessions.caller import OwnProcess
+from relay.faces.cli.sessions.shell import Shell, server_command, session_command
 
 if TYPE_CHECKING:
     from relay.client import Session

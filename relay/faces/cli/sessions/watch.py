@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from relay.faces.cli.inspecting import FRAME
-from relay.faces.cli.shell import Shell, session_command
+from relay.faces.cli.sessions.inspecting import FRAME
+from relay.faces.cli.sessions.shell import Shell, session_command
 
 if TYPE_CHECKING:
     from relay.models.data_breakpoints import DataBreakpointView
