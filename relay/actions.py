@@ -43,6 +43,7 @@ class Action(Enum):
     CHECK_START = "Read the details and the program's output; check python_path, cwd and env"
     CORRECT_AND_LAUNCH = "Correct the line in details, then launch the same session again"
     CHECK_SCRIPT_PATH = "Check the path; relative paths are taken from cwd, then project_root"
+    GIVE_MODULE = "Check the path, from cwd or project_root; for a module give module $module"
     GIVE_SCRIPT = "Use script or module with args; python_args is for options such as -O or -X dev"
     GIVE_ADAPTER = 'Its name is one for the $adapter adapter: give adapter "$adapter"'
     GIVE_INTERPRETER = "Give python_path $interpreter"

@@ -9,6 +9,7 @@ _OF_BOTH: Words = {
     Action.CHECK_START: "Check --python, and the environment of the program",
     Action.CORRECT_AND_LAUNCH: "Correct the line, then start it again",
     Action.CHECK_SCRIPT_PATH: "Check the path; relative paths are taken from this directory",
+    Action.GIVE_MODULE: "Check the path, from this directory; for a module give -m $module",
     Action.GIVE_ADAPTER: "Its name is one for the $adapter adapter: give --adapter $adapter",
     Action.GIVE_INTERPRETER: "Give --python $interpreter",
     Action.GIVE_PYTHON_WITH_DEBUGGER: (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relay.faces.cli.program_words import ProgramCommand, read_program
+from relay.faces.cli.program_words import ProgramCommand, read_command
 from relay.staying_imports import imports_that_stay
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def diff(rev: str | None, focus: str, python: str | None, words: tuple[str, ...]
     \b
     Exit code: 0 if no call differs, 1 if one does, 2 if there is nothing to compare.
     """
-    commands = _commands(words, rev)
+    commands, python = _commands(words, rev, python)
     with imports_that_stay():
         import trio
 
@@ -70,8 +71,10 @@ def diff(rev: str | None, focus: str, python: str | None, words: tuple[str, ...]
     sys.exit(trio.run(_with_signals, settings, commands, rev, places))
 
 
-def _commands(words: Sequence[str], rev: str | None) -> list[dict[str, Any]]:
-    """The targets of one command or two; raises click.UsageError."""
+def _commands(
+    words: Sequence[str], rev: str | None, python: str | None
+) -> tuple[list[dict[str, Any]], str | None]:
+    """The targets of one command or two, and the interpreter of both; raises click.UsageError."""
     parts: list[list[str]] = [[]]
     for word in words:
         if word == BETWEEN:
@@ -82,7 +85,16 @@ def _commands(words: Sequence[str], rev: str | None) -> list[dict[str, Any]]:
     if len(parts) != wanted:
         form = "--rev REV -- CMD" if rev is not None else f"-- CMD1 {BETWEEN} CMD2"
         raise click.UsageError(f"expected {form}, such as -- app.py --fast {BETWEEN} app.py")
-    return [dict(read_program(part).target) for part in parts]
+    read = [
+        read_command(
+            part, python=python, adapter=None, environment=os.environ, directory=os.getcwd()
+        )
+        for part in parts
+    ]
+    pythons = list(dict.fromkeys(named for _, named in read if named is not None))
+    if len(pythons) > 1:
+        raise click.UsageError(f"both run by one interpreter, not by {' and '.join(pythons)}")
+    return [dict(program.target) for program, _ in read], next(iter(pythons), None)
 
 
 async def _with_signals(*arguments: Any) -> int:

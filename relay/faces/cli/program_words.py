@@ -1,14 +1,17 @@
 """The words that name a program on a command line: options of its interpreter, what runs, arguments.
 
-As Python's own command line has them: `-O -X dev app.py --flag`, or `-W error -m pytest -q`.
+As Python's own command line has them: `-O -X dev app.py --flag`, or `-W error -m pytest -q`; or as
+a shell has them: see `shell_command.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import click
+
+from relay.faces.cli.shell_command import EXAMPLE, shell_command
 
 _FLAGS = frozenset("bBdEiIOPqRsSuv")
 _WITH_VALUE = frozenset("WX")
@@ -17,7 +20,6 @@ _QUESTIONS = frozenset(
     {"--break", "--log", "--capture", "--watch", "--why", "--record", "--trace", "--calls"}
     | {"--on-exception"}
 )
-EXAMPLE = "app.py --flag, -m pytest tests/ or -X dev app.py"
 
 
 class ProgramWords(NamedTuple):
@@ -66,6 +68,25 @@ class ProgramCommand(click.Command):
                 takes_next = False
             place += 2 if takes_next else 1
         return None
+
+
+def read_command(
+    words: Sequence[str],
+    *,
+    python: str | None,
+    adapter: str | None,
+    environment: Mapping[str, str],
+    directory: str,
+) -> tuple[ProgramWords, str | None]:
+    """The program that the words name, and its interpreter: `python`, or the command's own.
+
+    adapter: the debugger that was asked for; what others than Python's run is not looked at.
+    Raises click.UsageError if the words name no program.
+    """
+    if adapter not in (None, "python"):
+        return read_program(words), python
+    found = shell_command(words, python=python, environment=environment, directory=directory)
+    return read_program(found.words), python or found.python
 
 
 def read_program(words: Sequence[str]) -> ProgramWords:

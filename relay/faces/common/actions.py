@@ -38,6 +38,9 @@ ROUTE_WORDS: Words = {
     Action.CHECK_SCRIPT_PATH: (
         "Check the path; relative paths are taken from cwd, then project_root"
     ),
+    Action.GIVE_MODULE: (
+        'Check the path, from cwd or project_root; for a module give "module": "$module"'
+    ),
     Action.GIVE_SCRIPT: (
         "Use script or module with args; python_args is for options such as -O or -X dev"
     ),

@@ -21,6 +21,7 @@ EDITOR_WORDS: Words = {
     Action.CHECK_START: 'Check "python", "cwd" and "env" of the launch request',
     Action.CORRECT_AND_LAUNCH: "Correct the line, then start debugging again",
     Action.CHECK_SCRIPT_PATH: 'Check the path; a relative one starts at "cwd"',
+    Action.GIVE_MODULE: 'Check the path, from "cwd"; for a module give "module": "$module"',
     Action.GIVE_SCRIPT: 'Use "program" or "module" with "args"',
     Action.GIVE_ADAPTER: 'Its name is one for the $adapter adapter: give "adapter": "$adapter"',
     Action.GIVE_INTERPRETER: 'Give "python" $interpreter',

@@ -25,6 +25,9 @@ TOOL_WORDS: Words = {
     Action.CHECK_SCRIPT_PATH: (
         "Check the path; relative paths are taken from cwd, then the project root"
     ),
+    Action.GIVE_MODULE: (
+        "Check the path, from cwd or the project root; for a module give module=$module"
+    ),
     Action.GIVE_SCRIPT: "Use script or module with args",
     Action.GIVE_ADAPTER: "Its name is one for the $adapter adapter: give adapter=$adapter",
     Action.GIVE_INTERPRETER: "Give python $interpreter",

@@ -17,6 +17,7 @@ COMMAND_WORDS: Words = {
     Action.CHECK_START: "Check file and workingDir of initialize",
     Action.CORRECT_AND_LAUNCH: "Correct the line, then send start again",
     Action.CHECK_SCRIPT_PATH: "Check the path; a relative one starts at workingDir",
+    Action.GIVE_MODULE: "Check the path; a relative one starts at workingDir",
     Action.PAUSE: "Wait for the event stopped",
     Action.CONTINUE: "Resume the program first: send continue",
     Action.CONTINUE_THREAD: "Let it run: send continue",

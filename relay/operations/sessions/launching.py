@@ -11,7 +11,7 @@ from typing import Literal
 
 import trio
 
-from relay.actions import Action, Advice
+from relay.actions import Action, Advice, Suggestion
 from relay.dap.lifecycle import Phase
 from relay.environments import environment_python, free_hash_seed, own_environment
 from relay.errors import (
@@ -235,11 +235,18 @@ async def _script(session: Session, asked: str, cwd: str) -> str:
             f"No such script: {places[0]}",
             script=places[0],
             similar=similar,
-            suggestion=f"Did you mean {similar[0]}?" if similar else None,
+            suggestion=_other_target(asked, similar),
         )
     if _is_source_file(path) and Ability.CHECKS_SOURCE in session.debugger.abilities:
         await _check_syntax(session, path)
     return path
+
+
+def _other_target(asked: str, similar: Sequence[str]) -> Suggestion | None:
+    """What may have been meant by a script that does not exist."""
+    if similar:
+        return f"Did you mean {similar[0]}?"
+    return Action.GIVE_MODULE.of(module=asked) if asked.isidentifier() else None
 
 
 def _leads_to(asked: str | None, cwd: str, script: str | None) -> bool:

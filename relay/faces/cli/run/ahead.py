@@ -86,7 +86,8 @@ def _likely_python(options: RunOptions) -> str | None:
     script = options.target.get("script")
     if options.adapter not in (None, "python"):
         return None
-    if script is not None and not (script.endswith(".py") and os.path.isfile(script)):
+    is_python = options.python is not None or script is None or script.endswith(".py")
+    if not is_python or not (script is None or os.path.isfile(script)):
         return None
     given = options.python or os.environ.get("RELAY_PYTHON_PATH")
     if given:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from relay.faces.cli.adapter_option import ADAPTER
-from relay.faces.cli.program_words import ProgramCommand, misplaced_question, read_program
+from relay.faces.cli.program_words import ProgramCommand, misplaced_question, read_command
 from relay.faces.cli.run.options import (
     BOUND,
     BREAK,
@@ -142,6 +142,8 @@ def run(
 ) -> None:
     """Run PROGRAM under the debugger, show every stop, and exit as it does.
 
+    PROGRAM is a script, -m MODULE, or a command such as pytest, with its arguments.
+
     At each stop: where, three lines of source, the locals that matter, the stack, and what
     --eval asks for. Then the program goes on by itself. Reports go to stderr and the program's
     own output passes through unchanged, so a pipe of its stdout stays clean. Breakpoints that
@@ -155,6 +157,7 @@ def run(
       relay run --break app.py:42 --why cart.total --until 1 -- app.py
       relay run --watch Cart.add:self.total -- app.py
       relay run --on-exception -- -m pytest tests/test_cart.py
+      relay run --on-exception -- pytest -q tests/test_cart.py
       relay run --calls -- app.py
       relay run --calls src/cart --on-exception -- -m pytest tests/test_cart.py
       relay run --log 'app.py:42:total is {total}' -- app.py
@@ -167,7 +170,9 @@ def run(
     130 after Ctrl-C; 2 if an option is wrong or a breakpoint cannot be.
     """
     _open_standard_streams()
-    words = read_program(program)
+    words, python = read_command(
+        program, python=python, adapter=adapter, environment=os.environ, directory=os.getcwd()
+    )
     asked = breaks or logs or captures or watches or trace or on_exception or calls is not None
     if not asked and (said := misplaced_question(run, words)) is not None:
         click.echo(f"relay: {said}", err=True)

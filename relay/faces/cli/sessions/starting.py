@@ -14,7 +14,7 @@ from relay.environments import environment_python
 from relay.errors import RelayError
 from relay.faces.cli.adapter_option import ADAPTER, ATTACHED_ADAPTER, adapter_field
 from relay.faces.cli.places import BREAKS, specs
-from relay.faces.cli.program_words import misplaced_question, read_program
+from relay.faces.cli.program_words import misplaced_question, read_command
 from relay.faces.cli.run.options import CHILDREN, RECORD
 from relay.faces.cli.sessions.caller import caller_of
 from relay.faces.cli.sessions.shell import WAIT, Shell, server_command, session_command
@@ -108,8 +108,8 @@ def start(
 ) -> int:
     """Start a program under the debugger, and show its first stop.
 
-    PROGRAM is a script with its arguments, or `-m MODULE` with its arguments, and may have
-    options of its interpreter before it. It runs in this directory with the environment of the server; it stops at breakpoints and at
+    PROGRAM is a script with its arguments, `-m MODULE` with its arguments, or a command such as
+    `pytest -q`, and may have options of its interpreter before it. It runs in this directory with the environment of the server; it stops at breakpoints and at
     exceptions that nothing catches. Prints the id of its session, then where it stands.
     If no server runs, one is started in the background; it ends when nobody needs it.
 
@@ -119,16 +119,20 @@ def start(
       relay start --break 'app.py:42:count > 3' -- app.py
       relay start --break app.py:42 --record app.py:42:cart.total app.py
       relay start -m pytest -q tests/test_basket.py
+      relay start pytest -q tests/test_basket.py
       relay start -- -O -W error app.py
     """
-    words, here = read_program(program), shell.caller.directory
+    here, environment = shell.caller.directory, shell.caller.environment
+    words, python_path = read_command(
+        program, python=python_path, adapter=adapter, environment=environment, directory=here
+    )
     if not breaks and (said := misplaced_question(start, words)) is not None:
         shell.say(f"relay: {said}")
     target, client = words.target, shell.client()
     session = client.create_session(
         name=name,
         project_root=here,
-        python_path=_interpreter(python_path, shell.caller.environment),
+        python_path=_interpreter(python_path, environment),
         breakpoints=specs(breaks),
         **adapter_field(client, adapter, target.get("script", "")),
     )

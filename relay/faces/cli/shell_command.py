@@ -1,0 +1,144 @@
+"""A command as a shell has it, `pytest -q` or `python3 -O app.py`: which Python runs which script.
+
+A shell finds the command in PATH, and the system its interpreter in the first line. Here the
+environment that a program would get by itself comes before PATH. Looks at files, and runs nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import click
+
+from relay.environments import environment_python
+
+EXAMPLE = "app.py --flag, -m pytest tests/ or -X dev app.py"
+
+_PYTHON = re.compile(r"(python|pypy)[0-9.]*t?(\.exe)?")
+_SHELLS = re.compile(rb"#!.*sh\b")
+_VARIABLE = re.compile(r"[A-Za-z_]\w*=")
+_FIRST_LINES = 4096
+# What installers write where the interpreter's path is too long for a first line, or has blanks.
+_EXEC = re.compile(r"""^'''exec' ["']?(/[^"'\n]+?)["']? "\$0" "\$@"$""", re.MULTILINE)
+_PREFIXES = frozenset(
+    {"env", "exec", "nice", "nohup", "stdbuf", "sudo", "time", "timeout", "xvfb-run"}
+)
+_RUNNERS = frozenset(
+    {"conda", "hatch", "micromamba", "pdm", "pipenv", "pixi", "poetry", "rye", "uv"}
+)
+
+
+class PythonCommand(NamedTuple):
+    """`words` name the program to Python; `python` is the interpreter that the command has, if any."""
+
+    python: str | None
+    words: list[str]
+
+
+def shell_command(
+    words: Sequence[str], *, python: str | None, environment: Mapping[str, str], directory: str
+) -> PythonCommand:
+    """What a shell would run by these words, if they name no program of Python's in `directory`.
+
+    python: the interpreter that was asked for. Raises click.UsageError for what is none of Python's.
+    """
+    word = words[0] if words else ""
+    if not word or word.startswith("-"):
+        return PythonCommand(None, list(words))
+    here = os.path.join(directory, word)
+    if _PYTHON.fullmatch(os.path.basename(word)) and not _is_text(here):
+        return _interpreter(words, python, environment, directory)
+    if os.path.dirname(word) or _is_program(here):
+        return PythonCommand(None, list(words))
+    found = list(_found(word, python, environment, directory))
+    for path in found:
+        run_by = _interpreter_of(path, environment)
+        if run_by is not None:
+            return PythonCommand(run_by[0], [*run_by[1:], path, *words[1:]])
+    if found or word in _RUNNERS | _PREFIXES or _VARIABLE.match(word):
+        raise click.UsageError(_foreign(words, found[0] if found else word))
+    return PythonCommand(None, list(words))
+
+
+def _interpreter(
+    words: Sequence[str], python: str | None, environment: Mapping[str, str], directory: str
+) -> PythonCommand:
+    word = words[0]
+    if os.path.dirname(word):
+        found: str | None = os.path.normpath(os.path.join(directory, os.path.expanduser(word)))
+    else:
+        found = next(iter(_found(word, None, environment, directory)), None)
+    if found is None or not os.access(found, os.X_OK):
+        raise click.UsageError(f"{word}: there is no such interpreter")
+    if python is not None:
+        raise click.UsageError(f"the interpreter is named twice: --python {python}, and {word}")
+    return PythonCommand(found, list(words[1:]))
+
+
+def _is_text(path: str) -> bool:
+    return os.path.isfile(path) and b"\0" not in _beginning(path)
+
+
+def _is_program(path: str) -> bool:
+    return os.path.isfile(path) or os.path.isfile(os.path.join(path, "__main__.py"))
+
+
+def _found(
+    name: str, python: str | None, environment: Mapping[str, str], directory: str
+) -> Iterable[str]:
+    """Files of this name, the one that is meant most likely first."""
+    own = python or environment_python(environment, [directory])
+    beside = [] if own is None else [os.path.dirname(os.path.join(directory, own))]
+    path = environment.get("PATH", os.defpath).split(os.pathsep)
+    for place in [*beside, *path, os.path.dirname(sys.executable)]:
+        found = shutil.which(name, path=os.path.join(directory, place))
+        if found is not None:
+            yield found
+
+
+def _interpreter_of(path: str, environment: Mapping[str, str]) -> list[str] | None:
+    """The Python that the system would run the script by, with its options; None if it would not."""
+    text = _beginning(path)
+    if not text.startswith(b"#!"):
+        return None
+    first, _, rest = os.fsdecode(text)[2:].partition("\n")
+    words = first.split()
+    if len(words) == 1 and words[0] == "/bin/sh" and (found := _EXEC.match(rest)) is not None:
+        words = [found[1]]
+    if words and os.path.basename(words[0]) == "env":
+        words = [word for word in words[1:] if word != "-S"]
+        named = shutil.which(words[0], path=environment.get("PATH")) if words else None
+        words = [named, *words[1:]] if named is not None else []
+    if not words or not _PYTHON.fullmatch(os.path.basename(words[0])):
+        return None
+    return words
+
+
+def _beginning(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(_FIRST_LINES)
+    except OSError:
+        return b""
+
+
+def _foreign(words: Sequence[str], path: str) -> str:
+    """Why a command cannot be debugged, and what can."""
+    word, what = words[0], f"{path} is no Python program"
+    if word in _RUNNERS:
+        return (
+            f"{what}: leave `{' '.join(words[:2])}` out. The interpreter of an active environment or of a "
+            ".venv here is found by itself, another one is named by --python"
+        )
+    if word in _PREFIXES or _VARIABLE.match(word):
+        return f"{what}: put it before `relay`, or leave it out"
+    if _SHELLS.match(_beginning(path)):
+        return f"{what}. If it runs a module of this name: -m {word}"
+    if _is_text(path):
+        return f"{what}: one of another debugger is named by its path, with --adapter NAME"
+    return f"{what}: name the Python program that it starts, such as {EXAMPLE}"

@@ -1,0 +1,178 @@
+"""Commands as a shell has them: which Python runs which script, and what is no program of Python's."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+
+from relay.faces.cli.shell_command import PythonCommand, shell_command
+from tests.cli.conftest import Shell
+from tests.programs import Program
+from tests.test_run import Start, finish
+from tests.test_run import start as start
+
+Ask = Callable[..., PythonCommand]
+
+
+def executable(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Ask:
+    """What words mean in a directory `here`, with a directory `bin` in PATH."""
+    (tmp_path / "here").mkdir()
+    environment = {"PATH": f"{tmp_path / 'bin'}{os.pathsep}{tmp_path / 'nowhere'}"}
+
+    def ask(words: str, python: str | None = None, **more: str) -> PythonCommand:
+        return shell_command(
+            words.split(),
+            python=python,
+            environment={**environment, **more},
+            directory=str(tmp_path / "here"),
+        )
+
+    return ask
+
+
+def test_the_first_line_of_a_command_says_which_python_runs_it(ask: Ask, tmp_path: Path) -> None:
+    tool = executable(tmp_path / "bin" / "tool", "#!/opt/venv/bin/python3.12 -sP\nprint(1)\n")
+    assert ask("tool -q x") == ("/opt/venv/bin/python3.12", ["-sP", str(tool), "-q", "x"])
+    long = "#!/bin/sh\n'''exec' \"/opt/a b/bin/python\" \"$0\" \"$@\"\n' '''\nprint(1)\n"
+    tool.write_text(long)
+    assert ask("tool") == ("/opt/a b/bin/python", [str(tool)])
+    python = executable(tmp_path / "bin" / "python3", "#!/bin/sh\n")
+    for line in ("#!/usr/bin/env python3", "#!/usr/bin/env -S python3 -O"):
+        tool.write_text(line + "\n")
+        found = ask("tool")
+        assert (found.python, found.words[-1]) == (str(python), str(tool))
+    assert found.words == ["-O", str(tool)]
+
+
+def test_an_environment_comes_before_the_path_and_what_was_named_before_it(
+    ask: Ask, tmp_path: Path
+) -> None:
+    for place in ("bin", "here/.venv/bin", "active/bin", "named/bin"):
+        executable(tmp_path / place / "tool", f"#!{tmp_path / place}/python\n")
+        executable(tmp_path / place / "python", "\0 no text")
+    assert ask("tool").python == f"{tmp_path}/bin/python"
+    (tmp_path / "here/.venv/pyvenv.cfg").touch()
+    assert ask("tool").python == f"{tmp_path}/here/.venv/bin/python"
+    assert ask("python tool").python == f"{tmp_path}/here/.venv/bin/python"
+    (tmp_path / "active/pyvenv.cfg").touch()
+    active = {"VIRTUAL_ENV": f"{tmp_path}/active"}
+    assert ask("tool", **active).python == f"{tmp_path}/active/bin/python"
+    named = f"{tmp_path}/named/bin/python"
+    assert ask("tool", python=named, **active).words == [f"{tmp_path}/named/bin/tool"]
+
+
+def test_what_names_a_program_of_the_directory_is_left_as_it_is(ask: Ask, tmp_path: Path) -> None:
+    for name in ("tool", "package", "python"):
+        executable(tmp_path / "bin" / name, f"#!{sys.executable}\n")
+    here = tmp_path / "here"
+    (here / "tool").write_text("print(1)\n")
+    (here / "python").write_text("print(1)\n")
+    (here / "package").mkdir()
+    assert ask("tool x") == (None, ["tool", "x"])
+    assert ask("python x") == (None, ["python", "x"]), "a text is a script, whatever it is called"
+    assert ask("./other") == (None, ["./other"])
+    assert ask("nosuch") == (None, ["nosuch"])
+    assert ask("-m tool") == (None, ["-m", "tool"])
+    assert ask("") == (None, [])
+    assert ask("package").words == [str(tmp_path / "bin" / "package")]
+    (here / "package" / "__main__.py").touch()
+    assert ask("package") == (None, ["package"])
+
+
+def test_words_behind_an_interpreter_are_its_own(ask: Ask, tmp_path: Path) -> None:
+    for name in ("python3.13t", "python"):
+        executable(tmp_path / "bin" / name, "#!/bin/sh\n")
+    (tmp_path / "here" / "own").symlink_to(tmp_path / "bin")
+    assert ask("python -O app.py") == (f"{tmp_path}/bin/python", ["-O", "app.py"])
+    assert ask("python3.13t -m pytest") == (f"{tmp_path}/bin/python3.13t", ["-m", "pytest"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("make test", "make is no Python program: name the Python program that it starts"),
+        ("uv run pytest", "leave `uv run` out"),
+        ("poetry run pytest", "poetry is no Python program: leave `poetry run` out"),
+        ("env A=1 app.py", "put it before `relay`"),
+        ("A=1 app.py", "put it before `relay`"),
+        ("shim -q", "If it runs a module of this name: -m shim"),
+        (
+            "report",
+            "report is no Python program: one of another debugger is named by its path, with --adapter",
+        ),
+        ("python3.99 app.py", "python3.99: there is no such interpreter"),
+        ("../bin/python app.py", "../bin/python: there is no such interpreter"),
+    ],
+)
+def test_what_is_no_python_program_is_said_with_what_to_give(
+    ask: Ask, tmp_path: Path, words: str, said: str
+) -> None:
+    for name, text in {
+        "make": "\0",
+        "uv": "\0",
+        "env": "\0",
+        "shim": "#!/bin/bash\n",
+        "report": "#!/usr/bin/perl\n",
+    }.items():
+        executable(tmp_path / "bin" / name, text)
+    with pytest.raises(click.UsageError) as refused:
+        ask(words)
+    assert said in refused.value.message
+
+
+def test_an_interpreter_is_named_once(ask: Ask, tmp_path: Path) -> None:
+    executable(tmp_path / "bin" / "python", "\0")
+    with pytest.raises(click.UsageError, match="named twice: --python /x/python"):
+        ask("python app.py", python="/x/python")
+
+
+FAILS = """
+    def test_total():
+        total = 3
+        assert total == 4
+"""
+
+
+def test_the_ways_of_a_shell_to_run_tests_are_those_of_the_relay(
+    start: Start, shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Program.write(tmp_path / "test_cart.py", FAILS)
+    executable(tmp_path / "bin" / "pytest", f"#!{sys.executable}\nimport pytest\npytest.main()\n")
+    executable(tmp_path / "bin" / "make", "\0")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    for words in (["pytest"], [sys.executable, "-m", "pytest"]):
+        _, out, err = finish(start("--json", "--on-exception", "--", *words))
+        told = [json.loads(line) for line in out.splitlines()]
+        assert [one["number"] for one in told if one["type"] == "stop"] == [1], err
+    assert "fails test_cart.py::test_total" in shell("start", "--wait", "60", "pytest")
+    assert "make is no Python program" in shell.run("start", "make", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (f"{sys.executable} app.py ::: bin/python app.py", 2, "both run by one interpreter"),
+        (f"{sys.executable} app.py ::: app.py", 0, "no call differs"),
+    ],
+)
+def test_a_comparison_runs_both_by_one_interpreter(
+    shell: Shell, tmp_path: Path, words: str, code: int, said: str
+) -> None:
+    Program.write(tmp_path / "app.py", "def own(): return 1\nown()\n")
+    executable(tmp_path / "bin" / "python", "\0")
+    result = shell.run("diff", "--", *words.split(), code=code)
+    assert said in result.stdout + result.stderr
