@@ -24,6 +24,17 @@ def is_file(text: str) -> bool:
     return _SOURCE.fullmatch(text) is not None
 
 
+_IN_FILE = re.compile(
+    r"[^:\n]+\.pyw?::?(?P<names>[^\W\d]\w*(?:(?:::|\.)[^\W\d]\w*)*)(?:\[.*\])?", re.DOTALL
+)
+
+
+def function_in_file(text: str) -> str | None:
+    """`Cart.add` of `cart.py:Cart.add`, and of a test's id such as `test_cart.py::Cart::add[1]`."""
+    found = _IN_FILE.fullmatch(text)
+    return None if found is None else found["names"].replace("::", ".")
+
+
 FunctionName = Annotated[str, StringConstraints(pattern=FUNCTION_NAME, max_length=1000)]
 """`total`, `Cart.total`, `shop.cart.Cart.total` or `Cart::total`."""
 

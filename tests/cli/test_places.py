@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 import click
 import pytest
 
 from relay.faces.cli.places import BreakAt
+from relay.faces.cli.run.options import BREAK, TRACE
 
 
 @pytest.mark.parametrize(
@@ -25,10 +27,24 @@ def test_a_place_is_a_line_or_a_function(place: str, fields: dict[str, Any]) -> 
     assert BreakAt().convert(place, None, None) == fields
 
 
-@pytest.mark.parametrize("place", ["app.py:", "app.py:many", "a:b", "a::b:c"])
+@pytest.mark.parametrize("place", ["app.py:", "app.py:4x", "a:b", "a::b:c"])
 def test_what_is_neither_is_refused_with_how_it_is_spelled(place: str) -> None:
     with pytest.raises(click.BadParameter, match="FILE:LINE:CONDITION or FUNCTION"):
         BreakAt().convert(place, None, None)
+
+
+@pytest.mark.parametrize(
+    ("place", "function"),
+    [
+        ("cart.py:Cart.add", "Cart.add"),
+        ("tests/test_cart.py::TestCart::test_add[a-1]", "TestCart.test_add"),
+    ],
+)
+def test_a_function_with_its_file_is_told_how_it_is_named(place: str, function: str) -> None:
+    said = re.escape(f"{place!r}: a function stands without its file: {function}")
+    for kind in (BreakAt(), BREAK, TRACE):
+        with pytest.raises(click.BadParameter, match=said + "$"):
+            kind.convert(place, None, None)
 
 
 def test_a_file_alone_is_asked_for_a_line() -> None:

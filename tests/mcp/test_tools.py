@@ -49,6 +49,11 @@ def test_places_are_read_as_agents_write_them(place: str, fields: dict[str, Any]
     assert spec.model_dump(exclude_unset=True) == {**fields, "capture": ["x"]}
 
 
+def test_a_function_with_its_file_is_told_how_it_is_named() -> None:
+    with pytest.raises(InvalidRequest, match=r"without its file: Cart\.test_add$"):
+        breakpoint_specs("breakpoints", ["tests/test_cart.py::Cart::test_add[1]"])
+
+
 def test_every_place_that_is_none_is_named_at_once() -> None:
     with pytest.raises(InvalidRequest) as refused:
         breakpoint_specs("set", ["app.py:x", "app.py:2", "app.py:0", "a-b", ""])

@@ -36,6 +36,11 @@ class BreakAt(click.ParamType[dict[str, Any]]):
         if match is None:
             if value.endswith(_SOURCES):
                 self.fail(f"{value!r} is a file: give a line of it, as {value}:42", param, ctx)
+            from relay.models.breakpoints import function_in_file
+
+            if (function := function_in_file(value)) is not None:
+                message = f"{value!r}: a function stands without its file: {function}"
+                self.fail(message, param, ctx)
             if _NO_FUNCTION.search(value):
                 self.fail(f"{value!r}: give FILE:LINE, FILE:LINE:CONDITION or FUNCTION", param, ctx)
             return {"function": value}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from relay.errors import InvalidRequest
-from relay.models.breakpoints import FUNCTION_NAME, BreakpointSpec, is_file
+from relay.models.breakpoints import FUNCTION_NAME, BreakpointSpec, function_in_file, is_file
 
 PLACE = re.compile(r"(?P<file>[^\n]+?):(?P<line>[0-9]{1,9})(?::\s*(?P<condition>.*))?", re.DOTALL)
 FUNCTION = re.compile(FUNCTION_NAME)
@@ -60,4 +60,6 @@ def _error(field: str, place: str) -> dict[str, Any]:
     message = "must be FILE:LINE, FILE:LINE:CONDITION or a function's name"
     if is_file(place):
         message = f"{place[:200]} is a file: give a line of it, such as {place[:200]}:42"
+    if (function := function_in_file(place)) is not None:
+        message = f"a function stands without its file: {function[:200]}"
     return {"field": field, "message": message, "value": place[:200]}

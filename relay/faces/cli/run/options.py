@@ -104,6 +104,7 @@ class Break(click.ParamType[dict[str, Any]]):
         if found is None and _FUNCTION.fullmatch(value) and not value.endswith(".py"):
             return {"function": value}
         if found is None:
+            _refuse_function_in_file(self, value, param, ctx)
             self.fail(
                 f"{value!r}: expected FILE:LINE, FILE:LINE:CONDITION or the name of a function, "
                 "such as app.py:42, 'app.py:42:total > 5' or Cart.total",
@@ -172,6 +173,7 @@ class TraceTarget(click.ParamType[dict[str, Any]]):
         if isinstance(value, dict):
             return value
         function, colon, condition = value.partition(":")
+        _refuse_function_in_file(self, value, param, ctx)
         if _FUNCTION.fullmatch(function) and not (colon and condition[:1].isdigit()):
             if colon and not condition.strip():
                 self.fail(f"{value!r}: expected a condition after the function", param, ctx)
@@ -185,6 +187,20 @@ class TraceTarget(click.ParamType[dict[str, Any]]):
                 ctx,
             )
         return BREAK.convert(value, param, ctx)
+
+
+def _refuse_function_in_file(
+    kind: click.ParamType[dict[str, Any]],
+    value: str,
+    param: click.Parameter | None,
+    ctx: click.Context | None,
+) -> None:
+    if ".py" not in value:  # the usual case, which imports no models
+        return
+    from relay.models.breakpoints import function_in_file
+
+    if (function := function_in_file(value)) is not None:
+        kind.fail(f"{value!r}: a function stands without its file: {function}", param, ctx)
 
 
 def _line(
