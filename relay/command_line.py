@@ -53,6 +53,29 @@ COMMANDS: dict[str, str] = {
 }
 """Commands that live in rooms of their own: name to "module:attribute", imported when used."""
 
+FAMILIAR = {
+    word: command
+    for command, words in {
+        "break PLACE": "b breakpoint breakpoints tbreak",
+        "continue": "c cont resume",
+        "end": "exit kill q quit terminate",
+        "eval EXPRESSION": "evaluate exec inspect p pp print x",
+        "locals": "args info variables vars",
+        "locals --frame N": "down frame select up",
+        "output": "log logs stdout",
+        "run -- PROGRAM": "r test",
+        "stack": "backtrace bt callstack traceback w",
+        "start PROGRAM": "debug launch",
+        "step into": "s si stepi",
+        "step out": "finish out ret return",
+        "step over": "n next over",
+        "until FILE:LINE": "advance goto u unt",
+        "where": "l list source state status",
+    }.items()
+    for word in words.split()
+}
+"""What other debuggers call a command, and what it is called here."""
+
 
 class LazyGroup(click.Group):
     """A group that imports a command of COMMANDS when it is asked for."""
@@ -69,6 +92,16 @@ class LazyGroup(click.Group):
         with imports_that_stay():
             command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does; of a command of another debugger or a program it says what is meant."""
+        word = args[0]
+        here = f"run -- {word}" if word.endswith(".py") else FAMILIAR.get(word)
+        if here is not None and self.get_command(ctx, word) is None:
+            ctx.fail(f"No such command {word!r}. Try relay {here}")
+        return super().resolve_command(ctx, args)
 
 
 @click.group(cls=LazyGroup, context_settings=CONTEXT)

@@ -234,6 +234,8 @@ def test_relative_paths_of_clients_start_where_it_was_started(
         (["serve", "--prot", "1"], "No such option"),
         (["serve", "--project-root", "/no/such/directory"], "does not exist"),
         (["server"], "No such command"),
+        (["next"], "No such command 'next'. Try relay step over"),
+        (["app.py"], "No such command 'app.py'. Try relay run -- app.py"),
         (["serve", "5700"], "unexpected extra argument"),
     ],
 )
