@@ -11,9 +11,11 @@ from pathlib import Path
 import click
 import pytest
 import trio
+from click.testing import CliRunner
 
 from relay import Settings
 from relay.faces.cli.program_words import read_program
+from relay.faces.cli.run.command import run as run_command
 from tests.cli.conftest import Shell
 from tests.cli.conftest import shell as shell
 from tests.e2e.conftest import running_relay
@@ -188,6 +190,13 @@ def test_words_are_read_as_pythons_own_command_line(
     words: str, read: tuple[list[str], str | None, str | None, list[str]]
 ) -> None:
     assert tuple(read_program(words.split())) == read
+
+
+@pytest.mark.parametrize("words", ["--calls app.py", "--on-exception --calls pytest -q"])
+def test_a_program_that_an_option_has_taken_for_its_value_is_told(words: str) -> None:
+    found = CliRunner().invoke(run_command, words.split())
+    assert found.exit_code == 2
+    assert "for its value: write -- before the program" in found.stderr
 
 
 @pytest.mark.parametrize(

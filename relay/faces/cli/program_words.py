@@ -7,6 +7,7 @@ a shell has them: see `shell_command.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import click
@@ -44,27 +45,42 @@ class ProgramCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does, which would take `-m` for an option of its own."""
         place = self._module_at(args)
-        return super().parse_args(
-            ctx, args if place is None else [*args[:place], "--", *args[place:]]
-        )
+        words = args if place is None else [*args[:place], "--", *args[place:]]
+        try:
+            return super().parse_args(ctx, list(words))
+        except (click.MissingParameter, click.NoSuchOption) as error:
+            if (said := self._taken_for_a_value(words)) is not None:
+                raise click.UsageError(said, ctx) from error
+            raise
+
+    def _taken_for_a_value(self, args: Sequence[str]) -> str | None:
+        """What to say where an option that can stand alone has taken the program for its value."""
+        before = args[: args.index("--")] if "--" in args else args
+        for option, value in pairwise(before):
+            if option in self._can_have_value and not value.startswith("-"):
+                return f"{option} has taken {value} for its value: write -- before the program"
+        return None
+
+    @property
+    def _can_have_value(self) -> set[str]:
+        return {
+            name
+            for one in self.params
+            if isinstance(one, click.Option) and not one.is_flag and isinstance(one.flag_value, str)
+            for name in one.opts
+        }
 
     def _module_at(self, args: Sequence[str]) -> int | None:
         """Where `-m` stands in the place of an option; None if the program begins before it."""
         options = [one for one in self.params if isinstance(one, click.Option)]
         with_value = {name for one in options if not one.is_flag for name in one.opts}
-        can_have_value = {
-            name
-            for one in options
-            if not one.is_flag and isinstance(one.flag_value, str)
-            for name in one.opts
-        }
         place = 0
         while place < len(args) and args[place].startswith("-") and args[place] != "--":
             if args[place] == "-m":
                 return place
             following = args[place + 1 : place + 2]
             takes_next = args[place] in with_value and following != ["-m"]
-            if args[place] in can_have_value and following and following[0].startswith("-"):
+            if args[place] in self._can_have_value and following and following[0].startswith("-"):
                 takes_next = False
             place += 2 if takes_next else 1
         return None
