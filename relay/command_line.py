@@ -118,7 +118,7 @@ def cli() -> None:
       When does it change?     relay run --watch app.py:42:cart.total -- app.py
       Where do two runs part?  relay diff --rev HEAD~1 -- -m pytest -q tests/test_cart.py
       What is it there?        relay run --break app.py:42 --eval 'len(items)' -- app.py
-      Why does it hang?        relay hang --pid PID
+      Where does it hang?      relay run --timeout 20 -- app.py     or relay hang --pid PID
 
     \b
     Look around at a stop, command by command:

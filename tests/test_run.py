@@ -263,7 +263,8 @@ def test_a_signal_leaves_the_captures_the_end_and_what_was_never_hit(
     process.send_signal(number)
     code, out, _ = finish(process)
     told = [json.loads(line) for line in out.splitlines()]
-    assert [one["type"] for one in told if one["type"] != "output"] == ["captures", "end"]
+    assert [one["type"] for one in told if one["type"] != "output"] == ["hang", "captures", "end"]
+    assert f"app.py:{program.line('wait')} in <module>" in told[-3]["report"]
     assert told[-1] == {
         "type": "end",
         "exit_code": 128 + number,
@@ -271,6 +272,69 @@ def test_a_signal_leaves_the_captures_the_end_and_what_was_never_hit(
         "stops": 0,
         "never_hit": [absent],
     }
+
+
+WAITS_FOR_ITSELF = """
+    import threading
+    first, second, both = threading.Lock(), threading.Lock(), threading.Barrier(2)
+
+    def take(one, other):
+        with one:
+            both.wait()
+            with other:  # @wait
+                pass
+
+    thread = threading.Thread(target=take, args=(first, second), name="worker")
+    thread.start()
+    take(second, first)
+"""
+
+
+def test_a_run_that_is_not_over_in_its_time_says_where_it_hangs(
+    start: Start, tmp_path: Path
+) -> None:
+    program = Program.write(tmp_path / "app.py", WAITS_FOR_ITSELF)
+    code, _, err = finish(start("--timeout", "1.5", "--", "app.py"))
+    hang, end = blocks(err)
+    assert (code, end) == (124, "end] ended by --timeout after 1.5 s, 0 stops\n")
+    assert hang.startswith("hang] deadlock: thread ")
+    assert f"app.py:{program.line('wait')} in take" in hang
+    code, out, _ = finish(start("--json", "--timeout", "1.5", "--", "app.py"))
+    [hung, ended] = [json.loads(line) for line in out.splitlines()][1:]
+    assert (hung["type"], hung["blocked"], len(hung["deadlocks"])) == ("hang", True, 1)
+    assert (ended["exit_code"], ended["ended_by"]) == (code, "timeout") == (124, "timeout")
+
+
+def test_a_run_that_is_over_in_its_time_ends_as_always(start: Start, tmp_path: Path) -> None:
+    Program.write(tmp_path / "app.py", "raise SystemExit(3)\n")
+    assert finish(start("--timeout", "60", "--", "app.py"))[::2] == (
+        3,
+        "[end] exit code 3, 0 stops\n",
+    )
+
+
+ASKED_LONG = """
+    import time
+
+    def slow():
+        time.sleep(3)
+        return 7
+
+    while True:
+        time.sleep(0.01)  # @here
+"""
+
+
+def test_what_is_asked_at_a_stop_is_answered_though_the_time_is_over(
+    start: Start, tmp_path: Path
+) -> None:
+    program = Program.write(tmp_path / "app.py", ASKED_LONG)
+    place = f"app.py:{program.line('here')}"
+    code, _, err = finish(
+        start("--timeout", "2", "--break", place, "--eval", "slow()", "--", "app.py")
+    )
+    assert code == 124
+    assert "[stop 1]" not in err or "eval slow() = 7" in err, "where a busy machine lets it stop"
 
 
 def test_a_signal_while_a_stop_is_shown_ends_as_well(start: Start, tmp_path: Path) -> None:
@@ -545,7 +609,7 @@ def test_a_flood_passes_whole_and_a_reader_that_goes_ends_it(start: Start, tmp_p
 REFUSED: Mapping[str, tuple[list[str], str]] = {
     "no program": ([], "Missing argument 'PROGRAM...'"),
     "no line": (["--break", "app.py", "app.py"], "expected FILE:LINE, FILE:LINE:CONDITION or"),
-    "no number": (["--break", "app.py:x", "app.py"], "expected FILE:LINE, FILE:LINE:CONDITION or"),
+    "no number": (["--break", "app.py:4x", "app.py"], "expected FILE:LINE, FILE:LINE:CONDITION or"),
     "line zero": (["--break", "app.py:0", "app.py"], "line 0: expected a line from 1"),
     "no condition": (["--break", "app.py:1: ", "app.py"], "expected a condition"),
     "no message": (["--log", "app.py:1", "app.py"], "expected FILE:LINE:MESSAGE, such as"),

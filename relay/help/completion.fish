@@ -235,6 +235,7 @@ complete -c relay -n '__relay_at run' -l until-result -d 'Let calls go by until 
 complete -c relay -n '__relay_at run' -l depth -d 'Levels of calls that a trace shows line by line' -r
 complete -c relay -n '__relay_at run' -l reports -d 'Failures shown in full' -r
 complete -c relay -n '__relay_at run' -l until -d 'End the program at its Nth stop' -r
+complete -c relay -n '__relay_at run' -l timeout -d 'End the program after so long, and show what each thread waits for' -r
 complete -c relay -n '__relay_at run' -l json -d 'JSON lines on stdout, output inside them'
 complete -c relay -n '__relay_at run' -l max-chars -d 'Bytes of one stop\'s report' -r
 complete -c relay -n '__relay_at run' -l python -d 'Interpreter' -r

@@ -267,6 +267,8 @@ class ProcessGroup:
         if self._joining is None:
             return [await ask(self._own_inspector)]
         found = await self._ask_each(ask)
+        if not self._joining.names_processes:
+            return [report for _, report in found]
         return [{**report, "process": self.process_of(member)} for member, report in found]
 
     async def hits(self, *, timeout: float) -> Mapping[str, int]:

@@ -94,6 +94,12 @@ from relay.staying_imports import imports_that_stay
     metavar="N",
     help=f"End the program at its Nth stop. Without it, it runs on unstopped after {BOUND}.",
 )
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True, max=1_000_000),
+    metavar="SECONDS",
+    help="End the program after so long, and show what each thread waits for.",
+)
 @click.option("--json", "as_json", is_flag=True, help="JSON lines on stdout, output inside them.")
 @click.option(
     "--max-chars",
@@ -133,6 +139,7 @@ def run(
     depth: int,
     reports: int,
     until: int | None,
+    timeout: float | None,
     as_json: bool,
     max_chars: int,
     python: str | None,
@@ -158,6 +165,7 @@ def run(
       relay run --watch Cart.add:self.total -- app.py
       relay run --on-exception -- -m pytest tests/test_cart.py
       relay run --on-exception -- pytest -q tests/test_cart.py
+      relay run --timeout 20 -- -m pytest tests/test_queue.py
       relay run --calls -- app.py
       relay run --calls src/cart --on-exception -- -m pytest tests/test_cart.py
       relay run --log 'app.py:42:total is {total}' -- app.py
@@ -167,7 +175,7 @@ def run(
 
     \b
     Exit code: the program's; 128 and the signal if one ended it; 0 after --until;
-    130 after Ctrl-C; 2 if an option is wrong or a breakpoint cannot be.
+    124 after --timeout; 130 after Ctrl-C; 2 if an option is wrong or a breakpoint cannot be.
     """
     _open_standard_streams()
     words, python = read_command(
@@ -194,6 +202,7 @@ def run(
         stdin=stdin,
         children=children,
         trace=_traced(trace, until_result, depth),
+        timeout=timeout,
     )
     # Where a run has begun before its words were known, they are only read here.
     if (read := click.get_current_context().obj) is not None:

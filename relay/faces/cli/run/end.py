@@ -11,6 +11,9 @@ from relay.faces.cli.run.failures import Failures
 from relay.operations.report.missed import never_hit, not_known, unwatched
 
 FAILED = 1
+LATE = 124
+"""Exit code at --timeout, as that of `timeout`."""
+
 NOT_WITHIN = "items and attributes of a value are watched by their own names"
 
 
@@ -31,19 +34,23 @@ class RunEnd:
     """What --watch has watched, without a change."""
     unasked: Sequence[str] = ()
     """Options with a question about a stop, if none came."""
+    late: float | None = None
+    """Seconds of --timeout, if that has ended it."""
 
     @property
     def exit_code(self) -> int:
         """What `relay run` exits with.
 
         The program's own code; 128 and its number for a signal, whether it ended the program or was
-        sent to us; 0 at --until; FAILED if the program's code is not known.
+        sent to us; 0 at --until; LATE at --timeout; FAILED if the program's code is not known.
         """
         code: int | None = self.session.exit_code
         if self.interrupted is not None:
             return 128 + self.interrupted
         if self.cut_short:
             return 0
+        if self.late is not None:
+            return LATE
         if code is None:
             return FAILED
         return code if code >= 0 else 128 - code
@@ -53,6 +60,8 @@ class RunEnd:
         """What ended it, unless it was the program itself."""
         if self.interrupted is not None:
             return self.interrupted.name
+        if self.late is not None:
+            return "timeout"
         return "until" if self.cut_short else None
 
     def summary(self) -> dict[str, Any]:
@@ -108,6 +117,8 @@ class RunEnd:
 
     def _how(self) -> str:
         if (by := self._ended_by) is not None:
+            if self.late is not None:
+                return f"ended by --timeout after {self.late:g} s"
             return "ended by --until" if by == "until" else f"ended by {by}"
         code = self.session.exit_code
         if code is None:

@@ -42,6 +42,8 @@ class RunOptions:
     calls: Sequence[str] | None = None
     """Whose calls are shown; empty: the program's own; None: none."""
     trace: Mapping[str, Any] | None = None
+    timeout: float | None = None
+    """Seconds after which it is ended, whatever it does."""
 
     @property
     def debug_subprocesses(self) -> bool | Literal["auto"]:

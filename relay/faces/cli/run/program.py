@@ -6,6 +6,7 @@ few runs ask are imported by those: every run waits for the rest.
 
 from __future__ import annotations
 
+import math
 import shlex
 import signal
 import sys
@@ -19,7 +20,13 @@ from pydantic import BaseModel, ValidationError
 
 from relay.begun_ahead import BegunAhead
 from relay.config import ConfigurationError, Settings, load_settings
-from relay.errors import InvalidSessionState, LaunchSyntaxError, RelayError
+from relay.errors import (
+    DebuggerTimeout,
+    InvalidSessionState,
+    LaunchSyntaxError,
+    NotSupported,
+    RelayError,
+)
 from relay.faces.cli.run.breakpoints import RunBreakpoints, named
 from relay.faces.cli.run.end import FAILED, RunEnd
 from relay.faces.cli.run.failures import Failures, facts_of
@@ -51,6 +58,9 @@ PARTING_SECONDS = 5.0
 
 START_SECONDS = 300.0
 """Until a program that is to be asked something stands at its first line."""
+
+HANG_SECONDS = 2.0
+"""How long a program that is to be ended may take to say what it waits for."""
 
 HITS_SECONDS = 1.0
 """How long a program that is to be ended may take to say what it came to."""
@@ -139,6 +149,7 @@ class _Run:
         self._signalled = trio.Event()
         self._question: TraceQuestion | None = None
         self._unanswered: str | None = None
+        self._is_ending = self._ends_at_stop = self._is_late = False
         self.interrupted: signal.Signals | None = None
 
     def interrupt(self, by: signal.Signals) -> None:
@@ -190,7 +201,7 @@ class _Run:
 
     async def _follow(self, nursery: trio.Nursery) -> None:
         session = self._session
-        cursor = session.events.last_seq
+        self._cursor = session.events.last_seq
         catches: Literal["uncaught", False] = "uncaught" if self._options.on_exception else False
         body = _asked(
             LaunchRequest,
@@ -208,7 +219,7 @@ class _Run:
             await self._streams.write_rest()
             raise
         if self._question is not None and session.stop is not None:
-            cursor = session.events.last_seq
+            self._cursor = session.events.last_seq
             with named(self._question.option):
                 await self._question.go_on(session)
         placed = await self._breakpoints.judged()
@@ -216,9 +227,9 @@ class _Run:
         streams = self._streams
         nursery.start_soon(self._written, streams.write_output, nursery.cancel_scope)
         nursery.start_soon(streams.feed)
-        nursery.start_soon(self._end_when_signalled)
+        nursery.start_soon(self._written, self._end_early, nursery.cancel_scope)
         nursery.start_soon(self._written, streams.write_logs, nursery.cancel_scope)
-        await self._through_stops(cursor)
+        await self._through_stops()
         await streams.catch_up()
         if not self._is_cut_short:
             await self._report_calls()
@@ -245,6 +256,7 @@ class _Run:
             self._unanswered,
             self._watches.unchanged(),
             self._unasked(),
+            self._options.timeout if self._is_late else None,
         )
 
     def _unasked(self) -> list[str]:
@@ -255,12 +267,42 @@ class _Run:
         options += [("--eval", expression) for expression in evals]
         return [f"{option} {shlex.quote(expression)}" for option, expression in options]
 
-    async def _end_when_signalled(self) -> None:
-        await self._signalled.wait()
+    async def _end_early(self) -> None:
+        """At a signal, or after the time that it was given: what it was doing is said first."""
+        with trio.move_on_after(self._options.timeout or math.inf):
+            await self._signalled.wait()
+        if self.interrupted is None and self._session.stop is not None:
+            self._ends_at_stop = True  # when what is asked there is answered
+            await self._signalled.wait()
         with suppress(RelayError):  # it has ended meanwhile
+            await self._say_what_hangs()
             with trio.move_on_after(HITS_SECONDS):
                 await self._breakpoints.known()
+            self._is_late = self.interrupted is None and not self._session.is_over
+            self._is_ending = True
             await terminate(self._session)
+
+    async def _say_what_hangs(self) -> None:
+        """What each thread waits for, of a program that runs."""
+        session = self._session
+        if session.stop is not None or session.is_over:
+            return
+        from relay.models.hangs import HangRequest
+        from relay.operations.hangs.hang_report import hang_report
+
+        body = HangRequest(max_chars=max(self._options.max_chars, 200))
+        try:
+            with trio.fail_after(HANG_SECONDS):
+                found = await hang_report(session, body=body)
+        except trio.TooSlowError:
+            return
+        except NotSupported:
+            return
+        except DebuggerTimeout as error:
+            await self._writer.noted(f"[hang] not known: {error.message}")
+            return
+        await self._streams.catch_up()
+        await self._writer.hung(found)
 
     # Streams -----------------------------------------------------------------------------
 
@@ -274,37 +316,46 @@ class _Run:
 
     # Stops ----------------------------------------------------------------------------------
 
-    async def _through_stops(self, cursor: int) -> None:
+    async def _through_stops(self) -> None:
         session = self._session
-        while await session.events.wait(cursor, types=STOPS) is not None:
-            cursor = session.events.last_seq
+        while await session.events.wait(self._cursor, types=STOPS) is not None:
+            self._cursor = session.events.last_seq
             if (stop := session.stop) is None:
                 if session.is_over:
                     await self._give_up_question()
                     return
                 continue
-            await self._streams.catch_up()
-            failed = stop.failure is not None
-            is_answer = await self._is_answered()
-            is_shown = is_answer or failed or not await self._watches.begin(stop, self._writer)
-            if (
-                not is_answer
-                and is_shown
-                and not await (self._report_failure(stop) if failed else self._report_stop())
-            ):
-                continue
-            await self._report_calls()
-            if is_shown and self._stops == self._options.until:
-                await terminate(session)
-                return
-            if is_shown and not failed:
-                await self._rein_in()
-            await self._record_calls()
-            cursor = session.events.last_seq
             try:
-                await self._go_on()
-            except InvalidSessionState:  # it was killed meanwhile
-                continue
+                if await self._ends_at(stop):
+                    return
+            except RelayError:
+                if not self._is_ending:  # else it was ended while it was asked
+                    raise
+
+    async def _ends_at(self, stop: Any) -> bool:
+        """Show it, unless it was made for nothing but a question of ours. False: it goes on."""
+        await self._streams.catch_up()
+        failed = stop.failure is not None
+        is_answer = await self._is_answered()
+        is_shown = is_answer or failed or not await self._watches.begin(stop, self._writer)
+        if (
+            not is_answer
+            and is_shown
+            and not await (self._report_failure(stop) if failed else self._report_stop())
+        ):
+            return False
+        await self._report_calls()
+        self._is_late = self._ends_at_stop
+        if (is_shown and self._is_cut_short) or self._is_late:
+            await terminate(self._session)
+            return True
+        if is_shown and not failed:
+            await self._rein_in()
+        await self._record_calls()
+        self._cursor = self._session.events.last_seq
+        with suppress(InvalidSessionState):  # it was killed meanwhile
+            await self._go_on()
+        return False
 
     async def _go_on(self) -> None:
         if self._question is None:

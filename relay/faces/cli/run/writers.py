@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from relay.models.calls import CallsResult
     from relay.models.captures import Captures
     from relay.models.execution import WatchValue
+    from relay.models.hangs import HangReport
     from relay.models.history import History
     from relay.models.report import Report
     from relay.models.trace import TraceResult
@@ -64,6 +65,7 @@ class RunWriter(Protocol):
     async def why(self, found: History, root: str) -> None: ...
     async def called(self, calls: CallsResult) -> None: ...
     async def traced(self, number: int, found: TraceResult) -> None: ...
+    async def hung(self, found: HangReport) -> None: ...
     async def captured(self, captures: Captures) -> None: ...
     async def noted(self, text: str) -> None: ...
     async def failed(self, error: RelayError) -> None: ...
@@ -127,6 +129,10 @@ class TextWriter:
         """The call that --trace asked for; the program stands at its end."""
         head, _, rest = found.text.partition("\n")
         await self._say(self._styled(f"[stop {number}] trace of {head}", bold=True) + f"\n{rest}")
+
+    async def hung(self, found: HangReport) -> None:
+        """What each thread was doing or waiting for, of a program that is ended early."""
+        await self._say(self._styled("[hang] ", bold=True) + found.report)
 
     async def captured(self, captures: Captures) -> None:
         """The table of what was kept."""
@@ -229,6 +235,11 @@ class JsonWriter:
         await self._say(
             "trace", number=number, **found.model_dump(include=fields, exclude_none=True)
         )
+
+    async def hung(self, found: HangReport) -> None:
+        """What each thread was doing or waiting for, as text, and the circles that there are."""
+        circles = [circle.text for circle in found.deadlocks]
+        await self._say("hang", blocked=found.blocked, deadlocks=circles, report=found.report)
 
     async def captured(self, captures: Captures) -> None:
         """What was kept, in rows."""
