@@ -1086,6 +1086,25 @@ async def test_tasks_with_a_thread_and_those_that_wait_for_one_are_told_once_eac
     assert told["report"].count("waits for semaphore") == 1
 
 
+async def test_tasks_stand_before_the_threads_of_libraries(api: Api, program: Write) -> None:
+    code = program("""
+        import asyncio, queue, threading
+
+        threading.Thread(target=queue.Queue().get, name="of a library", daemon=True).start()
+
+        async def main():
+            print("up", flush=True)
+            await asyncio.get_running_loop().create_future()
+
+        asyncio.run(main())
+    """)
+    session = await up(api, code)
+    report = await hang(session, lambda report: report["blocked"] and report["tasks"])
+    heads = ("thread 1 MainThread: ", "  Task-1 (asyncio, waiting) main", "of a library: waits")
+    places = [report["report"].index(head) for head in heads]
+    assert places == sorted(places)
+
+
 async def test_a_program_that_waits_for_input_says_so(api: Api, program: Write) -> None:
     code = program("""
         print("up", flush=True)

@@ -1,5 +1,7 @@
 """A hang report as text that fits: the circle first, then who waits for what, equal ones together.
 
+Threads in the program's own code come first, then tasks, then the threads of libraries.
+
 Pure: a model in, text out.
 """
 
@@ -24,9 +26,11 @@ def hang_text(report: HangReport, max_chars: int) -> str:
     lines = [f"deadlock: {one_line(found.text)}" for found in report.deadlocks]
     lines.append(_summary(report))
     circles = {number for found in report.deadlocks for number in found.thread_ids}
-    for alike in _alike(sorted(report.threads, key=lambda one: one.id not in circles)):
-        lines += _thread(alike)
+    threads = sorted(report.threads, key=lambda one: one.id not in circles)
+    of_libraries = [one for one in threads if not _has_own_code(one)]
+    lines += _threads([one for one in threads if _has_own_code(one)])
     lines += _tasks(report)
+    lines += _threads(of_libraries)
     if report.children:
         lines.append("child processes: " + one_line(", ".join(report.children)))
     return cut("\n".join(lines), max_chars)
@@ -52,6 +56,14 @@ def _alike(threads: Sequence[HangThread]) -> list[list[HangThread]]:
         key = (pid, thread.state, places, wait and (wait.kind, wait.on, wait.held_by))
         groups.setdefault(key, []).append(thread)
     return list(groups.values())
+
+
+def _has_own_code(thread: HangThread) -> bool:
+    return any(frame.own for frame in thread.stack)
+
+
+def _threads(threads: Sequence[HangThread]) -> list[str]:
+    return [line for alike in _alike(threads) for line in _thread(alike)]
 
 
 def _thread(alike: Sequence[HangThread]) -> list[str]:

@@ -106,7 +106,8 @@ class RunEnd:
         """What ran without a debugger, where that leaves open what was asked for."""
         failures = self.failures
         python = unwatched(self.session, python_only=True) if failures is not None else None
-        is_unexplained = failures is not None and self.exit_code and not self.stops
+        ended_by_us = self.late is not None or self.interrupted is not None
+        is_unexplained = failures is not None and self.exit_code and not (self.stops or ended_by_us)
         unseen = unwatched(self.session) if is_missed or is_unexplained else python
         if unseen is None or python is None:
             return unseen

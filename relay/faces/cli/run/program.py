@@ -290,7 +290,7 @@ class _Run:
         from relay.models.hangs import HangRequest
         from relay.operations.hangs.hang_report import hang_report
 
-        body = HangRequest(max_chars=max(self._options.max_chars, 200))
+        body = HangRequest(max_chars=2 * self._options.max_chars)
         try:
             with trio.fail_after(HANG_SECONDS):
                 found = await hang_report(session, body=body)
