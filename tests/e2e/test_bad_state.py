@@ -367,6 +367,27 @@ def bad_launches() -> Mapping[str, tuple[str, Any]]:
     }
 
 
+@pytest.mark.parametrize(
+    ("script", "way"),
+    [
+        ("pytest", 'for a module give "module": "pytest"'),
+        ("pytest -q tests", "Use script or module with args"),
+        ("main.py --flag", "Use script or module with args"),
+        ("-m pytest", "Use script or module with args"),
+        ("mian.py", "Did you mean"),
+        ("no where", "Check the path; relative paths"),
+    ],
+)
+async def test_a_script_that_is_none_is_told_with_what_may_be_meant(
+    api: Api, program: Write, script: str, way: str
+) -> None:
+    session = await created(api, program)
+    with pytest.raises(Refused) as told:
+        await session.post("/launch", script=script)
+    assert told.value.code == "LAUNCH_SCRIPT_NOT_FOUND"
+    assert way in told.value.details["suggestion"]
+
+
 async def test_a_refused_launch_leaves_the_session_created(api: Api, program: Write) -> None:
     session = await created(api, program)
     program("def f(:\n", name="broken.py")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import zipfile
@@ -48,6 +49,8 @@ from relay.session.state.journey import setting_of
 
 MOST_QUEUED = QUEUE_BYTES // 2
 """Bytes of `stdin_inputs`; what is sent later finds room beside them."""
+
+_COMMAND_LINE = re.compile(r"(-m|python[0-9.]*|pytest|\S+\.py)\s")
 
 
 async def launch(session: Session, *, body: LaunchRequest) -> LaunchResult:
@@ -244,6 +247,8 @@ async def _script(session: Session, asked: str, cwd: str) -> str:
 
 def _other_target(asked: str, similar: Sequence[str]) -> Suggestion | None:
     """What may have been meant by a script that does not exist."""
+    if _COMMAND_LINE.match(asked):
+        return Action.GIVE_SCRIPT
     if similar:
         return f"Did you mean {similar[0]}?"
     return Action.GIVE_MODULE.of(module=asked) if asked.isidentifier() else None
