@@ -194,7 +194,12 @@ async def tasks_by_name(peer: Peer) -> None:
 
 async def mistakes(peer: Peer) -> None:
     """Of a tool's caller they are texts that an agent reads; of a client, errors."""
-    for call in ({"name": "debug_look"}, {"name": "debug_eval", "arguments": {"expr": "1"}}):
+    calls: tuple[dict[str, Any], ...] = (
+        {"name": "debug_look"},
+        {"name": "debug_eval", "arguments": {"expr": "1"}},
+        {"name": "debug_continue", "arguments": {"wait": 10**400}},
+    )
+    for call in calls:
         found = (await ask(peer, "tools/call", **call))["result"]
         assert found["isError"] is True
         assert "INVALID_REQUEST" in found["content"][0]["text"]

@@ -259,6 +259,22 @@ async def _runs_on_and_ends(client: Client) -> None:
     assert (await client.call("debug_sessions")).startswith("no sessions")
 
 
+GARBAGES: list[tuple[bytes, int, int | str | None]] = [
+    (b"\nno json", -32700, None),
+    (b"x" * (LINE_BYTES + 1), -32700, None),
+    (b"[]", -32600, None),
+    # Who has sent a request waits for an answer to its id,
+    (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": []}', -32600, 7),
+    (b'{"id": "a", "method": "ping"}', -32600, "a"),
+    # if that is one; else for any.
+    (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600, None),
+    # That of an answer is no request's.
+    (b'{"jsonrpc": "2.0", "id": 7, "result": 5}', -32600, None),
+]
+"""Lines that are no message; the code of the error, and the id that it is about."""
+
+
 async def test_a_client_that_goes_leaves_nothing_behind_and_sees_nothing_but_messages(
     program: Callable[..., Program], tmp_path: Path
 ) -> None:
@@ -269,10 +285,10 @@ async def test_a_client_that_goes_leaves_nothing_behind_and_sees_nothing_but_mes
             assert process.stdin is not None
             assert process.stdout is not None
             lines = Lines(process.stdout)
-            garbages = (b"\nno json\n", b"[]\n", b"x" * (LINE_BYTES + 1) + b"\n")
-            for garbage in garbages if last is None else ():
-                await process.stdin.send_all(garbage)
-                assert (await anext(lines))["error"]["code"] == -32700
+            for garbage, code, number in GARBAGES if last is None else ():
+                await process.stdin.send_all(garbage + b"\n")
+                answer = await anext(lines)
+                assert (answer["error"]["code"], answer["id"]) == (code, number), garbage
             await process.stdin.send_all(_messages())
             found = [await anext(lines), await anext(lines)]
             (text,) = [one["result"] for one in found if one["id"] == 2]

@@ -13,6 +13,9 @@ from relay.models.fields import AdapterName, PathText, StrictModel, Text
 from relay.models.launch import Limits
 
 MAX_CHARS = 2000
+LONGEST_WAIT = 300
+"""Seconds."""
+
 LAST_LINE = 2**31 - 1
 
 Action = Literal["continue", "over", "into", "out", "to", "pause", "wait"]
@@ -65,7 +68,10 @@ class OfSession(Bounded):
 
 class Waits(Bounded):
     wait: float = Field(
-        30, ge=0, le=300, description="Seconds to wait until it stops, ends or waits for input"
+        30,
+        ge=0,
+        le=LONGEST_WAIT,
+        description="Seconds to wait until it stops, ends or waits for input",
     )
 
 
@@ -136,7 +142,7 @@ class Continue(WaitsForSession):
     wait: float = Field(
         30,
         ge=0,
-        le=300,
+        le=LONGEST_WAIT,
         description="Seconds to wait until it stops, ends or waits for input; of `pause` 10",
     )
     action: Action = Field(
@@ -299,7 +305,7 @@ class Attach(Short, Waits):
         "python", description="Debugger of the program", json_schema_extra=UNLISTED
     )
     breakpoints: list[Text] = Field([], max_length=1000, description="As in debug_run")
-    wait: float = Field(0, ge=0, le=300, description="Seconds to wait for the first stop")
+    wait: float = Field(0, ge=0, le=LONGEST_WAIT, description="Seconds to wait for the first stop")
 
     @model_validator(mode="after")
     def _one_target(self) -> Self:

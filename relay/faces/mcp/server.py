@@ -28,7 +28,7 @@ from relay.faces.common.complaints import complaints, summary, unknown
 from relay.faces.common.failures import as_relay_error
 from relay.faces.mcp import resources
 from relay.faces.mcp.actions import TOOL_WORDS
-from relay.faces.mcp.arguments import MAX_CHARS
+from relay.faces.mcp.arguments import LONGEST_WAIT, MAX_CHARS
 from relay.faces.mcp.failures import error_text
 from relay.faces.mcp.prompts import PROMPTS, Prompt, text_of
 from relay.faces.mcp.tools import TOOLS, Tool, instructions, with_header
@@ -209,7 +209,7 @@ class _Call:
         started = trio.current_time()
         try:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._report_progress, name, given)
+                nursery.start_soon(self._report_progress, name, _seconds(given))
                 result = await self._result(name, given)
                 nursery.cancel_scope.cancel()
             self._note(name, result, trio.current_time() - started)
@@ -257,9 +257,7 @@ class _Call:
             raise _no_tool(name, list(self._tools))
         return self._tools[name]
 
-    async def _report_progress(self, name: str, given: dict[str, Any]) -> None:
-        wait = given.get("wait")
-        total = float(wait) if isinstance(wait, (int, float)) else None
+    async def _report_progress(self, name: str, total: float | None) -> None:
         start = trio.current_time()
         while True:
             passed = trio.current_time() - start
@@ -290,6 +288,14 @@ def _no_tool(name: str, known: list[str]) -> RelayError:
         text=f"the tool {name[:100]!r} {message}",
         suggestion="Call one of the tools of tools/list",
     )
+
+
+def _seconds(given: dict[str, Any]) -> float | None:
+    """How long the call may wait, as its progress tells it; None for what the tool will refuse."""
+    wait = given.get("wait")
+    if isinstance(wait, (int, float)) and 0 <= wait <= LONGEST_WAIT:
+        return float(wait)
+    return None
 
 
 def _bound(given: dict[str, Any]) -> int:

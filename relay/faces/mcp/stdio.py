@@ -11,7 +11,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio
 import trio
@@ -19,8 +19,9 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
-from mcp.types.jsonrpc import PARSE_ERROR
+from mcp.types.jsonrpc import INVALID_REQUEST, PARSE_ERROR
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails, from_json
 
 from relay.config import Settings
 from relay.faces.common.own_streams import own_streams
@@ -115,20 +116,55 @@ async def _read(pipes: Pipes, incoming: Incoming) -> None:
     async with incoming:
         async for line in pipes.lines():
             message = _message(line)
-            if isinstance(message, str):
-                await pipes.write(_parse_error(message))
+            if isinstance(message, _Fault):
+                await pipes.write(message.answer())
             else:
                 await incoming.send(SessionMessage(message))
 
 
-def _message(line: bytes | None) -> types.JSONRPCMessage | str:
+class _Fault(NamedTuple):
+    """Why a line is no message."""
+
+    code: int
+    reason: str
+    request_id: int | str | None = None
+    """Of the request that it was meant to be, whose sender waits for an answer."""
+
+    def answer(self) -> str:
+        what = "Parse error" if self.code == PARSE_ERROR else "Invalid request"
+        message = f"{what}: a line must be one JSON-RPC message ({self.reason})"
+        error = {"code": self.code, "message": message}
+        return json.dumps({"jsonrpc": "2.0", "id": self.request_id, "error": error})
+
+
+def _message(line: bytes | None) -> types.JSONRPCMessage | _Fault:
     """The message, or what is wrong with the line."""
     if line is None:
-        return f"longer than {LINE_BYTES} bytes"
+        return _Fault(PARSE_ERROR, f"longer than {LINE_BYTES} bytes")
     try:
-        return types.jsonrpc_message_adapter.validate_json(line)
+        message = types.jsonrpc_message_adapter.validate_json(line)
     except ValidationError as error:
-        return str(error.errors(include_url=False)[0]["msg"])
+        fault = error.errors(include_url=False)[0]
+        if fault["type"] == "json_invalid":
+            return _Fault(PARSE_ERROR, str(fault["msg"]))
+        return _Fault(INVALID_REQUEST, _spelled(fault), _id_of_request(from_json(line)))
+    # The SDK takes a request for a notification if its id is none, and does not answer.
+    if isinstance(message, types.JSONRPCNotification) and "id" in from_json(line):
+        return _Fault(INVALID_REQUEST, "id: must be a string or a whole number")
+    return message
+
+
+def _spelled(fault: ErrorDetails) -> str:
+    # The first part of the place is the kind of message that it was taken for.
+    place = ".".join(str(part) for part in fault["loc"][1:])
+    return f"{place}: {fault['msg']}" if place else fault["msg"]
+
+
+def _id_of_request(found: Any) -> int | str | None:
+    if not isinstance(found, dict) or "method" not in found:
+        return None
+    given = found.get("id")
+    return given if type(given) in (int, str) else None
 
 
 async def _write(pipes: Pipes, to_send: Outgoing, scope: trio.CancelScope) -> None:
@@ -139,10 +175,3 @@ async def _write(pipes: Pipes, to_send: Outgoing, scope: trio.CancelScope) -> No
                 await pipes.write(text)
     except OSError:  # the client has gone
         scope.cancel()
-
-
-def _parse_error(reason: str) -> str:
-    message = f"Parse error: a line must be one JSON-RPC message ({reason})"
-    return json.dumps(
-        {"jsonrpc": "2.0", "id": None, "error": {"code": PARSE_ERROR, "message": message}}
-    )
