@@ -18,6 +18,9 @@ SLOWER = 4
 NOT_DETERMINISTIC = "not deterministic"
 """The reason where a second run did not come to an equal stop."""
 
+LATE = "the second run did not come to this stop within "
+"""How the reason begins where the seconds were not enough."""
+
 
 class HistoryRequest(StrictModel):
     expression: Text = Field(

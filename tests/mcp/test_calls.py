@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -33,10 +34,69 @@ async def test_the_calls_up_to_the_next_stop_come_as_short_text(
                 "  price(name='pear') → 4",
                 f"total(items=['plum']) raised at line {at('price') - 3}",
                 f"  price(name='plum') raised KeyError: 'plum' at line {at('price')}",
-                f"now paused at {program(CART).text}:{at('price')} in price",
+                f"now paused at main.py:{at('price')} in price",
             ]
             ended = await client.call("debug_trace", what="calls", max_chars=200)
             assert ended.startswith("0 calls of 0 functions")
             assert ended.endswith("\nnow terminated, exit code 1")
             assert await client.call("debug_trace", what="calls", max_chars=200) == ended
+            await client.call("debug_end")
+
+
+LATER = """
+    def add(n):
+        return n + 1
+
+    def total(upto):
+        value = 0
+        for n in range(upto):
+            value = add(value)
+        return value
+
+    add(41)
+    input()
+    total(30)
+    print("here")  # @here
+"""
+"""Waits between two calls; the longer one makes more lines than a short answer has."""
+
+
+async def test_what_was_recorded_is_read_again_without_running_on(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    here = f"now paused at main.py:{program(LATER).line('here')} in <module>"
+    with trio.fail_after(DEADLINE):
+        async with over_http(f"{root(api)}/mcp") as client:
+            places = [here.split()[3]]
+            await client.call("debug_run", script="main.py", stop_on_entry=True, breakpoints=places)
+            begun = await client.call("debug_trace", what="calls", wait=0)
+            assert "\ndebug_continue action=wait, then debug_inspect what=calls shows" in begun
+            assert here.split()[3] in await client.call("debug_input", text="go")
+            whole = await client.call("debug_inspect", what="calls")
+            assert "add(n=41) → 42" in whole
+            assert "total(upto=30) → 30" in whole
+            assert whole.endswith(f"\n{here}")
+            short = await client.call("debug_inspect", what="calls", max_chars=200)
+            assert len(short) <= 200
+            assert "\n… more: debug_inspect what=calls with a larger max_chars\n" in short
+            await client.call("debug_end")
+
+
+async def test_a_trace_that_is_cut_says_how_to_see_more(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    program(LATER)
+    with trio.fail_after(DEADLINE):
+        async with over_http(f"{root(api)}/mcp") as client:
+            await client.call("debug_run", script="main.py", stop_on_entry=True, stdin=["go"])
+            for bound in (200, 300, 600):
+                text = await client.call(
+                    "debug_trace", **({"target": "total"} if bound == 200 else {}), max_chars=bound
+                )
+                assert len(text) <= bound
+                assert "\n… more: debug_trace without target, with a larger max_chars\n" in text
+                assert re.search(r"\nnow paused at main.py:\d+ in total$", text) or bound == 200
+            whole = await client.call("debug_trace", max_chars=5000)
+            assert "27 more rounds" in whole
+            assert "\n… more: trace a call that it made\n" in whole, "its record has no more"
             await client.call("debug_end")

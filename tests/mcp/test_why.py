@@ -46,3 +46,26 @@ async def test_the_writes_of_a_value_come_as_short_text(
             text = await client.call("debug_trace", what="why", target="account.rate")
             assert "newest first, recorded\n" in text
             await client.call("debug_end")
+
+
+LATE = """
+    import time
+
+    time.sleep(1.5)
+    box = {"a": 1}
+    print(box)  # @here
+"""
+
+
+async def test_a_second_run_that_needs_longer_leads_to_a_larger_wait(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    place = f"main.py:{program(LATE).line('here')}"
+    with trio.fail_after(DEADLINE):
+        async with over_http(f"{root(api)}/mcp") as client:
+            await client.call("debug_run", script="main.py", breakpoints=[place])
+            text = await client.call("debug_trace", what="why", target="box['a']", wait=1)
+            assert text.endswith("to this stop within 1 s\nask again with a larger wait")
+            text = await client.call("debug_trace", what="why", target="box['a']", wait=60)
+            assert "(none) -> 1  main.py:" in text
+            await client.call("debug_end")

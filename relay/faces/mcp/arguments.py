@@ -30,6 +30,7 @@ What = Literal[
     "tasks",
     "hang",
     "processes",
+    "calls",
 ]
 
 
@@ -174,7 +175,9 @@ class Evaluate(OfSession):
 
 
 class Inspect(OfSession):
-    what: What = Field(description="What to look at")
+    what: What = Field(
+        description="What to look at; `calls`: those that debug_trace what=calls has recorded"
+    )
     frame: int = Field(0, ge=0, description="Frame of locals and source, 0 on top")
     ref: int | None = hinted(
         None,

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from relay.faces.mcp.arguments import Inspect
 from relay.faces.mcp.calls import Session, using
 from relay.faces.mcp.texts import clip, listed, tail
+from relay.faces.mcp.tracing import recorded_calls
 from relay.hub import Hub
 from relay.models.hangs import HangRequest
 from relay.models.inspection import StackQuery, VariableView
@@ -218,6 +219,10 @@ async def _hang(session: Session, asked: Inspect) -> str:
     return (await hang_report(session, body=body)).report
 
 
+async def _calls(session: Session, asked: Inspect) -> str:
+    return await recorded_calls(session, asked.max_chars)
+
+
 async def _processes(hub: Hub, asked: Inspect) -> str:
     query = ProcessQuery(offset=asked.start or 0, limit=PAGE)
     page = await processes.list_processes(hub, query=query)
@@ -241,4 +246,5 @@ _LOOKS: dict[str, Callable[[Session, Inspect], Awaitable[str]]] = {
     "threads": _threads,
     "tasks": _tasks,
     "hang": _hang,
+    "calls": _calls,
 }

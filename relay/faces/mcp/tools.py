@@ -59,8 +59,8 @@ class Tool:
 TOOLS: tuple[Tool, ...] = (
     Tool(
         "debug_run",
-        "Run Python under a debugger when reading code does not explain it. Returns the first stop "
-        "or the end. Without script and module: run it again.",
+        "Run Python under a debugger when reading code does not explain it, to a stop or "
+        "the end. Without script and module: again.",
         arguments.Run,
         calls.run,
     ),
@@ -78,7 +78,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "debug_inspect",
-        "More than a stop shows: items of a value, output, hangs, processes, …",
+        "More than a stop shows: items, output, hangs, …",
         arguments.Inspect,
         inspecting.inspect,
         reads_only=True,
@@ -91,8 +91,8 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "debug_trace",
-        "Instead of stepping: from a stop, run to a call and see it whole: arguments, changes by "
-        "line, result.",
+        "Instead of stepping: from a stop, run to a call and see it line by line. calls: own calls up "
+        "to the next stop. why: who wrote the value target.",
         arguments.Trace,
         tracing.trace_call,
     ),
@@ -104,13 +104,13 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "debug_attach",
-        "Debug a running Python process, say one that hangs.",
+        "Debug a running process, say one that hangs.",
         arguments.Attach,
         calls.attach,
     ),
     Tool(
         "debug_sessions",
-        "When you lost track: session ids and status.",
+        "When lost: session ids and status.",
         arguments.Sessions,
         calls.list_sessions,
         reads_only=True,

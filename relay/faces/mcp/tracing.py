@@ -8,17 +8,33 @@ from relay.faces.mcp.calls import Session, using
 from relay.faces.mcp.places import PLACE, file_and_line
 from relay.faces.mcp.texts import clip
 from relay.hub import Hub
-from relay.models.calls import CallsRequest, CallsView
+from relay.models.breakpoints import is_file
+from relay.models.calls import CallsRequest, CallsResult, CallsView
 from relay.models.execution import ExecutionResult
-from relay.models.history import HistoryRequest
+from relay.models.history import LATE, HistoryRequest
 from relay.models.trace import TraceRequest, TraceResult, TraceView
 from relay.operations.execution.calls import calls, get_calls
 from relay.operations.execution.trace import get_trace, trace
 from relay.operations.history.history import history
 from relay.operations.history.history_text import history_text
+from relay.operations.report.short_paths import short_path
 
-PLACE_CHARS = 300
-"""Of the answer, for where the program stands now."""
+PLACE_SHARE = 3
+"""The place where the program stands may take so much of an answer: one part of so many."""
+
+BESIDE_CHARS = 300
+"""Kept free for what is said beside the record, in a long answer."""
+
+LEAST_TEXT = 200
+"""Characters; the least bound of the operations."""
+
+WHOLE_TEXT = 100_000
+"""Characters; the largest bound of the operations."""
+
+MORE_OF_TEXT = "… more: debug_trace without target, with a larger max_chars"
+MORE_OF_TRACE = "… more: trace a call that it made"
+MORE_OF_CALLS = "… more: debug_inspect what=calls with a larger max_chars"
+UNDER_WAY = "debug_continue action=wait, then {look} shows the rest"
 
 
 async def trace_call(hub: Hub, asked: Trace) -> str:
@@ -29,8 +45,20 @@ async def trace_call(hub: Hub, asked: Trace) -> str:
         if asked.what == "calls":
             return await _calls(session, asked)
         found = await _found(session, asked)
-        text = "\n".join([found.text or "no trace", *_remarks(found), _present_place(found)])
-        return clip(text, asked.max_chars)
+        if found.trace_state in {"waiting", "recording"}:
+            more = UNDER_WAY.format(look="debug_trace without target")
+        else:
+            more = await _more_of(session, found)
+        text = found.text or "no trace"
+        return _answer(text, more, MORE_OF_TEXT, _present_place(session, found), asked.max_chars)
+
+
+async def _more_of(session: Session, found: TraceResult) -> str:
+    """How to see what the text leaves out: rounds of a loop, say, are no longer in the record."""
+    if not (found.truncated and found.text):
+        return ""
+    whole = await get_trace(session, query=TraceView(max_chars=WHOLE_TEXT))
+    return MORE_OF_TEXT if len(whole.text) > len(found.text) else MORE_OF_TRACE
 
 
 async def _why(session: Session, asked: Trace) -> str:
@@ -39,26 +67,38 @@ async def _why(session: Session, asked: Trace) -> str:
         raise InvalidRequest.of_field("target", message, None)
     request = HistoryRequest(expression=asked.target, wait=max(1.0, asked.wait))
     found = await history(session, body=request)
-    return history_text(found, session.config.project_root, asked.max_chars)
+    more = ["ask again with a larger wait"] if (found.reason or "").startswith(LATE) else []
+    room = asked.max_chars - sum(len(line) + 1 for line in more)
+    text = history_text(found, session.config.project_root, room, ": raise max_chars")
+    return "\n".join([text, *more])
 
 
 async def _calls(session: Session, asked: Trace) -> str:
     """Of a stopped program those up to its next stop; else those that are recorded by now."""
-    room = max(200, asked.max_chars - PLACE_CHARS)
     if session.stop is None:
-        found = await get_calls(session, query=CallsView(max_chars=room))
+        return await recorded_calls(session, asked.max_chars)
+    focus = [one for one in (asked.target or "").split(",") if one]
+    room = _text_room(asked.max_chars)
+    request = CallsRequest(focus=focus, wait=asked.wait, max_chars=room)
+    return _calls_text(session, await calls(session, body=request), asked.max_chars)
+
+
+async def recorded_calls(session: Session, max_chars: int) -> str:
+    """The last tree of calls as it is by now, and where the program stands."""
+    found = await get_calls(session, query=CallsView(max_chars=_text_room(max_chars)))
+    return _calls_text(session, found, max_chars)
+
+
+def _calls_text(session: Session, found: CallsResult, max_chars: int) -> str:
+    if found.calls_state == "recording":
+        more = UNDER_WAY.format(look="debug_inspect what=calls")
     else:
-        focus = [one for one in (asked.target or "").split(",") if one]
-        request = CallsRequest(focus=focus, wait=asked.wait, max_chars=room)
-        found = await calls(session, body=request)
-    under_way = ["debug_continue action=wait, then debug_trace what=calls shows the rest"]
-    remarks = under_way if found.calls_state == "recording" else []
-    return clip("\n".join([found.text, *remarks, _present_place(found)]), asked.max_chars)
+        more = MORE_OF_CALLS if found.left_out else ""
+    return _answer(found.text, more, MORE_OF_CALLS, _present_place(session, found), max_chars)
 
 
 async def _found(session: Session, asked: Trace) -> TraceResult:
-    # The operation's least bound is 200.
-    room = max(200, asked.max_chars - PLACE_CHARS)
+    room = _text_room(asked.max_chars)
     if asked.target is None:
         return await get_trace(session, query=TraceView(max_chars=room))
     fields = asked.model_dump(include={"call", "depth", "condition", "until_result", "wait"})
@@ -67,22 +107,35 @@ async def _found(session: Session, asked: Trace) -> TraceResult:
 
 
 def _target(target: str) -> dict[str, str | int]:
-    if PLACE.fullmatch(target) is None:
-        return {"function": target}
-    file, line = file_and_line("target", target)
-    return {"file": file, "line": line}
+    if PLACE.fullmatch(target) is not None:
+        file, line = file_and_line("target", target)
+        return {"file": file, "line": line}
+    if is_file(target):
+        message = f"{target[:200]} is a file: give a line of it, such as {target[:200]}:42"
+        raise InvalidRequest.of_field("target", message, target[:200])
+    return {"function": target}
 
 
-def _remarks(found: TraceResult) -> list[str]:
-    if found.trace_state in {"waiting", "recording"}:
-        return ["debug_continue action=wait, then debug_trace without target shows the rest"]
-    if found.truncated and found.text:
-        return ["… more with a larger max_chars; or trace a call that it made"]
-    return []
+# Answers within their bound ------------------------------------------------------------------
 
 
-def _present_place(found: ExecutionResult) -> str:
+def _text_room(max_chars: int) -> int:
+    """Of an answer, for what was recorded."""
+    return max(LEAST_TEXT, max_chars - min(BESIDE_CHARS, max_chars // PLACE_SHARE))
+
+
+def _answer(text: str, more: str, otherwise: str, place: str, max_chars: int) -> str:
+    """The text, how to get more of it, and the place; `otherwise` stands for `more` if it is cut here."""
+    whole = "\n".join(filter(None, [text, more, place]))
+    if len(whole) <= max_chars:
+        return whole
+    rest = "\n".join([more or otherwise, clip(place, max_chars // PLACE_SHARE)])
+    return f"{clip(text, max_chars - len(rest) - 1)}\n{rest}"
+
+
+def _present_place(session: Session, found: ExecutionResult) -> str:
     place = found.current_location
-    where = f" at {place.path}:{place.line} in {place.function}" if place else ""
+    path = short_path(session, place.path) if place else None
+    where = f" at {path}:{place.line} in {place.function}" if place else ""
     code = f", exit code {found.exit_code}" if found.exit_code is not None else ""
-    return clip(f"now {found.status.value}{where}{code}", PLACE_CHARS - 100)
+    return f"now {found.status.value}{where}{code}"

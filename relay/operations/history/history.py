@@ -22,6 +22,7 @@ from relay.errors import (
     SourceNotFound,
 )
 from relay.models.history import (
+    LATE,
     NOT_DETERMINISTIC,
     History,
     HistoryRequest,
@@ -101,7 +102,7 @@ async def _found(
         with trio.fail_after(body.wait):
             return await _found_again(session, stop, body, asked)
     except trio.TooSlowError:
-        return _nothing(f"the second run did not come to this stop within {body.wait:g} s")
+        return _nothing(f"{LATE}{body.wait:g} s")
     except OtherwiseError as otherwise:
         return _nothing(NOT_DETERMINISTIC, str(otherwise))
 

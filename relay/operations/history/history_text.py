@@ -27,8 +27,11 @@ WAYS = {"recorded": "recorded", "rerun": "by a second run"}
 """How it is known."""
 
 
-def history_text(found: History, root: str, max_bytes: int) -> str:
-    """The answer in at most `max_bytes` bytes; paths below `root` are relative."""
+def history_text(found: History, root: str, max_bytes: int, more: str = "") -> str:
+    """The answer in at most `max_bytes` bytes; paths below `root` are relative.
+
+    `more` is how to get the writes that there is no room for.
+    """
     head = cut(_head(found), max_bytes)
     tail = _remarks(found)
     room = max_bytes - size("\n".join([head, *tail])) - 1
@@ -36,7 +39,7 @@ def history_text(found: History, root: str, max_bytes: int) -> str:
     for number, write in enumerate(found.writes):
         block = _block(write, root)
         left = len(found.writes) - number
-        last_words = f"… {left} more writes"
+        last_words = f"… {left} more writes{more}"
         needed = size("\n".join(block)) + 1
         if needed > room - (size(last_words) + 1 if left > 1 else 0):
             lines.append(last_words)
