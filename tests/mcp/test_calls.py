@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import trio
@@ -79,7 +80,25 @@ async def test_what_was_recorded_is_read_again_without_running_on(
             short = await client.call("debug_inspect", what="calls", max_chars=200)
             assert len(short) <= 200
             assert "\n… more: debug_inspect what=calls with a larger max_chars\n" in short
+            for arguments, words in MISTAKES:
+                assert words in await client.refused("debug_trace", **arguments)
+            assert here in await client.call("debug_inspect", what="calls")
             await client.call("debug_end")
+
+
+MISTAKES: list[tuple[dict[str, Any], str]] = [
+    # The operations have other names for target.
+    ({"target": ""}, "target: must not be empty"),
+    ({"target": "x" * 600}, "target: must have at most 500 characters"),
+    ({"target": "a b"}, "target: must be FILE:LINE or a function's name"),
+    ({"target": "main.py"}, "target: main.py is a file: give a line of it"),
+    ({"what": "why", "target": ""}, "target: must not be empty"),
+    ({"what": "calls", "target": "main.py, nope.py"}, "target: there is no file or folder "),
+    # What would have no effect.
+    ({"what": "calls", "condition": "n > 3"}, 'condition: not with what "calls"'),
+    ({"what": "why", "target": "n", "call": 2}, 'call: not with what "why"'),
+    ({"until_result": "result is None"}, "until_result: only with target"),
+]
 
 
 async def test_a_trace_that_is_cut_says_how_to_see_more(

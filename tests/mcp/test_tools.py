@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay.errors import InvalidRequest, catalog
-from relay.faces.mcp.failures import error_text, suggestion_of
+from relay.faces.mcp.arguments import Inspect
+from relay.faces.mcp.failures import error_text, in_arguments, suggestion_of
 from relay.faces.mcp.places import breakpoint_specs, file_and_line
+from relay.faces.mcp.server import read_arguments
 from relay.faces.mcp.tables import table_of
 from relay.faces.mcp.texts import clip, listed, tail
 from relay.faces.mcp.tools import TOOLS, Tool
@@ -69,6 +71,26 @@ def test_no_way_out_leads_to_a_route() -> None:
         way_out = suggestion_of(error("message"))
         assert way_out
         assert not re.search(r"\b(GET|POST|PUT|PATCH|DELETE)\b|/sessions|/api/", way_out), way_out
+
+
+def test_a_field_of_an_operation_is_called_as_the_argument() -> None:
+    run = TOOLS[0]
+    refused = InvalidRequest.of_field("python_path", "no such executable: /nope", "/nope")
+    assert error_text(in_arguments(refused, run.names), 300).startswith(
+        "INVALID_REQUEST: python: no such executable: /nope\n"
+    )
+    errors = [
+        {"field": name, "message": "is wrong", "value": None} for name in ("stdin_inputs[0]", "cwd")
+    ]
+    text = error_text(in_arguments(InvalidRequest("x", errors=errors), run.names), 300)
+    assert "\n- stdin[0]: is wrong\n- cwd: is wrong\n" in text
+
+
+@pytest.mark.parametrize("what", ["source", "variable", "exception", "threads"])
+def test_a_thread_is_refused_where_it_chooses_nothing(what: str) -> None:
+    given = {"what": what, "thread": 2, **({"ref": 1} if what == "variable" else {})}
+    with pytest.raises(InvalidRequest, match=f'thread does not go with what "{what}"'):
+        read_arguments(Inspect, given)
 
 
 def test_errors_keep_to_their_bound_and_keep_their_way_out() -> None:

@@ -198,6 +198,8 @@ class Inspect(OfSession):
     def _ref_with_variable(self) -> Self:
         if (self.what == "variable") != (self.ref is not None):
             raise ValueError('what "variable" and ref go together')
+        if self.thread is not None and self.what not in {"locals", "stack", "hang"}:
+            raise ValueError(f'thread does not go with what "{self.what}"')
         return self
 
 
@@ -251,6 +253,10 @@ class Breakpoints(Short, OfSession):
         return self
 
 
+CHOOSE_A_CALL = ("call", "depth", "condition", "until_result")
+"""Arguments of a trace: which call of the target it is to be, and how much of it is shown."""
+
+
 class Trace(WaitsForSession):
     what: Literal["trace", "calls", "why"] = Field(
         "trace",
@@ -277,6 +283,20 @@ class Trace(WaitsForSession):
         "`exception` and the arguments",
         max_length=10_000,
     )
+
+    @model_validator(mode="after")
+    def _choice_of_a_call(self) -> Self:
+        chosen = [name for name in CHOOSE_A_CALL if self._is_chosen(name)]
+        if chosen and self.what != "trace":
+            raise ValueError(f'{", ".join(chosen)}: not with what "{self.what}"')
+        if chosen and self.target is None:
+            raise ValueError(
+                f"{', '.join(chosen)}: only with target, whose calls they choose among"
+            )
+        return self
+
+    def _is_chosen(self, name: str) -> bool:
+        return bool(getattr(self, name) != type(self).model_fields[name].default)
 
 
 class Input(Short, WaitsForSession):

@@ -6,6 +6,8 @@ Knows code, message, details and suggestion, and how long a text may be.
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from relay.actions import Words, in_words
@@ -25,6 +27,22 @@ def error_text(error: RelayError, max_chars: int, words: Words = TOOL_WORDS) -> 
     lines = [f"{error.code}: {error.message}", *_complaints(error), *_facts(error)]
     text = clip("\n".join(lines), max(80, max_chars - len(suggestion) - 1))
     return f"{text}\n{suggestion}"
+
+
+def in_arguments(error: RelayError, names: Mapping[str, str]) -> RelayError:
+    """The error, with fields of an operation called as the arguments that they come from."""
+    for complaint in error.details.get("errors") or []:
+        field = complaint["field"]
+        name = _FIELD.match(field)
+        if name is not None and name[0] in names:
+            complaint["field"] = names[name[0]] + field[name.end() :]
+            if error.message.startswith(field):
+                error.message = complaint["field"] + error.message[len(field) :]
+    return error
+
+
+_FIELD = re.compile(r"\w+")
+"""At the beginning of where in a request something is wrong: `stdin_inputs[0]`."""
 
 
 def suggestion_of(error: RelayError, words: Words = TOOL_WORDS) -> str:

@@ -29,7 +29,7 @@ from relay.faces.common.failures import as_relay_error
 from relay.faces.mcp import resources
 from relay.faces.mcp.actions import TOOL_WORDS
 from relay.faces.mcp.arguments import LONGEST_WAIT, MAX_CHARS
-from relay.faces.mcp.failures import error_text
+from relay.faces.mcp.failures import error_text, in_arguments
 from relay.faces.mcp.prompts import PROMPTS, Prompt, text_of
 from relay.faces.mcp.tools import TOOLS, Tool, instructions, with_header
 from relay.hub import Hub
@@ -250,7 +250,10 @@ class _Call:
         try:
             return await tool.call(self._hub, asked)
         except ValidationError as error:  # a bound that only the operation's own model has
-            raise _refusal(error, tool.model, asked.model_dump()) from None
+            given = {**dict.fromkeys(tool.names), **asked.model_dump()}
+            raise in_arguments(_refusal(error, tool.model, given), tool.names) from None
+        except InvalidRequest as error:
+            raise in_arguments(error, tool.names) from None
 
     def _tool(self, name: str) -> Tool:
         if name not in self._tools:

@@ -5,7 +5,7 @@ Knows names, descriptions and models. The SDK is not needed to read it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +47,9 @@ class Tool:
     words: Words = field(default_factory=lambda: TOOL_WORDS, repr=False)
     """The way out of its errors, in calls of the tools of its table."""
 
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Its arguments, by the operations' fields that they are given to by another name."""
+
     reads_only: bool = False
     """It only looks: clients may call it without asking their user."""
 
@@ -56,6 +59,13 @@ class Tool:
         return compact(self.model.model_json_schema(), self.hints)
 
 
+LAUNCHED = {
+    "python_path": "python",
+    "stdin_inputs": "stdin",
+    "debug_subprocesses": "children",
+    "stop_on_exception": "on_exception",
+}
+
 TOOLS: tuple[Tool, ...] = (
     Tool(
         "debug_run",
@@ -63,6 +73,7 @@ TOOLS: tuple[Tool, ...] = (
         "the end. Without script and module: again.",
         arguments.Run,
         calls.run,
+        names=LAUNCHED,
     ),
     Tool(
         "debug_continue",
@@ -95,6 +106,7 @@ TOOLS: tuple[Tool, ...] = (
         "to the next stop. why: who wrote the value target.",
         arguments.Trace,
         tracing.trace_call,
+        names=dict.fromkeys(["function", "file", "line", "focus", "expression"], "target"),
     ),
     Tool(
         "debug_input",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from relay.errors import InvalidRequest
 from relay.faces.mcp.arguments import Trace
 from relay.faces.mcp.calls import Session, using
-from relay.faces.mcp.places import PLACE, file_and_line
+from relay.faces.mcp.places import FUNCTION, PLACE, file_and_line
 from relay.faces.mcp.texts import clip
 from relay.hub import Hub
 from relay.models.breakpoints import is_file
@@ -77,7 +77,7 @@ async def _calls(session: Session, asked: Trace) -> str:
     """Of a stopped program those up to its next stop; else those that are recorded by now."""
     if session.stop is None:
         return await recorded_calls(session, asked.max_chars)
-    focus = [one for one in (asked.target or "").split(",") if one]
+    focus = [one for name in (asked.target or "").split(",") if (one := name.strip())]
     room = _text_room(asked.max_chars)
     request = CallsRequest(focus=focus, wait=asked.wait, max_chars=room)
     return _calls_text(session, await calls(session, body=request), asked.max_chars)
@@ -112,6 +112,9 @@ def _target(target: str) -> dict[str, str | int]:
         return {"file": file, "line": line}
     if is_file(target):
         message = f"{target[:200]} is a file: give a line of it, such as {target[:200]}:42"
+        raise InvalidRequest.of_field("target", message, target[:200])
+    if target and FUNCTION.fullmatch(target) is None:
+        message = "must be FILE:LINE or a function's name"
         raise InvalidRequest.of_field("target", message, target[:200])
     return {"function": target}
 
