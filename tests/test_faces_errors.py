@@ -42,6 +42,8 @@ def blank(app: Program) -> int:
     ("words", "said"),
     [
         (["--eval", "1 +", "--", "app.py"], "relay: --eval '1 +': SyntaxError: "),
+        (["--why", "c.", "--", "app.py"], "relay: --why c.: SyntaxError: "),
+        (["--watch", "app.py:3:x +", "--", "app.py"], "relay: --watch 'x +': SyntaxError: "),
         (
             ["--break", "app.py:3:x >", "--", "app.py"],
             "relay: --break 'app.py:3:x >': the condition is not valid: invalid syntax\n",

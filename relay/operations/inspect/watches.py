@@ -25,14 +25,21 @@ async def add_watch(session: Session, *, body: WatchRequest) -> WatchView:
     It can be set in any state, and stays over restarts. The same expression again gives
     the same watch.
     """
-    if Ability.CHECKS_SOURCE in session.debugger.abilities:
-        python_path = session.config.python_path
-        fault = await session.debugger.check_expression(body.expression, python_path)
-        if fault is not None:
-            raise EvaluateError(f"SyntaxError: {fault.message}", offset=fault.offset)
+    await require_expression(session, body.expression)
     watch = session.watches.add(body.expression)
     await session.keep()
     return WatchView(id=watch.id, expression=watch.expression)
+
+
+async def require_expression(session: Session, text: str) -> None:
+    """Raise EvaluateError for what is no expression, in any state of the session.
+
+    A debugger that cannot tell without a program takes everything.
+    """
+    if Ability.CHECKS_SOURCE in session.debugger.abilities:
+        fault = await session.debugger.check_expression(text, session.config.python_path)
+        if fault is not None:
+            raise EvaluateError(f"SyntaxError: {fault.message}", offset=fault.offset)
 
 
 async def list_watches(session: Session, *, query: WatchesQuery) -> WatchList:

@@ -40,7 +40,7 @@ from relay.models.launch import LaunchRequest
 from relay.models.sessions import SessionSettings
 from relay.models.watches import WatchesQuery, WatchRequest
 from relay.operations.execution.stepping import continue_execution
-from relay.operations.inspect.watches import add_watch, list_watches
+from relay.operations.inspect.watches import add_watch, list_watches, require_expression
 from relay.operations.report.stop_report import gather
 from relay.operations.sessions.ending import terminate
 from relay.operations.sessions.launching import launch
@@ -187,6 +187,11 @@ class _Run:
             self._question = TraceQuestion(options.trace, options.max_chars)
         self._breakpoints = RunBreakpoints(session)
         await self._breakpoints.place(options.breakpoints)
+        asked = [("--why", expression) for expression in dict.fromkeys(options.whys)]
+        asked += [("--watch", one["text"]) for one in options.watches]
+        for option, expression in asked:  # before the program runs, and even if no stop comes
+            with named(f"{option} {shlex.quote(expression)}"):
+                await require_expression(session, expression)
         self._watches = RunWatches(session, options.watches)
         with named("--watch"):
             await self._watches.prepare(self._breakpoints.ids)
