@@ -244,7 +244,9 @@ async def test_the_end_of_the_relay_answers_a_call_that_waits_and_ends_a_stream(
                 headers = {**ACCEPTS, "mcp-session-id": answer.headers["mcp-session-id"]}
                 initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
                 assert (await client.post(url, json=initialized, headers=headers)).is_success
-                request = client.build_request("GET", url, headers=headers)
+                # As of a client that has lost a stream: there is nothing to send again.
+                again = {**headers, "Last-Event-ID": "1"}
+                request = client.build_request("GET", url, headers=again)
                 listening = await client.send(request, stream=True)
                 assert listening.status_code == 200
                 body = {"jsonrpc": "2.0", **call}

@@ -64,6 +64,7 @@ class McpMount:
             await _refuse(scope, send, fault)
             return
         manager = await self._manager(TABLES[path])
+        scope = _from_now_on(scope)
         whose = self._hub.settings.relay_id
         if whose is not None:
             scope, send = _unmarked(scope, whose), _marking(send, whose)
@@ -86,6 +87,16 @@ class McpMount:
 
 
 SESSION_ID = b"mcp-session-id"
+LAST_EVENT_ID = b"last-event-id"
+
+
+def _from_now_on(scope: Scope) -> Scope:
+    """The request of a stream without where it is to go on: nothing that was sent is kept.
+
+    The SDK would leave it unanswered.
+    """
+    headers = [pair for pair in scope["headers"] if pair[0].lower() != LAST_EVENT_ID]
+    return {**scope, "headers": headers}
 
 
 def _unmarked(scope: Scope, relay_id: str) -> Scope:
