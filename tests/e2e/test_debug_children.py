@@ -344,6 +344,28 @@ async def test_of_two_children_that_stop_at_once_each_has_its_turn(
     assert sorted((await session.printed()).split()) == ["aaa", "bbb"]
 
 
+async def test_a_record_of_another_process_than_the_stopped_one_is_said_to_be_there(
+    api: Api, program: Write
+) -> None:
+    # The one that goes on first waits for the other, so that it does not take its record along.
+    script = program(TWO.replace("print(second, flush=True)", "gate.wait()"))
+    session = await api.session()
+    await session.breakpoint(script.text, script.line("work"))
+    first = await launch(session, script, args=["fork"])
+    pid = first["current_location"]["pid"]
+    await until_paused(session, 2)
+
+    traced = await session.post("/trace", function="work", wait=30)
+
+    second = traced["current_location"]["pid"]
+    assert second not in (pid, first["pid"])
+    there = f"what is recorded is in process {pid}, and this stop is of process {second}"
+    assert (traced["complete"], traced["reason"], traced["text"]) == (False, there, there)
+    ended = await session.resume()
+    assert (ended["status"], ended["exit_code"]) == ("terminated", 0)
+    assert (await session.get("/trace"))["reason"] != there
+
+
 async def until_paused(session: Session, count: int) -> None:
     """Until so many threads of the session's processes are."""
     with trio.fail_after(30):

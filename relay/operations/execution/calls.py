@@ -31,7 +31,9 @@ from relay.operations.execution.calls_text import (
 from relay.operations.execution.recording import (
     GONE,
     Record,
+    begin_here,
     begun_whole,
+    elsewhere,
     present_record,
     recorder_of,
     require_room,
@@ -85,6 +87,7 @@ async def start_calls(session: Session, body: CallsRequest) -> None:
     can = await recorder_of(session, "record calls").calls_start(focus=focus, start=body.start)
     require_room(can, "recording")
     session.program_run.drop_calls()
+    begin_here(session)
 
 
 def want_calls(session: Session, focus: str | Sequence[str]) -> None:
@@ -130,7 +133,7 @@ def _focused(session: Session, name: str) -> str:
 
 async def _result(session: Session, cursor: int, view: CallsView) -> CallsResult:
     record = await recorded(session)
-    reason = _reason(record)
+    reason = _reason(session, record)
     note = f"\nIncomplete: {reason}" if reason else ""
     found = calls_text(record, view.max_chars - len(note))
     if record["calls"] == 0 and record.get("own"):
@@ -153,7 +156,7 @@ async def _result(session: Session, cursor: int, view: CallsView) -> CallsResult
 
 async def recorded(session: Session) -> Record:
     """The record in the debuggee, or what it was when the program ended."""
-    if session.program_run.calls is None:
+    if session.program_run.calls is None and elsewhere(session) is None:
         record = await present_record(session, partial(_read, session))
         if record is not None:
             return record
@@ -175,8 +178,10 @@ def _whose(places: Sequence[str], room: int) -> str:
     return text if len(text) <= room else ""
 
 
-def _reason(record: Record) -> str | None:
+def _reason(session: Session, record: Record) -> str | None:
     """Why the tree is not complete."""
+    if record is NOTHING and (other := elsewhere(session)) is not None:
+        return other
     if record["complaint"]:
         return str(record["complaint"])
     if record is NOT_REPORTED:

@@ -54,6 +54,26 @@ async def begun_whole(end: Callable[[], Awaitable[object]]) -> AsyncIterator[Non
             raise
 
 
+def begin_here(session: Session) -> None:
+    """Note in which process a recording begins: the one that has stopped."""
+    session.program_run.record_in(_asked_process(session))
+
+
+def elsewhere(session: Session) -> str | None:
+    """Why the record cannot be read now: another process has it than the one that is asked."""
+    begun, asked = session.program_run.recorded_in, _asked_process(session)
+    if begun is None or begun == asked or session.phase not in ALIVE:
+        return None
+    present = f"this stop is of process {asked}" if session.stop else f"process {asked} is asked"
+    return f"what is recorded is in process {begun}, and {present}"
+
+
+def _asked_process(session: Session) -> int | None:
+    """The process that has stopped, else the program itself."""
+    stop = session.stop
+    return session.pid if stop is None or stop.process is None else int(stop.process["pid"])
+
+
 async def present_record(
     session: Session, read: Callable[[], Awaitable[Record | None]]
 ) -> Record | None:

@@ -26,7 +26,9 @@ from relay.operations.breakpoints.placing import check_texts
 from relay.operations.execution.recording import (
     GONE,
     Record,
+    begin_here,
     begun_whole,
+    elsewhere,
     present_record,
     recorder_of,
     require_room,
@@ -99,6 +101,7 @@ async def trace(session: Session, *, body: TraceRequest) -> TraceResult:
         )
         require_room(can, "trace")
         session.program_run.drop_trace()
+        begin_here(session)
         cursor = session.events.last_seq
         await resume_all(session, stop, "trace a call", {"threadId": stop.thread_id})
     await until_settled(session, Waiting(wait=body.wait), cursor, default_wait=STEP_WAIT)
@@ -289,7 +292,7 @@ async def _result(session: Session, cursor: int, view: TraceView) -> TraceResult
 
 async def _reported(session: Session) -> Record:
     """What the debuggee has recorded, or had when it said its last words."""
-    if session.program_run.trace is None:
+    if session.program_run.trace is None and elsewhere(session) is None:
         record = await present_record(session, partial(_read, session))
         if record is not None:
             return record
@@ -330,7 +333,7 @@ def _text(session: Session, record: Record, view: TraceView, tree: Any) -> tuple
 def _reason(session: Session, record: Record) -> str | None:
     """Why the trace is not complete."""
     if record is NONE:
-        return "no call of this run was traced"
+        return elsewhere(session) or "no call of this run was traced"
     if record is NOT_REPORTED:
         return GONE
     state, called = record["state"], _calls_so_far(record)

@@ -79,6 +79,8 @@ class ProgramRun:
         """Of the next start: own calls are recorded from its beginning."""
         self.calls: Mapping[str, Any] | None = None
         """The tree of own calls, as the program gave it when it ended."""
+        self.recorded_in: int | None = None
+        """The process in which the latest recording was begun, a trace or a tree of calls."""
         self.lost: str | None = None
         """How a process was killed, until the program resumes."""
         self.losses: list[str] = []
@@ -109,6 +111,7 @@ class ProgramRun:
     def begin(self, last_output: int) -> None:
         """A start was asked for; `last_output` is the number of the last entry before it."""
         self.exit_code = self.reason = self.trace = self.calls = self.lost = None
+        self.recorded_in = None
         self.first_output = last_output
         self.losses.clear()
         self.unwatched.clear()
@@ -186,6 +189,10 @@ class ProgramRun:
     def drop_calls(self) -> None:
         """Calls are recorded anew: the tree is in the program again."""
         self.calls = None
+
+    def record_in(self, pid: int | None) -> None:
+        """A recording is begun in this process."""
+        self.recorded_in = pid
 
     def know_debugger(self, report: DebuggerReport) -> None:
         """What the debugger says of itself at the start of a program."""
