@@ -107,7 +107,12 @@ async def test_a_trace_that_is_cut_says_how_to_see_more(
     program(LATER)
     with trio.fail_after(DEADLINE):
         async with over_http(f"{root(api)}/mcp") as client:
-            await client.call("debug_run", script="main.py", stop_on_entry=True, stdin=["go"])
+            run = {"script": "main.py", "stdin": ["go"], "breakpoints": ["add", "nowhere"]}
+            begun = await client.call("debug_run", **run)
+            assert "breakpoint bp_1: main.py:" in begun
+            assert "breakpoint add: No function" not in begun, "it is known by now"
+            assert "breakpoint nowhere: No function of this name is known yet" in begun
+            await client.call("debug_breakpoints", remove=["all"])
             for bound in (200, 300, 600):
                 text = await client.call(
                     "debug_trace", **({"target": "total"} if bound == 200 else {}), max_chars=bound

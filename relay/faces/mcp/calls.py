@@ -14,7 +14,12 @@ from relay.faces.mcp import arguments
 from relay.faces.mcp.places import breakpoint_specs, file_and_line
 from relay.faces.mcp.texts import clip, listed
 from relay.hub import Hub
-from relay.models.breakpoints import BreakpointSpec, BreakpointView, SetBreakpoints
+from relay.models.breakpoints import (
+    BreakpointListQuery,
+    BreakpointSpec,
+    BreakpointView,
+    SetBreakpoints,
+)
 from relay.models.creating import CreateSession
 from relay.models.ending import RestartRequest
 from relay.models.exceptions import SetExceptionBreakpoints
@@ -132,7 +137,8 @@ async def _begin(hub: Hub, request: CreateSession, asked: arguments.Run | argume
         await wait_for_stop(session, wait=asked.wait)
         python = launching.other_python(session)
         started = f"session {session.id}" + (f", python {python}" if python else "")
-        notes = [started, *remarks(session, created.breakpoints or [])]
+        placed = await _by_now(session, created.breakpoints or [])
+        notes = [started, *remarks(session, placed)]
         return await stop_text(session, asked.max_chars, notes)
 
 
@@ -158,7 +164,8 @@ async def _run_again(hub: Hub, asked: arguments.Run) -> str:
         placed = await _place(session, specs)
         await ending.restart(session, body=request)
         await wait_for_stop(session, wait=asked.wait)
-        return await stop_text(session, asked.max_chars, remarks(session, placed))
+        notes = remarks(session, await _by_now(session, placed))
+        return await stop_text(session, asked.max_chars, notes)
 
 
 async def _place(session: Session, specs: Sequence[BreakpointSpec]) -> list[BreakpointView]:
@@ -166,6 +173,13 @@ async def _place(session: Session, specs: Sequence[BreakpointSpec]) -> list[Brea
         return []
     request = SetBreakpoints(breakpoints=list(specs))
     return (await breakpoints.set_breakpoints(session, body=request)).breakpoints
+
+
+async def _by_now(session: Session, placed: Sequence[BreakpointView]) -> list[BreakpointView]:
+    """The breakpoints as the program has found them since: a function is known when it is called."""
+    there = await breakpoints.list_breakpoints(session, query=BreakpointListQuery())
+    known = {found.id: found for found in there.breakpoints}
+    return [known.get(one.id, one) for one in placed]
 
 
 async def attach(hub: Hub, asked: arguments.Attach) -> str:
