@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import repeat
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -59,9 +60,24 @@ class Function(NamedTuple):
     """Whether it is in the file that was run."""
 
     @property
+    def result(self) -> str:
+        """What its result is called."""
+        return self.name.rpartition(".")[2]
+
+    @property
     def key(self) -> tuple[str, str]:
         """Equal for the same function of two trees, whatever its line, and whatever a script is called."""
         return "" if self.is_of_script else self.path, self.name
+
+
+class LongText(NamedTuple):
+    """A text that calls name by its number."""
+
+    offset: int
+    """Of its line in the file."""
+    value: int
+    """A hash of what is compared of it."""
+    is_in_part: bool
 
 
 class EndedCall(NamedTuple):
@@ -101,6 +117,7 @@ class RecordedRun:
     """Whether the run went on after the last of these calls."""
     masked: Callable[[str], str] = str
     """A text of the program as it may be shown."""
+    long_texts: list[LongText] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         # One object is an argument of many calls: few of the texts are different ones.
@@ -110,6 +127,14 @@ class RecordedRun:
         """A value's text without what is no difference; `name` is what the value is called."""
         return "<time>" if _is_of_clock(text, name) else self._same(text)
 
+    def value(self, text: str | int, name: str) -> int:
+        """A hash of what is compared of a text; equal for a short one and a long one that mean the same."""
+        return hash(self.comparable(text, name)) if isinstance(text, str) else self.long_texts[text].value
+
+    def is_in_part(self, text: str | int) -> bool:
+        """Whether a value was not read to its end."""
+        return text.startswith(IN_PART) if isinstance(text, str) else self.long_texts[text].is_in_part
+
     def _without_differences(self, text: str) -> str:
         text = comparable(text.removeprefix(IN_PART), self.root, self.moments)
         for pid in map(str, self.pids):
@@ -117,11 +142,26 @@ class RecordedRun:
                 text = re.sub(rf"{WHOLE}{pid}\b(?!\.\d)", "<id>", text)
         return text
 
+    def add_text(self, text: str, offset: int) -> None:
+        """A text that calls name by its number, from its line in the file."""
+        value = hash(self._same(text))
+        self.long_texts.append(LongText(offset, value, text.startswith(IN_PART)))
+
     def texts(self, call: EndedCall) -> Texts:
         """What the file says of one call, to be shown."""
         with self.stream.open("rb") as file:
+
+            def whole(text: str | int) -> str:
+                if isinstance(text, str):
+                    return text
+                file.seek(self.long_texts[text].offset)
+                return str(json.loads(file.readline()))
+
             file.seek(call.offset)
-            found = Texts.of(json.loads(file.readline()), self)
+            row = json.loads(file.readline())
+            row[3], row[5], row[8] = [*map(whole, row[3])], whole(row[5]), [*map(whole, row[8])]
+            row[9] = [(place, whole(text)) for place, text in row[9]]
+            found = Texts.of(row, self)
         return found._replace(
             arguments=list(map(self._shown, found.arguments)),
             outcome=self._shown(found.outcome),
@@ -159,7 +199,7 @@ class Texts(NamedTuple):
             run.comparable(text, name)
             for name, text in zip(about.arguments, arguments, strict=False)
         ]
-        result = run.comparable(outcome, about.name.rpartition(".")[2])
+        result = run.comparable(outcome, about.result)
         given = [run.comparable(text, "") for text in yielded]
         in_part = tuple(
             name
@@ -207,7 +247,9 @@ def read_run(
     """
     run = RecordedRun(root, stream, pids, moments, is_cut=is_cut, masked=masked)
     for offset, row in _rows(stream):
-        if row[0] == 0:
+        if isinstance(row, str):
+            run.add_text(row, offset)
+        elif row[0] == 0:
             _, number, name, path, line, names = row
             relative = os.path.relpath(path, root) if path.startswith(root) else path
             run.functions[number] = Function(
@@ -234,18 +276,21 @@ def _rows(stream: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _add(run: RecordedRun, row: Sequence[Any], offset: int) -> None:
-    texts = Texts.of(row, run)
-    number, parent, function = row[:3]
+    number, parent, function, arguments, kind, outcome, _, yields, yielded, changed, begun = row
+    about = run.functions[function]
+    given = [outcome, *yielded]
     run.calls[number] = EndedCall(
         number,
         parent,
         function,
-        hash(tuple(texts.arguments)),
-        hash((texts.kind, texts.outcome, texts.yields, tuple(texts.yielded))),
+        hash(tuple(map(run.value, arguments, about.arguments))),
+        hash((kind, run.value(outcome, about.result), yields, *map(run.value, yielded, repeat("")))),
         len(run.calls),
         offset,
-        bool(texts.in_part) or texts.is_given_in_part,
-        hash(tuple(texts.changed.items())) if texts.changed else 0,
-        row[-1],
+        yields > len(yielded) or any(map(run.is_in_part, (*arguments, *given))),
+        hash(tuple((place, run.value(text, about.arguments[place])) for place, text in changed))
+        if changed
+        else 0,
+        begun,
     )
     run.children.setdefault(parent, []).append(number)

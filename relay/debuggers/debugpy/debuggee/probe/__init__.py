@@ -102,6 +102,7 @@ PARTS = (
     "trace/until_events",
     "trace/traces",
     "calls/values",
+    "calls/looks",
     "calls/stored",
     "calls/tree",
     "calls/stream",

@@ -7,6 +7,7 @@ tree        each call below its caller; equal siblings are one with a count
 stream      calls as lines of a file, as they end: for a comparison of runs
 values      values as short texts, without running the program's code
 stored      values with what they store, as texts that are compared
+looks       whether such a text would be the same again
 monitor     the calls' events by `sys.monitoring`: 3.12 and later
 settrace    the same by `sys.settrace`, before
 """

@@ -2,7 +2,8 @@
 
 No code of the program runs: a container is read by the methods of Python's own type, whatever a
 subclass overrides, an object by its `__dict__` and slots. Bounded in parts, depth and bytes; a text
-says whether its value goes on beyond them.
+says whether its value goes on beyond them. The text of a large value is kept, and looked up where the
+value has not changed (`looks.py`).
 """
 
 from __future__ import annotations
@@ -12,15 +13,31 @@ import collections
 import gc
 import itertools
 import types
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.calls.looks import (
+        Looks,
+        are_unchanged,
+        look_at_attributes,
+        look_at_closure,
+        look_at_dict,
+        look_at_exception,
+        look_at_function,
+        look_at_items,
+        look_at_method,
+        look_at_nothing,
+        look_at_row,
+        plain_content,
+    )
     from relay.debuggers.debugpy.debuggee.probe.calls.values import (
         brief,
         is_plainly_stored,
         is_short,
         is_written_by_itself,
     )
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import arguments_of, own_dict
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import MASK, clean_text, hides
     from relay.debuggers.debugpy.debuggee.probe.values.tables import frame_columns, row_pairs
@@ -45,6 +62,10 @@ _MOST_CHARACTERS = 400
 _MOST_HASHED = 1 << 20  # bytes of all arrays in one value
 _MOST_TABLE_ROWS = 1 << 17
 _MOST_STORED_WRITERS = 2000
+_FEWEST_KEPT = 16  # parts of a value whose text is kept: to write fewer is as quick
+_MOST_KEPT_TEXTS = 2000  # values whose texts are kept
+_MOST_WAITS = 63  # for a value that is another one each time
+_MOST_MET = 20_000  # values that were written once
 _ROW_MARKS: dict[Any, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")")}
 _EXTRA, _PRIVATE = "__pydantic_extra__", "__pydantic_private__"
 
@@ -53,9 +74,75 @@ def ample(value: Any) -> str:
     """A value with more of what it stores than `brief` shows; after `IN_PART` if that is not all."""
     if is_short(value):
         return repr(value)
-    reading = _Reading()
+    if type(value) is str:
+        size = len(value)
+        return repr(value) if size <= _MOST_CHARACTERS else IN_PART + _beginning(value, size)
+    known = _kept_texts.get(id(value))
+    if known is not None and known.is_of(value):
+        return known.text
+    is_met = known is not None or id(value) in _met
+    looks = Looks(value) if is_met and (known is None or known.wants_looks()) else None
+    reading = _Reading(looks)
     text = reading.text(value, 0)
-    return IN_PART + text if reading.is_cut else text
+    if reading.is_cut:
+        text = IN_PART + text
+    if reading.left > _MOST_PARTS - _FEWEST_KEPT:
+        if is_met:  # the id is that of another value
+            _kept_texts.pop(id(value), None)
+            _met.discard(id(value))
+    elif not is_met:
+        if len(_met) >= _MOST_MET:
+            _met.clear()
+        _met.add(id(value))
+    elif known is not None:
+        known.keep(text, looks)
+    else:
+        if len(_kept_texts) >= _MOST_KEPT_TEXTS:
+            _kept_texts.clear()
+        _kept_texts[id(value)] = _KeptText(text, looks)
+    return text
+
+
+class _KeptText:
+    """The text of a value that was written before, and how it was written."""
+
+    __slots__ = ("kept", "steps", "text", "to_wait", "waits")
+
+    def __init__(self, text: str, looks: Looks | None) -> None:
+        self.waits = self.to_wait = 0
+        self.text = ""
+        self.keep(text, looks)
+
+    def is_of(self, value: Any) -> bool:
+        """Whether the value would be written so again."""
+        if self.steps is None or not attempt(are_unchanged, self.steps, value, default=False):
+            return False
+        self.waits = 0
+        return True
+
+    def wants_looks(self) -> bool:
+        """Whether to note how the value is written; seldom where that has never been of use."""
+        self.to_wait -= 1
+        return self.to_wait < 0
+
+    def keep(self, text: str, looks: Looks | None) -> None:
+        """It was written anew; looks: how, None if that was not noted."""
+        is_same, self.text = text == self.text, text
+        self.steps: Any = None
+        self.kept: Any = None  # alive, for the steps
+        if looks is None:
+            self.to_wait = self.to_wait // 2 if is_same else self.to_wait
+            return
+        self.to_wait, self.waits = self.waits, min(2 * self.waits + 1, _MOST_WAITS)
+        found = looks.kept()
+        if found is not None:
+            self.steps, self.kept = found
+
+
+def forget_kept_texts() -> None:
+    """Nothing is compared any more, or other names are secret."""
+    _kept_texts.clear()
+    _met.clear()
 
 
 def ample_named(name: str, value: Any) -> str:
@@ -78,13 +165,15 @@ def _masked(value: Any) -> str:
 class _Reading:
     """One value, within its bounds."""
 
-    def __init__(self) -> None:
+    def __init__(self, looks: Looks | None) -> None:
+        self.looks = looks  # None: nobody asks how it was written
         self.left = _MOST_PARTS
         self.bytes_left = _MOST_HASHED
         self.path: list[int] = []
         self.is_cut = False
 
     def text(self, value: Any, level: int) -> str:
+        """A part of it."""
         self.left -= 1
         if is_short(value):
             return repr(value)
@@ -92,7 +181,7 @@ class _Reading:
         if kind is str:
             return self.characters(value)
         if id(value) in self.path:
-            return brief(value, 3)
+            return self.briefly(value, 3)
         if self.left < 0 or level > _DEEPEST_PART:
             return self._closed(value, kind)
         self.path.append(id(value))
@@ -100,6 +189,8 @@ class _Reading:
             return self._inside(value, kind, level + 1)
         except Exception:  # noqa: BLE001  changed by another thread meanwhile
             self.is_cut = True
+            if self.looks is not None:
+                self.looks.give_up()
             return f"<{name_of(kind)}>"
         finally:
             self.path.pop()
@@ -108,20 +199,35 @@ class _Reading:
         """A value that is not looked into, although there may be something in it."""
         if kind not in (list, tuple, dict, set, frozenset) or value:
             self.is_cut = True
-        return brief(value, 3)
+        return self.briefly(value, 3)
+
+    def briefly(self, value: Any, level: int) -> str:
+        """A value whose contents are not looked into, or that has none."""
+        text = brief(value, level)
+        if self.looks is not None:
+            self.looks.text(value, _BRIEF_AT[level], text)
+        return text
 
     def _inside(self, value: Any, kind: Any, level: int) -> str:
         if kind in (list, tuple):
+            if self.looks is not None:
+                self.looks.part(value, kind, look_at_row)
             opening, closing = _ROW_MARKS[kind]
             return opening + ", ".join(self.some(value, len(value), level)) + closing
         if kind is dict:
+            if self.looks is not None:
+                self.looks.part(value, kind, look_at_dict)
             return self.pairs(value.items(), len(value), level)
         plan = plan_of(value)
-        write = _stored_writers.get(kind)
-        if write is None:
+        found = _stored_writers.get(kind)
+        if found is None:
             if len(_stored_writers) > _MOST_STORED_WRITERS:
                 _stored_writers.clear()
-            write = _stored_writers[kind] = _stored_writer_of(plan)
+            write = _stored_writer_of(plan)
+            found = _stored_writers[kind] = write, _look_of(write, plan)
+        write, look = found
+        if self.looks is not None:
+            _note(self.looks, value, plan, write, look)
         return write(self, value, plan, level)  # type: ignore[no-any-return]
 
     def characters(self, value: str) -> str:
@@ -130,7 +236,7 @@ class _Reading:
         if size <= _MOST_CHARACTERS:
             return repr(value)
         self.is_cut = True
-        return f"{value[:_MOST_CHARACTERS]!r}({size})"
+        return _beginning(value, size)
 
     def some(self, items: Any, size: int, level: int) -> list[str]:
         """Items until the bound of parts is reached."""
@@ -147,7 +253,7 @@ class _Reading:
         for key, item in items:
             if self.left <= 0:
                 break
-            text = _masked(item) if hides(key, item) else self.text(item, level)
+            text = self.masked(item) if hides(key, item) else self.text(item, level)
             shown.append(f"{self.text(key, level)}: {text}")
         return "{" + ", ".join(self._ended(shown, size)) + "}"
 
@@ -157,8 +263,14 @@ class _Reading:
         for name, item in items:
             if self.left <= 0:
                 break
-            shown.append(f"{name}={_masked(item) if hides(name, item) else self.text(item, level)}")
+            shown.append(f"{name}={self.masked(item) if hides(name, item) else self.text(item, level)}")
         return self._ended(shown, size)
+
+    def masked(self, value: Any) -> str:
+        """A secret; only a text of Python's own is known by its id."""
+        if self.looks is not None and type(value) not in (str, bytes):
+            self.looks.give_up()
+        return _masked(value)
 
     def _ended(self, shown: list[str], size: int) -> list[str]:
         if len(shown) < size:
@@ -195,6 +307,10 @@ class _Reading:
             self.is_cut = True
             return False
         return True
+
+
+def _beginning(text: str, size: int) -> str:
+    return f"{text[:_MOST_CHARACTERS]!r}({size})"
 
 
 def _name_in_order(pair: tuple[Any, Any]) -> str:
@@ -242,8 +358,38 @@ def _stored_writer_of(plan: Any) -> Any:
     return _WRITERS_BY_FAMILY.get(plan.family, _write_briefly)
 
 
+def _look_of(write: Any, plan: Any) -> Any:
+    """What gives the parts that a writer writes; None if nothing does."""
+    attributes = look_at_attributes(plan, _dunder_slots(plan))
+    if write in (_write_object, _write_plain_base):
+        return attributes
+    if plan.cls is bytes:
+        return look_at_nothing
+    if write is _write_stored_exception:
+        return look_at_exception(plan, attributes)
+    if write is _write_function:
+        return look_at_closure
+    if write is _write_bound_method:
+        return look_at_method
+    if write in (_write_mapping, _write_sequence, _write_iterable, _write_namedtuple):
+        return look_at_items(plan, attributes)
+    return None
+
+
+def _note(looks: Looks, value: Any, plan: Any, write: Any, look: Any) -> None:
+    """What such a writer looks at."""
+    if write is _write_briefly:
+        return  # is noted as a text
+    if write is _write_plain_base:
+        looks.text(value, plain_content, plain_content(value))
+    if write is _write_function and value.__closure__ is None:
+        looks.text(value, look_at_function, look_at_function(value))
+    else:
+        looks.part(value, plan.cls, look)
+
+
 def _write_briefly(reading: Any, value: Any, plan: Any, level: int) -> str:
-    return brief(value, level)
+    return reading.briefly(value, level)  # type: ignore[no-any-return]
 
 
 def _write_object(reading: Any, value: Any, plan: Any, level: int) -> str:
@@ -389,7 +535,7 @@ def _write_function(reading: Any, value: Any, plan: Any, level: int) -> str:
 
 
 def _write_bound_method(reading: Any, value: Any, plan: Any, level: int) -> str:
-    return f"{brief(value, level)[:-1]} of {reading.text(value.__self__, level)}>"
+    return f"{reading.briefly(value, level)[:-1]} of {reading.text(value.__self__, level)}>"
 
 
 def _write_row(reading: Any, value: Any, plan: Any, level: int) -> str:
@@ -480,5 +626,10 @@ _WRITERS_BY_FAMILY: dict[str, Any] = {
     "index": _write_series,
     "object": _write_object,
 }
-_stored_writers: dict[Any, Any] = {}
+_BRIEF_AT = [partial(brief, level=level) for level in range(_DEEPEST_PART + 2)]
+_stored_writers: dict[Any, tuple[Any, Any]] = {}
+_kept_texts: dict[int, _KeptText] = {}
+"""By the id of the value."""
+_met: set[int] = set()
+"""Ids of values that were written once: most are arguments of one call."""
 _slots_of_types: dict[Any, tuple[tuple[str, Any], ...]] = {}

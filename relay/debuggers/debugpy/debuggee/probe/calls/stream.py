@@ -3,7 +3,8 @@
 A line is JSON: number, that of the call that made it, function, arguments, kind, outcome, line, how
 many values it has yielded, the first of them, which arguments it has changed to what, by their
 places, and how many calls had begun by then. Of a call that is not over there is none. Each
-function has a line of its own ahead of its first call. The size of the file has a bound.
+function has a line of its own ahead of its first call; so has each long text, and stands in the lines
+of calls by its number, counted from 0. The size of the file has a bound.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import Any
 
 _MOST_BYTES = 256 << 20
 _LINES_AT_ONCE = 500
+_LONG = 64  # characters of a text that has a line of its own
+_MOST_KNOWN = 8 << 20  # characters of those that are known to have one
 _line_of_call = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -39,10 +42,13 @@ class CallStream:
         self.roots: dict[Any, StreamedCall] = {}
         self.lines: list[str] = []
         self.known: set[int] = set()  # functions that the file names already
+        self.texts: dict[str, int] = {}  # long ones that the file has, and their numbers
+        self.size_of_texts = 0
         self.left = _MOST_BYTES
         self.lock: Any = threading.RLock()  # a finalizer of the program may come in between
         self.fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         self._numbers = itertools.count(1)
+        self._text_count = 0
 
     def root_of(self, ident: int) -> StreamedCall:
         return self.roots.setdefault(ident, StreamedCall(None, (), 0, 0))
@@ -63,8 +69,29 @@ class CallStream:
             about = [function.name, function.path, function.line, list(function.arguments)]
             self._add(_line_of_call([0, number, *about]))
             self.known.add(number)
-        row = [call.number, call.parent, number, call.arguments, kind, outcome, line]
-        self._add(_line_of_call([*row, call.yields, call.yielded, call.changed, self.total()]))
+        short = self._short
+        arguments = [one if len(one) < _LONG else short(one) for one in call.arguments]
+        changed = [(place, short(text)) for place, text in call.changed]
+        row = [call.number, call.parent, number, arguments, kind, short(outcome), line]
+        yielded = list(map(short, call.yielded))
+        self._add(_line_of_call([*row, call.yields, yielded, changed, self.total()]))
+
+    def _short(self, text: str) -> str | int:
+        """A text as it stands in the line of a call: a long one by its number."""
+        if len(text) < _LONG:
+            return text
+        number = self.texts.get(text)
+        if number is not None:
+            return number
+        with self.lock:
+            self.size_of_texts += len(text)
+            if self.size_of_texts > _MOST_KNOWN:
+                self.texts.clear()  # those that come again get another number
+                self.size_of_texts = len(text)
+            number, self._text_count = self._text_count, self._text_count + 1
+            self._add(_line_of_call(text))
+            self.texts[text] = number
+        return number
 
     def _add(self, line: str) -> None:
         with self.lock:
