@@ -129,11 +129,17 @@ class RecordedRun:
 
     def value(self, text: str | int, name: str) -> int:
         """A hash of what is compared of a text; equal for a short one and a long one that mean the same."""
-        return hash(self.comparable(text, name)) if isinstance(text, str) else self.long_texts[text].value
+        return (
+            hash(self.comparable(text, name))
+            if isinstance(text, str)
+            else self.long_texts[text].value
+        )
 
     def is_in_part(self, text: str | int) -> bool:
         """Whether a value was not read to its end."""
-        return text.startswith(IN_PART) if isinstance(text, str) else self.long_texts[text].is_in_part
+        return (
+            text.startswith(IN_PART) if isinstance(text, str) else self.long_texts[text].is_in_part
+        )
 
     def _without_differences(self, text: str) -> str:
         text = comparable(text.removeprefix(IN_PART), self.root, self.moments)
@@ -284,7 +290,9 @@ def _add(run: RecordedRun, row: Sequence[Any], offset: int) -> None:
         parent,
         function,
         hash(tuple(map(run.value, arguments, about.arguments))),
-        hash((kind, run.value(outcome, about.result), yields, *map(run.value, yielded, repeat("")))),
+        hash(
+            (kind, run.value(outcome, about.result), yields, *map(run.value, yielded, repeat("")))
+        ),
         len(run.calls),
         offset,
         yields > len(yielded) or any(map(run.is_in_part, (*arguments, *given))),

@@ -2,8 +2,8 @@
 
 A text depends on types, on how many items there are, on numbers and texts, and on which value stands
 where. `Looks` notes that of each part as it is written; `are_unchanged` goes the same way through the
-value as it is now. It costs the tenth part, as a container's items are compared in one go, by their
-ids. Only numbers and texts are kept alive for it: of what else has an id that was another's, type and
+value as it is now. It costs a fraction, as a container's items are compared in one go, by their ids.
+Only numbers and texts are kept alive for it: of what else has an id that was another's, type and
 contents are looked at all the same.
 """
 
@@ -14,11 +14,15 @@ import gc
 import itertools
 import operator
 import types
-from typing import TYPE_CHECKING, Any, Tuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import arguments_of
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, plan_of
+
+    Step = tuple[int, Any, Any, Any, bool]
+    """Place of a part among those found so far, its type, what looks at it, what that gave, and
+    whether that is a text; else it is the ids of the next parts."""
 
 MOST_LOOKED_AT = 200
 """Items of one container: those that a text can have, and one more."""
@@ -26,13 +30,20 @@ _MOST_FOUND = 1500  # items of all containers in one value
 _LONGEST_KEPT = 1 << 16  # characters or bytes that are kept alive
 
 _KEPT_TYPES = frozenset(
-    (int, str, bytes, bool, float, complex, type(None), type(...), type(NotImplemented), types.CodeType)
+    (
+        int,
+        str,
+        bytes,
+        bool,
+        float,
+        complex,
+        type(None),
+        type(...),
+        type(NotImplemented),
+        types.CodeType,
+    )
 )
 """What nobody can notice to be kept alive, and what never changes."""
-
-Step = Tuple[int, Any, Any, Any, bool]
-"""Place of a part among those found so far, its type, what looks at it, what that gave, and whether
-that is a text; else it is the ids of the next parts."""
 
 _ABSENT = object()
 """Stands for a slot or a cell without a value."""
@@ -57,14 +68,15 @@ class Looks:
         if noted is None:
             return
         if look is None:
-            return self.give_up()
+            self.give_up()
+            return
         try:
             noted.append((value, kind, look, look(value), False))
         except CannotSee:
-            return self.give_up()
+            self.give_up()
+            return
         if kind in _ROWS and len(value) > MOST_LOOKED_AT:
             noted.append((value, kind, len, len(value), True))
-        return None
 
     def text(self, value: Any, look: Any, text: Any) -> None:
         """A value is written as `look` gives it."""
@@ -146,11 +158,12 @@ def look_at_attributes(plan: Any, dunder_slots: Any) -> Any:
     dictionary = None if plan.dictionary is None else plan.dictionary.__get__
     slots = [member.__get__ for _, member in (*plan.members, *dunder_slots)]
 
-    def look_at_dictionary(value: Any) -> list[Any]:
-        own = dictionary(value)
-        return [*dict.keys(own), *dict.values(own)]
-
     if not slots and dictionary is not None:
+
+        def look_at_dictionary(value: Any) -> list[Any]:
+            own = dictionary(value)
+            return [*dict.keys(own), *dict.values(own)]
+
         return look_at_dictionary
 
     def look(value: Any) -> list[Any]:

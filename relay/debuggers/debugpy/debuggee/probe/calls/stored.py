@@ -133,7 +133,7 @@ class _KeptText:
         if looks is None:
             self.to_wait = self.to_wait // 2 if is_same else self.to_wait
             return
-        self.to_wait, self.waits = self.waits, min(2 * self.waits + 1, _MOST_WAITS)
+        self.to_wait, self.waits = self.waits, min(4 * self.waits + 1, _MOST_WAITS)
         found = looks.kept()
         if found is not None:
             self.steps, self.kept = found
@@ -263,7 +263,9 @@ class _Reading:
         for name, item in items:
             if self.left <= 0:
                 break
-            shown.append(f"{name}={self.masked(item) if hides(name, item) else self.text(item, level)}")
+            shown.append(
+                f"{name}={self.masked(item) if hides(name, item) else self.text(item, level)}"
+            )
         return self._ended(shown, size)
 
     def masked(self, value: Any) -> str:

@@ -17,8 +17,8 @@ from typing import Any
 
 _MOST_BYTES = 256 << 20
 _LINES_AT_ONCE = 500
-_LONG = 64  # characters of a text that has a line of its own
-_MOST_KNOWN = 8 << 20  # characters of those that are known to have one
+_LONG_TEXT = 64  # characters of a text that has a line of its own
+_MOST_KNOWN_TEXT = 8 << 20  # characters of those that are known to have one
 _line_of_call = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -70,7 +70,7 @@ class CallStream:
             self._add(_line_of_call([0, number, *about]))
             self.known.add(number)
         short = self._short
-        arguments = [one if len(one) < _LONG else short(one) for one in call.arguments]
+        arguments = [one if len(one) < _LONG_TEXT else short(one) for one in call.arguments]
         changed = [(place, short(text)) for place, text in call.changed]
         row = [call.number, call.parent, number, arguments, kind, short(outcome), line]
         yielded = list(map(short, call.yielded))
@@ -78,14 +78,14 @@ class CallStream:
 
     def _short(self, text: str) -> str | int:
         """A text as it stands in the line of a call: a long one by its number."""
-        if len(text) < _LONG:
+        if len(text) < _LONG_TEXT:
             return text
         number = self.texts.get(text)
         if number is not None:
             return number
         with self.lock:
             self.size_of_texts += len(text)
-            if self.size_of_texts > _MOST_KNOWN:
+            if self.size_of_texts > _MOST_KNOWN_TEXT:
                 self.texts.clear()  # those that come again get another number
                 self.size_of_texts = len(text)
             number, self._text_count = self._text_count, self._text_count + 1

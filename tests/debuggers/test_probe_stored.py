@@ -1,0 +1,185 @@
+"""Values as texts that are compared: the text of a value that has not changed is not written again."""
+
+from __future__ import annotations
+
+import collections
+import enum
+import functools
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from datetime import date
+from typing import Any, NamedTuple
+
+import pytest
+
+from relay.debuggers.debugpy.debuggee.probe import entry as probe
+
+
+class Plain:
+    def __init__(self, **stored: Any) -> None:
+        self.__dict__.update(stored)
+
+    def method(self) -> None:
+        pass
+
+
+class Slots:
+    __slots__ = ("kept", "other")
+
+
+class Word(str):
+    pass
+
+
+class Table(dict[Any, Any]):
+    pass
+
+
+class Row(list[Any]):
+    pass
+
+
+class Color(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Pair(NamedTuple):
+    left: Any
+    right: Any
+
+
+def closing(value: Any) -> Callable[[], Any]:
+    return lambda: value
+
+
+def wide(**stored: Any) -> Plain:
+    """With parts enough to be kept."""
+    return Plain(many=[float(number) for number in range(20)], **stored)
+
+
+def slots(value: Any) -> Slots:
+    made = Slots()
+    made.kept = value
+    return made
+
+
+def moved(number: int) -> collections.OrderedDict[int, int]:
+    made = collections.OrderedDict({1: 1, 2: 2})
+    made.move_to_end(number)
+    return made
+
+
+CHANGES: list[tuple[Any, Any]] = [
+    (1, 2),
+    (0.0, -0.0),
+    (1, True),
+    (1, 1.0),
+    ("a", "b"),
+    (b"a", b"b"),
+    (bytearray(b"a"), bytearray(b"b")),
+    ([1, [2, 3]], [[1, 2], 3]),
+    ([[1], [2, 3]], [[1, 2], [3]]),
+    ([1], (1,)),
+    ({1: 2}, {2: 1}),
+    ({1: 2, 3: 4}, {3: 4, 1: 2}),
+    ({1, 2}, {1, 3}),
+    (frozenset({1}), {1}),
+    (list(range(300)), list(range(301))),
+    (dict.fromkeys(range(300)), dict.fromkeys(range(301))),
+    ([0] * 300, [0] * 301),
+    (Plain(a=1), Plain(b=1)),
+    (Plain(a=1), Plain(a=1, b=None)),
+    (slots(1), slots(2)),
+    (slots(None), Slots()),
+    (Word("a"), Word("b")),
+    (Table({1: 1}), Table({1: 2})),
+    (Row([1]), Row([1, 1])),
+    (Pair(1, 2), Pair(2, 1)),
+    (Color.RED, Color.BLUE),
+    (closing(1), closing(2)),
+    (closing(1), closing),
+    (Plain(a=1).method, Plain(a=2).method),
+    (ValueError(1), ValueError(2)),
+    (ValueError(1), KeyError(1)),
+    (collections.deque([1], 3), collections.deque([1], 4)),
+    (collections.deque([1]), collections.deque([2])),
+    (moved(1), moved(2)),
+    (types.MappingProxyType({1: 1}), types.MappingProxyType({1: 2})),
+    (types.SimpleNamespace(a=1), types.SimpleNamespace(a=2)),
+    (functools.partial(print, 1), functools.partial(print, 2)),
+    (date(2020, 1, 1), date(2020, 1, 2)),
+    (Plain, Slots),
+    (1 << 70, 1 << 71),
+    ([[[1]]], [[[2]]]),
+]
+
+
+@pytest.fixture(autouse=True)
+def _forget() -> Iterator[None]:
+    probe.forget_kept_texts()
+    yield
+    probe.forget_kept_texts()
+
+
+def fresh(value: Any) -> str:
+    """The text of a value of which nothing is known."""
+    probe.forget_kept_texts()
+    return str(probe.ample(value))
+
+
+def kept(value: Any) -> str:
+    """The same once it has been written so often that the text is kept."""
+    return [str(probe.ample(value)) for _ in range(3)][-1]
+
+
+@pytest.mark.parametrize(("one", "other"), CHANGES)
+@pytest.mark.parametrize("place", ["here", "inside", "deep"])
+def test_what_has_changed_is_written_again(one: Any, other: Any, place: str) -> None:
+    """By what is stored in its place, and in place: then everything is found at its old address."""
+    whole = wide(value=[one] if place == "inside" else {"deep": [Plain(value=one)]})
+    if place == "here":
+        whole.value = one
+
+    def put(value: Any) -> None:
+        if place == "here":
+            whole.value = value
+        elif place == "inside":
+            whole.value[0] = value
+        else:
+            whole.value["deep"][0].value = value
+
+    texts = fresh(whole)
+    put(other)
+    others = fresh(whole)
+    if place == "here":
+        assert texts != others
+    put(one)
+    assert fresh(whole) == kept(whole) == texts
+    assert id(whole) in probe._kept_texts
+    put(other)
+    assert probe.ample(whole) == others
+    assert kept(whole) == others
+    put(one)
+    assert probe.ample(whole) == texts
+
+
+def test_what_is_in_a_cycle_and_what_stands_twice_is_written_as_it_was() -> None:
+    whole = wide()
+    whole.me, whole.one = whole, [whole.many, whole.many]
+    text = fresh(whole)
+    assert kept(whole) == text
+    assert probe._kept_texts[id(whole)].is_of(whole)
+    whole.one[1] = whole
+    assert probe.ample(whole) == fresh(whole) != text
+
+
+def test_no_object_of_the_program_lives_longer() -> None:
+    whole = wide(value=Plain(a=closing(Plain())))
+    assert kept(whole) == fresh(whole) == kept(whole)
+    inner, outer = weakref.ref(whole.value), weakref.ref(whole)
+    whole.value = None
+    assert inner() is None
+    del whole
+    assert outer() is None
