@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,6 +26,7 @@ from relay.session.state.hit_condition import (
     canonical_hit_condition,
     check_hit_condition,
 )
+from tests.debuggers.bootstrap_runner import installed_python
 from tests.debuggers.live_peer import live_peer
 from tests.programs import Program
 
@@ -121,8 +123,9 @@ CONDITIONS = {
     "len(items)": "len(items)",
     "'for'": "'for'",
     "n >": "n >",
-    "any(i > n for i in items)": "(any((lambda items, n: (i > n for i in items))(items, n)))",
+    "any(i > n for i in items)": "(any((lambda n, items0: (i > n for i in items0))(n, items)))",
     "[1 for _ in ()]": "[1 for _ in ()]",
+    "[i for i in items if i]": "[i for i in items if i]",
 }
 
 
@@ -143,11 +146,33 @@ def test_conditions(text: str, translated: str) -> None:
         ("[last := i + limit for i in items]", [4, 8]),
         ("True or any(missing for _ in items)", True),
         ("'{' in unique and {len(k) for k in unique} == {limit - 2}", True),
+        ("sorted(k for k in locals() if k != 'unique' and k)", ["items", "limit"]),
+        ("[f'{i}é{limit}' for i in items if 'é'] # each", ["1é3", "5é3"]),
+        ("f'é{[i * limit for i in items]}'", "é[3, 15]"),
+        ("[i for i in sorted(items, key=lambda i: -i * limit)\n if i]", [5, 1]),
+        ("[items0 + limit for items0 in (i + limit for i in items)]", [7, 11]),
+        ("any(  # one\r\n i > limit for i in items)", True),
     ],
 )
 def test_conditions_reach_locals_from_nested_scopes(text: str, value: Any) -> None:
     names = {"items": [1, 5], "limit": 3, "unique": {"{": 1}}
     assert eval(translate_condition(text), {}, names) == value
+
+
+OF_F_STRINGS = {
+    """any(f"{p['a']}" == "2" for p in pair)""": "True",
+    """f"{p['a']} of {[q['a'] * n for q in pair]}\"""": "'1 of [3, 6]'",
+}
+
+
+def test_f_strings_stay_what_an_older_debuggee_understands() -> None:
+    names = {"n": 3, "p": {"a": 1}, "pair": [{"a": 1}, {"a": 2}]}
+    expressions = [translate_condition(text) for text in OF_F_STRINGS]
+    expressions.append(translate_log_message("""{f"{p['a']}" + '}'}""")[1:-1])
+    show = f"for text in {expressions!r}: print(repr(eval(text, {{}}, {names!r})))"
+    python = installed_python("3.8")
+    shown = subprocess.run([python, "-c", show], capture_output=True, text=True, check=False)
+    assert (shown.stdout.splitlines(), shown.stderr) == ([*OF_F_STRINGS.values(), "'1}'"], "")
 
 
 def test_both_conditions_must_hold() -> None:

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import ast
 import io
+import itertools
+import re
 import symtable
 import tokenize
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from relay.debuggers.debugpy.debuggee.source_lines import (
     ExpressionFault,
@@ -25,7 +28,8 @@ from relay.session.state.hit_condition import canonical_hit_condition
 MAX_LOG_MESSAGE = 10_000
 """Longest log message taken, in characters."""
 
-_SCOPES = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
+_COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
+_SCOPES = (ast.Lambda, *_COMPREHENSIONS)
 
 
 def translate_condition(text: str) -> str:
@@ -160,64 +164,133 @@ def _balanced_for_pydevd(expression: str) -> bool:
 
 
 def _escape_braces(expression: str) -> str:
-    """The same expression without braces in its plain strings."""
-    # Unparsed, strings are in the form of repr: no raw ones, and every backslash
-    # belongs to an escape, so that a brace can become one.
-    with muted_warnings():
-        plain = ast.unparse(ast.parse(expression, mode="eval"))
-    tokens = [
-        (token.type, _escaped(token.string) if token.type == tokenize.STRING else token.string)
-        for token in tokenize.generate_tokens(io.StringIO(plain).readline)
-    ]
-    return f"({tokenize.untokenize(tokens).strip()})"
+    """The same expression without braces in its strings, but for f-strings."""
+    starts = _line_starts(expression)
+    edits = []
+    inside = 0  # of f-strings: from 3.12 on they are several tokens, with strings among them
+    for token in tokenize.generate_tokens(io.StringIO(expression).readline):
+        kind = tokenize.tok_name[token.type]
+        inside += kind.endswith("STRING_START") - kind.endswith("STRING_END")
+        if kind == "STRING" and not inside:
+            (first, column), (last, end) = token.start, token.end
+            place = starts[first - 1] + column, starts[last - 1] + end
+            edits.append(_Edit(*place, _escaped(token.string)))
+    return _edited(expression, edits)
 
 
 def _escaped(string: str) -> str:
     if "f" in string[:2].lower():  # before 3.12 an f-string is one token
         return string
-    return string.replace("{", "\\x7b").replace("}", "\\x7d")
+    if "{" not in string and "}" not in string:
+        return string
+    with muted_warnings():
+        plain = repr(ast.literal_eval(string))  # not raw: every backslash belongs to an escape
+    return plain.replace("{", "\\x7b").replace("}", "\\x7d")
+
+
+class _Edit(NamedTuple):
+    """What stands in a text from `start` to `end`, in characters, is to be `text`."""
+
+    start: int
+    end: int
+    text: str
+
+
+def _edited(source: str, edits: list[_Edit], start: int = 0, end: int | None = None) -> str:
+    """The source from `start` to `end` with edits in their order, which do not overlap."""
+    parts = []
+    for edit in edits:
+        parts += [source[start : edit.start], edit.text]
+        start = edit.end
+    return "".join([*parts, source[start:end]])
+
+
+def _line_starts(source: str) -> list[int]:
+    """Where each line begins, in characters, as the compiler counts lines."""
+    return [0, *(end.end() for end in re.finditer(r"\r\n?|\n", source))]
 
 
 def _reach_locals(expression: str) -> str:
-    """Hand the names that nested scopes use in as arguments, from where they are seen."""
-    binder = _Binder()
+    """Hand the names that nested scopes use in as arguments, from where they are seen.
+
+    All else stays as it is written. Unparsed, an f-string might be one that only
+    this interpreter understands, and not the debuggee's.
+    """
     try:
         with muted_warnings():
-            rewritten = ast.unparse(binder.visit(ast.parse(expression, mode="eval")))
+            body = ast.parse(expression, mode="eval").body
+            binder = _Binder(expression)
+            edits = binder.edits(body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return expression
-    return f"({rewritten})" if binder.changed else expression
+    if not edits:
+        return expression
+    return f"({_edited(expression, edits, *binder.place(body))})"  # without a comment behind it
 
 
-class _Binder(ast.NodeTransformer):
-    """Wraps each outermost nested scope: `G` becomes `(lambda name: G)(name)`."""
+class _Binder:
+    """Wraps each outermost nested scope: `G` becomes `(lambda name: G)(name)`.
 
-    changed = False
+    What a comprehension goes through first is evaluated outside of it, as in the program.
+    """
 
-    def visit(self, node: ast.AST) -> ast.AST:
-        if isinstance(node, _SCOPES):
-            return self._bind(node)
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.starts = _line_starts(source)
+
+    def edits(self, node: ast.AST) -> list[_Edit]:
+        """What is to be written otherwise in the node."""
         if isinstance(node, ast.JoinedStr):
-            # Unparsing those may need a newer Python than the debuggee's.
-            return node
-        return self.generic_visit(node)
+            # Before 3.12 its parts do not say where they are: it is one scope with them.
+            return self._bound(node) if _has_scopes(node) else []
+        if isinstance(node, _SCOPES):
+            return self._bound(node)
+        return [edit for child in ast.iter_child_nodes(node) for edit in self.edits(child)]
 
-    def _bind(self, node: ast.expr) -> ast.expr:
-        names = _outer_names(node)
+    def _bound(self, node: ast.expr) -> list[_Edit]:
+        start, end = self.place(node)
+        given, inner = {}, []
+        first = node.generators[0].iter if isinstance(node, _COMPREHENSIONS) else None
+        if first is not None:
+            place = self.place(first)
+            name = _unused_name(node)
+            given[name] = _edited(self.source, self.edits(first), *place)
+            inner.append(_Edit(*place, name))
+        body = _edited(self.source, inner, start, end)
+        names = [name for name in _outer_names(body, node) if name not in given]
         if not names:
-            return node
-        self.changed = True
-        parameters = ", ".join(names)
-        wrapped = ast.parse(f"(lambda {parameters}: None)({parameters})", mode="eval").body
-        assert isinstance(wrapped, ast.Call)
-        assert isinstance(wrapped.func, ast.Lambda)
-        wrapped.func.body = node
-        return wrapped
+            return self.edits(first) if first is not None else []
+        parameters, arguments = ", ".join([*names, *given]), ", ".join([*names, *given.values()])
+        call = f"(lambda {parameters}: {body})({arguments})"
+        # The parentheses of a call with one generator belong to the generator.
+        return [_Edit(start, end, f"({call})" if isinstance(node, ast.GeneratorExp) else call)]
+
+    def place(self, node: ast.expr) -> tuple[int, int]:
+        """Where it begins and ends, in characters."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        begins = self._offset(node.lineno, node.col_offset)
+        return begins, self._offset(node.end_lineno, node.end_col_offset)
+
+    def _offset(self, line: int, column: int) -> int:
+        """The compiler counts bytes of UTF-8 in a line."""
+        start = self.starts[line - 1]
+        return start + len(self.source[start:].encode()[:column].decode())
 
 
-def _outer_names(node: ast.expr) -> list[str]:
-    """Names which `node` reads and does not bind, sorted."""
-    table = symtable.symtable(f"lambda: ({ast.unparse(node)})", "<expression>", "eval")
+def _has_scopes(node: ast.AST) -> bool:
+    return any(isinstance(part, _SCOPES) for part in ast.walk(node))
+
+
+def _unused_name(node: ast.AST) -> str:
+    used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return next(name for name in map("items{}".format, itertools.count()) if name not in used)
+
+
+def _outer_names(text: str, node: ast.AST) -> list[str]:
+    """Names which the text of `node` reads and does not bind, sorted."""
+    with muted_warnings():
+        table = symtable.symtable(f"lambda: ({text})", "<expression>", "eval")
     bound = {
         part.target.id
         for part in ast.walk(node)
