@@ -68,6 +68,7 @@ PARTS = (
     "process/ending",
     "hooks/hidden_files",
     "hooks/equal_codes",
+    "hooks/thread_ids",
     "hooks/install",
     "stops/entry_stop",
     "stops/steps",
