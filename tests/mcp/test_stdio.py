@@ -122,7 +122,7 @@ async def _is_refused_and_changes_nothing(client: Client, shop: Program) -> None
     assert text.startswith("INVALID_REQUEST: ")
     assert "- wait: must be a number" in text
     assert "did you mean 'script'" in text
-    assert "must be FILE:LINE" in await client.refused("debug_breakpoints", set=["shop.py:x"])
+    assert "must be FILE:LINE" in await client.refused("debug_breakpoints", set=["shop.py:4x"])
     assert "go together" in await client.refused("debug_continue", action="to")
     assert "BREAKPOINT_FILE_NOT_FOUND" in await client.refused(
         "debug_breakpoints", set=["shop.py:2", "ship.py:1"], remove=["all"]
