@@ -193,7 +193,7 @@ def test_what_cannot_be_done_is_told_with_an_exit_code_and_changes_nothing(
     for args, told in (
         (["start"], "Missing argument"),
         (["start", "--brek", "x:1", "app.py"], "--brek"),
-        (["start", "--break", "app.py:many", "app.py"], "FILE:LINE:CONDITION"),
+        (["start", "--break", "app.py:4x", "app.py"], "FILE:LINE:CONDITION"),
         (["start", "--env", "NO_SUCH_VARIABLE", "app.py"], "NAME=VALUE"),
         (["start", "--limit", "open_files", "app.py"], "NAME=N"),
         (["start", "-m"], "name of a module"),
