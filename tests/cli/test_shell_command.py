@@ -93,6 +93,19 @@ def test_what_names_a_program_of_the_directory_is_left_as_it_is(ask: Ask, tmp_pa
     assert ask("package") == (None, ["package"])
 
 
+def test_a_shim_of_pyenv_is_asked_what_it_stands_for(ask: Ask, tmp_path: Path) -> None:
+    real = executable(tmp_path / "versions" / "tool", f"#!{tmp_path}/versions/python3.12\n")
+    pyenv = executable(
+        tmp_path / "libexec" / "pyenv", f'#!/bin/sh\n[ "$*" = "which tool" ] && echo {real}\n'
+    )
+    shim = f'#!/bin/bash\nprogram="${{0##*/}}"\nexec "{pyenv}" exec "$program" "$@"\n'
+    for name in ("tool", "other"):
+        executable(tmp_path / "bin" / name, shim)
+    assert ask("tool -q") == (f"{tmp_path}/versions/python3.12", [str(real), "-q"])
+    with pytest.raises(click.UsageError, match="bin/other is no Python program"):
+        ask("other")
+
+
 def test_words_behind_an_interpreter_are_its_own(ask: Ask, tmp_path: Path) -> None:
     for name in ("python3.13t", "python"):
         executable(tmp_path / "bin" / name, "#!/bin/sh\n")

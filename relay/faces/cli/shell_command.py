@@ -1,7 +1,8 @@
 """A command as a shell has it, `pytest -q` or `python3 -O app.py`: which Python runs which script.
 
 A shell finds the command in PATH, and the system its interpreter in the first line. Here the
-environment that a program would get by itself comes before PATH. Looks at files, and runs nothing.
+environment that a program would get by itself comes before PATH. Looks at files; only a shim of
+pyenv's is run, to say what it stands for.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import click
@@ -19,7 +21,11 @@ from relay.environments import environment_python
 
 EXAMPLE = "app.py --flag, -m pytest tests/ or -X dev app.py"
 
+SHIM_SECONDS = 5.0
+"""How long pyenv may take to say what a shim stands for; it takes a twentieth of a second."""
+
 _PYTHON = re.compile(r"(python|pypy)[0-9.]*t?(\.exe)?")
+_SHIM = re.compile(r'^exec "(?P<pyenv>/[^"\n]*/pyenv)" exec "\$program" "\$@"$', re.MULTILINE)
 _SHELLS = re.compile(rb"#!.*sh\b")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=")
 _FIRST_LINES = 4096
@@ -55,13 +61,12 @@ def shell_command(
         return _interpreter(words, python, environment, directory)
     if os.path.dirname(word) or _is_program(here):
         return PythonCommand(None, list(words))
-    found = list(_found(word, python, environment, directory))
-    for path in found:
-        run_by = _interpreter_of(path, environment)
-        if run_by is not None:
-            return PythonCommand(run_by[0], [*run_by[1:], path, *words[1:]])
+    found = _found(word, python, environment, directory)
+    run_by = None if found is None else _interpreter_of(found, environment)
+    if found is not None and run_by is not None:
+        return PythonCommand(run_by[0], [*run_by[1:], found, *words[1:]])
     if found or word in _RUNNERS | _PREFIXES or _VARIABLE.match(word):
-        raise click.UsageError(_foreign(words, found[0] if found else word))
+        raise click.UsageError(_foreign(words, found or word))
     return PythonCommand(None, list(words))
 
 
@@ -72,7 +77,7 @@ def _interpreter(
     if os.path.dirname(word):
         found: str | None = os.path.normpath(os.path.join(directory, os.path.expanduser(word)))
     else:
-        found = next(iter(_found(word, None, environment, directory)), None)
+        found = _found(word, None, environment, directory)
     if found is None or not os.access(found, os.X_OK):
         raise click.UsageError(f"{word}: there is no such interpreter")
     if python is not None:
@@ -90,15 +95,35 @@ def _is_program(path: str) -> bool:
 
 def _found(
     name: str, python: str | None, environment: Mapping[str, str], directory: str
-) -> Iterable[str]:
-    """Files of this name, the one that is meant most likely first."""
+) -> str | None:
+    """The file of this name that is meant; beside the relay's own Python only if there is no other."""
     own = python or environment_python(environment, [directory])
     beside = [] if own is None else [os.path.dirname(os.path.join(directory, own))]
     path = environment.get("PATH", os.defpath).split(os.pathsep)
     for place in [*beside, *path, os.path.dirname(sys.executable)]:
         found = shutil.which(name, path=os.path.join(directory, place))
         if found is not None:
-            yield found
+            return _behind_shim(found, environment, directory)
+    return None
+
+
+def _behind_shim(path: str, environment: Mapping[str, str], directory: str) -> str:
+    """What pyenv would run in the directory, if the file is one of its shims; else the file."""
+    shim = _SHIM.search(_beginning(path).decode(errors="replace"))
+    if shim is None:
+        return path
+    try:
+        asked = subprocess.run(
+            [shim["pyenv"], "which", os.path.basename(path)],
+            env=dict(environment),
+            cwd=directory,
+            capture_output=True,
+            text=True,
+            timeout=SHIM_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return path
+    return asked.stdout.strip() or path
 
 
 def _interpreter_of(path: str, environment: Mapping[str, str]) -> list[str] | None:
