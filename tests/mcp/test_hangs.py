@@ -32,6 +32,10 @@ async def test_a_deadlock_is_told_by_inspect_and_by_a_pause(
             text = await client.call("debug_continue", action="pause")
             assert text.startswith("not stopped: ")
             assert SENTENCE in text
+            refused = await client.refused("debug_eval", expression="work")
+            assert (
+                "one that hangs does not stop: debug_inspect what=hang, stack or locals" in refused
+            )
             short = await client.call("debug_continue", action="pause", max_chars=400)
             assert SENTENCE in short
             assert len(short) <= 400

@@ -41,7 +41,10 @@ TOOL_WORDS: Words = {
     Action.SET_PTRACE_SCOPE: "Run `sysctl kernel.yama.ptrace_scope=0` as root, or $otherwise",
     Action.READ_LAST_OUTPUT: "Read debug_inspect what=output for its last words",
     Action.WAIT_FOR_INPUT_REQUEST: "Send more when it asks: debug_continue action=wait",
-    Action.PAUSE: "It runs: debug_continue action=pause stops it, action=wait waits for a stop",
+    Action.PAUSE: (
+        "It runs: debug_continue action=pause stops it, action=wait waits for a stop; one that hangs "
+        "does not stop: debug_inspect what=hang, stack or locals shows it as it is"
+    ),
     Action.CONTINUE: "Resume the program first: debug_continue",
     Action.PAUSE_THREAD: "Pause it first: debug_continue action=pause",
     Action.CONTINUE_THREAD: "Let it run: debug_continue",
