@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -521,6 +522,40 @@ def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(
     assert "is in no git repository" in outside.stderr
     assert len(git(root, "worktree", "list").splitlines()) == 1
     assert list((tmp_path / ".tmp").iterdir()) == []
+
+
+def test_the_order_of_sets_does_not_depend_on_which_tree_was_compiled_before(
+    diff: Diff, tmp_path: Path
+) -> None:
+    root = tmp_path / "repository"
+    words = ", ".join(f'"word{number}"' for number in range(40))
+    Program.write(root / "words.py", "def wrong(:\n")
+    Program.write(root / "order.py", f"def order(number):\n    return [*{{{words}}}]\n")
+    script = """
+        import order
+        try:
+            import words
+        except SyntaxError as error:
+            frames = error.__traceback__
+
+        def depth(traceback):
+            return 0 if traceback is None else 1 + depth(traceback.tb_next)
+
+        order.order(1), print(depth(frames))
+    """
+    Program.write(root / "main.py", script)
+    git(tmp_path, "init", "-q", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "all")
+    seed = os.environ | {"PYTHONHASHSEED": "0"}
+    plain = subprocess.run(
+        [sys.executable, "main.py"], cwd=root, env=seed, check=True, capture_output=True, text=True
+    )
+    assert plain.stdout == "1\n"
+    assert list((root / "__pycache__").glob("order.*"))
+    done = diff("--rev", "HEAD", "--", "main.py", cwd=root)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert done.stdout == "no call differs: 3 with equal arguments, of 3 and 3\n"
 
 
 def test_what_a_killed_comparison_has_left_is_taken_away_by_the_next(

@@ -103,6 +103,7 @@ PARTS = (
     "trace/until_events",
     "trace/traces",
     "calls/values",
+    "calls/compiled_code",
     "calls/looks",
     "calls/stored",
     "calls/tree",

@@ -10,6 +10,10 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.calls.compiled_code import (
+        leave_what_is_compiled,
+        read_what_is_compiled,
+    )
     from relay.debuggers.debugpy.debuggee.probe.calls.monitor import CallsMonitor
     from relay.debuggers.debugpy.debuggee.probe.calls.record import CallRecord
     from relay.debuggers.debugpy.debuggee.probe.calls.scope import CallScope
@@ -58,6 +62,8 @@ def calls_start(
     forget_writers()
     scope = CallScope(roots, focus, start, stream is not None, rereads)
     record = CallRecord(scope, None if stream is None else CallStream(stream))
+    if stream is not None:
+        read_what_is_compiled()
     _recording.record = record
     listener: Any = CallsMonitor if hasattr(sys, "monitoring") else CallsSettrace
     _recording.listener, _recording.is_read = listener(record), False
@@ -101,6 +107,7 @@ def _end_calls(state: str) -> None:
         record, listener = _recording.record, _recording.listener
         if record is not None:
             record.finish(state)
+            leave_what_is_compiled()
         _recording.listener = None
         if listener is not None:
             attempt(listener.stop)
