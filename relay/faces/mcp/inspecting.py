@@ -49,7 +49,7 @@ def _page(lines: Sequence[str], total: int, asked: Inspect, what: str) -> str:
     """Lines of the items from `start` on, of `total` in all."""
     first = asked.start or 0
     if not lines:
-        return f"no {what}" if not total else f"there are only {total} {what}"
+        return f"no {what} from start={first} on, of {total}" if total else f"no {what}"
 
     def more(shown: int) -> str:
         left = total - first - shown
