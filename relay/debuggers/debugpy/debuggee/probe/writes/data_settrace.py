@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_settrace import FrameTracer
 
-_SUSPENDING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_GOES_ON_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 class DataSettrace:
@@ -124,7 +124,7 @@ class DataSettrace:
     def enter(self, frame: Any, inner: Any, lines: WriteLines) -> Any:
         """The trace function of a frame that begins, or goes on: within a line, of which there is no
         event. It hands everything on to pydevd's, if the frame has one."""
-        if frame.f_code.co_flags & _SUSPENDING and not starts_here(frame):
+        if frame.f_code.co_flags & _GOES_ON_LATER and not starts_here(frame):
             attempt(note_place, frame, lines)
         return _DataLocal(self, inner, lines)
 
