@@ -122,6 +122,36 @@ async def test_pytest(api: Api, program: Write) -> None:
     assert found.exit_code == 1
 
 
+async def test_what_a_failed_test_has_left_dies_with_it_as_ever(api: Api, program: Write) -> None:
+    program(
+        """
+        import gc
+        import weakref
+
+        import pytest
+
+        left = []
+
+        class Local:
+            pass
+
+        @pytest.mark.parametrize("number", range(6))
+        def test_fails(number):
+            local = Local()
+            left.append(weakref.ref(local))
+            raise ValueError(number)
+
+        def test_nothing_is_left():
+            gc.collect()
+            assert [one() for one in left] == [None] * 6
+        """,
+        "test_left.py",
+    )
+    # This plugin keeps what has failed.
+    found = await run_tests(api, "-p", "no:rerunfailures", "test_left.py")
+    assert [stop.what[1] for stop in found.stops] == ["ValueError"] * 6
+
+
 async def test_a_fixture_that_is_not_there(api: Api, program: Write) -> None:
     suite = program(
         """

@@ -54,7 +54,8 @@ class _Watch:
 
 _watch = _Watch()
 _kept: list[tuple[str, BaseException, Any]] = []  # what ended a request or a job in this test
-_stopped: list[Any] = []  # (what leads to an exception that was shown, the test that it failed)
+_stopped: list[Any] = []
+"""What leads to an exception that was shown, the test that it failed, whether it is kept alive."""
 _raised_later: list[Any] = []  # (message, exception): see `is_raised_later`
 _stopped_lock = threading.RLock()
 _listeners: list[Callable[[BaseException], None]] = []
@@ -84,6 +85,7 @@ def begin_test(name: str | None, home: str | None = None) -> None:
 def end_test() -> None:
     """It has ended, and what its frameworks answered was its own business."""
     _kept.clear()
+    _let_go_of(_watch.test)
     _watch.test = _watch.home = None
 
 
@@ -248,7 +250,7 @@ def _meant(error: Any, tb: Any) -> Any:
 
 def was_shown(error: BaseException, test: str | None = None) -> bool:
     """Whether it has been stopped at; what fails several tests, a fixture say, fails each."""
-    return any(known() is error and test in (None, other) for known, other in _stopped)
+    return any(known() is error and test in (None, other) for known, other, _ in _stopped)
 
 
 def when_shown(act: Callable[[BaseException], None]) -> None:
@@ -265,12 +267,18 @@ def _note_shown(error: BaseException, test: str | None) -> None:
     with _stopped_lock:
         _stopped[:] = [one for one in _stopped if one[0]() is not None][-200:]
         try:
-            _stopped.append((weakref.ref(error), test))
+            _stopped.append((weakref.ref(error), test, False))
         except TypeError:  # no weak reference leads to a builtin exception
-            _stopped.append((lambda: error, test))
-            strong = [one for one in _stopped if type(one[0]) is not weakref.ref]
+            _stopped.append((lambda: error, test, True))
+            strong = [one for one in _stopped if one[2]]
             if len(strong) > _MOST_HELD:
                 _stopped.remove(strong[0])
+
+
+def _let_go_of(test: str | None) -> None:
+    """Hold no exception any more that has failed this test: to another one it would be new."""
+    with _stopped_lock:
+        _stopped[:] = [one for one in _stopped if not (one[1] == test is not None and one[2])]
 
 
 def forget_failures() -> None:
