@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import arguments_of
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, plan_of
 
-    Step = tuple[int, Any, Any, Any, bool]
-    """Place of a part among those found so far, its type, what looks at it, what that gave, and
-    whether that is a text; else it is the ids of the next parts."""
+    Steps = tuple[
+        list[tuple[int, Any, Any, list[int]]], list[tuple[Any, list[Any], Any, list[Any]]]
+    ]
+    """For each part that has parts, its place among those found so far, its type, what looks at it, and
+    the ids of what that gave. Then for all that are written as one kind of text: what gets them from
+    those found, their types, what looks at each, and what that gave."""
 
 MOST_LOOKED_AT = 200
 """Items of one container: those that a text can have, and one more."""
@@ -87,7 +90,7 @@ class Looks:
         """Something is written that cannot be looked at."""
         self._noted = None
 
-    def kept(self) -> tuple[list[Step], list[Any]] | None:
+    def kept(self) -> tuple[Steps, list[Any]] | None:
         """Steps for `are_unchanged`, and what is to be kept alive with them; None: it cannot be said."""
         noted, found = self._noted, [self._value]
         if noted is None:
@@ -102,30 +105,41 @@ class Looks:
         kept = [one for one in found if type(one) in _KEPT_TYPES]
         if any(type(one) in (str, bytes) and len(one) > _LONGEST_KEPT for one in kept):
             return None
-        steps: list[Step] = []
+        steps: list[tuple[int, Any, Any, list[int]]] = []
+        texts: dict[Any, list[tuple[int, Any, Any]]] = {}
         for value, kind, look, parts, is_text in noted:
             place = places.get(id(value))
             if place is None:
                 return None  # made only to be written
-            steps.append((place, kind, look, parts if is_text else list(map(id, parts)), is_text))
-        return steps, kept
+            if is_text:
+                texts.setdefault(look, []).append((place, kind, parts))
+            else:
+                steps.append((place, kind, look, list(map(id, parts))))
+        return (steps, [_group(look, group) for look, group in texts.items()]), kept
 
 
-def are_unchanged(steps: list[Step], value: Any) -> bool:
+def _group(look: Any, noted: list[tuple[int, Any, Any]]) -> tuple[Any, list[Any], Any, list[Any]]:
+    """Parts of which one kind of text is written; of a single one twice, since else it is not in a row."""
+    noted = noted if len(noted) > 1 else 2 * noted
+    places, kinds, texts = map(list, zip(*noted))  # noqa: B905
+    return operator.itemgetter(*places), kinds, look, texts
+
+
+def are_unchanged(steps: Steps, value: Any) -> bool:
     """Whether a value would be written as it was; may raise what changing it meanwhile raises."""
     found = [value]
-    for place, kind, look, seen, is_text in steps:
+    for place, kind, look, ids in steps[0]:
         part = found[place]
         if type(part) is not kind:
             return False
         now = look(part)
-        if is_text:
-            if now != seen:
-                return False
-        elif list(map(id, now)) != seen:
+        if list(map(id, now)) != ids:
             return False
-        else:
-            found += now
+        found += now
+    for get, kinds, look, texts in steps[1]:
+        parts = get(found)
+        if list(map(type, parts)) != kinds or list(map(look, parts)) != texts:
+            return False
     return True
 
 
