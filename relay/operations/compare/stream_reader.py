@@ -117,7 +117,7 @@ class RecordedRun:
     """Whether the run went on after the last of these calls."""
     masked: Callable[[str], str] = str
     """A text of the program as it may be shown."""
-    long_texts: list[LongText] = field(default_factory=list)
+    long_texts: dict[int, LongText] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # One object is an argument of many calls: few of the texts are different ones.
@@ -148,10 +148,10 @@ class RecordedRun:
                 text = re.sub(rf"{WHOLE}{pid}\b(?!\.\d)", "<id>", text)
         return text
 
-    def add_text(self, text: str, offset: int) -> None:
+    def add_text(self, text: str, number: int, offset: int) -> None:
         """A text that calls name by its number, from its line in the file."""
         value = hash(self._same(text))
-        self.long_texts.append(LongText(offset, value, text.startswith(IN_PART)))
+        self.long_texts[number] = LongText(offset, value, text.startswith(IN_PART))
 
     def texts(self, call: EndedCall) -> Texts:
         """What the file says of one call, to be shown."""
@@ -161,7 +161,7 @@ class RecordedRun:
                 if isinstance(text, str):
                     return text
                 file.seek(self.long_texts[text].offset)
-                return str(json.loads(file.readline()))
+                return str(json.loads(file.readline())[0])
 
             file.seek(call.offset)
             row = json.loads(file.readline())
@@ -253,8 +253,8 @@ def read_run(
     """
     run = RecordedRun(root, stream, pids, moments, is_cut=is_cut, masked=masked)
     for offset, row in _rows(stream):
-        if isinstance(row, str):
-            run.add_text(row, offset)
+        if isinstance(row[0], str):
+            run.add_text(row[0], row[1], offset)
         elif row[0] == 0:
             _, number, name, path, line, names = row
             relative = os.path.relpath(path, root) if path.startswith(root) else path

@@ -3,8 +3,8 @@
 A line is JSON: number, that of the call that made it, function, arguments, kind, outcome, line, how
 many values it has yielded, the first of them, which arguments it has changed to what, by their
 places, and how many calls had begun by then. Of a call that is not over there is none. Each
-function has a line of its own ahead of its first call; so has each long text, and stands in the lines
-of calls by its number, counted from 0. The size of the file has a bound.
+function has a line of its own ahead of its first call; so has each long text, with its number, by which
+it stands in the lines of calls. The size of the file has a bound.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class CallStream:
                 self.texts.clear()  # those that come again get another number
                 self.size_of_texts = len(text)
             number, self._text_count = self._text_count, self._text_count + 1
-            self._add(_line_of_call(text))
+            self._add(_line_of_call([text, number]))  # a finalizer's may come before it
             self.texts[text] = number
         return number
 
