@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from tests.e2e.api import Api, Refused
-from tests.e2e.rungs import on_every_rung
 from tests.programs import Program
 
 Write = Callable[..., Program]
@@ -105,37 +104,6 @@ async def test_lines_and_syntax_are_those_of_the_debuggees_python(
     else:
         assert (await session.breakpoint(matching.text, matching.line("one")))["verified"] is True
         assert (await session.launch(matching.text))["status"] == "paused"
-
-
-ENDED_THREADS = """
-    import concurrent.futures, threading, weakref
-
-    def work(number):
-        return number
-
-    if __name__ == "__main__":
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        ended = [weakref.ref(thread) for thread in threads]
-        del thread, threads
-        print([thread() for thread in ended])
-        with concurrent.futures.ProcessPoolExecutor(1) as pool:  # of 3.8 one with a thread of its own
-            print(pool.submit(work, 1).result())
-"""
-
-
-@pytest.mark.parametrize(("rung", "version"), on_every_rung(VERSIONS))
-async def test_threads_that_have_ended_are_not_kept(
-    api: Api, program: Write, rung: str, version: str
-) -> None:
-    session = await api.session(python_path=bare(version))
-    ended = await session.launch(program(ENDED_THREADS).text, launch_mode=rung)
-    assert (ended["status"], ended["exit_code"]) == ("terminated", 0)
-    assert await session.printed() == "[None, None, None]\n1\n"
-    assert await session.printed("stderr") == ""
 
 
 FAILS = """

@@ -68,7 +68,6 @@ PARTS = (
     "process/ending",
     "hooks/hidden_files",
     "hooks/equal_codes",
-    "hooks/thread_ids",
     "hooks/install",
     "stops/entry_stop",
     "stops/steps",

@@ -14,7 +14,6 @@ counting_thread  a thread that pydevd may fail to start: before 3.12
 monitoring_tool  a tool number of `sys.monitoring`, taken and given back: 3.12 and later
 idle_events      events at which pydevd would do nothing, left out by Python: 3.12 and later
 equal_codes      what pydevd knows of a code, for each file by itself: 3.12 and later
-thread_ids       what pydevd calls a thread, without keeping it
 hidden_files     files of the standard library by their place, not by their name
 late_loads       what would do harm if it were loaded late: loaded before, or not at all
 """

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.running_frames import hide_own_threads
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
-    from relay.debuggers.debugpy.debuggee.probe.hooks.thread_ids import let_threads_go
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import trace_as_needed
     from relay.debuggers.debugpy.debuggee.probe.process.children import announce_children
     from relay.debuggers.debugpy.debuggee.probe.process.descriptors import keep_connection
@@ -78,7 +77,6 @@ def patch_program() -> None:
     apply_patch("frameworks", leave_frameworks_out)
     apply_patch("hidden files", hide_by_place)
     apply_patch("equal codes", separate_equal_codes)
-    apply_patch("thread ids", let_threads_go)
     apply_patch("children", announce_children)
     apply_patch("steps", patch_steps)
     apply_patch("idle events", leave_idle_events_out)

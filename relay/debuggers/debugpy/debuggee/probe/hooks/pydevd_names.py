@@ -309,12 +309,6 @@ NEEDS = (
         {_CONSTANTS: "PYDEVD_USE_SYS_MONITORING", _MONITORING: "ThreadInfo"},
     ),
     Need(
-        "thread ids",
-        False,
-        "threads of the program that have ended are kept",
-        {_CONSTANTS: "_get_or_compute_thread_id_with_lock _thread_id_lock get_pid"},
-    ),
-    Need(
         "forks",
         False,
         "a forked child may hang at a breakpoint",
