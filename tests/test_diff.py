@@ -425,6 +425,50 @@ MOMENTS = """
 """
 
 
+BY_CHANCE = """
+    import os
+    import sys
+
+    RATE = float(sys.argv[1])
+
+    class State:
+        pass
+
+    def token():
+        return os.urandom(8).hex()  # @token
+
+    def numbered(count):
+        states = {State() for _ in range(count)}
+        for number, state in enumerate(states):
+            state.number = number
+        return sum(1 for state in states if id(state) % 64 == 0), token()
+
+    def price(count):
+        return count * RATE
+
+    def shop(count):
+        return price(count), numbered(count)
+
+    shop(100)
+"""
+
+
+def test_what_two_runs_of_one_side_differ_in_is_left_out(diff: Diff, tmp_path: Path) -> None:
+    program = Program.write(tmp_path / "shop.py", BY_CHANCE)
+    found = diff("--", "shop.py", "2", ":::", "shop.py", "2")
+    assert found.returncode == 0, found
+    assert found.stdout.startswith("no call differs but for ")
+    place = f"first token at shop.py:{program.line('token') - 1}"
+    assert f"that do so in two runs of command 1, too ({place})" in found.stdout
+
+    found = diff("--", "shop.py", "2", ":::", "shop.py", "3")
+    assert found.returncode == 1, found
+    lines = found.stdout.splitlines()
+    assert lines[0].startswith("first call that differs: price at shop.py:")
+    assert [line.strip() for line in lines[2:4]] == ["1: → 200.0", "2: → 300.0"]
+    assert lines[-1].endswith(" more do so in two runs of command 1, too")
+
+
 def test_moments_of_the_runs_are_no_difference_and_other_dates_and_numbers_are(
     diff: Diff, tmp_path: Path
 ) -> None:

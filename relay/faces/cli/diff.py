@@ -43,7 +43,8 @@ def diff(rev: str | None, focus: str, python: str | None, words: tuple[str, ...]
     """Run a program twice, and show the first call of own code that went otherwise.
 
     That is: with equal arguments, another result, exception or branch; of several the one that
-    ended first. If that leaves the cause open, both run once more, and what calls change in their
+    ended first. What differs in two runs of the first, too, is left out: it runs once more if a
+    call differs. If that leaves the cause open, both run once more, and what calls change in their
     arguments counts, too. Addresses, ids and times do not count. The two runs are those of CMD1 and CMD2,
     with ::: between, or with --rev those of one command in this tree and in a revision of it,
     which is checked out in a directory of its own. Neither gets input, nor is its output shown.

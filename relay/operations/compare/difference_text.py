@@ -56,6 +56,8 @@ def _difference(found: Comparison, first: Difference, both: _Compared) -> str:
             lines.append("next that gives no options: " + _place(next_one, both))
             lines += _sides(next_one, both)
     lines.append(f"{found.differing} of {found.matched} calls with equal arguments differ")
+    if found.unsteady:
+        lines[-1] += f"; {len(found.unsteady)} more do so in two runs of {_side(both)}, too"
     return "\n".join(lines) + _cut(both.runs)
 
 
@@ -187,9 +189,22 @@ def _nothing(found: Comparison, both: _Compared) -> str:
     if not found.matched:
         return f"no call with equal arguments is in both runs: nothing can be compared{ends}"
     return (
-        f"no call differs: {found.matched} with equal arguments, of {len(runs[0].calls)} and "
+        f"no call differs{_but_for(found, both)}: {found.matched} with equal arguments, of {len(runs[0].calls)} and "
         f"{len(runs[1].calls)}{_in_part(found)}{_cut(runs)}{ends}"
     )
+
+
+def _but_for(found: Comparison, both: _Compared) -> str:
+    if not found.unsteady:
+        return ""
+    first = _place(found.unsteady[0], both)
+    return f" but for {len(found.unsteady)} that do so in two runs of {_side(both)}, too (first {first})"
+
+
+def _side(both: _Compared) -> str:
+    """The first side."""
+    name = both.ran[0].side.name
+    return f"command {name}" if name.isdigit() else name
 
 
 def _ends(ran: tuple[Ran, Ran]) -> str:

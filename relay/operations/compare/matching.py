@@ -24,6 +24,20 @@ class Difference(NamedTuple):
     """Outcome and branch are equal, but at the end their arguments store something else."""
 
 
+class Steady(NamedTuple):
+    """What is the same in two runs of one side: the numbers of calls of the first of them.
+
+    Of a call whose arguments are others in the second nothing is known: it is in none.
+    """
+
+    outcomes: frozenset[int]
+    branches: frozenset[int]
+    """Calls that have called the same functions."""
+    calls: frozenset[int]
+    """Those that have called them with the same arguments."""
+    changes: frozenset[int]
+
+
 class Comparison(NamedTuple):
     """The first difference of two runs, None if there is none, and what else was counted."""
 
@@ -41,6 +55,8 @@ class Comparison(NamedTuple):
     change: Difference | None = None
     """The first call that changed its arguments otherwise, if it ended before the runs parted.
     None also where that was not recorded."""
+    unsteady: tuple[Difference, ...] = ()
+    """Pairs that differ where two runs of the first side do, too: left out of all the others."""
 
 
 class Matcher:
@@ -58,8 +74,26 @@ class Matcher:
     ) -> None:
         self.one, self.other, self.knows = one, other, knows
 
-    def compare(self) -> Comparison:
+    def steady(self) -> Steady:
+        """What is the same in the two runs, which are of one side."""
+        outcomes, branches, calls, changes = (set[int]() for _ in range(4))
+        for a, b, is_equal in self._pairs():
+            if not is_equal:
+                continue
+            if a.outcome == b.outcome:
+                outcomes.add(a.number)
+            if not self._branches(a, b, with_arguments=False):
+                branches.add(a.number)
+            if not self._branches(a, b, with_arguments=True):
+                calls.add(a.number)
+            if a.changes == b.changes:
+                changes.add(a.number)
+        return Steady(*map(frozenset, (outcomes, branches, calls, changes)))
+
+    def compare(self, steady: Steady | None = None) -> Comparison:
         """The difference that ended first in the first run.
+
+        steady: what alone counts of the first side; None: all of it.
 
         Calls that only gave other arguments to the same functions count where nothing else differs;
         of two trees, in which code may have been put in order, branches where no outcome does. What
@@ -68,6 +102,7 @@ class Matcher:
         outcomes: list[Difference] = []
         branches: list[Difference] = []
         weaker: list[Difference] = []
+        unsteady: list[Difference] = []
         change: Difference | None = None
         matched = in_part = 0
         unequal = []
@@ -77,13 +112,20 @@ class Matcher:
                 continue
             matched += 1
             in_part += a.is_in_part or b.is_in_part
-            if a.outcome != b.outcome:
-                outcomes.append(Difference(a, b))
+            difference = self._difference(a, b, steady)
+            if difference is None:
+                unsteady += [Difference(a, b)] if a.outcome != b.outcome else []
+            elif not difference.is_branch:
+                outcomes.append(difference)
             elif self._branches(a, b, with_arguments=False):
-                branches.append(Difference(a, b, True))
-            elif self._branches(a, b, with_arguments=True):
-                weaker.append(Difference(a, b, True))
-            if a.changes != b.changes and (change is None or a.ended < change.one.ended):
+                branches.append(difference)
+            else:
+                weaker.append(difference)
+            if (
+                a.changes != b.changes
+                and (change is None or a.ended < change.one.ended)
+                and (steady is None or a.number in steady.changes)
+            ):
                 change = Difference(a, b, is_change=True)
         if self.one.root == self.other.root:
             found = [*outcomes, *branches] or weaker
@@ -99,7 +141,22 @@ class Matcher:
             change.one.ended >= before or change.one.begun >= self._parting(first)
         ):
             change = None
-        return Comparison(first, matched, len(found), in_part, later, is_unexplained, change)
+        unsteady.sort(key=lambda one: one.one.ended)
+        return Comparison(
+            first, matched, len(found), in_part, later, is_unexplained, change, tuple(unsteady)
+        )
+
+    def _difference(self, a: EndedCall, b: EndedCall, steady: Steady | None) -> Difference | None:
+        """How two calls with equal arguments differ, in what is steady; None if they do not."""
+        if a.outcome != b.outcome and (steady is None or a.number in steady.outcomes):
+            return Difference(a, b)
+        if self._branches(a, b, with_arguments=False):
+            is_steady = steady is None or a.number in steady.branches
+            return Difference(a, b, True) if is_steady else None
+        if self._branches(a, b, with_arguments=True):
+            is_steady = steady is None or a.number in steady.calls
+            return Difference(a, b, True) if is_steady else None
+        return None
 
     def _branches(self, a: EndedCall, b: EndedCall, *, with_arguments: bool) -> bool:
         ours = branch_of(self.one, a, self.knows[0], with_arguments=with_arguments)

@@ -39,7 +39,8 @@ async def compare_runs(
     """Run one after the other, and compare. Programs get no input; what they print is not shown.
 
     Where that leaves open what has made the difference, once more: with what calls change in their
-    arguments, which takes longer to record.
+    arguments, which takes longer to record. Where something differs, the first side runs once more:
+    what differs in its own two runs as well is left out.
     """
     redaction = Redaction(settings.redact_patterns, settings.redact_credentials)
     answer, is_open = await _run_and_compare(settings, sides, focus, redaction, rereads=False)
@@ -59,25 +60,36 @@ async def _run_and_compare(
     """What the runs differ in, and whether it may lie in what calls change in their arguments."""
     with scratch_directory() as home:
         ran: list[Ran] = []
-        for number, side in enumerate(sides):
+
+        async def run(side: Side) -> None:
             python = ran[0].python if ran else None
-            stream = Path(home) / f"{number}.jsonl"
+            stream = Path(home) / f"{len(ran)}.jsonl"
+            ran.append(await run_recorded(settings, side, focus, stream, python, rereads=rereads))
+
+        async def compare() -> tuple[Answer, bool]:
+            compared = partial(_compared, ran, redaction.text)
+            return await trio.to_thread.run_sync(compared, abandon_on_cancel=True)
+
+        for side in sides:
             try:
-                ran.append(
-                    await run_recorded(settings, side, focus, stream, python, rereads=rereads)
-                )
+                await run(side)
             except RelayError as error:
                 hint = f". {error.suggestion}" if isinstance(error.suggestion, str) else ""
                 text = f"{side.name} was not run: {error.message}{hint}"
                 return Answer(clip(text, MOST_BYTES), None), False
-        compared = partial(_compared, (ran[0], ran[1]), redaction.text)
-        return await trio.to_thread.run_sync(compared, abandon_on_cancel=True)
+        answer, is_open = await compare()
+        if answer.differs and (rereads or not is_open):
+            with suppress(RelayError):  # it has run before: what it differs in stands
+                await run(sides[0])
+                answer, _ = await compare()
+        return answer, is_open
 
 
-def _compared(ran: tuple[Ran, Ran], masked: Callable[[str], str]) -> tuple[Answer, bool]:
+def _compared(ran: Sequence[Ran], masked: Callable[[str], str]) -> tuple[Answer, bool]:
+    """Both sides; a third run is another one of the first side."""
     scripts = [each.side.script for each in ran]
-    pids, moments = (ran[0].pid, ran[1].pid), Moments(ran[0].began, time.time())
-    one, other = (
+    pids, moments = tuple(each.pid for each in ran), Moments(ran[0].began, time.time())
+    one, other, *again = (
         read_run(
             each.stream,
             each.side.root,
@@ -90,14 +102,19 @@ def _compared(ran: tuple[Ran, Ran], masked: Callable[[str], str]) -> tuple[Answe
         for each in ran
     )
     knows = _known(one, other), _known(other, one)
-    found = Matcher(one, other, knows).compare()
-    text = comparison_text(found, (one, other), ran, knows)
+    steady = Matcher(one, again[0], (_all, _all)).steady() if again else None
+    found = Matcher(one, other, knows).compare(steady)
+    text = comparison_text(found, (one, other), (ran[0], ran[1]), knows)
     differs = found.first is not None or found.change is not None
     answer = Answer(text, differs if found.matched else None)
     return answer, bool(found.matched) and _is_open(found, ran)
 
 
-def _is_open(found: Comparison, ran: tuple[Ran, Ran]) -> bool:
+def _all(function: int) -> bool:
+    return True
+
+
+def _is_open(found: Comparison, ran: Sequence[Ran]) -> bool:
     if found.first is not None:
         return found.is_unexplained
     return (ran[0].exit_code, ran[0].printed) != (ran[1].exit_code, ran[1].printed)
@@ -106,7 +123,7 @@ def _is_open(found: Comparison, ran: tuple[Ran, Ran]) -> bool:
 def _known(run: RecordedRun, other: RecordedRun) -> Callable[[int], bool]:
     """Whether a function of a run is in the tree of the other: in the same tree, all are."""
     if run.root == other.root:
-        return lambda number: True
+        return _all
     called = {function.key for function in other.functions.values()}
     known = {
         number: function.key in called
