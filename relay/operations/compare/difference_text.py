@@ -56,8 +56,10 @@ def _difference(found: Comparison, first: Difference, both: _Compared) -> str:
             lines.append("next that gives no options: " + _place(next_one, both))
             lines += _sides(next_one, both)
     lines.append(f"{found.differing} of {found.matched} calls with equal arguments differ")
-    if found.unsteady:
-        lines[-1] += f"; {len(found.unsteady)} more do so in two runs of {_side(both)}, too"
+    if found.by_chance:
+        lines[-1] += (
+            f"; {len(found.by_chance)} more are of functions that do so in two runs of {_side(both)}, too"
+        )
     return "\n".join(lines) + _cut(both.runs)
 
 
@@ -195,10 +197,11 @@ def _nothing(found: Comparison, both: _Compared) -> str:
 
 
 def _but_for(found: Comparison, both: _Compared) -> str:
-    if not found.unsteady:
+    if not found.by_chance:
         return ""
-    first = _place(found.unsteady[0], both)
-    return f" but for {len(found.unsteady)} that do so in two runs of {_side(both)}, too (first {first})"
+    first = _place(found.by_chance[0], both)
+    count = len(found.by_chance)
+    return f" but for {count} of functions that do so in two runs of {_side(both)}, too (first {first})"
 
 
 def _side(both: _Compared) -> str:

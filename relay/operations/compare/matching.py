@@ -24,18 +24,24 @@ class Difference(NamedTuple):
     """Outcome and branch are equal, but at the end their arguments store something else."""
 
 
-class Steady(NamedTuple):
-    """What is the same in two runs of one side: the numbers of calls of the first of them.
+class ByChance(NamedTuple):
+    """What two runs of one side differ in: functions, by what has differed in any call of theirs.
 
-    Of a call whose arguments are others in the second nothing is known: it is in none.
+    Where chance has decided once, it may decide another call, too.
     """
 
+    known: frozenset[int] | None
+    """Calls of the first run that the second has made with equal arguments; of others nothing is
+    known. None: there was no second run."""
     outcomes: frozenset[int]
     branches: frozenset[int]
-    """Calls that have called the same functions."""
+    """Functions that have called other functions."""
     calls: frozenset[int]
-    """Those that have called them with the same arguments."""
+    """Those that have called other functions, or the same with other arguments."""
     changes: frozenset[int]
+
+
+NOT_ASKED = ByChance(None, *[frozenset[int]()] * 4)
 
 
 class Comparison(NamedTuple):
@@ -55,8 +61,9 @@ class Comparison(NamedTuple):
     change: Difference | None = None
     """The first call that changed its arguments otherwise, if it ended before the runs parted.
     None also where that was not recorded."""
-    unsteady: tuple[Difference, ...] = ()
-    """Pairs that differ where two runs of the first side do, too: left out of all the others."""
+    by_chance: tuple[Difference, ...] = ()
+    """Pairs that differ in functions in which two runs of the first side do, too: left out of all
+    the others."""
 
 
 class Matcher:
@@ -74,26 +81,27 @@ class Matcher:
     ) -> None:
         self.one, self.other, self.knows = one, other, knows
 
-    def steady(self) -> Steady:
-        """What is the same in the two runs, which are of one side."""
-        outcomes, branches, calls, changes = (set[int]() for _ in range(4))
+    def differing_by_chance(self) -> ByChance:
+        """What differs in the two runs, which are of one side."""
+        known, outcomes, branches, calls, changes = (set[int]() for _ in range(5))
         for a, b, is_equal in self._pairs():
             if not is_equal:
                 continue
-            if a.outcome == b.outcome:
-                outcomes.add(a.number)
-            if not self._branches(a, b, with_arguments=False):
-                branches.add(a.number)
-            if not self._branches(a, b, with_arguments=True):
-                calls.add(a.number)
-            if a.changes == b.changes:
-                changes.add(a.number)
-        return Steady(*map(frozenset, (outcomes, branches, calls, changes)))
+            known.add(a.number)
+            if a.outcome != b.outcome:
+                outcomes.add(a.function)
+            if self._branches(a, b, with_arguments=False):
+                branches.add(a.function)
+            if self._branches(a, b, with_arguments=True):
+                calls.add(a.function)
+            if a.changes != b.changes:
+                changes.add(a.function)
+        return ByChance(*map(frozenset[int], (known, outcomes, branches, calls, changes)))
 
-    def compare(self, steady: Steady | None = None) -> Comparison:
+    def compare(self, chance: ByChance = NOT_ASKED) -> Comparison:
         """The difference that ended first in the first run.
 
-        steady: what alone counts of the first side; None: all of it.
+        chance: what does not count.
 
         Calls that only gave other arguments to the same functions count where nothing else differs;
         of two trees, in which code may have been put in order, branches where no outcome does. What
@@ -102,7 +110,7 @@ class Matcher:
         outcomes: list[Difference] = []
         branches: list[Difference] = []
         weaker: list[Difference] = []
-        unsteady: list[Difference] = []
+        by_chance: list[Difference] = []
         change: Difference | None = None
         matched = in_part = 0
         unequal = []
@@ -112,9 +120,11 @@ class Matcher:
                 continue
             matched += 1
             in_part += a.is_in_part or b.is_in_part
-            difference = self._difference(a, b, steady)
+            counts = chance.known is None or a.number in chance.known
+            difference = self._difference(a, b, chance) if counts else None
             if difference is None:
-                unsteady += [Difference(a, b)] if a.outcome != b.outcome else []
+                left_out = self._difference(a, b, NOT_ASKED)
+                by_chance += [left_out] if left_out is not None else []
             elif not difference.is_branch:
                 outcomes.append(difference)
             elif self._branches(a, b, with_arguments=False):
@@ -124,7 +134,8 @@ class Matcher:
             if (
                 a.changes != b.changes
                 and (change is None or a.ended < change.one.ended)
-                and (steady is None or a.number in steady.changes)
+                and counts
+                and a.function not in chance.changes
             ):
                 change = Difference(a, b, is_change=True)
         if self.one.root == self.other.root:
@@ -141,21 +152,19 @@ class Matcher:
             change.one.ended >= before or change.one.begun >= self._parting(first)
         ):
             change = None
-        unsteady.sort(key=lambda one: one.one.ended)
+        by_chance.sort(key=lambda one: one.one.ended)
         return Comparison(
-            first, matched, len(found), in_part, later, is_unexplained, change, tuple(unsteady)
+            first, matched, len(found), in_part, later, is_unexplained, change, tuple(by_chance)
         )
 
-    def _difference(self, a: EndedCall, b: EndedCall, steady: Steady | None) -> Difference | None:
-        """How two calls with equal arguments differ, in what is steady; None if they do not."""
-        if a.outcome != b.outcome and (steady is None or a.number in steady.outcomes):
+    def _difference(self, a: EndedCall, b: EndedCall, chance: ByChance) -> Difference | None:
+        """How two calls with equal arguments differ, but by chance; None if they do not."""
+        if a.outcome != b.outcome and a.function not in chance.outcomes:
             return Difference(a, b)
         if self._branches(a, b, with_arguments=False):
-            is_steady = steady is None or a.number in steady.branches
-            return Difference(a, b, True) if is_steady else None
+            return None if a.function in chance.branches else Difference(a, b, True)
         if self._branches(a, b, with_arguments=True):
-            is_steady = steady is None or a.number in steady.calls
-            return Difference(a, b, True) if is_steady else None
+            return None if a.function in chance.calls else Difference(a, b, True)
         return None
 
     def _branches(self, a: EndedCall, b: EndedCall, *, with_arguments: bool) -> bool:
