@@ -459,14 +459,14 @@ def test_what_two_runs_of_one_side_differ_in_is_left_out(diff: Diff, tmp_path: P
     assert found.returncode == 0, found
     assert found.stdout.startswith("no call differs but for ")
     place = f"first token at shop.py:{program.line('token') - 1}"
-    assert f"of functions that do so in two runs of command 1, too ({place})" in found.stdout
+    assert f"where two runs of command 1 differ, too ({place})" in found.stdout
 
     found = diff("--", "shop.py", "2", ":::", "shop.py", "3")
     assert found.returncode == 1, found
     lines = found.stdout.splitlines()
     assert lines[0].startswith("first call that differs: price at shop.py:")
     assert [line.strip() for line in lines[2:4]] == ["1: → 200.0", "2: → 300.0"]
-    assert lines[-1].endswith(" more are of functions that do so in two runs of command 1, too")
+    assert lines[-1].endswith(" more do so where two runs of command 1 differ, too")
 
 
 def test_moments_of_the_runs_are_no_difference_and_other_dates_and_numbers_are(

@@ -120,14 +120,14 @@ CHANGES: list[tuple[Any, Any]] = [
 
 @pytest.fixture(autouse=True)
 def _forget() -> Iterator[None]:
-    probe.forget_kept_texts()
+    probe.kept_texts.forget_all()
     yield
-    probe.forget_kept_texts()
+    probe.kept_texts.forget_all()
 
 
 def fresh(value: Any) -> str:
     """The text of a value of which nothing is known."""
-    probe.forget_kept_texts()
+    probe.kept_texts.forget_all()
     return str(probe.ample(value))
 
 
@@ -159,7 +159,7 @@ def test_what_has_changed_is_written_again(one: Any, other: Any, place: str) -> 
         assert texts != others
     put(one)
     assert fresh(whole) == kept(whole) == texts
-    assert id(whole) in probe._kept_texts
+    assert id(whole) in probe.kept_texts._texts
     put(other)
     assert probe.ample(whole) == others
     assert kept(whole) == others
@@ -172,7 +172,7 @@ def test_what_is_in_a_cycle_and_what_stands_twice_is_written_as_it_was() -> None
     whole.me, whole.one = whole, [whole.many, whole.many]
     text = fresh(whole)
     assert kept(whole) == text
-    assert probe._kept_texts[id(whole)].is_of(whole)
+    assert probe.kept_texts._texts[id(whole)].is_of(whole)
     whole.one[1] = whole
     assert probe.ample(whole) == fresh(whole) != text
 

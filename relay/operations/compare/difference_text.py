@@ -58,7 +58,7 @@ def _difference(found: Comparison, first: Difference, both: _Compared) -> str:
     lines.append(f"{found.differing} of {found.matched} calls with equal arguments differ")
     if found.by_chance:
         lines[-1] += (
-            f"; {len(found.by_chance)} more are of functions that do so in two runs of {_side(both)}, too"
+            f"; {len(found.by_chance)} more do so where two runs of {_side(both)} differ, too"
         )
     return "\n".join(lines) + _cut(both.runs)
 
@@ -201,7 +201,7 @@ def _but_for(found: Comparison, both: _Compared) -> str:
         return ""
     first = _place(found.by_chance[0], both)
     count = len(found.by_chance)
-    return f" but for {count} of functions that do so in two runs of {_side(both)}, too (first {first})"
+    return f" but for {count} where two runs of {_side(both)} differ, too (first {first})"
 
 
 def _side(both: _Compared) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from enum import Enum
 from typing import Any, NamedTuple
 
 from relay.operations.compare.stream_reader import EndedCall, RecordedRun
@@ -24,24 +25,27 @@ class Difference(NamedTuple):
     """Outcome and branch are equal, but at the end their arguments store something else."""
 
 
-class ByChance(NamedTuple):
-    """What two runs of one side differ in: functions, by what has differed in any call of theirs.
+class DifferenceKind(Enum):
+    """In what two calls with equal arguments differ, the strongest first."""
 
-    Where chance has decided once, it may decide another call, too.
-    """
-
-    known: frozenset[int] | None
-    """Calls of the first run that the second has made with equal arguments; of others nothing is
-    known. None: there was no second run."""
-    outcomes: frozenset[int]
-    branches: frozenset[int]
-    """Functions that have called other functions."""
-    calls: frozenset[int]
-    """Those that have called other functions, or the same with other arguments."""
-    changes: frozenset[int]
+    OUTCOME = "outcome"
+    BRANCH = "they have called other functions"
+    CALLS = "they have called the same functions with other arguments"
+    CHANGES = "at the end their arguments store something else"
 
 
-NOT_ASKED = ByChance(None, *[frozenset[int]()] * 4)
+class Chance(NamedTuple):
+    """What two runs of one side differ in. Where chance has decided one call of a function, it may
+    decide another, too."""
+
+    known: frozenset[int]
+    """Calls of the first run that the second has made with equal arguments: of others nothing is known."""
+    functions: Mapping[DifferenceKind, Set[int]]
+    """Those that have differed in any call, by their numbers in the first run."""
+
+    def decides(self, call: EndedCall, kind: DifferenceKind) -> bool:
+        """Whether a call of the first run may differ so without a cause."""
+        return call.number not in self.known or call.function in self.functions[kind]
 
 
 class Comparison(NamedTuple):
@@ -62,8 +66,7 @@ class Comparison(NamedTuple):
     """The first call that changed its arguments otherwise, if it ended before the runs parted.
     None also where that was not recorded."""
     by_chance: tuple[Difference, ...] = ()
-    """Pairs that differ in functions in which two runs of the first side do, too: left out of all
-    the others."""
+    """Pairs that chance may have made differ: left out of all the others."""
 
 
 class Matcher:
@@ -81,37 +84,27 @@ class Matcher:
     ) -> None:
         self.one, self.other, self.knows = one, other, knows
 
-    def differing_by_chance(self) -> ByChance:
-        """What differs in the two runs, which are of one side."""
-        known, outcomes, branches, calls, changes = (set[int]() for _ in range(5))
+    def chance(self) -> Chance:
+        """What the two runs differ in, which are of one side."""
+        known: set[int] = set()
+        functions: dict[DifferenceKind, set[int]] = {kind: set() for kind in DifferenceKind}
         for a, b, is_equal in self._pairs():
-            if not is_equal:
-                continue
-            known.add(a.number)
-            if a.outcome != b.outcome:
-                outcomes.add(a.function)
-            if self._branches(a, b, with_arguments=False):
-                branches.add(a.function)
-            if self._branches(a, b, with_arguments=True):
-                calls.add(a.function)
-            if a.changes != b.changes:
-                changes.add(a.function)
-        return ByChance(*map(frozenset[int], (known, outcomes, branches, calls, changes)))
+            if is_equal:
+                known.add(a.number)
+                for kind in self._kinds(a, b):
+                    functions[kind].add(a.function)
+        functions[DifferenceKind.CALLS] |= functions[DifferenceKind.BRANCH]
+        return Chance(frozenset(known), functions)
 
-    def compare(self, chance: ByChance = NOT_ASKED) -> Comparison:
-        """The difference that ended first in the first run.
-
-        chance: what does not count.
+    def compare(self, chance: Chance | None = None) -> Comparison:
+        """The difference that ended first in the first run, of those that chance does not decide.
 
         Calls that only gave other arguments to the same functions count where nothing else differs;
         of two trees, in which code may have been put in order, branches where no outcome does. What
         calls made of their arguments stands apart: it may be no more than what they remember.
         """
-        outcomes: list[Difference] = []
-        branches: list[Difference] = []
-        weaker: list[Difference] = []
+        differences: dict[DifferenceKind, list[Difference]] = {kind: [] for kind in DifferenceKind}
         by_chance: list[Difference] = []
-        change: Difference | None = None
         matched = in_part = 0
         unequal = []
         for a, b, is_equal in self._pairs():
@@ -120,52 +113,47 @@ class Matcher:
                 continue
             matched += 1
             in_part += a.is_in_part or b.is_in_part
-            counts = chance.known is None or a.number in chance.known
-            difference = self._difference(a, b, chance) if counts else None
-            if difference is None:
-                left_out = self._difference(a, b, NOT_ASKED)
-                by_chance += [left_out] if left_out is not None else []
-            elif not difference.is_branch:
-                outcomes.append(difference)
-            elif self._branches(a, b, with_arguments=False):
-                branches.append(difference)
-            else:
-                weaker.append(difference)
-            if (
-                a.changes != b.changes
-                and (change is None or a.ended < change.one.ended)
-                and counts
-                and a.function not in chance.changes
-            ):
-                change = Difference(a, b, is_change=True)
+            kinds = list(self._kinds(a, b))
+            counting = [kind for kind in kinds if chance is None or not chance.decides(a, kind)]
+            if DifferenceKind.CHANGES in counting:
+                differences[DifferenceKind.CHANGES].append(
+                    _difference(a, b, DifferenceKind.CHANGES)
+                )
+            if counting and counting[0] is not DifferenceKind.CHANGES:
+                differences[counting[0]].append(_difference(a, b, counting[0]))
+            elif kinds and kinds[0] is not DifferenceKind.CHANGES:
+                by_chance.append(_difference(a, b, kinds[0]))
+        outcomes, branches, weaker, changes = differences.values()
         if self.one.root == self.other.root:
             found = [*outcomes, *branches] or weaker
         else:
             found = outcomes or branches or weaker
-        found.sort(key=lambda one: one.one.ended)
+        found.sort(key=_when_ended)
         first, later = found[0] if found else None, tuple(found[1 : MOST_LATER + 1])
         before = first.one.ended if first else math.inf
         is_unexplained = any(ended < before for ended in unequal) or (
             first is not None and first.one.number in self.one.children
         )
+        change = min(changes, key=_when_ended, default=None)
         if change is not None and (
             change.one.ended >= before or change.one.begun >= self._parting(first)
         ):
             change = None
-        by_chance.sort(key=lambda one: one.one.ended)
+        by_chance.sort(key=_when_ended)
         return Comparison(
             first, matched, len(found), in_part, later, is_unexplained, change, tuple(by_chance)
         )
 
-    def _difference(self, a: EndedCall, b: EndedCall, chance: ByChance) -> Difference | None:
-        """How two calls with equal arguments differ, but by chance; None if they do not."""
-        if a.outcome != b.outcome and a.function not in chance.outcomes:
-            return Difference(a, b)
+    def _kinds(self, a: EndedCall, b: EndedCall) -> Iterator[DifferenceKind]:
+        """In what two calls differ."""
+        if a.outcome != b.outcome:
+            yield DifferenceKind.OUTCOME
         if self._branches(a, b, with_arguments=False):
-            return None if a.function in chance.branches else Difference(a, b, True)
-        if self._branches(a, b, with_arguments=True):
-            return None if a.function in chance.calls else Difference(a, b, True)
-        return None
+            yield DifferenceKind.BRANCH
+        elif self._branches(a, b, with_arguments=True):
+            yield DifferenceKind.CALLS
+        if a.changes != b.changes:
+            yield DifferenceKind.CHANGES
 
     def _branches(self, a: EndedCall, b: EndedCall, *, with_arguments: bool) -> bool:
         ours = branch_of(self.one, a, self.knows[0], with_arguments=with_arguments)
@@ -196,6 +184,16 @@ class Matcher:
                 theirs_below = below(self.other, b.number, self.knows[1])
                 if ours_below and theirs_below:
                     waiting.append((ours_below, theirs_below))
+
+
+def _difference(a: EndedCall, b: EndedCall, kind: DifferenceKind) -> Difference:
+    return Difference(
+        a, b, kind in (DifferenceKind.BRANCH, DifferenceKind.CALLS), kind is DifferenceKind.CHANGES
+    )
+
+
+def _when_ended(difference: Difference) -> int:
+    return difference.one.ended
 
 
 def branch_of(

@@ -16,7 +16,7 @@ import trio
 from relay.config import Settings
 from relay.errors import RelayError
 from relay.operations.compare.difference_text import MOST_BYTES, clip, comparison_text
-from relay.operations.compare.matching import NOT_ASKED, Comparison, Matcher
+from relay.operations.compare.matching import Comparison, Matcher
 from relay.operations.compare.moments import Moments
 from relay.operations.compare.recorded_run import Ran, Side, run_recorded
 from relay.operations.compare.scratch import scratch_directory
@@ -102,9 +102,7 @@ def _compared(ran: Sequence[Ran], masked: Callable[[str], str]) -> tuple[Answer,
         for each in ran
     )
     knows = _known(one, other), _known(other, one)
-    chance = NOT_ASKED
-    if again:
-        chance = Matcher(one, again[0], (_all, _all)).differing_by_chance()
+    chance = Matcher(one, again[0], (_all, _all)).chance() if again else None
     found = Matcher(one, other, knows).compare(chance)
     text = comparison_text(found, (one, other), (ran[0], ran[1]), knows)
     differs = found.first is not None or found.change is not None

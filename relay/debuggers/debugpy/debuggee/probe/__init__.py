@@ -104,6 +104,7 @@ PARTS = (
     "calls/values",
     "calls/compiled_code",
     "calls/looks",
+    "calls/kept_texts",
     "calls/stored",
     "calls/tree",
     "calls/stream",

@@ -8,6 +8,7 @@ stream      calls as lines of a file, as they end: for a comparison of runs
 values      values as short texts, without running the program's code
 stored      values with what they store, as texts that are compared
 looks       whether such a text would be the same again
+kept_texts  such texts, for values that have not changed
 compiled_code  modules that are compiled, as those that are read
 monitor     the calls' events by `sys.monitoring`: 3.12 and later
 settrace    the same by `sys.settrace`, before

@@ -14,12 +14,9 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.calls.kept_texts import kept_texts
     from relay.debuggers.debugpy.debuggee.probe.calls.scope import CallScope, OwnFunction
-    from relay.debuggers.debugpy.debuggee.probe.calls.stored import (
-        ample,
-        ample_named,
-        forget_kept_texts,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.calls.stored import ample, ample_named
     from relay.debuggers.debugpy.debuggee.probe.calls.stream import CallStream
     from relay.debuggers.debugpy.debuggee.probe.calls.tree import (
         CALL_RAISED,
@@ -161,7 +158,7 @@ class CallRecord:
             self.is_active, self.state = False, state
             if self.stream is not None:
                 self.stream.close()
-                forget_kept_texts()
+                kept_texts.forget_all()
 
     def failed(self, error: BaseException) -> None:
         """Something went wrong here, which is none of the program's business."""

@@ -3,7 +3,7 @@
 No code of the program runs: a container is read by the methods of Python's own type, whatever a
 subclass overrides, an object by its `__dict__` and slots. Bounded in parts, depth and bytes; a text
 says whether its value goes on beyond them. The text of a large value is kept, and looked up where the
-value has not changed (`looks.py`).
+value has not changed (`kept_texts.py`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.calls.kept_texts import kept_texts
     from relay.debuggers.debugpy.debuggee.probe.calls.looks import (
         Looks,
-        are_unchanged,
         look_at_attributes,
         look_at_closure,
         look_at_dict,
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         is_short,
         is_written_by_itself,
     )
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import arguments_of, own_dict
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import MASK, clean_text, hides
     from relay.debuggers.debugpy.debuggee.probe.values.tables import frame_columns, row_pairs
@@ -63,9 +62,6 @@ _MOST_HASHED = 1 << 20  # bytes of all arrays in one value
 _MOST_TABLE_ROWS = 1 << 17
 _MOST_STORED_WRITERS = 2000
 _FEWEST_KEPT = 16  # parts of a value whose text is kept: to write fewer is as quick
-_MOST_KEPT_TEXTS = 2000  # values whose texts are kept
-_MOST_WAITS = 63  # for a value that is another one each time
-_MOST_MET = 20_000  # values that were written once
 _ROW_MARKS: dict[Any, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")")}
 _EXTRA, _PRIVATE = "__pydantic_extra__", "__pydantic_private__"
 
@@ -77,72 +73,18 @@ def ample(value: Any) -> str:
     if type(value) is str:
         size = len(value)
         return repr(value) if size <= _MOST_CHARACTERS else IN_PART + _beginning(value, size)
-    known = _kept_texts.get(id(value))
-    if known is not None and known.is_of(value):
-        return known.text
-    is_met = known is not None or id(value) in _met
-    looks = Looks(value) if is_met and (known is None or known.wants_looks()) else None
-    reading = _Reading(looks)
+    known = kept_texts.text_of(value)
+    if known is not None:
+        return known
+    reading = _Reading(Looks(value) if kept_texts.wants_looks(value) else None)
     text = reading.text(value, 0)
     if reading.is_cut:
         text = IN_PART + text
     if reading.left > _MOST_PARTS - _FEWEST_KEPT:
-        if is_met:  # the id is that of another value
-            _kept_texts.pop(id(value), None)
-            _met.discard(id(value))
-    elif not is_met:
-        if len(_met) >= _MOST_MET:
-            _met.clear()
-        _met.add(id(value))
-    elif known is not None:
-        known.keep(text, looks)
+        kept_texts.drop(value)
     else:
-        if len(_kept_texts) >= _MOST_KEPT_TEXTS:
-            _kept_texts.clear()
-        _kept_texts[id(value)] = _KeptText(text, looks)
+        kept_texts.keep(value, text, reading.looks)
     return text
-
-
-class _KeptText:
-    """The text of a value that was written before, and how it was written."""
-
-    __slots__ = ("kept", "steps", "text", "to_wait", "waits")
-
-    def __init__(self, text: str, looks: Looks | None) -> None:
-        self.waits = self.to_wait = 0
-        self.text = ""
-        self.keep(text, looks)
-
-    def is_of(self, value: Any) -> bool:
-        """Whether the value would be written so again."""
-        if self.steps is None or not attempt(are_unchanged, self.steps, value, default=False):
-            return False
-        self.waits = 0
-        return True
-
-    def wants_looks(self) -> bool:
-        """Whether to note how the value is written; seldom where that has never been of use."""
-        self.to_wait -= 1
-        return self.to_wait < 0
-
-    def keep(self, text: str, looks: Looks | None) -> None:
-        """It was written anew; looks: how, None if that was not noted."""
-        is_same, self.text = text == self.text, text
-        self.steps: Any = None
-        self.kept: Any = None  # alive, for the steps
-        if looks is None:
-            self.to_wait = self.to_wait // 2 if is_same else self.to_wait
-            return
-        self.to_wait, self.waits = self.waits, min(4 * self.waits + 1, _MOST_WAITS)
-        found = looks.kept()
-        if found is not None:
-            self.steps, self.kept = found
-
-
-def forget_kept_texts() -> None:
-    """Nothing is compared any more, or other names are secret."""
-    _kept_texts.clear()
-    _met.clear()
 
 
 def ample_named(name: str, value: Any) -> str:
@@ -630,8 +572,4 @@ _WRITERS_BY_FAMILY: dict[str, Any] = {
 }
 _BRIEF_AT = [partial(brief, level=level) for level in range(_DEEPEST_PART + 2)]
 _stored_writers: dict[Any, tuple[Any, Any]] = {}
-_kept_texts: dict[int, _KeptText] = {}
-"""By the id of the value."""
-_met: set[int] = set()
-"""Ids of values that were written once: most are arguments of one call."""
 _slots_of_types: dict[Any, tuple[tuple[str, Any], ...]] = {}
