@@ -18,6 +18,7 @@ from relay.faces.cli.run.options import BREAK, TRACE
     [
         ("app.py:42", {"file": os.path.abspath("app.py"), "line": 42}),
         ("/a b/x.py:1:n > 3", {"file": "/a b/x.py", "line": 1, "condition": "n > 3"}),
+        ("/x.py:1 if n > 3", {"file": "/x.py", "line": 1, "condition": "n > 3"}),
         ("/x.cpp:7:a::b == 2", {"file": "/x.cpp", "line": 7, "condition": "a::b == 2"}),
         ("Cart.total", {"function": "Cart.total"}),
         ("shop::Cart::total", {"function": "shop::Cart::total"}),

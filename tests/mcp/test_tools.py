@@ -41,6 +41,7 @@ def test_every_description_says_when_to_use_the_tool() -> None:
     [
         ("app.py:42", {"file": "app.py", "line": 42}),
         ("a b/x.py:1:n > 3", {"file": "a b/x.py", "line": 1, "condition": "n > 3"}),
+        ("x.py:1 if n > 3", {"file": "x.py", "line": 1, "condition": "n > 3"}),
         ("x.py:7:d['a:b'] == 2", {"file": "x.py", "line": 7, "condition": "d['a:b'] == 2"}),
         ("Cart.total", {"function": "Cart.total"}),
         ("shop::Cart::total", {"function": "shop::Cart::total"}),

@@ -1,4 +1,4 @@
-"""`FILE:LINE`, `FILE:LINE:CONDITION` and `FUNCTION` on a command line.
+"""`FILE:LINE`, `FILE:LINE:CONDITION`, `FILE:LINE if CONDITION` and `FUNCTION` on a command line.
 
 Knows the spelling. Relative files start at the shell's directory, not at the session's.
 """
@@ -16,7 +16,9 @@ from relay.faces.cli.sessions.caller import caller_of
 if TYPE_CHECKING:
     from relay.models.breakpoints import BreakpointSpec
 
-_PLACE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]+)(?::(?P<condition>.+))?", re.DOTALL)
+_PLACE = re.compile(
+    r"(?P<file>.+?):(?P<line>[0-9]+)(?:(?::|\s+if\s+)(?P<condition>.+))?", re.DOTALL
+)
 
 _SOURCES = (".py", ".pyw", ".pl", ".pm")
 _NO_FUNCTION = re.compile(r"/|(?<!:):(?!:)")

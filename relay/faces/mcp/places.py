@@ -12,7 +12,9 @@ from typing import Any
 from relay.errors import InvalidRequest
 from relay.models.breakpoints import FUNCTION_NAME, BreakpointSpec, function_in_file, is_file
 
-PLACE = re.compile(r"(?P<file>[^\n]+?):(?P<line>[0-9]{1,9})(?::\s*(?P<condition>.*))?", re.DOTALL)
+PLACE = re.compile(
+    r"(?P<file>[^\n]+?):(?P<line>[0-9]{1,9})(?:(?::\s*|\s+if\s+)(?P<condition>.*))?", re.DOTALL
+)
 FUNCTION = re.compile(FUNCTION_NAME)
 
 
