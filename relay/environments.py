@@ -46,6 +46,14 @@ def environment_python(environment: Mapping[str, str], places: Iterable[str]) ->
     )
 
 
+def is_installed_command(path: str) -> bool:
+    """Whether a script is a command that was installed, such as `.venv/bin/pytest`: beside a Python."""
+    folder, name = os.path.split(os.path.realpath(path))
+    return not name.endswith(".py") and any(
+        os.access(os.path.join(folder, python), os.X_OK) for python in ("python", "python3")
+    )
+
+
 def _python_of(directory: str) -> str | None:
     if not os.path.isfile(os.path.join(directory, "pyvenv.cfg")):
         return None

@@ -535,7 +535,11 @@ def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(
     library.path.write_text(
         "def price(n): return _rate(n) * n\n\ndef _rate(n):\n    return 3 if n < 2 else 4\n"
     )
-    for words in (["bin/sell.py"], [script.text]):
+    installed = root / ".venv" / "bin" / "sell"
+    Program.write(installed, f"#!{sys.executable}\nfrom shop.prices import price\nprice(2)\n")
+    installed.chmod(0o755)
+    (installed.parent / "python").symlink_to(sys.executable)
+    for words in (["bin/sell.py"], [script.text], [".venv/bin/sell"]):
         done = diff("--rev", "v1", "--", *words, cwd=root)
         assert (done.returncode, done.stderr) == (1, "")
         assert done.stdout.splitlines() == [

@@ -106,6 +106,16 @@ def test_a_shim_of_pyenv_is_asked_what_it_stands_for(ask: Ask, tmp_path: Path) -
         ask("other")
 
 
+def test_the_path_of_an_installed_command_says_which_python_runs_it(
+    ask: Ask, tmp_path: Path
+) -> None:
+    executable(tmp_path / "venv" / "python", "\0")
+    executable(tmp_path / "venv" / "tool", f"#!{tmp_path}/venv/python -E\n")
+    assert ask("../venv/tool -q") == (f"{tmp_path}/venv/python", ["-E", "../venv/tool", "-q"])
+    executable(tmp_path / "here" / "own", f"#!{sys.executable}\n")
+    assert ask("./own") == (None, ["./own"]), "as any script of the program's own"
+
+
 def test_words_behind_an_interpreter_are_its_own(ask: Ask, tmp_path: Path) -> None:
     for name in ("python3.13t", "python"):
         executable(tmp_path / "bin" / name, "#!/bin/sh\n")

@@ -375,6 +375,7 @@ def bad_launches() -> Mapping[str, tuple[str, Any]]:
         ("main.py --flag", "Use script or module with args"),
         ("-m pytest", "Use script or module with args"),
         ("mian.py", "Did you mean"),
+        ("mian", "Did you mean"),
         ("no where", "Check the path; relative paths"),
     ],
 )

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import click
 
-from relay.environments import environment_python
+from relay.environments import environment_python, is_installed_command
 
 EXAMPLE = "app.py --flag, -m pytest tests/ or -X dev app.py"
 
@@ -49,7 +49,7 @@ class PythonCommand(NamedTuple):
 def shell_command(
     words: Sequence[str], *, python: str | None, environment: Mapping[str, str], directory: str
 ) -> PythonCommand:
-    """What a shell would run by these words, if they name no program of Python's in `directory`.
+    """What a shell would run by these words, if they name no script of the program's own.
 
     python: the interpreter that was asked for. Raises click.UsageError for what is none of Python's.
     """
@@ -59,15 +59,23 @@ def shell_command(
     here = os.path.join(directory, word)
     if _PYTHON.fullmatch(os.path.basename(word)) and not _is_text(here):
         return _interpreter(words, python, environment, directory)
-    if os.path.dirname(word) or _is_program(here):
+    if os.path.dirname(word):
+        run_by = _interpreter_of(here, environment) if is_installed_command(here) else None
+        return PythonCommand(None, list(words)) if run_by is None else _run_by(run_by, words)
+    if _is_program(here):
         return PythonCommand(None, list(words))
     found = _found(word, python, environment, directory)
     run_by = None if found is None else _interpreter_of(found, environment)
     if found is not None and run_by is not None:
-        return PythonCommand(run_by[0], [*run_by[1:], found, *words[1:]])
+        return _run_by(run_by, [found, *words[1:]])
     if found or word in _RUNNERS | _PREFIXES or _VARIABLE.match(word):
         raise click.UsageError(_foreign(words, found or word))
     return PythonCommand(None, list(words))
+
+
+def _run_by(command: Sequence[str], words: Sequence[str]) -> PythonCommand:
+    """An interpreter and its options, before a script and its arguments."""
+    return PythonCommand(command[0], [*command[1:], *words])
 
 
 def _interpreter(

@@ -34,6 +34,7 @@ WHOLE_TEXT = 100_000
 MORE_OF_TEXT = "… more: debug_trace without target, with a larger max_chars"
 MORE_OF_TRACE = "… more: trace a call that it made"
 MORE_OF_CALLS = "… more: debug_inspect what=calls with a larger max_chars"
+NONE_RECORDED = "debug_trace what=calls records them, from a stop on"
 UNDER_WAY = "debug_continue action=wait, then {look} shows the rest"
 
 
@@ -92,6 +93,8 @@ async def recorded_calls(session: Session, max_chars: int) -> str:
 def _calls_text(session: Session, found: CallsResult, max_chars: int) -> str:
     if found.calls_state == "recording":
         more = UNDER_WAY.format(look="debug_inspect what=calls")
+    elif found.calls_state == "none":
+        more = NONE_RECORDED
     else:
         more = MORE_OF_CALLS if found.left_out else ""
     return _answer(found.text, more, MORE_OF_CALLS, _present_place(session, found), max_chars)

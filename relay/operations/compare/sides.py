@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+from relay.environments import is_installed_command
 from relay.errors import InvalidRequest
 from relay.operations.compare.recorded_run import Side
 from relay.operations.compare.worktree import toplevel, worktree
@@ -31,8 +32,10 @@ def sides_of_commands(one: Target, other: Target) -> Sides:
 
 
 def _folder(target: Target, cwd: str) -> str:
-    script = target.get("script")
-    return os.path.dirname(os.path.abspath(script)) if script else cwd
+    script: str | None = target.get("script")
+    if script is None or is_installed_command(script):
+        return cwd
+    return os.path.dirname(os.path.abspath(script))
 
 
 @asynccontextmanager
@@ -56,6 +59,8 @@ def two_trees(target: Target, revision: str, root: str, tree: str) -> Sides:
             f"{revision} has no folder {folder}", suggestion="Run it in a folder that both have"
         )
     moved = {name: _moved(value, root, tree) for name, value in target.items()}
+    if (script := target.get("script")) is not None and is_installed_command(script):
+        moved["script"] = os.path.abspath(script)  # of an environment, which is not of a revision
     return (
         Side("this tree", target, root, here, _environment(_packages(root))),
         Side(revision, moved, tree, there, _environment(_packages(tree))),

@@ -162,7 +162,9 @@ async def recorded(session: Session) -> Record:
             return record
     kept = session.program_run.calls
     if kept is None:
-        return NOT_REPORTED if session.is_over else NOTHING
+        run = session.program_run
+        was_begun = run.wanted_calls is not None or run.recorded_in is not None
+        return NOT_REPORTED if session.is_over and was_begun else NOTHING
     return kept
 
 

@@ -249,7 +249,7 @@ def _other_target(asked: str, similar: Sequence[str]) -> Suggestion | None:
     """What may have been meant by a script that does not exist."""
     if _COMMAND_LINE.match(asked):
         return Action.GIVE_SCRIPT
-    if similar:
+    if similar and (similar[0].endswith(".py") or not asked.isidentifier()):
         return f"Did you mean {similar[0]}?"
     return Action.GIVE_MODULE.of(module=asked) if asked.isidentifier() else None
 
