@@ -76,8 +76,12 @@ async def paused_counters(api: Api, program: Write, **launch: Any) -> tuple[Sess
     while True:
         assert (await session.post("/pause"))["status"] == "paused"
         if len(await ids(session)) == 3 and all(n > 0 for n in (await counts(session)).values()):
-            return session, counters
+            break
         await session.resume(wait=0.02)
+    for thread_id in (await ids(session)).values():
+        # A step waits until its thread stands: what counts on after this was let go.
+        assert (await session.post(f"/threads/{thread_id}/step-over"))["status"] == "paused"
+    return session, counters
 
 
 @pytest.mark.parametrize("mode", ["fast", "plain", "adapter"])
@@ -234,6 +238,34 @@ async def test_a_thread_that_ends_alone_leaves_the_others_stopped(api: Api, prog
     assert "inside C code" in refused.value.message
     assert refused.value.details["location"]["line"] == ending.line("read")
     assert (await session.resume())["status"] == "terminated"
+
+
+LATE = """
+    import threading
+    import time
+
+    def work():
+        up.set()
+        while True:
+            time.sleep(0.4)  # @sleep
+
+    up = threading.Event()
+    threading.Thread(target=work, name="late", daemon=True).start()
+    up.wait()
+    print("up")  # @up
+"""
+
+
+async def test_a_step_waits_for_a_thread_that_is_about_to_come_to_its_line(
+    api: Api, program: Write
+) -> None:
+    late = program(LATE)
+    session = await api.session()
+    await session.breakpoint(late.text, late.line("up"))
+    await session.launch(late.text)
+    stepped = await session.post(f"/threads/{(await ids(session))['late']}/step-over")
+    assert (stepped["status"], stepped["stop_reason"]) == ("paused", "step")
+    assert stepped["current_location"]["function"] == "work"
 
 
 async def test_a_breakpoint_hit_alone_is_a_stop_of_all(api: Api, program: Write) -> None:

@@ -26,6 +26,7 @@ from relay.operations.execution.stepping import (
     settle,
     until_settled,
 )
+from relay.operations.execution.threads import states_at
 from relay.operations.inspect.inspection import inspector_of
 from relay.operations.paths import resolve
 from relay.session.dap.breakpoint_sync import send_breakpoints, send_later
@@ -141,7 +142,7 @@ async def goto(session: Session, *, body: GotoRequest) -> ExecutionResult:
 
 async def _top_of(session: Session, stop: Stop, thread_id: int) -> Frame:
     stop.require_held(thread_id, GOTO)
-    states = {s["id"]: s for s in await inspector_of(session, GOTO).thread_states()}
+    states = await states_at(inspector_of(session, GOTO), thread_id)
     if thread_id not in states:
         raise ThreadNotFound(
             f"thread {thread_id} does not exist", thread_id=thread_id, threads=list(states)

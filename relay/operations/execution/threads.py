@@ -38,6 +38,9 @@ from relay.session.state.stop import Stop
 
 States = dict[int, Mapping[str, Any]]
 
+ARRIVAL_SECONDS = 1.0
+"""How long a step waits for its thread to come to a line, where a stop has just held it."""
+
 _WHY = ("message", "blocked", "deadlocks", "tasks", "report")
 """What a pause that brought no stop reports in its place."""
 
@@ -77,7 +80,7 @@ async def pause_thread(session: Session, *, thread_id: int, body: ThreadRequest)
     stop, cursor = session.stop, session.events.last_seq
     known: States = {}
     if stop is not None:
-        known = await _states(inspector_of(session, "pause a thread"))
+        known = await states_now(inspector_of(session, "pause a thread"))
         _require(known, thread_id)
         if stop.holds(thread_id):
             raise InvalidSessionState(
@@ -117,7 +120,7 @@ async def _go_alone(
     debuggee = session.live_debuggee
     inspector = debuggee.inspector
     assert inspector is not None
-    known = await _states(inspector)
+    known = await (states_now(inspector) if step is None else states_at(inspector, thread_id))
     _require(known, thread_id)
     _require_stopped(session, stop, known, thread_id, verb, step)
     await inspector.release()
@@ -170,8 +173,24 @@ def _require_stopped(
         )
 
 
-async def _states(inspector: Inspector) -> States:
+async def states_now(inspector: Inspector) -> States:
+    """Every thread of the program by its number, as it is."""
     return {int(state["id"]): state for state in await inspector.thread_states()}
+
+
+async def states_at(inspector: Inspector, thread_id: int) -> States:
+    """Every thread, once this one stands; as it is after `ARRIVAL_SECONDS`, where it does not.
+
+    One that runs Python stops in its next turn, which on a busy machine comes late: until then it
+    looks like one inside C code.
+    """
+    until = trio.current_time() + ARRIVAL_SECONDS
+    while True:
+        known = await states_now(inspector)
+        is_on_its_way = thread_id in known and known[thread_id]["state"] == "held"
+        if not is_on_its_way or trio.current_time() >= until:
+            return known
+        await trio.sleep(0.02)
 
 
 def _require(known: States, thread_id: int) -> None:
