@@ -137,6 +137,8 @@ def test_words_behind_an_interpreter_are_its_own(ask: Ask, tmp_path: Path) -> No
             "report",
             "report is no Python program: one of another debugger is named by its path, with --adapter",
         ),
+        ("../bin/native -l", "bin/native is no Python program: name the Python program that it"),
+        ("../bin/shim -q", "bin/shim is no Python program: name the Python program that it starts"),
         ("python3.99 app.py", "python3.99: there is no such interpreter"),
         ("../bin/python app.py", "../bin/python: there is no such interpreter"),
     ],
@@ -149,6 +151,7 @@ def test_what_is_no_python_program_is_said_with_what_to_give(
         "uv": "\0",
         "env": "\0",
         "shim": "#!/bin/bash\n",
+        "native": "\x7fELF\2\1\1\0",
         "report": "#!/usr/bin/perl\n",
     }.items():
         executable(tmp_path / "bin" / name, text)

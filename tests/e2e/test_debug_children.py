@@ -1016,6 +1016,32 @@ async def test_children_that_outlive_the_program_are_told_to_end_with_it_before_
     assert told[-1]["type"] == "terminated"
 
 
+async def test_children_of_a_program_that_is_terminated_are_told_to_end_with_it(
+    api: Api, program: Write
+) -> None:
+    main = program("""
+        import os, signal
+
+        all_began, begun = os.pipe()
+        if os.fork() == 0:
+            os.write(begun, b"o")  # @work
+        else:
+            os.read(all_began, 1)
+            print("up", flush=True)
+        signal.pause()
+    """)
+    session = await api.session()
+    await session.breakpoint(main.text, main.line("work"), log_message="began")
+    await launch(session, main, wait=0)
+    await session.get("/events", types="output", timeout=30)
+    await session.post("/terminate")
+    await next_event(session, "terminated")
+
+    told = [event["body"] for event in await session.events() if event["type"] == "subprocess"]
+    assert told[-1]["reason"] == "exited"
+    assert told[-1]["message"] == "The child process was ended with the program."
+
+
 async def test_processes_are_asked_at_the_same_time(
     api: Api, program: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

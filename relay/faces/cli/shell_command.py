@@ -27,6 +27,7 @@ SHIM_SECONDS = 5.0
 _PYTHON = re.compile(r"(python|pypy)[0-9.]*t?(\.exe)?")
 _SHIM = re.compile(r'^exec "(?P<pyenv>/[^"\n]*/pyenv)" exec "\$program" "\$@"$', re.MULTILINE)
 _SHELLS = re.compile(rb"#!.*sh\b")
+_ONLY_FOR_THE_SYSTEM = re.compile(rb"\x7fELF|#![^\n]*sh\b")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=")
 _FIRST_LINES = 4096
 # What installers write where the interpreter's path is too long for a first line, or has blanks.
@@ -60,8 +61,7 @@ def shell_command(
     if _PYTHON.fullmatch(os.path.basename(word)) and not _is_text(here):
         return _interpreter(words, python, environment, directory)
     if os.path.dirname(word):
-        run_by = _interpreter_of(here, environment) if is_installed_command(here) else None
-        return PythonCommand(None, list(words)) if run_by is None else _run_by(run_by, words)
+        return _by_path(words, here, environment)
     if _is_program(here):
         return PythonCommand(None, list(words))
     found = _found(word, python, environment, directory)
@@ -71,6 +71,19 @@ def shell_command(
     if found or word in _RUNNERS | _PREFIXES or _VARIABLE.match(word):
         raise click.UsageError(_foreign(words, found or word))
     return PythonCommand(None, list(words))
+
+
+def _by_path(words: Sequence[str], path: str, environment: Mapping[str, str]) -> PythonCommand:
+    """A file by its path is a program of its own, whatever its first line names: but for an
+    installed command, which has its interpreter, and what only the system can run."""
+    run_by = _interpreter_of(path, environment)
+    if run_by is not None:
+        return _run_by(run_by, words) if is_installed_command(path) else PythonCommand(None, [*words])
+    # An extension may be that of another debugger's programs.
+    is_a_command = os.path.splitext(path)[1] in ("", ".sh") and os.access(path, os.X_OK)
+    if is_a_command and _ONLY_FOR_THE_SYSTEM.match(_beginning(path)):
+        raise click.UsageError(_foreign(words, words[0]))
+    return PythonCommand(None, [*words])
 
 
 def _run_by(command: Sequence[str], words: Sequence[str]) -> PythonCommand:
@@ -170,8 +183,8 @@ def _foreign(words: Sequence[str], path: str) -> str:
         )
     if word in _PREFIXES or _VARIABLE.match(word):
         return f"{what}: put it before `relay`, or leave it out"
-    if _SHELLS.match(_beginning(path)):
+    if _SHELLS.match(_beginning(path)) and not os.path.dirname(word):
         return f"{what}. If it runs a module of this name: -m {word}"
-    if _is_text(path):
+    if _is_text(path) and not os.path.dirname(word):
         return f"{what}: one of another debugger is named by its path, with --adapter NAME"
     return f"{what}: name the Python program that it starts, such as {EXAMPLE}"

@@ -212,7 +212,8 @@ def _announce_end(child: Child, signal: str | None, stop: Stop | None) -> str | 
     message = "The child process has ended."
     if not child.said_terminated:
         ended = f"was ended by {signal}" if signal else _UNKNOWN_END
-        if signal == "SIGKILL" and child.group.program.said_terminated:
+        program = child.group.program
+        if signal == "SIGKILL" and (program.said_terminated or program.dismissed.is_set()):
             ended = "was ended with the program"
         message = f"The child process {ended}{while_stopped(stop)}."
         if signal or stop:

@@ -173,7 +173,7 @@ class Debuggee:
         if self.stdin_watch is not None:
             self.stdin_watch.over()
         await self._look_for_orphans()
-        await self._end_what_is_left()
+        await self.end_what_is_left()
         await self.await_output_end()
         if crash is not None:
             self.events.crashed(crash)
@@ -211,8 +211,8 @@ class Debuggee:
                 await self.children.look(self._below, last=True)
         self.group.give_up_joining()
 
-    async def _end_what_is_left(self) -> None:
-        """End the processes that outlive the program; those that are debugged are told of."""
+    async def end_what_is_left(self) -> None:
+        """End all its processes that live; the ends of those that are debugged are told."""
         await self.end_processes()
         if not self.attached:
             with trio.move_on_after(HANG_UP_GRACE):

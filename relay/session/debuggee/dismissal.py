@@ -57,7 +57,7 @@ async def _end(debuggee: Debuggee) -> None:
     is_cut_off = (
         bool(debuggee.helpers) and debuggee.link is not None and debuggee.link.closed.is_set()
     )
-    await debuggee.end_processes()
+    await debuggee.end_what_is_left()
     code = debuggee.process.returncode
     if code is not None and not (is_cut_off and code == 0):
         debuggee.exited_with(code)
