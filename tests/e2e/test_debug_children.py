@@ -679,6 +679,8 @@ SAME_NUMBER = f"""
             os.waitpid(pid, 0)
             if number in (0, pid):
                 break
+        else:
+            pid = "lost"
         print(step, pid, flush=True)
         input()
         return pid
@@ -705,8 +707,17 @@ async def test_a_process_with_the_number_of_one_that_has_ended_is_announced(
     monkeypatch.setattr(ChildJoining, "_forget", forget_and_note)
     # On a busy machine a Python takes longer to join than it is waited for.
     monkeypatch.setattr("relay.session.children.child_joining.JOIN_SECONDS", 60)
-    session = await api.session()
-    await launch(session, program(SAME_NUMBER), wait=0)
+    main = program(SAME_NUMBER)
+    for _ in range(3):
+        forgotten.clear()
+        if await is_announced_each_time(await api.session(), main, forgotten):
+            return
+    pytest.fail("the system gave the number to somebody else")
+
+
+async def is_announced_each_time(session: Session, main: Program, forgotten: list[int]) -> bool:
+    """Checks each announcement; false if somebody else on this machine has got the number."""
+    await launch(session, main, wait=0)
     # The end of a fork that becomes another program is told, and that of what it has become.
     forked = [("started", True), ("exited", True)]
     whole = [*forked, ("exited", True)]
@@ -715,14 +726,17 @@ async def test_a_process_with_the_number_of_one_that_has_ended_is_announced(
         (4, "second", whole * 2),
         (5, "third", [*whole * 2, *forked, ("started", False)]),  # `true` has no debugger
     ):
-        number = int((await session.until_printed(step)).split()[1])
+        *_, printed = (await session.until_printed(step)).split()
+        if printed == "lost":
+            await session.delete()
+            return False
+        number = int(printed)
         assert await reports(session, number, len(expected)) == expected
         # Until then the number may be one that the program's debugger speaks of late.
         await until(lambda: forgotten.count(number) == ends, f"{step}: {forgotten}")  # noqa: B023
         await session.post("/input", input="\n")
     assert (await next_event(session, "terminated"))["exit_code"] == 0
-    pids = (await session.printed()).split()[1::2]
-    assert len(set(pids)) == 1, "the system gave the number to somebody else"
+    return True
 
 
 async def reports(session: Session, pid: int, count: int) -> list[tuple[str, bool]]:
