@@ -42,3 +42,33 @@ async def test_a_deadlock_is_told_by_inspect_and_by_a_pause(
             # Condition.wait, Queue.join, and the module
             assert "work: Queue" in await client.call("debug_inspect", what="locals", frame=2)
             await client.call("debug_end")
+
+
+QUEUE = """
+    import asyncio
+
+    async def worker(jobs):
+        print("up", flush=True)
+        await jobs.get()  # @get
+
+    async def main():
+        await asyncio.create_task(worker(asyncio.Queue()), name="worker")
+
+    asyncio.run(main())
+"""
+
+
+async def test_a_list_of_tasks_says_what_each_waits_for_as_the_hang_report_does(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    code = program(QUEUE)
+    with trio.fail_after(DEADLINE):
+        async with over_http(f"{root(api)}/mcp") as client:
+            await client.call("debug_run", script="main.py", wait=1)
+            while "waits for queue jobs" not in (
+                text := await client.call("debug_inspect", what="tasks")
+            ):
+                pass
+            assert f"main.py:{code.line('get')}: await jobs.get()" in text
+            assert "waits for task of worker" in text
+            await client.call("debug_end")

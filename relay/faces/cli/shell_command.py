@@ -78,7 +78,9 @@ def _by_path(words: Sequence[str], path: str, environment: Mapping[str, str]) ->
     installed command, which has its interpreter, and what only the system can run."""
     run_by = _interpreter_of(path, environment)
     if run_by is not None:
-        return _run_by(run_by, words) if is_installed_command(path) else PythonCommand(None, [*words])
+        return (
+            _run_by(run_by, words) if is_installed_command(path) else PythonCommand(None, [*words])
+        )
     # An extension may be that of another debugger's programs.
     is_a_command = os.path.splitext(path)[1] in ("", ".sh") and os.access(path, os.X_OK)
     if is_a_command and _ONLY_FOR_THE_SYSTEM.match(_beginning(path)):

@@ -22,6 +22,7 @@ from relay.models.processes import ProcessQuery, ProcessView
 from relay.models.tasks import TasksQuery, TaskView
 from relay.models.variables import ChildrenQuery, FrameVariablesQuery, RevealQuery
 from relay.operations.hangs.hang_report import hang_report
+from relay.operations.hangs.hang_text import task_waits
 from relay.operations.inspect import inspection, lookup, source, tasks, variables
 from relay.operations.report import printed
 from relay.operations.report.printed_text import quoted
@@ -201,14 +202,11 @@ async def _tasks(session: Session, asked: Inspect) -> str:
 
 def _task(found: TaskView) -> str:
     at = found.suspended_at
-    waits = found.waits_for
     parts = [
         f"{found.name}  {found.kind}  {'current' if found.current else found.state}",
         found.coroutine,
         f"at {at.path}:{at.line}: {at.source or ''}" if at else "",
-        f"waits for {waits.type} {', '.join(t.name for t in waits.tasks)}".rstrip()
-        if waits
-        else "",
+        ", ".join(task_waits(found)),
         f"raised {found.exception}" if found.exception else "",
     ]
     return "  ".join(part for part in parts if part)

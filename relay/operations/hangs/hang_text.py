@@ -147,7 +147,18 @@ def _named(names: Sequence[str], lines: Sequence[str]) -> list[str]:
 
 def _task(task: TaskView) -> list[str]:
     """All but its name."""
-    words = [f"({task.kind}, {task.state}) {task.coroutine}"]
+    words = [f"({task.kind}, {task.state}) {task.coroutine}", *task_waits(task)]
+    if task.exception:
+        words.append(f"raised {task.exception}")
+    head = one_line(", ".join(words))
+    frames = _up_to_library(task)
+    chain = [f"{f.path}:{f.line} in {f.function}" for f in frames[-MOST_FRAMES:]]
+    return [head, *(f"    {one_line(place)}" for place in chain)]
+
+
+def task_waits(task: TaskView) -> list[str]:
+    """What a task waits for, in words, as far as it is known."""
+    words = []
     waits = task.waits_for
     if waits is not None and not (waits.kind == "future" and task.blocked_on):
         names = ", ".join(one.name for one in waits.tasks)
@@ -157,12 +168,7 @@ def _task(task: TaskView) -> list[str]:
         words.append(f"waits for {lock.kind} {lock.on}{held}")
         if lock.note is not None:
             words.append(lock.note)
-    if task.exception:
-        words.append(f"raised {task.exception}")
-    head = one_line(", ".join(words))
-    frames = _up_to_library(task)
-    chain = [f"{f.path}:{f.line} in {f.function}" for f in frames[-MOST_FRAMES:]]
-    return [head, *(f"    {one_line(place)}" for place in chain)]
+    return words
 
 
 def _up_to_library(task: TaskView) -> list[TaskFrame]:
