@@ -23,6 +23,7 @@ SHOP = """
             return self.total
 
     cart = Cart()
+    prices = {"apple": 2}
     breakpoint()
     cart.add(40)
     cart.discount(10)
@@ -32,7 +33,7 @@ SHOP = """
 
     till = Till()
     till.name = "front"
-    type(till).opened += 1
+    type(till).opened += 1  # @class
 """
 
 
@@ -43,6 +44,9 @@ def test_a_session_stops_when_a_value_changes(shell: Shell) -> None:
     assert shell("watch", "--if", "new < old", "cart.total") == "data_1  cart.total  if new < old\n"
     assert shell("watch", "cart") == "data_2  cart\n"
     assert shell("watch", "-d", "data_2") == "data_2 deleted\n"
+    noted = "what changes within the dict is no change of prices: watch its items, such as prices['apple']"
+    assert shell("watch", "prices") == f"data_3  prices  {noted}\n"
+    shell("watch", "-d", "data_3")
     stopped = shell("continue")
     assert "cart.total changed: shop.py:10 in discount\n40 -> 4.0, written at shop.py:9" in stopped
     assert shell.json("watch")["data_breakpoints"][0]["verified"] is True
@@ -52,10 +56,10 @@ def test_a_session_stops_when_a_value_changes(shell: Shell) -> None:
 
 
 def test_one_run_shows_each_change(tmp_path: Path) -> None:
-    Program.write(tmp_path / "shop.py", SHOP.replace("breakpoint()", "print('set')"))
+    shop = Program.write(tmp_path / "shop.py", SHOP.replace("breakpoint()", "print('set')"))
     command = [sys.executable, "-m", "relay", "run", "--watch", "Cart.__init__:self.total"]
     command += ["--watch", "shop.py:14:nobody", "--watch", "Cart.empty:self.total"]
-    command += ["--watch", "shop.py:21:till.opened"]
+    command += ["--watch", f"shop.py:{shop.line('class')}:till.opened"]
     ran = subprocess.run(
         [*command, "--", "shop.py"],
         cwd=tmp_path, env={**os.environ}, capture_output=True, text=True, timeout=90,

@@ -12,6 +12,7 @@ import collections
 import difflib
 import functools
 import gc
+import itertools
 import sys
 import types
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -64,6 +65,9 @@ if TYPE_CHECKING:
     )
 
 _FILLING = collections.defaultdict.__dict__["__missing__"]
+_DICTS = (dict, collections.OrderedDict, collections.defaultdict)
+_CONTAINERS = (*_DICTS, list, set, bytearray, collections.deque)
+_LONGEST_KEY = 40
 _OPTIMIZED = 0x1  # of a code's flags: locals are not in a dict
 
 
@@ -334,6 +338,20 @@ def note_of_class(target: StateTarget) -> str:
     return (
         f"this {plan.name} has none of its own yet: writes to {name} are not seen, watch that too"
     )
+
+
+def note_within(target: StateTarget) -> str:
+    """What a watch of a place that holds a container does not see; empty where it holds none."""
+    value = read_target(target)
+    cls = type(value)
+    if all(cls is not one for one in _CONTAINERS):  # a metaclass may have an `__eq__` of its own
+        return ""
+    note = f"what changes within the {name_of(cls)} is no change of {target.text}"
+    first = list(itertools.islice(range(len(value)) if cls is list else value, 1))
+    is_named = first and (cls is list or any(cls is one for one in _DICTS))
+    if not is_named or type(first[0]) not in (int, str) or len(repr(first[0])) > _LONGEST_KEY:
+        return note
+    return f"{note}: watch its items, such as {target.text}[{first[0]!r}]"
 
 
 def _in_class(plan: Plan, name: str) -> tuple[Any, Any]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         StateTarget,
         dict_of_target,
         note_of_class,
+        note_within,
         resolve_target,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
@@ -83,6 +84,7 @@ def data_set(
     with data_state.lock:
         watch = DataWatch(number, target, code)
         watch.note_of_class = note_of_class(target)
+        watch.note_within = attempt(note_within, target, default="")
         if target.kind in _IN_DICTS and HAS_DICT_WATCHERS and _has_one_thread():
             watch_by_dict(watch, target)
         data_state.watches[number] = watch
@@ -158,8 +160,12 @@ def _text_of_value(watch: DataWatch, value: Any, reveal: bool) -> str | None:
 
 def _watch_state(watch: DataWatch) -> dict[str, Any]:
     is_of_class = watch.note_of_class and watch.read() is ABSENT
-    note = watch.note or (watch.note_of_class if is_of_class else None)
-    return {"how": watch.how, "ended": watch.ended or None, "note": note or None}
+    notes = [watch.note, watch.note_of_class if is_of_class else "", watch.note_within]
+    return {
+        "how": watch.how,
+        "ended": watch.ended or None,
+        "note": "; ".join(filter(None, notes)) or None,
+    }
 
 
 # Beginning and ending

@@ -56,6 +56,7 @@ class DataWatch:
         self.how, self.ended = "lines", ""
         self.note = ""
         self.note_of_class = ""  # true until the object has an attribute of its own
+        self.note_within = ""
         self.fills = target.kind == "item" and fills_when_read(target.owner)
         self.owner = _reference_to(target.owner)
         self.last = read_target(target)
