@@ -528,39 +528,75 @@ async def test_a_thread_in_a_test_stops_once(api: Api, program: Write) -> None:
     assert found.exit_code == 0
 
 
+WARNINGS = """
+    import threading
+
+    class Shop:
+        def __del__(self):
+            price = 3
+            raise KeyError(price)  # @del
+
+    def read():
+        return open(__file__).read()  # @open
+
+    def work(price):
+        raise ValueError(price)  # @thread
+
+    async def later():
+        pass
+
+    def test_del():
+        Shop()
+
+    def test_files():
+        for _ in range(3):
+            read()
+
+    def test_never_awaited():
+        price = 5
+        later()  # @dropped
+        price = 6
+
+    def test_thread():
+        thread = threading.Thread(target=work, args=(4,))
+        thread.start()
+        thread.join()
+
+    def test_returns():  # @returns
+        return 1
+
+    async def test_async():  # @async
+        pass
+"""
+
+
 async def test_what_a_warning_of_pytest_speaks_of_fails_the_test(api: Api, program: Write) -> None:
-    suite = program(
-        """
-        import threading
-
-        class Shop:
-            def __del__(self):
-                price = 3
-                raise KeyError(price)  # @del
-
-        def work(price):
-            raise ValueError(price)  # @thread
-
-        def test_del():
-            Shop()
-
-        def test_thread():
-            thread = threading.Thread(target=work, args=(4,))
-            thread.start()
-            thread.join()
-    """,
-        "test_shop.py",
-    )
-    warnings = ["UnraisableExceptionWarning", "UnhandledThreadExceptionWarning"]
-    options = [option for name in warnings for option in ("-W", f"error::pytest.Pytest{name}")]
-    found = await run_tests(api, *options, suite.text)
-    at_end, thread, test = found.stops
-    assert at_end.what == ("test", "KeyError", suite.line("del"))
-    assert at_end.locals["price"] == "3"
-    assert thread.what == ("thread", "ValueError", suite.line("thread"))
-    assert test.what == ("test", "ValueError", suite.line("thread"))
-    assert test.locals == {"price": "4"}
-    assert found.tests == ["test_shop.py::test_del", None, "test_shop.py::test_thread"]
+    """Each is one stop, at what it speaks of; a thread that ends is one before that."""
+    suite = program(WARNINGS, "test_shop.py")
+    found = await run_tests(api, "-W", "error", "-p", "no:trio", suite.text)
+    assert [(stop.test, *stop.what) for stop in found.stops] == [
+        ("test_shop.py::test_del", "test", "KeyError", suite.line("del")),
+        ("test_shop.py::test_files", "test", "ResourceWarning", suite.line("open")),
+        ("test_shop.py::test_never_awaited", "test", "RuntimeWarning", suite.line("dropped")),
+        (None, "thread", "ValueError", suite.line("thread")),
+        ("test_shop.py::test_thread", "test", "ValueError", suite.line("thread")),
+        ("test_shop.py::test_returns", "test", "PytestReturnNotNoneWarning", suite.line("returns")),
+        ("test_shop.py::test_async", "test", "Failed", suite.line("async")),
+    ]
+    at_end, files, dropped, _, thread, *_ = found.stops
+    assert (at_end.locals["price"], thread.locals) == ("3", {"price": "4"})
+    words = [str(stop.view["explanation"]) for stop in (at_end, files, dropped, thread)]
+    unraisable = "PytestUnraisableExceptionWarning: Exception ignored in: "
+    assert words[0].startswith(f"{unraisable}<function Shop.__del__ at ")
+    assert words[1].startswith(f"{unraisable}<_io.FileIO ")
+    assert "\nand 2 more: ResourceWarning: unclosed file <" in words[1]
+    assert words[2].startswith(f"{unraisable}<coroutine object later at ")
+    assert words[3].startswith("PytestUnhandledThreadExceptionWarning: Exception in thread ")
+    assert (files.view["group"]["number"], files.view["group"]["of"]) == (1, 3)
+    assert files.frames[0]["name"] == "read"
+    assert [frame["name"] for frame in dropped.frames if frame.get("inner")] == [
+        "_warn_unawaited_coroutine"
+    ]
 
 
 UNITTEST = """

@@ -133,6 +133,7 @@ PARTS = (
     "failures/inner_tests",
     "failures/remote",
     "failures/rewritten",
+    "failures/warned",
     "failures/post_mortem",
     "failures/failing",
     "failures/noted",

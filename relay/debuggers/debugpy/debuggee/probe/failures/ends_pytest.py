@@ -34,6 +34,10 @@ if TYPE_CHECKING:
         keep_time_limits,
         lift_time_limit,
     )
+    from relay.debuggers.debugpy.debuggee.probe.failures.warned import (
+        forget_warnings,
+        listen_to_warnings,
+    )
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
 
@@ -44,6 +48,7 @@ def listen_to_pytest() -> None:
     when_imported("_pytest.reports", _listen_to_phases)
     when_imported("_pytest.main", _listen_to_session)
     when_imported("pytest_check.check_log", _listen_to_checks)
+    listen_to_warnings()
     keep_time_limits()
 
 
@@ -64,6 +69,7 @@ def _at_pytest_phase(item: Any, when: Any) -> None:
             _undecided.clear()
             failed_examples.clear()
             forget_noted()
+            forget_warnings()
         begin_test(exact(str(item.nodeid)), _directory_of(item))
 
 

@@ -17,8 +17,14 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.post_mortem import PostMortem, suspend
     from relay.debuggers.debugpy.debuggee.probe.failures.remote import (
         has_kept_places,
+        places_kept,
         remote_entries,
         stated_entries,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.failures.warned import (
+        Warned,
+        places_where_dropped,
+        warned_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger,
@@ -28,7 +34,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import make_stop, postpone_in_stop
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.raises import is_wanted_exception
-    from relay.debuggers.debugpy.debuggee.probe.values.types import exact, mro_of, name_of
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact, mro_of
 
 _MOST_KEPT = 20
 _MOST_LEAVES = 50
@@ -144,12 +150,19 @@ def failed(
     if debugger_threading().get_ident() in _threads_of_debugger():
         return
     words = {"ends": ends, "ends_name": name, "test": test, "explanation": explanation}
-    for leaf, leaf_tb, group in _leaves(error, tb):
+    for leaf, leaf_tb, about in _leaves(error, tb):
         if not was_shown(leaf, test) and attempt(is_wanted_exception, type(leaf), default=True):
             _note_shown(leaf, test)
-            shown = PostMortem(leaf, leaf_tb, home or _watch.home)
-            _show(shown, dict(words, group=group))
+            _show(_post_mortem(leaf, leaf_tb, home or _watch.home), dict(words, **about))
     _note_shown(error, test)
+
+
+def _post_mortem(error: Any, tb: Any, home: str | None) -> PostMortem:
+    places = places_where_dropped(error)
+    if not places:
+        return PostMortem(error, tb, home)
+    with places_kept(error, places):
+        return PostMortem(error, None, home)
 
 
 def _show(shown: PostMortem, words: dict[str, Any]) -> None:
@@ -211,14 +224,20 @@ def _threads_of_debugger() -> list[int]:
     return [t.ident for t in (py_db.writer, py_db.reader) if t is not None]
 
 
-def _leaves(error: Any, tb: Any) -> list[tuple[Any, Any, dict[str, Any] | None]]:
-    """The exceptions of a group, each with its own traceback; one that is no group by itself."""
+def _leaves(error: Any, tb: Any) -> list[tuple[Any, Any, dict[str, Any]]]:
+    """The exceptions of a group, each with its own traceback; one that is no group by itself.
+
+    The last item is what is to be said of it alone: `group`, and its own `explanation`.
+    """
+    warned = attempt(warned_of, error)
+    if warned is not None:
+        return [_warned_leaf(error, warned)]
     # Before 3.11 trio, anyio and pytest take those of a package.
     homes = [sys.modules.get(name) for name in ("builtins", "exceptiongroup")]
     kinds = [getattr(home, "BaseExceptionGroup", None) for home in homes]
     group = next((kind for kind in kinds if kind is not None), None)
     if group is None or not any(base is group for base in mro_of(type(error))):
-        return [(*_meant(error, tb), None)]
+        return [(error, tb, {})]
     found: list[Any] = []  # (leaf, traceback)
     waiting = [(one, tb) for one in error.exceptions]
     while waiting:
@@ -228,24 +247,23 @@ def _leaves(error: Any, tb: Any) -> list[tuple[Any, Any, dict[str, Any] | None]]
         if any(base is group for base in mro_of(type(one))):
             waiting[:0] = [(inner, own) for inner in one.exceptions]
         else:
-            found.append(_meant(one, own))
-    words = attempt(lambda: exact(str(error)), default="")
-    made: list[tuple[Any, Any, dict[str, Any] | None]] = []
-    for number, (leaf, leaf_tb) in enumerate(found[:_MOST_LEAVES], 1):
-        about = {"message": words[:200], "number": number, "of": len(found)}
-        made.append((leaf, leaf_tb, about))
-    return made
+            found.append((one, own))
+    return [
+        (leaf, leaf_tb, {"group": _membership(error, number, len(found))})
+        for number, (leaf, leaf_tb) in enumerate(found[:_MOST_LEAVES], 1)
+    ]
 
 
-def _meant(error: Any, tb: Any) -> Any:
-    """What a warning of pytest's speaks of that fails a test: it has collected what ended a thread,
-    or what nothing could be told that an object raised at its end.
-    """
-    cause = error.__cause__
-    names = ("PytestUnhandledThreadExceptionWarning", "PytestUnraisableExceptionWarning")
-    if name_of(type(error)) in names and cause is not None and cause.__traceback__ is not None:
-        return cause, _from_program(cause.__traceback__)
-    return error, tb
+def _warned_leaf(error: Any, warned: Warned) -> tuple[Any, Any, dict[str, Any]]:
+    about: dict[str, Any] = {"explanation": warned.words}
+    if warned.of > 1:
+        about["group"] = _membership(error, warned.number, warned.of)
+    return warned.error, _from_program(warned.error.__traceback__), about
+
+
+def _membership(group: Any, number: int, of: int) -> dict[str, Any]:
+    words = attempt(lambda: exact(str(group)), default="")
+    return {"message": words[:200], "number": number, "of": of}
 
 
 def was_shown(error: BaseException, test: str | None = None) -> bool:

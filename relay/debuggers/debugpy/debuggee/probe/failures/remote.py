@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import calling_frame
     from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import TracebackEntry
     from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
-    from relay.debuggers.debugpy.debuggee.probe.values.types import name_of
+    from relay.debuggers.debugpy.debuggee.probe.values.types import exact, name_of
 
 _FRAME_LINE = re.compile(r'^  File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
 
@@ -93,8 +93,8 @@ def remote_entries(error: Any) -> list[TracebackEntry]:
 
 def stated_entries(error: Any) -> list[TracebackEntry]:
     """The line of a file that the exception itself names: what is no Python there, the example of a
-    document that gave something else, or who asked pytest for a fixture that is not there. None for
-    any other.
+    document that gave something else, who asked pytest for a fixture that is not there, or a test that
+    pytest does not run. None for any other.
     """
     shown: dict[str, Any] = {}
     if isinstance(error, SyntaxError):
@@ -110,6 +110,8 @@ def stated_entries(error: Any) -> list[TracebackEntry]:
     elif name_of(type(error)) == "FixtureLookupError":
         code = _asker_of_fixture(error).__code__
         path, line, name = code.co_filename, code.co_firstlineno, code.co_name
+    elif (code := _code_of_test(error)) is not None:
+        path, line, name = code.co_filename, code.co_firstlineno, code.co_name
     else:
         return []
     if type(path) is not str or type(line) is not int or not os.path.isfile(path):
@@ -124,6 +126,26 @@ def _asker_of_fixture(error: Any) -> Any:
     fixtures = error.fixturestack
     asker = fixtures[-1].func if fixtures else error.request._pyfuncitem.obj
     return inspect.unwrap(getattr(asker, "__func__", asker))
+
+
+def _code_of_test(error: Any) -> Any:
+    """Of the test with which pytest itself is not content: it is async and nothing can run it, or it
+    has returned something. None where any other code has raised.
+    """
+    import inspect
+
+    tb, item = error.__traceback__, None
+    while tb is not None:
+        module = exact(str(tb.tb_frame.f_globals.get("__name__", "")))
+        if module == "_pytest.python" and tb.tb_frame.f_code.co_name == "pytest_pyfunc_call":
+            item = tb.tb_frame.f_locals["pyfuncitem"]
+        elif item is not None and not module.startswith("_pytest."):
+            return None
+        tb = tb.tb_next
+    if item is None:
+        return None
+    test = inspect.unwrap(getattr(item.obj, "__func__", item.obj))
+    return getattr(test, "__code__", None)
 
 
 def traceback_here() -> Any:
