@@ -78,6 +78,7 @@ class Action(Enum):
     SEE_SCOPES = "Ask for the scopes again: references die when the program runs"
     LIST_VARIABLES = "List the names below a reference"
     LIST_DATA_BREAKPOINTS = "List the ids of the data breakpoints"
+    ASK_IN_OTHER_RUN = "Launch it again with a breakpoint here, and ask at that stop"
     LIST_WATCHES = "List the ids of the watches"
     DELETE_WATCH = "Delete a watch first"
     # The request, the debugger and the relay

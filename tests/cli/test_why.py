@@ -90,7 +90,10 @@ def test_a_run_without_a_stop_says_that_it_was_not_asked(tmp_path: Path) -> None
     assert (end["stops"], end["unasked"]) == (0, ["--why account.rate", "--eval 'len(x)'"])
 
 
-def test_a_run_that_is_not_equal_names_what_differs_and_what_needs_no_other(tmp_path: Path) -> None:
+def test_a_run_that_is_not_equal_names_what_differs_and_what_needs_no_other(
+    shell: Shell, tmp_path: Path
+) -> None:
+    """Each in its own words: options of a run, and of the command that starts a session."""
     source = "import time\n\nnow = time.time()\nrate = 1\nprint(rate)\n"
     Program.write(tmp_path / "clock.py", source)
     words = ["--break", "clock.py:5", "--why", "rate", "--", "clock.py"]
@@ -98,8 +101,13 @@ def test_a_run_that_is_not_equal_names_what_differs_and_what_needs_no_other(tmp_
         [sys.executable, "-m", "relay", "run", *words],
         cwd=tmp_path, capture_output=True, text=True, timeout=90,
     )  # fmt: skip
-    said = "not all: not deterministic: the global now is not the same; a launch with `record`"
-    assert said in ran.stderr
+    said = "not all: not deterministic: the global now is not the same; "
+    assert f"{said}--record PLACE:EXPR takes no second run\n" in ran.stderr
+    clock = Program.write(shell.directory / "clock.py", source)
+    shell("start", "--break", f"{clock.text}:5", "--", clock.text)
+    found = shell.run("why", "rate", code=1)
+    assert f"{said}relay start --record PLACE:EXPR takes no second run\n" in found.stdout
+    shell("end")
 
 
 def test_a_recorded_launch_needs_no_second_run(shell: Shell, tmp_path: Path) -> None:

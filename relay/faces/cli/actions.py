@@ -64,6 +64,10 @@ COMMAND_WORDS: Words = {
     Action.SEE_STACK: "relay stack shows them: frame ids count from 0 at the top of the stack",
     Action.SEE_SCOPES: "Ask relay locals again: references die when the program runs",
     Action.LIST_DATA_BREAKPOINTS: "relay watch lists the ids",
+    Action.ASK_IN_OTHER_RUN: (
+        "Start it again with --break here, and ask at that stop; or with --record PLACE:EXPR"
+        " (FILE:LINE or a function), which takes no second run"
+    ),
     Action.DELETE_WATCH: "Use fewer expressions",
     Action.ADD_PARAMETER: "Add what is named; --help shows every option",
     Action.CORRECT_PARAMETER: "Correct what is named; --help shows every option",
@@ -82,6 +86,10 @@ OPTION_WORDS: Words = {
     Action.RUN_AGAIN: "The program has ended: run it again",
     Action.GIVE_SCRIPT: (
         "Options such as -O or -X dev go before the program: relay run -- -O app.py"
+    ),
+    Action.ASK_IN_OTHER_RUN: (
+        "Run it with --break here; or with --record PLACE:EXPR (FILE:LINE or a function),"
+        " which takes no second run"
     ),
     Action.DELETE_WATCH: "Give fewer --eval",
     Action.READ_ADAPTER_MESSAGE: "If it persists, run the program again",

@@ -85,6 +85,10 @@ ROUTE_WORDS: Words = {
     Action.SEE_SCOPES: "Ask GET /sessions/{id}/scopes again: references die when the program runs",
     Action.LIST_VARIABLES: "GET /sessions/{id}/variables lists the names below a reference",
     Action.LIST_DATA_BREAKPOINTS: "Use GET /sessions/{id}/data-breakpoints to list the ids",
+    Action.ASK_IN_OTHER_RUN: (
+        "Launch it again with a breakpoint here, and ask at that stop; or with `record`"
+        " (FILE:LINE:EXPR or FUNCTION:EXPR), which takes no second run"
+    ),
     Action.LIST_WATCHES: "Use GET /sessions/{id}/watch to list the ids",
     Action.DELETE_WATCH: "DELETE a watch first: GET /sessions/{id}/watch lists them",
     Action.CORRECT_FIELDS: (

@@ -51,6 +51,7 @@ ONE_PROGRAM_WORDS: Words = {
         Action.SEE_STACK,
         Action.SEE_SCOPES,
         Action.LIST_DATA_BREAKPOINTS,
+        Action.ASK_IN_OTHER_RUN,
         Action.DELETE_WATCH,
         Action.SEND_TOKEN,
     ),

@@ -65,6 +65,9 @@ TOOL_WORDS: Words = {
         "Call debug_inspect what=locals again: references die when the program runs"
     ),
     Action.LIST_DATA_BREAKPOINTS: "debug_breakpoints without arguments lists the ids",
+    Action.ASK_IN_OTHER_RUN: (
+        "debug_run with breakpoints here, in a session of its own, and ask at that stop"
+    ),
     Action.DELETE_WATCH: "Use fewer expressions",
     Action.CORRECT_FIELDS: "Correct the arguments that are named; nothing was changed",
     Action.ADD_PARAMETER: "Add the argument that is named; nothing was changed",

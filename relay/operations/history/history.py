@@ -14,6 +14,7 @@ from typing import Any
 
 import trio
 
+from relay.actions import Action
 from relay.errors import (
     DebuggerTimeout,
     InvalidSessionState,
@@ -85,8 +86,7 @@ def _require_repeatable(session: Session) -> None:
     if why is not None:
         raise NotSupported(
             f"Who wrote a value is found by running the program again, and {why}",
-            suggestion="Launch it again with a breakpoint here, and ask at that stop; or with `record`"
-            " (FILE:LINE:EXPR or FUNCTION:EXPR), which takes no second run",
+            suggestion=Action.ASK_IN_OTHER_RUN,
         )
 
 

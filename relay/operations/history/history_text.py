@@ -19,7 +19,6 @@ CALLERS = 3
 VALUE_ROOM = 120
 SOURCE_ROOM = 100
 NO_VALUE = "(none)"
-NO_SECOND_RUN = "; a launch with `record` takes no second run"
 CHANGED_WITHIN = "since then it has changed within: ask for an item or attribute of it"
 UNSURE = " may have "
 """In a reason: there may be no other writes."""
@@ -27,13 +26,16 @@ WAYS = {"recorded": "recorded", "rerun": "by a second run"}
 """How it is known."""
 
 
-def history_text(found: History, root: str, max_bytes: int, more: str = "") -> str:
+def history_text(
+    found: History, root: str, max_bytes: int, more: str = "", record: str = ""
+) -> str:
     """The answer in at most `max_bytes` bytes; paths below `root` are relative.
 
-    `more` is how to get the writes that there is no room for.
+    `more` is how to get the writes that there is no room for, `record` how to do without a second
+    run, where the face has a way.
     """
     head = cut(_head(found), max_bytes)
-    tail = _remarks(found)
+    tail = _remarks(found, record)
     room = max_bytes - size("\n".join([head, *tail])) - 1
     lines: list[str] = []
     for number, write in enumerate(found.writes):
@@ -61,14 +63,14 @@ def _head(found: History) -> str:
     )
 
 
-def _remarks(found: History) -> list[str]:
+def _remarks(found: History, record: str) -> list[str]:
     if found.reason is None:
         newest = found.writes[0].new if found.complete and found.writes else None
         is_other = None not in (newest, found.value) and _same(newest) != _same(found.value)
         return [CHANGED_WITHIN] if is_other else []
     difference = "" if found.difference is None else f": {found.difference}"
     known = "perhaps not all" if UNSURE in found.reason else "not all"
-    other = NO_SECOND_RUN if found.reason == NOT_DETERMINISTIC else ""
+    other = record if found.reason == NOT_DETERMINISTIC else ""
     return [f"{known}: {found.reason}{difference}{other}"]
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from relay.models.trace import TraceResult
 
 STDOUT, STDERR = 1, 2
+RECORD = "; --record PLACE:EXPR takes no second run"
 STREAMS = {"stdout": STDOUT, "stderr": STDERR}
 
 
@@ -119,7 +120,7 @@ class TextWriter:
         """Who wrote what --why asked for."""
         from relay.operations.history.history_text import history_text
 
-        await self._say(history_text(found, root, self._max_chars))
+        await self._say(history_text(found, root, self._max_chars, record=RECORD))
 
     async def called(self, calls: CallsResult) -> None:
         """The calls up to a stop or the end."""

@@ -8,6 +8,7 @@ from relay.faces.cli.sessions.inspecting import FRAME
 from relay.faces.cli.sessions.shell import REFUSED, Shell, session_command
 
 TEXT_BYTES = 2000
+RECORD = "; relay start --record PLACE:EXPR takes no second run"
 
 
 @click.command(short_help="Show who wrote a value, at a stop.")
@@ -45,5 +46,5 @@ def why(shell: Shell, frame: int, limit: int, wait: float, expression: str) -> i
 
     found = shell.session().history(expression, frame_id=frame, limit=limit, wait=wait)
     if not shell.show(found):
-        shell.echo(history_text(found, shell.caller.directory, TEXT_BYTES))
+        shell.echo(history_text(found, shell.caller.directory, TEXT_BYTES, record=RECORD))
     return 0 if found.writes else REFUSED
