@@ -61,6 +61,7 @@ class Action(Enum):
     PAUSE_THREAD = "Pause it first: thread $thread_id"
     CONTINUE_THREAD = "Let it run: resume thread $thread_id"
     RESUME_OR_END = "It could not be interrupted: resume the program, or end the session"
+    LEAVE_RUNNER = "Continue: the next failure, or the end of the program, comes next"
     LIST_THREADS = "List the thread ids"
     LIST_PRESENT_THREADS = "List the threads that there are"
     LIST_PROCESSES_LEFT = "List the threads for the processes that are left"

@@ -135,6 +135,7 @@ class ExecutionResult(OfFailure):
     thread_id: int | None = left_out()
     return_value: ReturnValue | None = left_out()
     change: DataChange | None = left_out("What a data breakpoint has stopped for")
+    message: str | None = left_out("What should be known of this stop")
     exit_code: int | None = left_out()
     stop: StopReport | None = left_out()
 

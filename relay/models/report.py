@@ -104,6 +104,7 @@ class Report(Resource):
     change: ReportChange | None = None
     exception: ReportException | None = None
     failure: OfFailure | None = None
+    remark: str | None = Field(None, description="What should be known of where it stands")
     lost: str | None = Field(None, description="How a process was killed since the last resume")
     source: list[SourceLine] = Field([])
     locals: list[ReportLocal] | None = None

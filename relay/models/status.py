@@ -54,6 +54,7 @@ class StatusView(OfFailure):
     status: StatusWord
     reason: str | None = Field(description="Why it is paused, or why it has ended")
     location: StatusLocation | None = Field(description="Where the stopped thread stands")
+    message: str | None = left_out("What should be known of this stop")
     stopped_threads: list[StoppedThread] = Field(description="Empty unless paused")
     all_threads: list[ThreadStanding] = Field(description="Empty unless paused")
     exception: StatusException | None

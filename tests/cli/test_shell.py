@@ -106,6 +106,28 @@ def test_a_whole_session_word_by_word(shell: Shell, tmp_path: Path) -> None:
     )
 
 
+STEPPED_FROM = """
+    import unittest
+
+    class Cases(unittest.TestCase):
+        def test_half(self):
+            self.assertEqual(1 // 2, 0.5)
+
+    unittest.main()
+"""
+
+
+def test_a_step_from_a_failure_says_where_the_program_really_is(shell: Shell) -> None:
+    Program.write(shell.directory / "cases.py", STEPPED_FROM)
+    assert "fails __main__.Cases.test_half" in shell("start", "cases.py")
+    stepped = shell("step")
+    remark = "the frames of the failure had been left before: the program really is here"
+    assert re.search(rf"^step: .*unittest/case\.py:\d+ .*\n{remark}\n", stepped, re.MULTILINE)
+    assert stepped.endswith("\nrelay continue goes on to the next failure, or to the end\n")
+    assert "relay continue" not in shell("step")
+    shell("end")
+
+
 def test_what_was_stopped_does_not_come_back(shell: Shell, tmp_path: Path) -> None:
     """Nor what somebody held."""
     (tmp_path / "short.py").write_text("print(1)\n")

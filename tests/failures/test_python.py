@@ -680,6 +680,11 @@ async def test_a_step_goes_on_where_the_program_really_is(api: Api, program: Wri
     at = await session.post("/step-over", wait=60)
     assert (at["status"], at["stop_reason"]) == ("paused", "step")
     assert at["current_location"]["path"].endswith("unittest/case.py")
+    remark = "the frames of the failure had been left before: the program really is here"
+    assert at["message"].casefold().startswith(f"{remark}. continue: ")
+    assert (await session.get("/status"))["message"] == at["message"]
+    assert f"\n{remark}\n" in (await session.get("/report"))["report"]
+    assert "message" not in await session.post("/step-over", wait=60)  # it has been said
     at = await session.resume()
     assert (at["stop_reason"], at["current_location"]["line"]) == (
         "breakpoint",

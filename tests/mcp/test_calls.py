@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import trio
 
+from tests.cli.test_shell import STEPPED_FROM
 from tests.e2e.api import Api
 from tests.mcp.client import over_http
 from tests.mcp.test_http import DEADLINE, root
@@ -123,4 +124,19 @@ async def test_a_trace_that_is_cut_says_how_to_see_more(
             whole = await client.call("debug_trace", max_chars=5000)
             assert "27 more rounds" in whole
             assert "\n… more: trace a call that it made\n" in whole, "its record has no more"
+            await client.call("debug_end")
+
+
+async def test_a_step_from_a_failure_says_where_the_program_really_is(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    program(STEPPED_FROM)
+    with trio.fail_after(DEADLINE):
+        async with over_http(f"{root(api)}/mcp") as client:
+            assert "\nfails __main__.Cases" in await client.call("debug_run", script="main.py")
+            stepped = await client.call("debug_continue", action="over")
+            advice = "debug_continue goes on to the next failure, or to the end"
+            assert stepped.startswith(f"{advice}\n")
+            remark = "the frames of the failure had been left before: the program really is here"
+            assert re.search(rf"^step: .*unittest/case\.py:\d+ .*\n{remark}\n", stepped, re.M)
             await client.call("debug_end")

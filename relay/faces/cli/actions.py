@@ -56,6 +56,7 @@ COMMAND_WORDS: Words = {
     Action.RESUME_OR_END: (
         "It could not be interrupted: relay continue lets the program run, relay end ends it"
     ),
+    Action.LEAVE_RUNNER: "relay continue goes on to the next failure, or to the end",
     Action.LIST_THREADS: "Read relay where to list the thread ids",
     Action.LIST_PRESENT_THREADS: "Read relay where for those that there are",
     Action.LIST_PROCESSES_LEFT: "Read relay where for the processes that are left",

@@ -65,6 +65,7 @@ ROUTE_WORDS: Words = {
     Action.PAUSE_THREAD: "Pause it first: POST /sessions/{id}/threads/$thread_id/pause",
     Action.CONTINUE_THREAD: "Let it run: POST /sessions/{id}/threads/$thread_id/continue",
     Action.RESUME_OR_END: "It could not be interrupted: resume the program, or DELETE the session",
+    Action.LEAVE_RUNNER: "POST /sessions/{id}/continue goes on to the next failure, or to the end",
     Action.LIST_THREADS: "Use GET /sessions/{id}/threads to list the thread ids",
     Action.LIST_PRESENT_THREADS: "GET /sessions/{id}/threads lists those that there are",
     Action.LIST_PROCESSES_LEFT: "Read GET /sessions/{id}/threads for the processes that are left",

@@ -42,6 +42,7 @@ ONE_PROGRAM_WORDS: Words = {
         Action.WAIT_FOR_INPUT_REQUEST,
         Action.PAUSE_THREAD,
         Action.CONTINUE_THREAD,
+        Action.LEAVE_RUNNER,
         Action.LIST_THREADS,
         Action.LIST_PRESENT_THREADS,
         Action.LIST_PROCESSES_LEFT,

@@ -51,6 +51,7 @@ TOOL_WORDS: Words = {
     Action.RESUME_OR_END: (
         "It could not be interrupted: debug_continue lets the program run, debug_end ends it"
     ),
+    Action.LEAVE_RUNNER: "debug_continue goes on to the next failure, or to the end",
     Action.LIST_THREADS: "Read debug_inspect what=threads to list the thread ids",
     Action.LIST_PRESENT_THREADS: "Read debug_inspect what=threads for those that there are",
     Action.LIST_PROCESSES_LEFT: "Read debug_inspect what=threads for the processes that are left",

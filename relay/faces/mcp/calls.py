@@ -9,8 +9,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
+from relay.actions import Action
 from relay.errors import InvalidRequest, RelayError
 from relay.faces.mcp import arguments
+from relay.faces.mcp.actions import TOOL_WORDS
 from relay.faces.mcp.places import breakpoint_specs, file_and_line
 from relay.faces.mcp.texts import clip, listed
 from relay.hub import Hub
@@ -40,7 +42,7 @@ from relay.operations.report.printed_text import newest, quoted
 from relay.operations.report.short_paths import short_path
 from relay.operations.report.stop_report import stop_report
 from relay.operations.sessions import creating, ending, launching, sessions
-from relay.operations.sessions.sessions import adapter_of
+from relay.operations.sessions.sessions import adapter_of, left_failure
 from relay.operations.sessions.stop_wait import until_stop, wait_for_stop
 
 Session: TypeAlias = Any
@@ -218,7 +220,7 @@ async def _step(session: Session, asked: arguments.Continue) -> list[str]:
         step = stepping.step_over if asked.action == "over" else stepping.step_into
         await step(session, body=StepRequest(wait=0, thread_id=asked.thread))
     await wait_for_stop(session, wait=asked.wait)
-    return []
+    return [str(TOOL_WORDS[Action.LEAVE_RUNNER])] if left_failure(session) else []
 
 
 async def _to(session: Session, asked: arguments.Continue) -> list[str]:

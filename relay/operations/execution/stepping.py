@@ -32,7 +32,12 @@ from relay.operations.report.blocked import (
     until_stop_or_blocked,
     why_not_paused,
 )
-from relay.operations.sessions.sessions import change_view, failure_fields, location_view
+from relay.operations.sessions.sessions import (
+    change_view,
+    failure_fields,
+    location_view,
+    stop_message,
+)
 from relay.operations.sessions.stop_wait import until_it_stands
 from relay.session.dap.stack import frame_at
 from relay.session.debuggee.debuggee import Debuggee
@@ -324,7 +329,7 @@ async def present_as(
         exit_code=session.exit_code,
         **failure_fields(stop),
         stop=await included_parts(session, body, cursor) if body.include else None,
-        **more,
+        **{"message": stop_message(session), **more},
     )
 
 

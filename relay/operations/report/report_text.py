@@ -104,6 +104,8 @@ def _head(report: Report) -> list[str]:
         if raised.ended is not None:
             head.append(one_line(raised.ended))
         head += _chain(raised)
+    if report.remark is not None:
+        head.append(report.remark)
     if report.change is not None:
         head += _changed(report.change)
     if report.lost is not None:

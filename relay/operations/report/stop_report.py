@@ -29,7 +29,7 @@ from relay.models.report import (
 from relay.operations.report.missed import never_hit, not_known, unwatched
 from relay.operations.report.report_text import place_of, render
 from relay.operations.report.short_paths import is_own, short_path
-from relay.operations.sessions.sessions import failure_fields
+from relay.operations.sessions.sessions import REALLY_HERE, failure_fields, left_failure
 from relay.redaction.redaction import REVEALING, Redaction
 from relay.session.dap.stack import stack
 from relay.session.debuggee.exit_text import describe_exit
@@ -114,6 +114,7 @@ async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
         hits=max(stop.hits.values(), default=0),
         thread_id=stop.thread_id,
         process_id=_other_process(session, stop),
+        remark=REALLY_HERE if left_failure(session) else None,
         lost=session.program_run.lost,
         returned=None if stop.return_value is None else _returned(stop.return_value),
         change=_change(session, stop),

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import trio
 
+from relay.actions import Action
 from relay.dap.lifecycle import Phase
 from relay.environments import environment_python
 from relay.errors import InvalidRequest
@@ -308,6 +309,24 @@ def failure_fields(stop: Stop | None) -> dict[str, Any]:
         "explanation": failure.explanation,
         "group": failure.group and GroupMembership(**failure.group),
     }
+
+
+REALLY_HERE = "the frames of the failure had been left before: the program really is here"
+
+
+def left_failure(session: Session) -> bool:
+    """Whether a step from a failure has led to this stop: from where the thread really was."""
+    stop, before = session.stop, session.stops.before
+    if stop is None or stop.reason != "step" or before is None:
+        return False
+    return before.failure is not None and before.thread_id == stop.thread_id
+
+
+def stop_message(session: Session) -> str | None:
+    """What should be known of this stop, beside where it is; None if nothing."""
+    if not left_failure(session):
+        return None
+    return f"{REALLY_HERE.capitalize()}. {Action.LEAVE_RUNNER.value}"
 
 
 def exception_view(stop: Stop | None) -> ExceptionView | None:

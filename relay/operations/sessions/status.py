@@ -17,7 +17,7 @@ from relay.models.status import (
     StoppedThread,
     ThreadStanding,
 )
-from relay.operations.sessions.sessions import failure_fields
+from relay.operations.sessions.sessions import failure_fields, stop_message
 from relay.session.session import Session
 from relay.session.state.stop import Stop
 
@@ -39,6 +39,7 @@ async def get_status(session: Session) -> StatusView:
         status="waiting_for_input" if waits else session.phase.value,
         reason=stop.reason if stop else session.reason,
         location=_location_of(stop),
+        message=stop_message(session),
         stopped_threads=_stopped(session, stop, threads) if stop else [],
         all_threads=[_thread_status(stop, thread) for thread in threads] if stop else [],
         exception=_exception_of(stop),

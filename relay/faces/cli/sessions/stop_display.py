@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from relay.actions import Action
+from relay.faces.cli.actions import COMMAND_WORDS
 from relay.faces.cli.sessions.shell import STILL_RUNNING, Shell
 from relay.models.output import EventType, EventView
 from relay.operations.output.positions import cursor_behind_all, is_before
@@ -72,6 +74,8 @@ def show_stop(shell: Shell, session: Session, cursor: str | None = None) -> int:
         if printed:
             shell.console.print(" " + quoted(printed.removesuffix("\n")))
         print_report(shell.console, report)
+        if status.message is not None:
+            shell.console.print(str(COMMAND_WORDS[Action.LEAVE_RUNNER]), soft_wrap=True)
     return STILL_RUNNING if status.status == "running" else 0
 
 
