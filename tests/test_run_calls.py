@@ -99,6 +99,33 @@ def test_after_each_stop_come_the_calls_since_the_one_before(run: Run, cart: Pro
     assert all(len(one["text"]) <= 700 for one in (first, second, last))
 
 
+def test_each_call_is_in_the_thread_that_made_it_though_the_system_gives_idents_again(
+    run: Run, tmp_path: Path
+) -> None:
+    names = [f"{name} thread" for name in ("an", "ill", "odd", "shy", "wry", "sly", "hot", "out")]
+    Program.write(
+        tmp_path / "main.py",
+        f"""
+        import threading
+
+        def work(name):
+            return len(name)
+
+        for name in {[*names, names[0], "job 1", "job 2", "job 3"]!r}:
+            one = threading.Thread(target=work, args=(name,), name=name)
+            one.start()
+            one.join()
+        """,
+    )
+    done = run("--calls", "--", "main.py")
+    wanted = ["12 calls of 1 function"]
+    for name in names:
+        call = f"work(name={name!r}) → {len(name)}"
+        wanted += [f"[{name}]", f"{call} ×2" if name == names[0] else call]
+    wanted += ["[job 1, job 2, … 1 more]", *[f"work(name='job {n}') → 5" for n in (1, 2, 3)]]
+    assert done.stderr.partition("[calls] ")[2].splitlines()[:-1] == wanted
+
+
 def test_a_focus_that_is_nowhere_is_refused(run: Run, cart: Program) -> None:
     done = run("--calls", "no/such.py", "--", "main.py")
     assert (done.returncode, done.stdout) == (2, "")

@@ -9,7 +9,9 @@ longest.
 from __future__ import annotations
 
 import itertools
+import re
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ CALL_OPEN, CALL_RETURNED, CALL_RAISED, CALL_STOPPED = 0, 1, 2, 3
 """Not over; it returned; an exception left it; one that is an answer did, as at an iteration's end."""
 _MOST_WITH_FAILURES = 25_000  # nodes: beyond it failures are thinned out, too
 _MOST_ROOTS = 30
+_SHOWN_THREADS = 2  # of threads that ran one after another
+_NUMBER_IN_NAME = re.compile(r"[0-9a-f]*[0-9][0-9a-f]*")  # in a name: of a counter, or an address
 _WIDTHS = ((4_000, 400), (10_000, 60), (15_000, 20), (18_000, 8))
 """Different calls that one call keeps below it, by how many the tree has."""
 _LEAST_WIDTH = 4
@@ -68,26 +72,78 @@ class CallNode:
         self.limit = 0  # children below which none can be left out
 
 
+class ThreadRoot:
+    """What the calls of a thread are below, or of several that ran one after another.
+
+    The system gives the ident of a thread that is over to another one: a thread is known by its
+    object. Of those whose names differ by a number, one that begins when another is over has the same
+    root: so a thread for each request is no root for each.
+    """
+
+    __slots__ = ("ident", "kind", "more", "names", "node", "thread")
+
+    def __init__(self, kind: str) -> None:
+        self.kind, self.node = kind, CallNode(None, (), None)
+        self.names: list[str] = []
+        self.more = 0  # threads with other names than these
+        self.ident, self.thread = 0, _no_thread
+
+    def take(self, ident: int, thread: Any, name: str) -> None:
+        """The thread makes calls from now on."""
+        self.ident, self.thread = ident, _no_thread if thread is None else weakref.ref(thread)
+        if name not in self.names:
+            if len(self.names) < _SHOWN_THREADS:
+                self.names.append(name)
+            else:
+                self.more += 1
+
+    def is_over(self) -> bool:
+        thread = self.thread()
+        return thread is None or _thread_of_ident(self.ident) is not thread
+
+    def name(self) -> str:
+        more = [f"… {self.more} more"] if self.more else []
+        return ", ".join(self.names + more)
+
+
+def _no_thread() -> Any:
+    """In place of a reference to a thread, where there is no object of one."""
+
+
+def _thread_of_ident(ident: int) -> Any:
+    return threading._active.get(ident)  # type: ignore[attr-defined]
+
+
 class CallTree:
     """The calls of one recording, each below its caller, by threads."""
 
     def __init__(self) -> None:
-        self.roots: dict[Any, CallNode] = {}  # by thread
-        self.names: dict[Any, str] = {}  # of these threads
+        self.roots: dict[int, ThreadRoot] = {}  # by the idents of threads, which may be over
+        self.all_roots: list[ThreadRoot] = []
         self.size = 0
         self._begun = itertools.count()  # counts in C: two threads never get the same
 
     def root_of(self, ident: int) -> CallNode:
         """What stands for the thread: what nobody of the program's own has called is below it."""
-        found = self.roots.get(ident)
-        if found is None:
-            thread = threading._active.get(ident)  # type: ignore[attr-defined]
-            name = exact(str(thread.name)) if thread is not None else f"thread {ident}"
-            if len(self.roots) >= _MOST_ROOTS:
-                ident, name = 0, "other threads"
-            found = self.roots.setdefault(ident, CallNode(None, (), None))
-            self.names.setdefault(ident, name)
-        return found
+        root, thread = self.roots.get(ident), _thread_of_ident(ident)
+        if root is None or (thread is not None and root.thread() is not thread):
+            root = self.roots[ident] = self._root_for(ident, thread)
+        return root.node
+
+    def _root_for(self, ident: int, thread: Any) -> ThreadRoot:
+        name = exact(str(thread.name)) if thread is not None else f"thread {ident}"
+        kind = _NUMBER_IN_NAME.sub("#", name)
+        for root in self.all_roots:
+            if root.kind == kind and root.is_over():
+                root.take(ident, thread, name)
+                return root
+        if len(self.all_roots) >= _MOST_ROOTS:
+            name = kind = "other threads"
+        if len(self.all_roots) <= _MOST_ROOTS:
+            self.all_roots.append(ThreadRoot(kind))
+        root = self.all_roots[-1]
+        root.take(ident, thread, name)
+        return root
 
     def total(self) -> int:
         """How many calls have begun, those that were folded included."""
@@ -233,11 +289,10 @@ class CallRows:
         self.functions: dict[Any, int] = {}
         self.chosen: set[int] = set()
         self.rows: list[list[Any]] = []
-        roots = list(tree.roots.items())
-        self._choose([root for _, root in roots], most)
-        for ident, root in roots:
-            thread = tree.names.get(ident, "") if len(roots) > 1 else ""
-            self._write(root, thread)
+        roots = list(tree.all_roots)
+        self._choose([root.node for root in roots], most)
+        for root in roots:
+            self._write(root.node, root.name() if len(roots) > 1 else "")
 
     def _choose(self, level: list[CallNode], most: int) -> None:
         while level and len(self.chosen) < most:
