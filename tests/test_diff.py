@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -455,18 +456,22 @@ BY_CHANCE = """
 
 def test_what_two_runs_of_one_side_differ_in_is_left_out(diff: Diff, tmp_path: Path) -> None:
     program = Program.write(tmp_path / "shop.py", BY_CHANCE)
-    found = diff("--", "shop.py", "2", ":::", "shop.py", "2")
-    assert found.returncode == 0, found
-    assert found.stdout.startswith("no call differs but for ")
     place = f"first token at shop.py:{program.line('token') - 1}"
-    assert f"where two runs of command 1 differ, too ({place})" in found.stdout
+    for words, why in (
+        (["2", "--same"], "where two runs of command 1 differ, too"),
+        (["2"], "where two runs of this one command differ"),
+    ):
+        found = diff("--", "shop.py", "2", ":::", "shop.py", *words)
+        assert found.returncode == 0, found
+        assert found.stdout.startswith("no call differs but for ")
+        assert f"{why} ({place})" in found.stdout
 
     found = diff("--", "shop.py", "2", ":::", "shop.py", "3")
     assert found.returncode == 1, found
     lines = found.stdout.splitlines()
     assert lines[0].startswith("first call that differs: price at shop.py:")
     assert [line.strip() for line in lines[2:4]] == ["1: → 200.0", "2: → 300.0"]
-    assert lines[-1].endswith(" more do so where two runs of command 1 differ, too")
+    assert lines[-1].endswith(" more do so where two runs of one side differ, too")
 
 
 def test_moments_of_the_runs_are_no_difference_and_other_dates_and_numbers_are(
@@ -555,7 +560,7 @@ def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(
         0,
         "no call differs: 1 with equal arguments, of 2 and 1\n",
     )
-    added = Program.write(root / "bin" / "new.py", "print(1)\n")
+    added = Program.write(root / "bin" / "new.py", "def f(): return 1\nprint(f())\n")
     missing = diff("--rev", "v1", "--", "bin/new.py", cwd=root)
     assert (missing.returncode, missing.stderr) == (2, "")
     assert missing.stdout.startswith("v1 was not run: ")
@@ -647,6 +652,68 @@ def test_what_a_killed_comparison_has_left_is_taken_away_by_the_next(
         str(tmp_path / "mine"),
     ]
     assert list((tmp_path / ".tmp").glob("relay-diff-*")) == []
+
+
+HANGS = """
+    import sys, time
+
+    def price(number):
+        if "--hang" in sys.argv:
+            open(sys.argv[1], "w").close()
+            time.sleep(600)  # @sleep
+        return number
+
+    price(1)
+"""
+
+
+def test_a_run_that_takes_longer_than_it_was_given_is_ended_and_says_where_it_stood(
+    diff: Diff, tmp_path: Path
+) -> None:
+    program = Program.write(tmp_path / "sell.py", HANGS)
+    mark = str(tmp_path / "mark")
+    done = diff("--timeout", "3", "--", "sell.py", mark, ":::", "sell.py", mark, "--hang")
+    assert (done.returncode, done.stderr) == (124, "")
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("command 2 was ended by --timeout after 3.")
+    assert lines[0].endswith(" s; nothing is compared")
+    assert f"sell.py:{program.line('sleep')} in price: time.sleep(600)" in done.stdout
+    assert "number = 1" in done.stdout
+    assert list((tmp_path / ".tmp").iterdir()) == []
+
+
+def test_a_signal_says_which_run_it_has_ended_and_where_that_stood(tmp_path: Path) -> None:
+    root, mark = tmp_path / "repository", tmp_path / "mark"
+    program = Program.write(root / "sell.py", HANGS.replace('"--hang" in sys.argv', "HANG"))
+    git(tmp_path, "init", "-q", str(root))
+    hangs = program.path.read_text()
+    program.path.write_text("HANG = True\n" + hangs)
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "hangs")
+    program.path.write_text("HANG = False\n" + hangs)
+    with subprocess.Popen(
+        [sys.executable, "-m", "relay", "diff", "--rev", "HEAD", "--", "sell.py", str(mark)],
+        cwd=root,
+        env=_environment(tmp_path),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as slow:
+        end = time.monotonic() + SECONDS
+        while not mark.exists():
+            assert slow.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        slow.send_signal(signal.SIGTERM)
+        out, complaint = slow.communicate(timeout=SECONDS)
+    assert (slow.returncode, out) == (128 + signal.SIGTERM, "")
+    lines = complaint.splitlines()
+    assert lines[0].startswith("relay: HEAD was ended by SIGTERM after ")
+    assert f"    sell.py:{program.line('sleep')} in price: time.sleep(600)" in complaint
+    assert lines[-1] == "the worktree of HEAD is gone"
+    assert len(git(root, "worktree", "list").splitlines()) == 1
+    assert list((tmp_path / ".tmp").iterdir()) == []
 
 
 def test_without_git_a_revision_cannot_be_compared(diff: Diff, tmp_path: Path) -> None:
@@ -954,7 +1021,7 @@ async def test_a_comparison_of_large_runs_is_given_up_at_once(
         reads.set()
         is_over.wait(SECONDS)
 
-    monkeypatch.setattr(two_runs, "_compared", compared)
+    monkeypatch.setattr(two_runs._Runs, "_compared", compared)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / ".state"))
     sides = sides_of_commands({"script": script.text}, {"script": script.text})

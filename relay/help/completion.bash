@@ -25,7 +25,7 @@ _relay_options() {
     continue) printf '%s\n' -s --session --url --json --wait -h --help ;;
     dap) printf '%s\n' -s --session --read-only --listen --url -h --help ;;
     demo) printf '%s\n' --keep-program -h --help ;;
-    diff) printf '%s\n' --rev --focus --python -h --help ;;
+    diff) printf '%s\n' --rev --focus --timeout --python -h --help ;;
     doctor) printf '%s\n' --report --json -h --help ;;
     end) printf '%s\n' -s --session --url --json --all --detach -h --help ;;
     eval) printf '%s\n' -s --session --url --json -f --frame -h --help ;;
@@ -90,6 +90,7 @@ _relay_values() {
     'diff --focus') : ;;
     'diff --python') : ;;
     'diff --rev') : ;;
+    'diff --timeout') : ;;
     'doctor --report') : ;;
     'end --session') : ;;
     'end --url') : ;;

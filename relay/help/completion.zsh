@@ -26,7 +26,7 @@ _relay_options() {
     continue) printf '%s\n' '-s:The session' '--session:The session' '--url:The server' '--json:Print the API'"'"'s data as JSON, for programs' '--wait:How long to wait for the next stop, question or end' '-h:Show this message and exit' '--help:Show this message and exit' ;;
     dap) printf '%s\n' '-s:The session to join' '--session:The session to join' '--read-only:The editor sees everything and changes nothing' '--listen:Serve editors of this user on this port of 127.0.0.1, 0 for a free one, instead of stdin a' '--url:The server' '-h:Show this message and exit' '--help:Show this message and exit' ;;
     demo) printf '%s\n' '--keep-program:Leave the buggy program on disk, and say where' '-h:Show this message and exit' '--help:Show this message and exit' ;;
-    diff) printf '%s\n' '--rev:Compare this tree with a revision of it, of git' '--focus:Files, folders, modules' '--python:Interpreter of both' '-h:Show this message and exit' '--help:Show this message and exit' ;;
+    diff) printf '%s\n' '--rev:Compare this tree with a revision of it, of git' '--focus:Files, folders, modules' '--timeout:End each run after so long, and show what its threads wait for' '--python:Interpreter of both' '-h:Show this message and exit' '--help:Show this message and exit' ;;
     doctor) printf '%s\n' '--report:Write all that a report of a fault needs to a JSON file, with secrets masked' '--json:Print the checks as JSON, for programs' '-h:Show this message and exit' '--help:Show this message and exit' ;;
     end) printf '%s\n' '-s:The session' '--session:The session' '--url:The server' '--json:Print the API'"'"'s data as JSON, for programs' '--all:End every session of the server' '--detach:Leave the program running, without the debugger' '-h:Show this message and exit' '--help:Show this message and exit' ;;
     eval) printf '%s\n' '-s:The session' '--session:The session' '--url:The server' '--json:Print the API'"'"'s data as JSON, for programs' '-f:Frame of the stack, counted from the top' '--frame:Frame of the stack, counted from the top' '-h:Show this message and exit' '--help:Show this message and exit' ;;
@@ -91,6 +91,7 @@ _relay_values() {
     'diff --focus') : ;;
     'diff --python') : ;;
     'diff --rev') : ;;
+    'diff --timeout') : ;;
     'doctor --report') : ;;
     'end --session') : ;;
     'end --url') : ;;

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,14 @@ from relay.staying_imports import imports_that_stay
 
 if TYPE_CHECKING:
     from relay.config import Settings
+    from relay.operations.compare.recorded_run import Progress
 
 BETWEEN = ":::"
 SAME, DIFFERS, NOT_COMPARED = 0, 1, 2
+LATE = 124
+"""At --timeout, as in `relay run`."""
+PARTING_SECONDS = 5.0
+"""From a signal on: how long it may take to say where the program stands."""
 LONG_SECONDS = 60
 """Many agents end a command after twice that."""
 
@@ -37,17 +43,30 @@ LONG_SECONDS = 60
 @click.option(
     "--focus", default="", metavar="PLACES", help="Files, folders, modules; default: own code."
 )
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True, max=1_000_000),
+    metavar="SECONDS",
+    help="End each run after so long, and show what its threads wait for.",
+)
 @click.option("--python", metavar="PATH", help="Interpreter of both; as in relay run.")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED)
-def diff(rev: str | None, focus: str, python: str | None, words: tuple[str, ...]) -> None:
+def diff(
+    rev: str | None,
+    focus: str,
+    timeout: float | None,
+    python: str | None,
+    words: tuple[str, ...],
+) -> None:
     """Run a program twice, and show the first call of own code that went otherwise.
 
     That is: with equal arguments, another result, exception or branch; of several the one that
-    ended first. What differs in two runs of the first, too, is left out: it runs once more if a
-    call differs. If that leaves the cause open, both run once more, and what calls change in their
-    arguments counts, too. Addresses, ids and times do not count. The two runs are those of CMD1 and CMD2,
+    ended first. If a call differs, both run once more: what differs in two runs of one side, too, is
+    left out, and if the cause is open, what calls change in their arguments counts, too.
+    Addresses, ids and times do not count. The two runs are those of CMD1 and CMD2,
     with ::: between, or with --rev those of one command in this tree and in a revision of it,
     which is checked out in a directory of its own. Neither gets input, nor is its output shown.
+    Ctrl-C and SIGTERM say where the program stood.
 
     \b
     Examples:
@@ -56,7 +75,8 @@ def diff(rev: str | None, focus: str, python: str | None, words: tuple[str, ...]
       relay diff --rev HEAD~1 --focus src/cart -- app.py
 
     \b
-    Exit code: 0 if no call differs, 1 if one does, 2 if there is nothing to compare.
+    Exit code: 0 if no call differs, 1 if one does, 2 if there is nothing to compare;
+    124 after --timeout; 130 after Ctrl-C.
     """
     commands, python = _commands(words, rev, python)
     with imports_that_stay():
@@ -69,7 +89,7 @@ def diff(rev: str | None, focus: str, python: str | None, words: tuple[str, ...]
     except ConfigurationError as error:
         raise click.UsageError(str(error)) from None
     places = [one for one in focus.split(",") if one]
-    sys.exit(trio.run(_with_signals, settings, commands, rev, places))
+    sys.exit(trio.run(_with_signals, settings, commands, rev, places, timeout))
 
 
 def _commands(
@@ -98,24 +118,47 @@ def _commands(
     return [dict(program.target) for program, _ in read], next(iter(pythons), None)
 
 
-async def _with_signals(*arguments: Any) -> int:
-    """A signal ends the program that runs, and what was made for it is taken away."""
+async def _with_signals(
+    settings: Settings,
+    commands: Sequence[dict[str, Any]],
+    rev: str | None,
+    focus: Sequence[str],
+    timeout: float | None,
+) -> int:
+    """A signal ends the program that runs, and what was made for it is taken away.
+
+    Then it is said where the program stood. A second signal does not wait for that.
+    """
     import trio
 
-    code = NOT_COMPARED
+    from relay.operations.compare.recorded_run import Progress
+
+    progress, code, parting = Progress(), NOT_COMPARED, ""
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
+
+            async def say(name: str) -> None:
+                nonlocal parting
+                with trio.move_on_after(PARTING_SECONDS):
+                    parting = await progress.standing(name)
+                nursery.cancel_scope.cancel()
 
             async def obey() -> None:
                 nonlocal code
                 async for number in signals:
+                    if code > 128:
+                        nursery.cancel_scope.cancel()
                     code = 128 + number
-                    nursery.cancel_scope.cancel()
+                    nursery.start_soon(say, signal.Signals(number).name)
 
             nursery.start_soon(obey)
             nursery.start_soon(say_that_it_takes_long)
-            code = await _compare(*arguments)
+            done = await _compare(settings, commands, rev, focus, timeout, progress)
+            code = done if code == NOT_COMPARED else code
             nursery.cancel_scope.cancel()
+    if parting:
+        gone = f"the worktree of {rev} is gone" if rev is not None else ""
+        click.echo("\n".join(filter(None, [f"relay: {parting}", gone])), err=True)
     return code
 
 
@@ -136,21 +179,26 @@ async def _compare(
     commands: Sequence[dict[str, Any]],
     rev: str | None,
     focus: Sequence[str],
+    timeout: float | None,
+    progress: Progress,
 ) -> int:
     from relay.errors import RelayError
     from relay.operations.compare.sides import sides_of_commands, sides_of_revision
     from relay.operations.compare.two_runs import compare_runs
 
+    compare = partial(compare_runs, settings, focus=focus, limit=timeout, progress=progress)
     try:
         if rev is None:
-            answer = await compare_runs(settings, sides_of_commands(*commands), focus)
+            answer = await compare(sides_of_commands(*commands))
         else:
             async with sides_of_revision(commands[0], rev) as sides:
-                answer = await compare_runs(settings, sides, focus)
+                answer = await compare(sides)
     except RelayError as error:
         click.echo(f"relay: {error.message}\n  {error.suggestion or ''}".rstrip(), err=True)
         return NOT_COMPARED
     click.echo(answer.text)
+    if answer.is_late:
+        return LATE
     if answer.differs is None:
         return NOT_COMPARED
     return DIFFERS if answer.differs else SAME

@@ -5,6 +5,8 @@ sides            what is to be compared: two commands, or one in two trees
 worktree         a revision of a git repository, in a directory of its own
 scratch          the directory of one comparison, and what killed ones have left
 recorded_run     one run, recorded into a file
+failure_words    the line of what it printed that says what failed
+readings         all runs of a comparison, each read once
 stream_reader    that file as numbers: which calls are equal, how each ended
 moments          times in texts that are those of the runs
 matching         which call of one run is which of the other

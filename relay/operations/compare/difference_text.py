@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from relay.operations.compare.matching import Comparison, Difference, below
@@ -16,22 +16,18 @@ CUT = "…"
 MOST_CALLERS = 3
 
 
-class _Compared(NamedTuple):
+class Compared(NamedTuple):
     """Both runs: as they were recorded, as they went, and what each knows of the functions of the other."""
 
     runs: tuple[RecordedRun, RecordedRun]
     ran: tuple[Ran, Ran]
     knows: Known
+    by_chance: str
+    """In words, of which calls it is known that chance decides them."""
 
 
-def comparison_text(
-    found: Comparison,
-    runs: tuple[RecordedRun, RecordedRun],
-    ran: tuple[Ran, Ran],
-    knows: Known,
-) -> str:
+def comparison_text(found: Comparison, both: Compared) -> str:
     """At most `MOST_BYTES` bytes."""
-    both = _Compared(runs, ran, knows)
     if found.first is not None:
         text = _difference(found, found.first, both)
     elif found.change is not None:
@@ -42,7 +38,7 @@ def comparison_text(
     return text if len(data) <= MOST_BYTES else data[: MOST_BYTES - 3].decode(errors="ignore") + CUT
 
 
-def _difference(found: Comparison, first: Difference, both: _Compared) -> str:
+def _difference(found: Comparison, first: Difference, both: Compared) -> str:
     """The first call whose outcome or branch differs, and what may be behind that."""
     lines = ["first call that differs: " + _place(first, both), *_sides(first, both)]
     if found.change is not None:
@@ -57,13 +53,11 @@ def _difference(found: Comparison, first: Difference, both: _Compared) -> str:
             lines += _sides(next_one, both)
     lines.append(f"{found.differing} of {found.matched} calls with equal arguments differ")
     if found.by_chance:
-        lines[-1] += (
-            f"; {len(found.by_chance)} more do so where two runs of {_side(both)} differ, too"
-        )
+        lines[-1] += f"; {len(found.by_chance)} more do so {both.by_chance}"
     return "\n".join(lines) + _cut(both.runs)
 
 
-def _change(change: Difference, both: _Compared) -> str:
+def _change(change: Difference, both: Compared) -> str:
     """The first call that changed its arguments otherwise, where nothing else differs."""
     lines = ["first call that differs: " + _place(change, both), *_sides(change, both)]
     lines += _callers(both.runs[0], change.one)
@@ -71,14 +65,14 @@ def _change(change: Difference, both: _Compared) -> str:
     return "\n".join(lines) + _cut(both.runs)
 
 
-def _place(one: Difference, both: _Compared) -> str:
+def _place(one: Difference, both: Compared) -> str:
     about = both.runs[0].functions[one.one.function]
     return f"{about.name} at {about.path}:{about.line}"
 
 
-def _sides(found: Difference, both: _Compared) -> list[str]:
+def _sides(found: Difference, both: Compared) -> list[str]:
     """What the call was given, and what it did in either run."""
-    runs, ran, _ = both
+    runs, ran, *_ = both
     one, other = runs[0].texts(found.one), runs[1].texts(found.other)
     if found.is_branch:
         return [*_arguments(one), *_branches(found, both)]
@@ -110,12 +104,12 @@ def _changes(one: Texts, other: Texts, ran: tuple[Ran, Ran]) -> list[str]:
     return shown
 
 
-def _gives_options(one: Difference, both: _Compared) -> bool:
+def _gives_options(one: Difference, both: Compared) -> bool:
     """Whether it says what the commands were given, as a parser of arguments does: no news."""
     return not one.is_branch and both.runs[0].texts(one.one).outcome.startswith("<Namespace ")
 
 
-def _follows(one: Difference, first: Difference, both: _Compared) -> bool:
+def _follows(one: Difference, first: Difference, both: Compared) -> bool:
     """Whether a later difference is but a caller of the first, or options again."""
     above: EndedCall | None = first.one
     while above is not None and above.number != one.one.number:
@@ -145,9 +139,9 @@ def _outcome(texts: Texts, beside: Texts) -> str:
     return f"→ {clip(texts.outcome, 120)}"
 
 
-def _branches(first: Difference, both: _Compared) -> list[str]:
+def _branches(first: Difference, both: Compared) -> list[str]:
     """The first call that only one of them made there."""
-    runs, ran, knows = both
+    runs, ran, knows, _ = both
     calls = [
         below(run, call.number, known)
         for run, call, known in zip(runs, first[:2], knows, strict=True)
@@ -178,15 +172,8 @@ def _callers(run: RecordedRun, call: EndedCall) -> list[str]:
     return [clip("called by " + ", ".join(names), 120)] if names else []
 
 
-def _nothing(found: Comparison, both: _Compared) -> str:
-    runs, ran, _ = both
-    for run, one in zip(runs, ran, strict=True):
-        if not run.calls:
-            said = f"; it said: {clip(one.last_words, 150)}" if one.last_words else ""
-            return (
-                f"nothing to compare: {one.side.name} called no function of its own code below "
-                f"{one.side.root} (exit code {one.exit_code}){said}"
-            )
+def _nothing(found: Comparison, both: Compared) -> str:
+    runs, ran, *_ = both
     ends = _ends(ran)
     if not found.matched:
         return f"no call with equal arguments is in both runs: nothing can be compared{ends}"
@@ -196,18 +183,19 @@ def _nothing(found: Comparison, both: _Compared) -> str:
     )
 
 
-def _but_for(found: Comparison, both: _Compared) -> str:
+def _but_for(found: Comparison, both: Compared) -> str:
     if not found.by_chance:
         return ""
     first = _place(found.by_chance[0], both)
     count = len(found.by_chance)
-    return f" but for {count} where two runs of {_side(both)} differ, too (first {first})"
+    return f" but for {count} {both.by_chance} (first {first})"
 
 
-def _side(both: _Compared) -> str:
-    """The first side."""
-    name = both.ran[0].side.name
-    return f"command {name}" if name.isdigit() else name
+def nothing_called(one: Ran, focus: Sequence[str]) -> str:
+    """Of a run that has called nothing that could be compared."""
+    said = f"; it said: {clip(one.last_words, 150)}" if one.last_words else ""
+    what = "function of its own code below " + one.side.root
+    return f"nothing to compare: {one.side.name} called no {what} (exit code {one.exit_code}){said}"
 
 
 def _ends(ran: tuple[Ran, Ran]) -> str:

@@ -47,6 +47,11 @@ class Chance(NamedTuple):
         """Whether a call of the first run may differ so without a cause."""
         return call.number not in self.known or call.function in self.functions[kind]
 
+    def joined(self, other: Chance) -> Chance:
+        """With what the first run differs in from another one."""
+        functions = {kind: self.functions[kind] | other.functions[kind] for kind in DifferenceKind}
+        return Chance(self.known & other.known, functions)
+
 
 class Comparison(NamedTuple):
     """The first difference of two runs, None if there is none, and what else was counted."""
@@ -68,6 +73,11 @@ class Comparison(NamedTuple):
     by_chance: tuple[Difference, ...] = ()
     """Pairs that chance may have made differ: left out of all the others."""
 
+    @property
+    def differs(self) -> bool:
+        """Whether anything does, but for that."""
+        return self.first is not None or self.change is not None
+
 
 class Matcher:
     """Two runs, matched from the top: calls of matched calls are compared with each other only.
@@ -84,8 +94,8 @@ class Matcher:
     ) -> None:
         self.one, self.other, self.knows = one, other, knows
 
-    def chance(self) -> Chance:
-        """What the two runs differ in, which are of one side."""
+    def chance(self, *, with_changes: bool = True) -> Chance:
+        """What the two runs differ in, which are of one side; `with_changes` if both have recorded them."""
         known: set[int] = set()
         functions: dict[DifferenceKind, set[int]] = {kind: set() for kind in DifferenceKind}
         for a, b, is_equal in self._pairs():
@@ -94,10 +104,14 @@ class Matcher:
                 for kind in self._kinds(a, b):
                     functions[kind].add(a.function)
         functions[DifferenceKind.CALLS] |= functions[DifferenceKind.BRANCH]
+        if not with_changes:
+            functions[DifferenceKind.CHANGES].clear()
         return Chance(frozenset(known), functions)
 
-    def compare(self, chance: Chance | None = None) -> Comparison:
+    def compare(self, *chances: Chance) -> Comparison:
         """The difference that ended first in the first run, of those that chance does not decide.
+
+        chances: in the first run, and in the second.
 
         Calls that only gave other arguments to the same functions count where nothing else differs;
         of two trees, in which code may have been put in order, branches where no outcome does. What
@@ -114,7 +128,10 @@ class Matcher:
             matched += 1
             in_part += a.is_in_part or b.is_in_part
             kinds = list(self._kinds(a, b))
-            counting = [kind for kind in kinds if chance is None or not chance.decides(a, kind)]
+            pairs = list(zip(chances, (a, b), strict=False))
+            counting = [
+                kind for kind in kinds if not any(chance.decides(c, kind) for chance, c in pairs)
+            ]
             if DifferenceKind.CHANGES in counting:
                 differences[DifferenceKind.CHANGES].append(
                     _difference(a, b, DifferenceKind.CHANGES)

@@ -1,7 +1,8 @@
-"""One run of a program, recorded call by call into a file."""
+"""One run of a program, recorded call by call into a file; and where it stands, if it is ended before."""
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -13,21 +14,29 @@ from typing import Any
 import trio
 
 from relay.config import Settings
-from relay.errors import InvalidSessionState
+from relay.errors import DebuggerTimeout, InvalidSessionState, RelayError
 from relay.hub import open_relay
 from relay.models.execution import ContinueRequest
+from relay.models.hangs import HangRequest
 from relay.models.launch import LaunchRequest
 from relay.models.sessions import SessionSettings
+from relay.operations.compare.failure_words import failure_words, last_line_without_warnings
 from relay.operations.compare.moments import Moments
 from relay.operations.compare.stream_reader import comparable_output
 from relay.operations.execution.calls import focus_of
 from relay.operations.execution.output_tap import feed
 from relay.operations.execution.stepping import continue_execution
-from relay.operations.output.reading import all_printed, last_words
+from relay.operations.hangs.hang_report import hang_report
+from relay.operations.output.reading import all_printed
 from relay.operations.sessions.launching import launch
 from relay.operations.sessions.sessions import open_session
 from relay.operations.sessions.stop_wait import STOPS
+from relay.session.session import Session
 from relay.session.state.program_run import WantedCalls
+
+HANG_SECONDS = 2.0
+"""How long a program that is to be ended may take to say what it waits for."""
+HANG_BYTES = 1400
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,16 @@ class Side:
         named = self.target.get("script")
         return os.path.realpath(os.path.join(self.cwd, named)) if named else None
 
+    @property
+    def in_words(self) -> str:
+        """The name, in a sentence."""
+        return f"command {self.name}" if self.name.isdigit() else self.name
+
+    @property
+    def where_and_what(self) -> tuple[object, ...]:
+        """Equal for two sides that are one program."""
+        return dict(self.target), self.root, self.cwd, dict(self.env)
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -59,7 +78,7 @@ class Ran:
     """A line for each call, in the order in which they ended."""
     exit_code: int | None
     last_words: str
-    """The last line of its standard error."""
+    """The line that it printed of its failure; if it did not fail, the last of its standard error."""
     printed: str
     """All that it wrote, as far as it was kept, without what is no difference."""
     began: float
@@ -70,6 +89,60 @@ class Ran:
     has_stopped: bool
     """What it called after its first stop is not recorded."""
 
+    @property
+    def has_called(self) -> bool:
+        """Whether any call is in the file."""
+        return self.stream.stat().st_size > 0
+
+
+class RunTooLong(Exception):
+    """A run was ended after the time that it was given; in words, with where it stood."""
+
+
+class Progress:
+    """Which run is under way, for who ends a comparison before its end."""
+
+    def __init__(self) -> None:
+        self._begun: list[Side] = []  # those that have run or do
+        self._session: Session | None = None
+        self._began = time.monotonic()
+
+    def begin(self, side: Side, session: Session) -> None:
+        """A run of this side is about to start."""
+        self._begun.append(side)
+        self._session, self._began = session, time.monotonic()
+
+    def end(self) -> None:
+        """That run is over: its calls are read and compared."""
+        self._session, self._began = None, time.monotonic()
+
+    async def standing(self, ended_by: str) -> str:
+        """What was done until now, and where the run under way stands, in at most some 1,500 bytes."""
+        seconds, count = time.monotonic() - self._began, len(self._begun)
+        if self._session is None:
+            done = (
+                f"after {count} run{'' if count == 1 else 's'}" if count else "before the first run"
+            )
+            return f"ended by {ended_by} {done}; nothing is compared"
+        side = self._begun[-1]
+        again = " in a further run" if count > len({each.name for each in self._begun}) else ""
+        head = f"{side.in_words} was ended{again} by {ended_by} after {seconds:.1f} s; nothing is compared"
+        stands = await _standing(self._session)
+        return "\n".join([head, *filter(None, [stands.replace(side.root + os.sep, "")])])
+
+
+async def _standing(session: Session) -> str:
+    """What each thread waits for; empty of a program that is not there, or cannot say it soon."""
+    if session.stop is not None or session.is_over:
+        return ""
+    try:
+        with trio.fail_after(HANG_SECONDS):
+            return (await hang_report(session, body=HangRequest(max_chars=HANG_BYTES))).report
+    except DebuggerTimeout as error:
+        return f"where it stood is not known: {error.message}"
+    except (RelayError, trio.TooSlowError):
+        return ""
+
 
 async def run_recorded(
     settings: Settings,
@@ -79,11 +152,15 @@ async def run_recorded(
     python: str | None,
     *,
     rereads: bool = False,
+    limit: float | None = None,
+    progress: Progress | None = None,
 ) -> Ran:
     """Run it to its end without input; raises RelayError if it cannot be started.
 
     rereads: record what has become of arguments, too, for about two fifths more processor time.
+    limit: in seconds, how long it may run; then it is ended, and RunTooLong is raised.
     """
+    progress = progress or Progress()
     began = time.time()
     await trio.Path(stream).touch()
     async with open_relay(settings) as hub:
@@ -92,6 +169,7 @@ async def run_recorded(
         with session.activity():
             wanted = WantedCalls(focus_of(session, focus), stream=str(stream), rereads=rereads)
             session.program_run.want_calls(wanted)
+            progress.begin(side, session)
             cursor = session.events.last_seq
             body = LaunchRequest(
                 **side.target, cwd=side.cwd, env=dict(side.env), stop_on_exception=False
@@ -99,21 +177,39 @@ async def run_recorded(
             result = await launch(session, body=body)
             await feed(session, b"", end=True)
             has_stopped = False
-            while not session.is_over:
-                await session.events.wait(cursor, types=STOPS)
-                cursor = session.events.last_seq
-                if session.stop is not None:  # by a `breakpoint()` of its own
-                    has_stopped = True
-                    with suppress(InvalidSessionState):  # it was killed meanwhile
-                        await continue_execution(session, body=ContinueRequest())
+            with trio.move_on_after(math.inf if limit is None else limit):
+                has_stopped = await _through_stops(session, cursor)
+            if not session.is_over:
+                raise RunTooLong(await progress.standing("--timeout"))
+            progress.end()
+            stdout, stderr = all_printed(session)
+            said = (failure_words if session.exit_code else _of_success)(stdout, stderr)
+            moments = Moments(began, time.time())
             return Ran(
                 side,
                 stream,
                 session.exit_code,
-                last_words(session),
-                comparable_output(all_printed(session), side.root, Moments(began, time.time())),
+                session.redaction.text(said),
+                comparable_output(stdout + stderr, side.root, moments),
                 began,
                 result.pid,
                 python or result.python_path or settings.python_path,
                 has_stopped,
             )
+
+
+async def _through_stops(session: Session, cursor: int) -> bool:
+    """Until the program has ended; whether it has stopped on its way, by a `breakpoint()` of its own."""
+    has_stopped = False
+    while not session.is_over:
+        await session.events.wait(cursor, types=STOPS)
+        cursor = session.events.last_seq
+        if session.stop is not None:
+            has_stopped = True
+            with suppress(InvalidSessionState):  # it was killed meanwhile
+                await continue_execution(session, body=ContinueRequest())
+    return has_stopped
+
+
+def _of_success(stdout: str, stderr: str) -> str:
+    return last_line_without_warnings(stderr)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -15,13 +14,21 @@ import trio
 
 from relay.config import Settings
 from relay.errors import RelayError
-from relay.operations.compare.difference_text import MOST_BYTES, clip, comparison_text
-from relay.operations.compare.matching import Comparison, Matcher
-from relay.operations.compare.moments import Moments
-from relay.operations.compare.recorded_run import Ran, Side, run_recorded
+from relay.operations.compare.difference_text import (
+    MOST_BYTES,
+    Compared,
+    clip,
+    comparison_text,
+    nothing_called,
+)
+from relay.operations.compare.matching import Chance, Comparison, Matcher
+from relay.operations.compare.readings import Readings
+from relay.operations.compare.recorded_run import Progress, Ran, RunTooLong, Side, run_recorded
 from relay.operations.compare.scratch import scratch_directory
-from relay.operations.compare.stream_reader import RecordedRun, read_run
+from relay.operations.compare.stream_reader import RecordedRun
 from relay.redaction.redaction import Redaction
+
+Pair = tuple[Ran, Ran]
 
 
 class Answer(NamedTuple):
@@ -29,95 +36,169 @@ class Answer(NamedTuple):
 
     text: str
     differs: bool | None
+    is_late: bool = False
+    """Whether a run was ended after the time that it was given."""
 
 
 async def compare_runs(
     settings: Settings,
     sides: tuple[Side, Side],
     focus: Sequence[str],
+    *,
+    limit: float | None = None,
+    progress: Progress | None = None,
 ) -> Answer:
     """Run one after the other, and compare. Programs get no input; what they print is not shown.
 
-    Where that leaves open what has made the difference, once more: with what calls change in their
-    arguments, which takes longer to record. Where something differs, the first side runs once more:
-    what differs in its own two runs as well is left out.
+    Where something differs, each side runs once more: what differs in two runs of one side, too, is
+    left out. Where that leaves open what has made the difference, the further runs are recorded with
+    what calls change in their arguments. limit: seconds that each run may take.
     """
-    redaction = Redaction(settings.redact_patterns, settings.redact_credentials)
-    answer, is_open = await _run_and_compare(settings, sides, focus, redaction, rereads=False)
-    if is_open:
-        answer, _ = await _run_and_compare(settings, sides, focus, redaction, rereads=True)
-    return answer
-
-
-async def _run_and_compare(
-    settings: Settings,
-    sides: tuple[Side, Side],
-    focus: Sequence[str],
-    redaction: Redaction,
-    *,
-    rereads: bool,
-) -> tuple[Answer, bool]:
-    """What the runs differ in, and whether it may lie in what calls change in their arguments."""
     with scratch_directory() as home:
-        ran: list[Ran] = []
+        runs = _Runs(settings, sides, focus, home, limit, progress or Progress())
+        try:
+            return await runs.compared()
+        except RunTooLong as error:
+            return Answer(str(error), None, is_late=True)
 
-        async def run(side: Side) -> None:
-            python = ran[0].python if ran else None
-            stream = Path(home) / f"{len(ran)}.jsonl"
-            ran.append(await run_recorded(settings, side, focus, stream, python, rereads=rereads))
 
-        async def compare() -> tuple[Answer, bool]:
-            compared = partial(_compared, ran, redaction.text)
-            return await trio.to_thread.run_sync(compared, abandon_on_cancel=True)
+class _Runs:
+    """The runs of one comparison: two, and as many more as it takes to tell a cause from chance."""
 
-        for side in sides:
+    def __init__(
+        self,
+        settings: Settings,
+        sides: tuple[Side, Side],
+        focus: Sequence[str],
+        home: str,
+        limit: float | None,
+        progress: Progress,
+    ) -> None:
+        self._settings, self._sides, self._focus, self._home = settings, sides, focus, home
+        self._limit, self._progress = limit, progress
+        self._masked = Redaction(settings.redact_patterns, settings.redact_credentials).text
+        scripts = [side.script for side in sides]
+        self._readings = Readings(self._masked, are_scripts=all(scripts))
+        self._python: str | None = None
+        self._count = 0
+
+    async def compared(self) -> Answer:
+        """What the sides differ in, but for what chance decides."""
+        first: list[Ran] = []
+        for side in self._sides:
             try:
-                await run(side)
+                first.append(await self._run(side))
             except RelayError as error:
                 hint = f". {error.suggestion}" if isinstance(error.suggestion, str) else ""
                 text = f"{side.name} was not run: {error.message}{hint}"
-                return Answer(clip(text, MOST_BYTES), None), False
-        answer, is_open = await compare()
-        if answer.differs and (rereads or not is_open):
-            with suppress(RelayError):  # it has run before: what it differs in stands
-                await run(sides[0])
-                answer, _ = await compare()
-        return answer, is_open
+                return Answer(clip(text, MOST_BYTES), None)
+            if not first[-1].has_called:
+                text = nothing_called(first[-1], self._focus)
+                return Answer(clip(text, MOST_BYTES), None)
+        return await self._told_from_chance((first[0], first[1]))
 
-
-def _compared(ran: Sequence[Ran], masked: Callable[[str], str]) -> tuple[Answer, bool]:
-    """Both sides; a third run is another one of the first side."""
-    scripts = [each.side.script for each in ran]
-    pids, moments = tuple(each.pid for each in ran), Moments(ran[0].began, time.time())
-    one, other, *again = (
-        read_run(
-            each.stream,
-            each.side.root,
-            pids,
-            moments,
-            is_cut=each.has_stopped,
-            script=each.side.script if all(scripts) else None,
-            masked=masked,
+    async def _run(self, side: Side, *, rereads: bool = False) -> Ran:
+        self._count += 1
+        ran = await run_recorded(
+            self._settings,
+            side,
+            self._focus,
+            Path(self._home) / f"{self._count}.jsonl",
+            self._python,
+            rereads=rereads,
+            limit=self._limit,
+            progress=self._progress,
         )
-        for each in ran
-    )
-    knows = _known(one, other), _known(other, one)
-    chance = Matcher(one, again[0], (_all, _all)).chance() if again else None
-    found = Matcher(one, other, knows).compare(chance)
-    text = comparison_text(found, (one, other), (ran[0], ran[1]), knows)
-    differs = found.first is not None or found.change is not None
-    answer = Answer(text, differs if found.matched else None)
-    return answer, bool(found.matched) and _is_open(found, ran)
+        self._python = ran.python
+        return ran
+
+    async def _told_from_chance(self, first: Pair) -> Answer:
+        """With as many further runs as it takes; what none of them tells stands."""
+        found, answer = await self._compare(first)
+        if not found.matched or not (found.differs or _ends_differ(first)):
+            return answer
+        if _are_one(*self._sides):
+            return (await self._compare(first, await self._chance(first)))[1]
+        with suppress(RelayError):  # both have run before
+            again = await self._run(self._sides[0], rereads=True)
+            chance = await self._chance((first[0], again))
+            found, answer = await self._compare(first, chance)
+            is_open = _is_open(found, first, again)
+            if not (found.differs or is_open):
+                return answer
+            second = await self._run(self._sides[1], rereads=is_open)
+            if not is_open:
+                chances = chance, await self._chance((first[1], second))
+                return (await self._compare(first, *chances))[1]
+            answer = await self._compared_with_changes(first, (again, second))
+        return answer
+
+    async def _compared_with_changes(self, first: Pair, second: Pair) -> Answer:
+        """Of two runs of each side, the later of which know what calls change in their arguments."""
+        ours = await self._chance((second[0], first[0]), with_changes=False)
+        theirs = await self._chance((second[1], first[1]), with_changes=False)
+        self._readings.forget(*first)
+        found, answer = await self._compare(second, ours, theirs)
+        if found.change is not None:
+            with suppress(RelayError):
+                third = await self._run(self._sides[0], rereads=True)
+                ours = ours.joined(await self._chance((second[0], third)))
+                _, answer = await self._compare(second, ours, theirs)
+        return answer
+
+    async def _chance(self, runs: Pair, *, with_changes: bool = True) -> Chance:
+        """What two runs of one side differ in, by the numbers of the first of them."""
+
+        def chance() -> Chance:
+            one, other = self._readings.read(*runs)
+            return Matcher(one, other, (_all, _all)).chance(with_changes=with_changes)
+
+        return await trio.to_thread.run_sync(chance, abandon_on_cancel=True)
+
+    async def _compare(self, runs: Pair, *chances: Chance) -> tuple[Comparison, Answer]:
+        """What a run of each side differs in, but for what chance decides in the first, and the second."""
+        compare = partial(self._compared, runs, chances)
+        return await trio.to_thread.run_sync(compare, abandon_on_cancel=True)
+
+    def _compared(self, ran: Pair, chances: Sequence[Chance]) -> tuple[Comparison, Answer]:
+        one, other = self._readings.read(*ran)
+        knows = _known(one, other), _known(other, one)
+        found = Matcher(one, other, knows).compare(*chances)
+        by_chance = _by_chance(self._sides, len(chances))
+        text = comparison_text(found, Compared((one, other), ran, knows, by_chance))
+        return found, Answer(text, found.differs if found.matched else None)
 
 
 def _all(function: int) -> bool:
     return True
 
 
-def _is_open(found: Comparison, ran: Sequence[Ran]) -> bool:
+def _are_one(one: Side, other: Side) -> bool:
+    """Whether both are the same command, so that nothing but chance makes a difference."""
+    return one.where_and_what == other.where_and_what
+
+
+def _by_chance(sides: tuple[Side, Side], controls: int) -> str:
+    """Of which calls it is known that chance decides them, by so many further runs."""
+    if _are_one(*sides):
+        return "where two runs of this one command differ"
+    whose = sides[0].in_words if controls < len(sides) else "one side"
+    return f"where two runs of {whose} differ, too"
+
+
+def _ends_differ(ran: Pair) -> bool:
+    return (ran[0].exit_code, ran[0].printed) != (ran[1].exit_code, ran[1].printed)
+
+
+def _is_open(found: Comparison, ran: Pair, again: Ran) -> bool:
+    """Whether the cause may lie in what calls change in their arguments.
+
+    again: a second run of the first side; in what that ends otherwise, chance may have ended both.
+    """
     if found.first is not None:
         return found.is_unexplained
-    return (ran[0].exit_code, ran[0].printed) != (ran[1].exit_code, ran[1].printed)
+    ends = [(each.exit_code, each.printed) for each in (*ran, again)]
+    return any(a != b and a == c for a, b, c in zip(*ends, strict=True))
 
 
 def _known(run: RecordedRun, other: RecordedRun) -> Callable[[int], bool]:

@@ -53,14 +53,14 @@ def last_words(session: Session) -> str:
     return session.redaction.text(re.split("[\\r\\n]", printed)[-1])
 
 
-def all_printed(session: Session) -> str:
-    """What this run wrote to standard output, then to standard error, as far as it is kept."""
+def all_printed(session: Session) -> tuple[str, str]:
+    """What this run wrote to standard output, and to standard error, as far as it is kept."""
     first, most = session.program_run.first_output, session.output.last_seq
-    return "".join(
-        entry.output
+    stdout, stderr = (
+        "".join(entry.output for entry in session.output.read(first, most, category).entries)
         for category in ("stdout", "stderr")
-        for entry in session.output.read(first, most, category).entries
     )
+    return stdout, stderr
 
 
 async def get_events(session: Session, *, query: EventsQuery) -> EventPage:

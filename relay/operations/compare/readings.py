@@ -1,0 +1,70 @@
+"""Recorded runs, each read once: what counts as an id or a moment in one, counts so in all."""
+
+from __future__ import annotations
+
+import mmap
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from relay.operations.compare.moments import Moments
+from relay.operations.compare.recorded_run import Ran
+from relay.operations.compare.stream_reader import RecordedRun, read_run
+
+FURTHER_RUNS = 4
+"""How long further runs may take that have the same moments, in times what the first have taken."""
+
+
+class Readings:
+    """The runs of one comparison as they were read.
+
+    One that was read is read anew if more has come to count: the number of a later run's process,
+    where the file has it anywhere, or a moment behind all that were foreseen.
+    """
+
+    def __init__(self, masked: Callable[[str], str], *, are_scripts: bool) -> None:
+        self._masked, self._are_scripts = masked, are_scripts
+        self._pids: tuple[int, ...] = ()
+        self._moments: Moments | None = None
+        self._began = self._until = 0.0
+        self._kept: dict[Path, RecordedRun] = {}
+
+    def read(self, *ran: Ran) -> list[RecordedRun]:
+        """These runs, in their order, comparable with each other."""
+        self._pids = tuple(dict.fromkeys([*self._pids, *(each.pid for each in ran)]))
+        moments = self._moments_until_now(ran)
+        return [self._kept_or_read(each, moments) for each in ran]
+
+    def forget(self, *ran: Ran) -> None:
+        """Runs that need not be compared any more: they are large."""
+        for each in ran:
+            self._kept.pop(each.stream, None)
+
+    def _moments_until_now(self, ran: Sequence[Ran]) -> Moments:
+        now = time.time()
+        self._began = min(self._began or now, *(each.began for each in ran))
+        if self._moments is None or now > self._until:
+            self._until = now + FURTHER_RUNS * (now - self._began)
+            self._moments = Moments(self._began, self._until)
+            self._kept.clear()
+        return self._moments
+
+    def _kept_or_read(self, ran: Ran, moments: Moments) -> RecordedRun:
+        kept = self._kept.get(ran.stream)
+        if kept is None or self._says_one_of(ran.stream, set(self._pids).difference(kept.pids)):
+            kept = self._kept[ran.stream] = read_run(
+                ran.stream,
+                ran.side.root,
+                self._pids,
+                moments,
+                is_cut=ran.has_stopped,
+                script=ran.side.script if self._are_scripts else None,
+                masked=self._masked,
+            )
+        return kept
+
+    def _says_one_of(self, stream: Path, pids: set[int]) -> bool:
+        if not pids or not stream.stat().st_size:
+            return False
+        with stream.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
+            return any(data.find(str(pid).encode()) >= 0 for pid in pids)
