@@ -86,8 +86,8 @@ complete -c relay -n '__relay_at agent install' -s h -d 'Show this message and e
 complete -c relay -n '__relay_at agent install' -l help -d 'Show this message and exit'
 complete -c relay -n '__relay_at attach' -l url -d 'The server' -r
 complete -c relay -n '__relay_at attach' -l json -d 'Print the API\'s data as JSON, for programs'
-complete -c relay -n '__relay_at attach' -s b -d 'Stop at FILE:LINE, at FILE:LINE:CONDITION, or where FUNCTION is called' -r
-complete -c relay -n '__relay_at attach' -l break -d 'Stop at FILE:LINE, at FILE:LINE:CONDITION, or where FUNCTION is called' -r
+complete -c relay -n '__relay_at attach' -s b -d 'Stop at FILE:LINE, or where FUNCTION or FILE:FUNCTION is called' -r
+complete -c relay -n '__relay_at attach' -l break -d 'Stop at FILE:LINE, or where FUNCTION or FILE:FUNCTION is called' -r
 complete -c relay -n '__relay_at attach' -l adapter -d 'Debugger of the program' -r
 complete -c relay -n '__relay_at attach' -l wait -d 'How long to wait for the next stop, question or end' -r
 complete -c relay -n '__relay_at attach' -s h -d 'Show this message and exit'
@@ -126,7 +126,7 @@ complete -c relay -n '__relay_at demo' -l keep-program -d 'Leave the buggy progr
 complete -c relay -n '__relay_at demo' -s h -d 'Show this message and exit'
 complete -c relay -n '__relay_at demo' -l help -d 'Show this message and exit'
 complete -c relay -n '__relay_at diff' -l rev -d 'Compare this tree with a revision of it, of git' -r
-complete -c relay -n '__relay_at diff' -l focus -d 'Files, folders, modules' -r
+complete -c relay -n '__relay_at diff' -l focus -d 'Files, folders, modules, FILE:FUNCTION; default' -r
 complete -c relay -n '__relay_at diff' -l timeout -d 'End each run after so long, and show what its threads wait for' -r
 complete -c relay -n '__relay_at diff' -l python -d 'Interpreter of both' -r
 complete -c relay -n '__relay_at diff' -s h -d 'Show this message and exit'
@@ -222,7 +222,7 @@ complete -c relay -n '__relay_at restart' -l json -d 'Print the API\'s data as J
 complete -c relay -n '__relay_at restart' -l wait -d 'How long to wait for the next stop, question or end' -r
 complete -c relay -n '__relay_at restart' -s h -d 'Show this message and exit'
 complete -c relay -n '__relay_at restart' -l help -d 'Show this message and exit'
-complete -c relay -n '__relay_at run' -l break -d 'Stop here' -r
+complete -c relay -n '__relay_at run' -l break -d 'Stop at FILE:LINE, or in FUNCTION or FILE:FUNCTION' -r
 complete -c relay -n '__relay_at run' -l log -d 'Print MESSAGE; {x} is filled in' -r
 complete -c relay -n '__relay_at run' -l capture -d 'Keep values of EXPR' -r
 complete -c relay -n '__relay_at run' -l watch -d 'From the first time at PLACE on, stop when what EXPR names there has changed' -r
@@ -288,8 +288,8 @@ complete -c relay -n '__relay_at stack' -s h -d 'Show this message and exit'
 complete -c relay -n '__relay_at stack' -l help -d 'Show this message and exit'
 complete -c relay -n '__relay_at start' -l url -d 'The server' -r
 complete -c relay -n '__relay_at start' -l json -d 'Print the API\'s data as JSON, for programs'
-complete -c relay -n '__relay_at start' -s b -d 'Stop at FILE:LINE, at FILE:LINE:CONDITION, or where FUNCTION is called' -r
-complete -c relay -n '__relay_at start' -l break -d 'Stop at FILE:LINE, at FILE:LINE:CONDITION, or where FUNCTION is called' -r
+complete -c relay -n '__relay_at start' -s b -d 'Stop at FILE:LINE, or where FUNCTION or FILE:FUNCTION is called' -r
+complete -c relay -n '__relay_at start' -l break -d 'Stop at FILE:LINE, or where FUNCTION or FILE:FUNCTION is called' -r
 complete -c relay -n '__relay_at start' -l stop-on-entry -d 'Stop at the program\'s first line'
 complete -c relay -n '__relay_at start' -l on-exception -d 'Stop where an exception that ends something is raised'
 complete -c relay -n '__relay_at start' -l no-on-exception -d 'Stop where an exception that ends something is raised'

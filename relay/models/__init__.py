@@ -3,6 +3,7 @@
 Knows fields, bounds and their descriptions, from which the reference and OpenAPI are made. Refuses
 to know how anything is done, and which face asks.
 
+places                how lines and functions are written, for every face
 fields, resource      the strict base of requests and its safe texts; the base of results, pages
 envelope              success, data, error and meta around each answer
 creating, launch, definition      a session with all that it starts with; it as a document

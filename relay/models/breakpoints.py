@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from relay.models.fields import PathText, StrictModel, Text
+from relay.models.fields import PATH_LENGTH, PathText, StrictModel, Text
+from relay.models.places import FUNCTION_NAME
 from relay.models.resource import Resource, SourceRef, left_out
 
 DOTTED_NAME = r"^[^\W\d]\w*(\.[^\W\d]\w*)*$"
 """Identifiers with dots between them, of any alphabet."""
 
-FUNCTION_NAME = r"^[^\W\d]\w*((\.|::)[^\W\d]\w*)*$"
-"""The same; in some languages two colons stand between the parts."""
-
-_SOURCE = re.compile(r"[^\n]*\.(?:py|pyw|pyi|ipynb|pl|pm|cpp)")
-
-
-def is_file(text: str) -> bool:
-    """Whether the name of a function is that of a source file, of which a line is missing."""
-    return _SOURCE.fullmatch(text) is not None
-
-
-_IN_FILE = re.compile(
-    r"[^:\n]+\.pyw?::?(?P<names>[^\W\d]\w*(?:(?:::|\.)[^\W\d]\w*)*)(?:\[.*\])?", re.DOTALL
-)
-
-
-def function_in_file(text: str) -> str | None:
-    """`Cart.add` of `cart.py:Cart.add`, and of a test's id such as `test_cart.py::Cart::add[1]`."""
-    found = _IN_FILE.fullmatch(text)
-    return None if found is None else found["names"].replace("::", ".")
-
-
-FunctionName = Annotated[str, StringConstraints(pattern=FUNCTION_NAME, max_length=1000)]
-"""`total`, `Cart.total`, `shop.cart.Cart.total` or `Cart::total`."""
+FunctionName = Annotated[
+    str, StringConstraints(pattern=FUNCTION_NAME, max_length=PATH_LENGTH + 1000)
+]
+"""`total`, `Cart.total`, `shop.cart.Cart.total`, `cart.py:Cart.total`, a test's id, or `Cart::total`."""
 
 MOST_CAPTURED = 20
 """Expressions that one breakpoint captures."""
@@ -66,8 +46,8 @@ class BreakpointFields(StrictModel):
     line: int | None = Field(None, ge=1, le=2**31 - 1, description="Line, counted from 1")
     function: FunctionName | None = Field(
         None,
-        description="Stop where it is called: name, Class.name or module.Class.name; "
-        "with :: for a dot in languages that write it so",
+        description="Stop where it is called: name, Class.name, module.Class.name, or that in one "
+        "file, FILE:Class.name or FILE::Class::name; with :: for a dot in languages that write it so",
     )
     condition: Text | None = Field(None, description="Stop only when this expression is true")
     hit_condition: Text | None = Field(
@@ -171,7 +151,7 @@ class BreakpointView(Resource):
     verified: bool
     source: SourceRef | None = Field(description="null while the place of a function is unknown")
     line: int | None = Field(description="null while the place of a function is unknown")
-    function: str | None = left_out("The function, as asked for")
+    function: str | None = left_out("The function, as asked for; its file with the whole path")
     condition: str | None = None
     hit_condition: str | None = None
     log_message: str | None = None
@@ -186,7 +166,9 @@ class BreakpointView(Resource):
     )
     message: str | None = Field(None, description="Why it is not verified")
     suggestion: str | None = Field(None, description="The nearest line with code")
-    warning: str | None = left_out("Its file was changed after the program was started")
+    warning: str | None = left_out(
+        "Its file was changed after the program was started, or more is meant than was asked for"
+    )
 
 
 class BreakpointBatch(Resource):

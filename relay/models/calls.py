@@ -6,13 +6,14 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints
 
+from relay.models.breakpoints import FunctionName
 from relay.models.execution import ExecutionResult
-from relay.models.fields import StrictModel, Text
+from relay.models.fields import PATH_LENGTH, StrictModel, Text
 from relay.models.resource import Resource
 from relay.models.resource import left_out as absent
-from relay.models.trace import DEFAULT_TEXT, FunctionName
+from relay.models.trace import DEFAULT_TEXT
 
-Focus = Annotated[Text, StringConstraints(min_length=1, max_length=1024)]
+Focus = Annotated[Text, StringConstraints(min_length=1, max_length=PATH_LENGTH + 1000)]
 
 CallsState = Literal["none", "recording", "stopped", "ended", "replaced", "broken"]
 
@@ -31,13 +32,14 @@ class CallsRequest(CallsView):
 
     focus: Focus | list[Focus] = Field(
         [],
-        description="Files, folders (relative to project_root) or modules whose functions count; "
-        "default: the program's own code, below project_root and not installed there",
+        description="Files, folders (relative to project_root) or modules whose functions count, "
+        "or FILE:FUNCTION for one; default: the program's own code, below project_root and not installed there",
     )
     start: FunctionName | None = Field(
         None,
         alias="from",
-        description="Only calls of this function, and what they call: `test_cart`, `Cart.total`",
+        description="Only calls of this function, and what they call: `test_cart`, `Cart.total`, "
+        "`cart.py:Cart.total`",
     )
     wait: float | None = Field(
         None, ge=0, le=300, description="Seconds to wait for the next stop or the end; default 10"

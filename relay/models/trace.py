@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
+from relay.models.breakpoints import FunctionName
 from relay.models.execution import ExecutionResult
 from relay.models.fields import PathText, StrictModel, Text
+from relay.models.places import parameter_of
 from relay.models.resource import REDACTED, Resource, left_out
 from relay.models.run_to import LAST_LINE
 
 DEFAULT_TEXT = 2000
 """Characters of the text form, unless asked otherwise."""
-
-FunctionName = Annotated[
-    str,
-    StringConstraints(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*$", min_length=1, max_length=500),
-]
 
 TraceState = Literal["none", "waiting", "recording", "complete", "interrupted", "ended", "replaced"]
 
@@ -31,7 +28,9 @@ class TraceView(StrictModel):
 
 class TraceRequest(TraceView):
     function: FunctionName | None = Field(
-        None, description="As in function breakpoints: `total`, `Cart.total`, `shop.Cart.total`"
+        None,
+        description="As in function breakpoints: `total`, `Cart.total`, `shop.Cart.total`, "
+        "`cart.py:Cart.total`",
     )
     file: PathText | None = Field(
         None, description="With `line`, in place of `function`; relative to project_root"
@@ -61,6 +60,11 @@ class TraceRequest(TraceView):
         None, ge=0, le=300, description="Seconds to wait for the end of the call; default 10"
     )
     reveal: bool = Field(False, description="Show what is masked, too")
+
+    @property
+    def parameter(self) -> str | None:
+        """That of the test which `function` names."""
+        return parameter_of(self.function or "")
 
     @model_validator(mode="after")
     def _one_target(self) -> TraceRequest:

@@ -11,6 +11,11 @@ def resolve(path: str, root: str) -> str:
     return os.path.normpath(os.path.join(root, os.path.expanduser(path)))
 
 
+def is_there(path: str) -> bool:
+    """Whether it is a file."""
+    return os.path.isfile(path)
+
+
 def similar_files(path: str, limit: int = 3) -> list[str]:
     """Existing files whose names are closest to the one that does not exist."""
     directory, name = os.path.split(path)

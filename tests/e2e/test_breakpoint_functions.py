@@ -317,3 +317,161 @@ async def test_a_name_means_the_function_that_is_defined_so_if_there_is_one(
     at = await session.launch(code.text)
     assert at["current_location"]["line"] == code.line("add")
     assert (await session.resume())["status"] == "terminated"
+
+
+# With their file
+
+FILED = """
+    import sys
+    import kit.parts
+    from kit import parts, same
+
+    def add(one):  # @main_add
+        def inner():  # @inner
+            return one
+        return inner()
+
+    add(1)
+    parts.add(2)
+    parts.Cart().add(3)
+    parts.Order().add(4)
+    parts.Order().kept
+    parts.total(5)
+    parts.total(5)
+    same.add(6)
+    sys.path.insert(0, sys.path[0] + "/kit")
+    import parts as again
+
+    again.add(7)
+"""
+
+PARTS = """
+    import functools
+    from kit.base import Base
+
+    def add(one):  # @add
+        return one
+
+    class Cart(Base):
+        pass
+
+    class Order:
+        def add(self, one):  # @order
+            return one
+
+        @property  # @kept
+        def kept(self):
+            return 1
+
+    @functools.lru_cache  # @total
+    def total(one):
+        return one
+"""
+
+
+@pytest.fixture
+def filed(program: Write) -> Program:
+    program(PARTS, "kit/parts.py")
+    program("class Base:\n    def add(self, one):\n        return one\n", "kit/base.py")
+    (program("", "kit/__init__.py").path.parent / "same.py").symlink_to("parts.py")
+    return program(FILED)
+
+
+@pytest.mark.parametrize(
+    ("name", "mark", "seen"),
+    [
+        ("kit/parts.py:add", "add", ["2", "6", "7"]),  # by each name that the module goes by
+        ("kit/same.py::add", "add", ["2", "6", "7"]),  # a link to the same file
+        ("main.py:add", "main_add", ["1"]),
+        ("main.py::add::inner", "inner", ["1"]),
+        ("main.py:add.<locals>.inner", "inner", ["1"]),
+        ("./kit/parts.py::Order::add", "order", ["4"]),
+        ("kit/parts.py:total", "total", ["5"]),
+        ("kit/parts.py:Order.kept", "kept", [None]),
+    ],
+)
+async def test_a_function_with_its_file_is_the_one_that_is_defined_there(
+    api: Api, filed: Program, name: str, mark: str, seen: list[str | None]
+) -> None:
+    session = await api.session()
+    placed = (await session.post("/breakpoints", function=name))["breakpoints"][0]
+    in_parts = mark in PARTS and name.startswith(("kit", "./kit"))
+    source = Program(filed.path.with_name("kit") / "parts.py") if in_parts else filed
+    assert (placed["verified"], placed["line"]) == (True, source.line(mark))
+    at, found = await session.launch(filed.text), []
+    while at["status"] == "paused":
+        assert at["stop_reason"] == "function breakpoint"
+        found.append((await session.locals()).get("one", {}).get("value"))
+        at = await session.resume()
+    assert found == seen
+    shown = await session.get("/breakpoints/bp_1")
+    assert (shown["verified"], shown["hit_count"]) == (True, len(seen))
+    assert "warning" not in shown
+
+
+async def test_a_function_with_its_file_is_one_breakpoint_however_it_is_written(
+    api: Api, filed: Program
+) -> None:
+    session = await api.session()
+    for name in ("kit/parts.py:Order.add", f"{filed.path.parent}/kit/parts.py::Order::add"):
+        await session.post("/breakpoints", function=name, condition="one == 4")
+    shown = (await session.post("/breakpoints", function="main.py::add[a-1]"))["breakpoints"][0]
+    assert shown["warning"] == (
+        "[a-1] is left out: every parameter counts; run that test by its id to have it only"
+    )
+    await session.post("/breakpoints", function="main.py::add[b]")
+    assert (await session.get("/breakpoints"))["total"] == 2
+    at = await session.launch(filed.text)
+    assert (await session.locals())["one"]["value"] == "1"
+    at = await session.resume()
+    assert at["current_location"]["line"] == Program(filed.path.with_name("kit") / "parts.py").line(
+        "order"
+    )
+    assert (await session.resume())["status"] == "terminated"
+
+
+async def test_a_generator_with_its_file_stops_or_says_why_it_cannot(
+    api: Api, main: Program
+) -> None:
+    session = await api.session()
+    await session.post("/breakpoints", function="shop.py:numbers")
+    at = await session.launch(main.text)
+    shown = await session.get("/breakpoints/bp_1")
+    if sys.version_info >= (3, 12):
+        assert at["stop_reason"] == "function breakpoint"
+    else:
+        assert at["status"] == "terminated"
+        assert shown["verified"] is False
+        assert shown["message"].startswith("Before Python 3.12")
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "suggestion"),
+    [
+        ("parts.py:add", "there is no file ", "Did you mean kit/parts.py:add?"),
+        ("kit.parts:add", "'kit.parts:add' names no function", "Write kit.parts.add"),
+        (r"kit\parts.py:add", r"there is no file kit\parts.py: in paths", "Write kit/parts.py:add"),
+        (r"C:\kit\parts.py::add", r"there is no file C:\kit\parts.py", "mean kit/parts.py:add?"),
+        ("kit/parts.py:Order.ad", "defines no function Order.ad", "mean kit/parts.py:Order.add or"),
+        ("main.py:inner", "main.py defines no function inner", "mean main.py:add.inner?"),
+        ("kit/parts.py:Order", "that is a class", "mean kit/parts.py:Order.add or"),
+        (
+            "kit/parts.py:Cart.add",
+            "Cart inherits add from Base",
+            "Write kit/base.py:Base.add (line 2)",
+        ),
+        ("parts.py", "parts.py is a file", "parts.py:42"),
+        ("kit/bad.py:f", "kit/bad.py has a syntax error at line 1", "Mend it first"),
+    ],
+)
+async def test_a_file_without_such_a_function_is_refused_with_what_to_write(
+    api: Api, filed: Program, name: str, message: str, suggestion: str
+) -> None:
+    (filed.path.with_name("kit") / "bad.py").write_text("def f(:\n")
+    session = await api.session()
+    with pytest.raises(Refused) as refused:
+        await session.post("/breakpoints", function=name)
+    assert (refused.value.status, refused.value.code) == (400, "INVALID_REQUEST")
+    assert message in refused.value.message
+    assert suggestion in refused.value.details["suggestion"]
+    assert (await session.get("/breakpoints"))["total"] == 0

@@ -90,8 +90,8 @@ async def test_what_was_recorded_is_read_again_without_running_on(
 MISTAKES: list[tuple[dict[str, Any], str]] = [
     # The operations have other names for target.
     ({"target": ""}, "target: must not be empty"),
-    ({"target": "x" * 600}, "target: must have at most 500 characters"),
-    ({"target": "a b"}, "target: must be FILE:LINE or a function's name"),
+    ({"target": "x" * 6000}, "target: must have at most 5096 characters"),
+    ({"target": "a b"}, "target: must be FILE:LINE, FUNCTION or FILE:FUNCTION"),
     ({"target": "main.py"}, "target: main.py is a file: give a line of it"),
     ({"what": "why", "target": ""}, "target: must not be empty"),
     ({"what": "calls", "target": "main.py, nope.py"}, "target: there is no file or folder "),

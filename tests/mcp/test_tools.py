@@ -45,6 +45,9 @@ def test_every_description_says_when_to_use_the_tool() -> None:
         ("x.py:7:d['a:b'] == 2", {"file": "x.py", "line": 7, "condition": "d['a:b'] == 2"}),
         ("Cart.total", {"function": "Cart.total"}),
         ("shop::Cart::total", {"function": "shop::Cart::total"}),
+        ("cart.py:Cart.add", {"function": "cart.py:Cart.add"}),
+        ("t.py::Cart::test_add[1]", {"function": "t.py:Cart.test_add[1]"}),
+        ("cart.py:add:x[1:2]", {"function": "cart.py:add", "condition": "x[1:2]"}),
     ],
 )
 def test_places_are_read_as_agents_write_them(place: str, fields: dict[str, Any]) -> None:
@@ -52,14 +55,9 @@ def test_places_are_read_as_agents_write_them(place: str, fields: dict[str, Any]
     assert spec.model_dump(exclude_unset=True) == {**fields, "capture": ["x"]}
 
 
-def test_a_function_with_its_file_is_told_how_it_is_named() -> None:
-    with pytest.raises(InvalidRequest, match=r"without its file: Cart\.test_add$"):
-        breakpoint_specs("breakpoints", ["tests/test_cart.py::Cart::test_add[1]"])
-
-
 def test_every_place_that_is_none_is_named_at_once() -> None:
     with pytest.raises(InvalidRequest) as refused:
-        breakpoint_specs("set", ["app.py:x", "app.py:2", "app.py:0", "a-b", ""])
+        breakpoint_specs("set", ["app.py:4x", "app.py:2", "app.py:0", "a-b", ""])
     fields = [error["field"] for error in refused.value.details["errors"]]
     assert fields == ["set[0]", "set[2]", "set[3]", "set[4]"]
     for place in ("app.py", "app.py:0", "app.py:3:x", ""):

@@ -15,6 +15,7 @@ from relay.debuggers.debugpy.breakpoint_text import (
     translate_hits,
     translate_log_message,
 )
+from relay.models.places import without_parameter
 from relay.session.state.breakpoints import Breakpoint
 
 
@@ -32,7 +33,7 @@ def function_breakpoint(breakpoint: Breakpoint, name: str) -> dict[str, Any]:
     message = breakpoint.log_message
     return {
         "name": name,
-        "function": breakpoint.function,
+        "function": without_parameter(breakpoint.function or ""),
         "condition": texts["condition"],
         "hit_condition": texts.get("hitCondition"),
         "log_message": None if message is None else translate_log_message(message),

@@ -41,7 +41,10 @@ LONG_SECONDS = 60
 )
 @click.option("--rev", metavar="REV", help="Compare this tree with a revision of it, of git.")
 @click.option(
-    "--focus", default="", metavar="PLACES", help="Files, folders, modules; default: own code."
+    "--focus",
+    default="",
+    metavar="PLACES",
+    help="Files, folders, modules, FILE:FUNCTION; default: own code.",
 )
 @click.option(
     "--timeout",

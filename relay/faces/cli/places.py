@@ -1,28 +1,22 @@
-"""`FILE:LINE`, `FILE:LINE:CONDITION`, `FILE:LINE if CONDITION` and `FUNCTION` on a command line.
+"""Places on the command line of a session: as everywhere, but relative to where the shell is.
 
-Knows the spelling. Relative files start at the shell's directory, not at the session's.
+Relative files start at the shell's directory, not at the session's.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from relay.faces.cli.run.options import BREAK
 from relay.faces.cli.sessions.caller import caller_of
+from relay.models.places import parse_function
 
 if TYPE_CHECKING:
+    from relay.faces.cli.sessions.caller import Caller
     from relay.models.breakpoints import BreakpointSpec
-
-_PLACE = re.compile(
-    r"(?P<file>.+?):(?P<line>[0-9]+)(?:(?::|\s+if\s+)(?P<condition>.+))?", re.DOTALL
-)
-
-_SOURCES = (".py", ".pyw", ".pl", ".pm")
-_NO_FUNCTION = re.compile(r"/|(?<!:):(?!:)")
-"""Two colons may stand between the parts of a name."""
 
 
 class BreakAt(click.ParamType[dict[str, Any]]):
@@ -34,20 +28,18 @@ class BreakAt(click.ParamType[dict[str, Any]]):
         """Fails with how it is spelled."""
         if isinstance(value, dict):
             return value
-        match = _PLACE.fullmatch(value)
-        if match is None:
-            if value.endswith(_SOURCES):
-                self.fail(f"{value!r} is a file: give a line of it, as {value}:42", param, ctx)
-            from relay.models.breakpoints import function_in_file
+        fields = BREAK.convert(value, param, ctx)
+        if "file" in fields:
+            return {**fields, "file": caller_of(ctx).path(fields["file"])}
+        return {**fields, "function": function_from(caller_of(ctx), fields["function"])}
 
-            if (function := function_in_file(value)) is not None:
-                message = f"{value!r}: a function stands without its file: {function}"
-                self.fail(message, param, ctx)
-            if _NO_FUNCTION.search(value):
-                self.fail(f"{value!r}: give FILE:LINE, FILE:LINE:CONDITION or FUNCTION", param, ctx)
-            return {"function": value}
-        fields = {"file": caller_of(ctx).path(match["file"]), "line": int(match["line"])}
-        return fields if match["condition"] is None else {**fields, "condition": match["condition"]}
+
+def function_from(caller: Caller, function: str) -> str:
+    """The same function; a relative file of it starts at the caller's directory."""
+    place = parse_function(function)
+    if place is None or place.file is None:
+        return function
+    return place._replace(file=caller.path(place.file)).spelled
 
 
 class Line(BreakAt):
@@ -84,5 +76,6 @@ BREAKS = click.option(
     type=BreakAt(),
     multiple=True,
     metavar="PLACE",
-    help="Stop at FILE:LINE, at FILE:LINE:CONDITION, or where FUNCTION is called; may be repeated.",
+    help="Stop at FILE:LINE, or where FUNCTION or FILE:FUNCTION is called; with :CONDITION behind "
+    "it, if that is true; may be repeated.",
 )

@@ -104,7 +104,8 @@ class Run(WaitsForSession):
     breakpoints: list[Text] = hinted(
         [],
         "FILE:LINE[:COND] or function",
-        "Where to stop: FILE:LINE, FILE:LINE:CONDITION, or the name of a function",
+        "Where to stop: FILE:LINE, FUNCTION or FILE:FUNCTION (also a test's id), with :CONDITION "
+        "behind it or not",
         max_length=1000,
     )
     capture: list[Text] = hinted(
@@ -261,13 +262,13 @@ class Trace(WaitsForSession):
     what: Literal["trace", "calls", "why"] = Field(
         "trace",
         description="`calls`: run to the next stop, and see which own functions were called, and "
-        "how; `target` may name files, folders or modules in their place. `why`: who wrote the "
+        "how; `target` may name files, folders, modules or FILE:FUNCTION in their place. `why`: who wrote the "
         "value of the expression `target` at this stop; the program is run a second time, unseen",
     )
     target: Text | None = hinted(
         None,
-        "FUNCTION or FILE:LINE",
-        "Function, or FILE:LINE inside it; without it, the last trace as it is by now",
+        "FUNCTION, FILE:FUNCTION or FILE:LINE",
+        "Function, FILE:FUNCTION, or FILE:LINE inside it; without it, the last trace as it is by now",
     )
     call: int = Field(1, ge=1, le=10**9, description="Which call from now on; 1 is the next")
     depth: int = Field(1, ge=1, le=10, description="Levels of calls that are shown line by line")

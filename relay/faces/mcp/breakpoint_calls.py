@@ -17,6 +17,7 @@ from relay.models.breakpoints import (
     SetBreakpoints,
 )
 from relay.models.data_breakpoints import DataBreakpointView, SetDataBreakpoint
+from relay.models.places import parse_place
 from relay.operations.breakpoints import breakpoints, captures
 from relay.operations.breakpoints.data_breakpoints import (
     list_data_breakpoints,
@@ -97,10 +98,12 @@ def _ids(there: Sequence[BreakpointView], wanted: Sequence[str]) -> list[str]:
 
 
 def _one(there: Sequence[BreakpointView], name: str) -> str:
+    if (place := parse_place(name)) is not None and place.function is not None:
+        name = place.spelled
     for found in there:
         path = found.source.path if found.source is not None else ""
-        place = found.function or f"{path}:{found.line}"
-        if name in (found.id, place) or place.endswith("/" + name.removeprefix("./")):
+        at = found.function or f"{path}:{found.line}"
+        if name in (found.id, at) or at.endswith("/" + name.removeprefix("./")):
             return found.id
     raise BreakpointNotFound(f"there is no breakpoint {name!r}", breakpoint_id=name[:200])
 

@@ -34,6 +34,7 @@ from relay.models.sessions import DeleteQuery
 from relay.operations.breakpoints import breakpoints, exception_breakpoints
 from relay.operations.breakpoints.code_lines import require_code
 from relay.operations.execution import run_to, stepping
+from relay.operations.functions import shown_function
 from relay.operations.inspect import evaluation
 from relay.operations.inspect.snapshot import printed_since
 from relay.operations.output import reading
@@ -337,7 +338,7 @@ def remarks(session: Session, placed: Sequence[BreakpointView]) -> list[str]:
 def shown_place(session: Session, found: BreakpointView) -> str:
     """A breakpoint's place, as short as it is clear."""
     if found.function is not None or found.source is None:
-        return str(found.function)
+        return shown_function(session, str(found.function))
     return f"{short_path(session, found.source.path)}:{found.line}"
 
 

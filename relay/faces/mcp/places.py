@@ -1,21 +1,19 @@
-"""Breakpoints as agents write them: FILE:LINE, FILE:LINE:CONDITION, or a function's name.
+"""Breakpoints as agents write them: FILE:LINE or a function, with a condition behind it or not.
 
 Knows the spelling. Whether the place exists is the operations' business.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from relay.errors import InvalidRequest
-from relay.models.breakpoints import FUNCTION_NAME, BreakpointSpec, function_in_file, is_file
+from relay.models.breakpoints import BreakpointSpec
+from relay.models.places import is_file, parse_place
 
-PLACE = re.compile(
-    r"(?P<file>[^\n]+?):(?P<line>[0-9]{1,9})(?:(?::\s*|\s+if\s+)(?P<condition>.*))?", re.DOTALL
-)
-FUNCTION = re.compile(FUNCTION_NAME)
+_FORMS = "must be FILE:LINE, FUNCTION or FILE:FUNCTION, with :CONDITION behind it or not"
+_WRITE = 'Write "app.py:42", "app.py:42:x > 3", "module.Class.method" or "app.py:Class.method"'
 
 
 def breakpoint_specs(
@@ -24,7 +22,7 @@ def breakpoint_specs(
     """The breakpoints that `places` mean; raises InvalidRequest with every one that means none."""
     fields = [_fields(place) for place in places]
     errors = [
-        _error(f"{field}[{index}]", place)
+        _error(f"{field}[{index}]", place, _FORMS)
         for index, (place, found) in enumerate(zip(places, fields, strict=True))
         if found is None
     ]
@@ -32,36 +30,47 @@ def breakpoint_specs(
         raise InvalidRequest(
             f"{errors[0]['field']}: {errors[0]['message']}",
             errors=errors,
-            suggestion='Write "app.py:42", "app.py:42:x > 3" or "module.Class.method"',
+            suggestion=_WRITE,
         )
     extra = {"capture": list(capture)} if capture else {}
     found = [known for known in fields if known is not None]
     return [BreakpointSpec.model_validate({**known, **extra}) for known in found]
 
 
+def trace_target(field: str, target: str) -> dict[str, Any]:
+    """The fields of a trace that say which calls it means; raises InvalidRequest."""
+    found = _fields(target)
+    if found is None:
+        error = _error(field, target, _FORMS)
+        raise InvalidRequest(f"{field}: {error['message']}", errors=[error], suggestion=_WRITE)
+    return found
+
+
 def file_and_line(field: str, place: str) -> tuple[str, int]:
     """FILE:LINE apart; raises InvalidRequest."""
-    match = PLACE.fullmatch(place)
-    if match is None or match["condition"] is not None or not int(match["line"]):
+    found = parse_place(place)
+    is_alone = found is not None and found.text is None and found.condition is None
+    if found is None or not is_alone or not found.line or found.file is None:
         error = {"field": field, "message": "must be FILE:LINE", "value": place[:200]}
         raise InvalidRequest(
             f"{field}: must be FILE:LINE", errors=[error], suggestion='Write "app.py:42"'
         )
-    return match["file"], int(match["line"])
+    return found.file, found.line
 
 
 def _fields(place: str) -> dict[str, Any] | None:
-    match = PLACE.fullmatch(place)
-    if match is not None and int(match["line"]):
-        condition = {"condition": match["condition"]} if match["condition"] else {}
-        return {"file": match["file"], "line": int(match["line"]), **condition}
-    return {"function": place} if FUNCTION.fullmatch(place) and not is_file(place) else None
+    found = parse_place(place)
+    if found is None or found.line == 0:
+        return None
+    text = found.text if found.condition is None else found.condition
+    condition = {"condition": text.strip()} if text and text.strip() else {}
+    if found.function is not None:
+        named = found._replace(condition=None, text=None).spelled
+        return {"function": named, **condition}
+    return {"file": found.file, "line": found.line, **condition}
 
 
-def _error(field: str, place: str) -> dict[str, Any]:
-    message = "must be FILE:LINE, FILE:LINE:CONDITION or a function's name"
+def _error(field: str, place: str, message: str) -> dict[str, Any]:
     if is_file(place):
         message = f"{place[:200]} is a file: give a line of it, such as {place[:200]}:42"
-    if (function := function_in_file(place)) is not None:
-        message = f"a function stands without its file: {function[:200]}"
     return {"field": field, "message": message, "value": place[:200]}

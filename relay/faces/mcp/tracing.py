@@ -5,10 +5,9 @@ from __future__ import annotations
 from relay.errors import InvalidRequest
 from relay.faces.mcp.arguments import Trace
 from relay.faces.mcp.calls import Session, using
-from relay.faces.mcp.places import FUNCTION, PLACE, file_and_line
+from relay.faces.mcp.places import trace_target
 from relay.faces.mcp.texts import clip
 from relay.hub import Hub
-from relay.models.breakpoints import is_file
 from relay.models.calls import CallsRequest, CallsResult, CallsView
 from relay.models.execution import ExecutionResult
 from relay.models.history import LATE, HistoryRequest
@@ -105,21 +104,12 @@ async def _found(session: Session, asked: Trace) -> TraceResult:
     if asked.target is None:
         return await get_trace(session, query=TraceView(max_chars=room))
     fields = asked.model_dump(include={"call", "depth", "condition", "until_result", "wait"})
-    request = TraceRequest.model_validate({**_target(asked.target), **fields, "max_chars": room})
+    target = trace_target("target", asked.target)
+    if "condition" in target and fields.pop("condition") is not None:
+        message = "a condition stands in target or in condition, not in both"
+        raise InvalidRequest.of_field("target", message, asked.target[:200])
+    request = TraceRequest.model_validate({**fields, **target, "max_chars": room})
     return await trace(session, body=request)
-
-
-def _target(target: str) -> dict[str, str | int]:
-    if PLACE.fullmatch(target) is not None:
-        file, line = file_and_line("target", target)
-        return {"file": file, "line": line}
-    if is_file(target):
-        message = f"{target[:200]} is a file: give a line of it, such as {target[:200]}:42"
-        raise InvalidRequest.of_field("target", message, target[:200])
-    if target and FUNCTION.fullmatch(target) is None:
-        message = "must be FILE:LINE or a function's name"
-        raise InvalidRequest.of_field("target", message, target[:200])
-    return {"function": target}
 
 
 # Answers within their bound ------------------------------------------------------------------

@@ -217,7 +217,7 @@ def _is_sought(breakpoint: Breakpoint) -> bool:
 
 def _warning(session: Session, breakpoints: Iterable[Breakpoint]) -> str | None:
     """One sentence for each file, as for its breakpoints."""
-    by_path = {b.path: b for b in breakpoints}
+    by_path = {(b.path, b.function): b for b in breakpoints}
     found = [change_warning(session, b) for b in by_path.values()]
     return "; ".join(text for text in found if text) or None
 

@@ -9,10 +9,12 @@ from relay.errors import (
     BreakpointFileNotFound,
     BreakpointInvalidCondition,
     BreakpointInvalidLine,
-    InvalidRequest,
+    RelayError,
 )
 from relay.models.breakpoints import BreakpointSpec
+from relay.models.places import is_in_file, parse_function
 from relay.operations.allowed_roots import named_path
+from relay.operations.functions import all_parameters, named_function
 from relay.operations.paths import similar_files
 from relay.session.dap.breakpoint_events import LEFT_TO_DEBUGGER, UNKNOWN_FUNCTION
 from relay.session.debugger import Ability
@@ -34,9 +36,9 @@ async def place(session: Session, spec: BreakpointSpec) -> Breakpoint:
     if Ability.CHECKS_SOURCE not in session.debugger.abilities:
         return await _left_to_debugger(session, wanted)
     if spec.function is not None:
-        _require_dots(spec.function)
+        placed = await _on_function(session, wanted, spec.function)
         await check_texts(session, wanted)
-        return replace(wanted, message=UNKNOWN_FUNCTION)
+        return placed
     if spec.pending and _is_missing(wanted.path):
         await check_texts(session, wanted)
         return replace(wanted, pending=True, message=PENDING)
@@ -45,10 +47,15 @@ async def place(session: Session, spec: BreakpointSpec) -> Breakpoint:
     return placed
 
 
-def _require_dots(function: str) -> None:
-    if "::" in function:
-        message = f"between the parts of a name stands a dot: {function.replace('::', '.')}"
-        raise InvalidRequest.of_field("function", message, function)
+async def _on_function(session: Session, wanted: Breakpoint, function: str) -> Breakpoint:
+    """Of one with its file the place is known; of others it is when the program is there."""
+    named = await named_function(session, "function", function)
+    name = named.name if named.parameter is None else f"{named.name}[{named.parameter}]"
+    wanted = replace(wanted, function=name)
+    if named.path is None or not named.lines:
+        return replace(wanted, message=UNKNOWN_FUNCTION)
+    found_at = named.path, named.lines[0]
+    return replace(wanted, verified=True, message=None, suggestion=None, found_at=found_at)
 
 
 async def _left_to_debugger(session: Session, wanted: Breakpoint) -> Breakpoint:
@@ -58,6 +65,7 @@ async def _left_to_debugger(session: Session, wanted: Breakpoint) -> Breakpoint:
         adapter.require(Ability.CAPTURES, "capture values at a breakpoint")
     if wanted.function is not None:
         adapter.require(Ability.FUNCTION_BREAKPOINTS, "stop in a function by its name")
+        await named_function(session, "function", wanted.function)
     else:
         await _require_line(wanted)
     if wanted.hit_condition is not None:
@@ -118,7 +126,9 @@ async def _placed(session: Session, wanted: Breakpoint) -> Breakpoint:
 
 async def placed_again(session: Session, breakpoint: Breakpoint) -> Breakpoint:
     """The breakpoint as its file is now; nothing is refused any more."""
-    if breakpoint.function is not None or breakpoint.judged_by_adapter:
+    if breakpoint.function is not None:
+        return await _on_function_again(session, breakpoint)
+    if breakpoint.judged_by_adapter:
         return breakpoint
     try:
         analysis = await _analyse(session, breakpoint.path)
@@ -132,6 +142,17 @@ async def placed_again(session: Session, breakpoint: Breakpoint) -> Breakpoint:
     return _judged(analysis, breakpoint)
 
 
+async def _on_function_again(session: Session, breakpoint: Breakpoint) -> Breakpoint:
+    if breakpoint.function is None or not is_in_file(breakpoint.function):
+        return breakpoint
+    try:
+        return await _on_function(session, breakpoint, breakpoint.function)
+    except RelayError as error:
+        hint = str(error.suggestion)
+        known = replace(breakpoint, verified=False, message=error.message, suggestion=hint)
+        return replace(known, found_at=None)
+
+
 def _judged(analysis: SourceAnalysis, wanted: Breakpoint) -> Breakpoint:
     verified = wanted.line in analysis.executable
     return replace(
@@ -143,8 +164,14 @@ def _judged(analysis: SourceAnalysis, wanted: Breakpoint) -> Breakpoint:
 
 
 def change_warning(session: Session, breakpoint: Breakpoint) -> str | None:
-    """What to say if the file was changed while the program has the old text of it."""
-    if session.debuggee is None or breakpoint.function is not None or breakpoint.pending:
+    """What to say if the file was changed while the program has the old text of it.
+
+    Of a function: if it is meant for more calls than the client asked for.
+    """
+    if breakpoint.function is not None:
+        place = parse_function(breakpoint.function)
+        return all_parameters(place and place.parameter)
+    if session.debuggee is None or breakpoint.pending:
         return None
     try:
         changed_at = os.stat(breakpoint.path).st_mtime

@@ -167,7 +167,9 @@ async def run_recorded(
         request = SessionSettings(project_root=side.root, python_path=python)
         session = await open_session(hub, body=request)
         with session.activity():
-            wanted = WantedCalls(focus_of(session, focus), stream=str(stream), rereads=rereads)
+            wanted = WantedCalls(
+                await focus_of(session, focus), stream=str(stream), rereads=rereads
+            )
             session.program_run.want_calls(wanted)
             progress.begin(side, session)
             cursor = session.events.last_seq

@@ -20,6 +20,7 @@ from relay.models.calls import (
     RecordedCall,
 )
 from relay.models.execution import Waiting
+from relay.models.places import parse_function
 from relay.operations.execution.calls_text import (
     OPEN,
     RAISED,
@@ -39,6 +40,7 @@ from relay.operations.execution.recording import (
     require_room,
 )
 from relay.operations.execution.stepping import STEP_WAIT, present_as, resume_all, until_settled
+from relay.operations.functions import named_function
 from relay.operations.paths import resolve, similar_files
 from relay.session.session import Session
 from relay.session.state.program_run import WantedCalls
@@ -83,22 +85,24 @@ async def get_calls(session: Session, *, query: CallsView) -> CallsResult:
 
 async def start_calls(session: Session, body: CallsRequest) -> None:
     """Have calls recorded from now on; the program goes on as it does."""
-    focus = focus_of(session, body.focus)
-    can = await recorder_of(session, "record calls").calls_start(focus=focus, start=body.start)
+    focus = await focus_of(session, body.focus)
+    named = body.start and await named_function(session, "from", body.start)
+    start = named.name if named else None
+    can = await recorder_of(session, "record calls").calls_start(focus=focus, start=start)
     require_room(can, "recording")
     session.program_run.drop_calls()
     begin_here(session)
 
 
-def want_calls(session: Session, focus: str | Sequence[str]) -> None:
+async def want_calls(session: Session, focus: str | Sequence[str]) -> None:
     """Have the next launch recorded from its beginning; raises InvalidRequest for a wrong focus."""
-    session.program_run.want_calls(WantedCalls(focus_of(session, focus)))
+    session.program_run.want_calls(WantedCalls(await focus_of(session, focus)))
 
 
-def focus_of(session: Session, given: str | Sequence[str]) -> list[str]:
-    """Absolute paths of files and folders, and names of modules.
+async def focus_of(session: Session, given: str | Sequence[str]) -> list[str]:
+    """Absolute paths of files and folders, names of modules, and functions as PATH:NAME.
 
-    Raises InvalidRequest for what is neither.
+    Raises InvalidRequest for what is none of these.
     """
     wanted = [given] if isinstance(given, str) else list(given)
     if len(wanted) > MOST_FOCUSED:
@@ -108,13 +112,20 @@ def focus_of(session: Session, given: str | Sequence[str]) -> list[str]:
             wanted[0],
             suggestion="Name a folder instead",
         )
-    return [_focused(session, one) for one in wanted]
+    return [await _focused(session, one) for one in wanted]
 
 
-def _focused(session: Session, name: str) -> str:
+def _exists(path: str) -> bool:
+    return os.path.exists(path)
+
+
+async def _focused(session: Session, name: str) -> str:
     path = resolve(name, session.config.project_root)
-    if os.path.exists(path):
+    if _exists(path):
         return path
+    place = parse_function(name)
+    if place is not None and place.file is not None:
+        return (await named_function(session, "focus", name)).name
     if all(part.isidentifier() for part in name.split(".")) and not name.endswith(".py"):
         return name
     near = similar_files(path)
@@ -123,7 +134,9 @@ def _focused(session: Session, name: str) -> str:
         f"there is no file or folder {path}",
         name,
         suggestion=(
-            f"Did you mean {' or '.join(near)}?" if near else "Give a file, a folder or a module"
+            f"Did you mean {' or '.join(near)}?"
+            if near
+            else "Give a file, a folder, a module or FILE:FUNCTION"
         ),
     )
 

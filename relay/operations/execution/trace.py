@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -43,15 +42,10 @@ from relay.operations.execution.stepping import (
 )
 from relay.operations.execution.trace_text import text_of
 from relay.operations.execution.trace_tree import paths_of, tree_of
+from relay.operations.functions import all_parameters, named_function, source_roots, sources_below
 from relay.session.session import Session
 from relay.session.source_text import source_lines
 from relay.session.state.breakpoints import Breakpoint
-
-MOST_FILES = 2000
-"""Files of a project that are searched for a function that is not loaded."""
-
-NOT_SOURCES = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "env"})
-
 
 NOT_REPORTED: Record = {
     "state": "ended",
@@ -71,7 +65,7 @@ NONE: Record = {**NOT_REPORTED, "state": "none", "truncated": False}
 
 
 class Wanted(NamedTuple):
-    """The function: by its name, or by the place where it begins."""
+    """The function: by its name, with the path of its file or without, or by where it begins."""
 
     function: str
     path: str | None = None
@@ -123,8 +117,10 @@ async def _wanted(session: Session, body: TraceRequest) -> Wanted:
     await check_texts(session, named)
     await _check_until(session, body.until_result)
     if body.function is not None:
-        await _check_function(session, body.function)
-        return Wanted(body.function)
+        function = await named_function(session, "function", body.function)
+        if function.path is None:
+            await _check_function(session, function.name)
+        return Wanted(function.name)
     assert body.file is not None
     assert body.line is not None
     spec = BreakpointSpec(file=body.file, line=body.line)
@@ -181,7 +177,7 @@ async def _check_function(session: Session, function: str) -> None:
     loaded = await recorder_of(session, "trace a call").trace_functions(function)
     if loaded.found:
         return
-    roots = _roots(session)
+    roots = source_roots(session)
     if await trio.to_thread.run_sync(_is_defined, roots, function, abandon_on_cancel=True):
         return
     if loaded.in_c:
@@ -209,17 +205,6 @@ def _other_names(function: str) -> str:
     return f"{initial} a library has goes as package.module.{function}; or give file and line"
 
 
-def _roots(session: Session) -> tuple[str, ...]:
-    """Where the program's own sources may be: in the project, and beside the script."""
-    root, plan = session.config.project_root, session.journey.plan
-    if plan is None or plan.script is None:
-        return (root,)
-    beside = os.path.dirname(plan.script)
-    return (
-        (root,) if os.path.join(beside, "").startswith(os.path.join(root, "")) else (root, beside)
-    )
-
-
 def _is_defined(roots: Sequence[str], function: str) -> bool:
     """Whether some source of the program defines a function of this bare name, or its class.
 
@@ -230,24 +215,11 @@ def _is_defined(roots: Sequence[str], function: str) -> bool:
     if before:
         wanted += rb"|class[ \t]+" + re.escape(before[-1]) + rb"[ \t]*[(\[]"
     definition = re.compile(rb"^[ \t]*(?:" + wanted + rb")", re.MULTILINE)
-    for path in chain.from_iterable(map(_sources, roots)):
+    for path in chain.from_iterable(map(sources_below, roots)):
         with contextlib.suppress(OSError), open(path, "rb") as file:
             if definition.search(file.read()):
                 return True
     return False
-
-
-def _sources(root: str) -> Iterator[str]:
-    left = MOST_FILES
-    for directory, names, files in os.walk(root):
-        names[:] = sorted(n for n in names if n not in NOT_SOURCES and not n.startswith("."))
-        for file in sorted(files):
-            path = os.path.join(directory, file)
-            if file.endswith(".py") and os.path.isfile(path):
-                left -= 1
-                if left < 0:
-                    return
-                yield path
 
 
 def _refusal(
@@ -324,6 +296,8 @@ def _text(session: Session, record: Record, view: TraceView, tree: Any) -> tuple
     if tree is None:
         return str(reason or ""), False
     note = f"\nIncomplete: {reason}" if reason else ""
+    if isinstance(view, TraceRequest) and (said := all_parameters(view.parameter)):
+        note = f"\n{said}{note}"
     number = record.get("call") or record["called"]
     name = f"(call {number})" if number > 1 else ""
     text, cut = text_of(tree, view.max_chars - len(note), name)

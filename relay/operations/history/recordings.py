@@ -7,37 +7,51 @@ the inspector's to know. Source: contract, section 11.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from relay.errors import InvalidRequest
+from relay.models.places import parse_place
 from relay.operations.allowed_roots import named_path
+from relay.operations.functions import named_function
 from relay.session.session import Session
-
-_LINE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]{1,9}):(?P<expression>.+)", re.DOTALL)
-_FUNCTION = re.compile(r"(?P<function>[^\W\d]\w*(?:\.[^\W\d]\w*)*):(?P<expression>.+)", re.DOTALL)
 
 
 async def recorded_places(session: Session, texts: Sequence[str]) -> tuple[Mapping[str, Any], ...]:
     """Each with `expression`, and `path` and `line` or `function`; the same text once.
 
-    Raises InvalidRequest for a text of another form, and for a line without code.
+    Raises InvalidRequest for a text of another form, for a line without code, and for a file that
+    does not define the function.
     """
-    return tuple([await _place(session, text) for text in dict.fromkeys(texts)])
+    return tuple([one for text in dict.fromkeys(texts) for one in await _places(session, text)])
 
 
-async def _place(session: Session, text: str) -> Mapping[str, Any]:
-    found = _LINE.fullmatch(text) or _FUNCTION.fullmatch(text)
-    if found is None or found.groupdict().get("function", "").endswith(".py"):
+async def _places(session: Session, text: str) -> list[Mapping[str, Any]]:
+    place = parse_place(text)
+    if place is None or not place.text or place.condition is not None:
         _refuse(text, "expected FILE:LINE:EXPR or FUNCTION:EXPR, as in app.py:42:cart.total")
-    place = found.groupdict()
-    _check_expression(text, place["expression"])
-    if "function" in place:
-        return place
-    path, line = named_path(session, "record", place["file"]), int(place["line"])
-    await _check_line(session, text, path, line)
-    return {"expression": place["expression"], "path": path, "line": line}
+    expression = place.text
+    _check_expression(text, expression)
+    if place.function is not None:
+        named = place._replace(text=None).spelled
+        return await _in_function(session, text, named, expression)
+    assert place.file is not None
+    assert place.line is not None
+    path = named_path(session, "record", place.file)
+    await _check_line(session, text, path, place.line)
+    return [{"expression": expression, "path": path, "line": place.line}]
+
+
+async def _in_function(
+    session: Session, text: str, function: str, expression: str
+) -> list[Mapping[str, Any]]:
+    """Of one with its file, a line of each that it defines by this name."""
+    named = await named_function(session, "record", function)
+    if named.path is None:
+        return [{"expression": expression, "function": named.name}]
+    if not named.inner_lines:
+        _refuse(text, "the relay's Python cannot read the file: name a line, FILE:LINE:EXPR")
+    return [{"expression": expression, "path": named.path, "line": n} for n in named.inner_lines]
 
 
 def _check_expression(text: str, expression: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from relay.operations.functions import shown_function
 from relay.operations.report.python_commands import is_helper, runs_python
 from relay.operations.report.report_text import CUT
 from relay.operations.report.short_paths import short_path
@@ -101,13 +102,21 @@ def _unknown(breakpoint: Breakpoint) -> bool:
     return breakpoint.judged_by_adapter and breakpoint.verified and bool(breakpoint.log_message)
 
 
+def _dotted_name(breakpoint: Breakpoint) -> str:
+    """`shop.cart:total` is a function with a condition, and may have been meant as one of a module."""
+    condition = breakpoint.condition or ""
+    return f"; {breakpoint.function}.{condition} is one of it" if condition.isidentifier() else ""
+
+
 def _missed(session: Session, breakpoint: Breakpoint) -> str:
-    name = breakpoint.function or (
-        f"{short_path(session, breakpoint.shown_path)}:{breakpoint.shown_line}"
-    )
+    if breakpoint.function is not None:
+        name = shown_function(session, breakpoint.function)
+    else:
+        name = f"{short_path(session, breakpoint.shown_path)}:{breakpoint.shown_line}"
     if not breakpoint.verified:
         if breakpoint.message == UNKNOWN_FUNCTION:  # one becomes known with its first call
-            return f"{name} (no function of this name, if there is one, was called)"
+            other = _dotted_name(breakpoint)
+            return f"{name} (no function of this name, if there is one, was called{other})"
         why = "; ".join(filter(None, (breakpoint.message, breakpoint.suggestion)))
         return f"{name} ({why or 'not verified'})"
     if breakpoint.condition is not None:

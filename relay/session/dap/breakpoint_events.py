@@ -62,7 +62,8 @@ def take_places(session: Session, places: Mapping[str, Mapping[str, Any]]) -> No
         for breakpoint in named(session, [name]):
             if place.get("deaf"):
                 breakpoint.found(str(place["path"]), int(place["line"]))
-                breakpoint.judged(breakpoint.verified, DEAF_FUNCTION)
+                verified = breakpoint.verified and not breakpoint.is_in_file
+                breakpoint.judged(verified, DEAF_FUNCTION)
                 continue
             found_function(session, breakpoint, str(place["path"]), int(place["line"]))
 
@@ -105,5 +106,5 @@ def start_anew(session: Session) -> None:
         breakpoint.start_run()
         if breakpoint.judged_by_adapter:
             breakpoint.judged(False, LEFT_TO_DEBUGGER)
-        elif breakpoint.function is not None:
+        elif breakpoint.function is not None and not breakpoint.is_in_file:
             breakpoint.judged(False, UNKNOWN_FUNCTION)

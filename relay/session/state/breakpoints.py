@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from relay.models.places import is_in_file, without_parameter
+
 
 @dataclass(slots=True)
 class Breakpoint:
@@ -13,7 +15,7 @@ class Breakpoint:
 
     With `capture` it never stops, and records those expressions; `reveal`: secrets, too.
     With `function` it is one on a name: `path` and `line` say nothing, and `found_at` where
-    the function lies, once it is known. With `pending` its file need not exist yet.
+    the function lies, once it is known: at once if the name has its file. With `pending` its file need not exist yet.
     """
 
     id: str
@@ -48,13 +50,19 @@ class Breakpoint:
     def place(self) -> tuple[str, int]:
         """What only one breakpoint has: file and line, or the function's name."""
         if self.function is not None:
-            return f"function {self.function}", 0
+            return f"function {without_parameter(self.function)}", 0
         return self.path, self.line
 
+    @property
+    def is_in_file(self) -> bool:
+        """Whether it is on a function of one file."""
+        return self.function is not None and is_in_file(self.function)
+
     def start_run(self) -> None:
-        """A program is about to run: it is not hit yet, and its function is not known."""
+        """A program is about to run: it is not hit yet; a function by its name is not known."""
         self.hit_count = 0
-        self.found_at = None
+        if not self.is_in_file:
+            self.found_at = None
 
     def counted(self, hits: int) -> None:
         """So often it was hit in this run."""

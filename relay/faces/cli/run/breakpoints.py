@@ -20,6 +20,7 @@ from relay.models.breakpoints import (
     ChangeBreakpoint,
     SetBreakpoints,
 )
+from relay.models.places import path_and_name
 from relay.operations.breakpoints import breakpoints
 from relay.operations.breakpoints.code_lines import require_code
 
@@ -100,12 +101,19 @@ def _request(place: Mapping[str, Any]) -> SetBreakpoints:
         raise InvalidRequest(f"{place.get('file')}: {first['msg']}") from None
 
 
+def _function_key(function: str, root: str) -> str:
+    file, name = path_and_name(function)
+    if file is None:
+        return function
+    return f"{os.path.normpath(os.path.join(root, os.path.expanduser(file)))}:{name}"
+
+
 def _check_twice(places: Sequence[Mapping[str, Any]], root: str) -> None:
     """One place holds one breakpoint: a second would silently replace the first."""
     seen = set()
     for place in places:
         if "function" in place:
-            key, name = (place["function"], 0), place["function"]
+            key, name = (_function_key(place["function"], root), 0), place["function"]
         else:
             file = os.path.normpath(os.path.join(root, os.path.expanduser(place["file"])))
             key, name = (file, place["line"]), f"{place['file']}:{place['line']}"

@@ -38,7 +38,11 @@ from relay.staying_imports import imports_that_stay
     },
 )
 @click.option(
-    "--break", "breaks", type=BREAK, multiple=True, help="Stop here; a name is a function."
+    "--break",
+    "breaks",
+    type=BREAK,
+    multiple=True,
+    help="Stop at FILE:LINE, or in FUNCTION or FILE:FUNCTION.",
 )
 @click.option(
     "--log",
@@ -70,7 +74,7 @@ from relay.staying_imports import imports_that_stay
     is_flag=False,
     flag_value="",
     metavar="[FOCUS]",
-    help="Show which own functions were called, and how. FOCUS: files, folders, modules.",
+    help="Show which own functions were called, and how. FOCUS: files, folders, modules, FILE:FUNCTION.",
 )
 @click.option(
     "--on-exception",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,13 +9,10 @@ from typing import Any, Literal
 
 import click
 
+from relay.models.places import condition_and_text, is_file, parameter_of, parse_place
+
 BOUND = 20
 """Stops at one breakpoint, or reports of failures, after which there are no more of them."""
-
-_PLACE = re.compile(
-    r"(?P<file>.+?):(?P<line>[0-9]+)(?:\s+if\s+(?P<condition>.+)|:(?P<rest>.*))?", re.DOTALL
-)
-_FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 @dataclass(frozen=True)
@@ -46,6 +41,19 @@ class RunOptions:
     """Seconds after which it is ended, whatever it does."""
 
     @property
+    def parameters(self) -> list[str]:
+        """Those of the tests that it names, each once; not of one that is run by its whole id."""
+        named = [*self.breakpoints, *self.watches, self.trace or {}]
+        places = [one.get("function", "") for one in named]
+        found = map(parameter_of, [*places, *self.records, *(self.calls or ())])
+        ids = tuple(word for word in self.target.get("args", ()) if word.endswith("]"))
+        return [
+            one
+            for one in dict.fromkeys(found)
+            if one is not None and not any(word.endswith(f"[{one}]") for word in ids)
+        ]
+
+    @property
     def debug_subprocesses(self) -> bool | Literal["auto"]:
         """The field of a launch."""
         return "auto" if self.children is None else self.children
@@ -53,9 +61,8 @@ class RunOptions:
 
 def spelled(place: Mapping[str, Any]) -> str:
     """The option that asked for a breakpoint."""
-    if "function" in place:
-        return f"--break {shlex.quote(place['function'])}"
-    at, condition = f"{place['file']}:{place['line']}", place.get("condition")
+    at = place.get("function") or f"{place['file']}:{place['line']}"
+    condition = place.get("condition")
     if condition is not None and ("log_message" in place or "capture" in place):
         at = f"{at} if {condition}"
     if (message := place.get("log_message")) is not None:
@@ -65,156 +72,126 @@ def spelled(place: Mapping[str, Any]) -> str:
     return f"--break {shlex.quote(at if condition is None else f'{at}:{condition}')}"
 
 
-def _placed(value: str) -> dict[str, Any] | None:
-    """File, line, and what stands behind: a text, and a condition if there is one.
+class PlaceOption(click.ParamType[dict[str, Any]]):
+    """A place, and what stands behind it."""
 
-    `FILE:LINE:TEXT`, or `FILE:LINE if CONDITION:TEXT`; the condition may have colons of its own.
-    """
-    found = _PLACE.fullmatch(value)
-    if found is None:
-        return None
-    place: dict[str, Any] = {"file": found["file"], "line": found["line"], "text": found["rest"]}
-    if found["condition"] is None:
-        return place
-    pieces = found["condition"].split(":")
-    for count in range(1, len(pieces) + 1):
-        condition = ":".join(pieces[:count]).strip()
-        if _is_expression(condition):
-            text = ":".join(pieces[count:]) if count < len(pieces) else None
-            return {**place, "condition": condition, "text": text}
-    return {**place, "condition": pieces[0].strip(), "text": ":".join(pieces[1:]) or None}
+    expected: str
+    """Its forms, with examples."""
+
+    def placed(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> dict[str, Any]:
+        """`file` and `line`, or `function`; `condition` and `text` as far as there are any.
+
+        Fails with how it is spelled.
+        """
+        found = parse_place(str(value))
+        if found is None:
+            self.fail(f"{value!r}: {_instead(value) or f'expected {self.expected}'}", param, ctx)
+        behind = {"condition": found.condition, "text": found.text}
+        given = {name: one for name, one in behind.items() if one is not None}
+        if found.function is not None:
+            return {"function": found._replace(condition=None, text=None).spelled, **given}
+        return {"file": found.file, "line": self._line(found.line or 0, param, ctx), **given}
+
+    def conditional(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> dict[str, Any]:
+        """The same, with what stands behind the place as `condition`."""
+        found = self.placed(value, param, ctx)
+        condition = found.pop("text", found.get("condition"))
+        if condition is None:
+            return found
+        if not condition.strip():
+            self.fail(f"{value!r}: expected a condition after the place", param, ctx)
+        return {**found, "condition": condition.strip()}
+
+    def with_text(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> dict[str, Any]:
+        """The same, with a text that must be there."""
+        found = self.placed(value, param, ctx)
+        if (condition := found.get("condition")) is not None:
+            found["condition"], text = condition_and_text(condition)
+            found |= {} if text is None else {"text": text}
+        if not found.get("text", "").strip():
+            self.fail(f"{value!r}: expected {self.expected}", param, ctx)
+        return found
+
+    def _line(self, line: int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if not 1 <= line < 2**31:
+            shown = str(line) if line < 10**20 else "so large"
+            self.fail(f"line {shown}: expected a line from 1 to {2**31 - 1}", param, ctx)
+        return line
 
 
-def _is_expression(text: str) -> bool:
-    try:
-        ast.parse(text, mode="eval")
-    except (SyntaxError, ValueError):
-        return False
-    return True
+def _instead(value: str) -> str | None:
+    """What to write in place of something that is nearly a place."""
+    if is_file(value):
+        return f"it is a file: give a line of it, as {value}:42, or a function, as {value}:main"
+    return None
 
 
-class Break(click.ParamType[dict[str, Any]]):
-    """FILE:LINE, FILE:LINE:CONDITION, or the name of a function."""
+class Break(PlaceOption):
+    """FILE:LINE or a function; behind it a condition."""
 
-    name = "FILE:LINE[:COND]"
+    name = "PLACE[:COND]"
+    expected = (
+        "FILE:LINE, FUNCTION or FILE:FUNCTION, or FILE:LINE:CONDITION and so on, such as "
+        "app.py:42, Cart.total, cart.py:Cart.total or 'app.py:42:total > 5'"
+    )
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> dict[str, Any]:
         """The fields of a breakpoint."""
-        found = _placed(value)
-        if found is None and _FUNCTION.fullmatch(value) and not value.endswith(".py"):
-            return {"function": value}
-        if found is None:
-            _refuse_function_in_file(self, value, param, ctx)
-            self.fail(
-                f"{value!r}: expected FILE:LINE, FILE:LINE:CONDITION or the name of a function, "
-                "such as app.py:42, 'app.py:42:total > 5' or Cart.total",
-                param,
-                ctx,
-            )
-        place = {"file": found["file"], "line": _line(self, found["line"], param, ctx)}
-        condition = found.get("condition", found["text"])
-        if condition is None:
-            return place
-        if not condition.strip() or ("condition" in found and found["text"] is not None):
-            self.fail(f"{value!r}: expected a condition after the line", param, ctx)
-        return {**place, "condition": condition.strip()}
+        return self.conditional(value, param, ctx)
 
 
-class WatchedPlace(click.ParamType[dict[str, Any]]):
-    """FILE:LINE:EXPR, FILE:LINE if CONDITION:EXPR, or FUNCTION:EXPR."""
+class WatchedPlace(PlaceOption):
+    """A place, with a condition or not, and an expression."""
 
     name = "PLACE:EXPR"
+    expected = (
+        "FILE:LINE:EXPR or FUNCTION:EXPR, such as app.py:42:cart.total or Cart.add:self.total"
+    )
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> dict[str, Any]:
         """The fields of a breakpoint, and `text`: what is watched from there on."""
-        found = _placed(value)
-        if found is not None and (found["text"] or "").strip():
-            return {**found, "line": _line(self, found["line"], param, ctx)}
-        function, _, text = str(value).partition(":")
-        if not _FUNCTION.fullmatch(function) or function.endswith(".py") or not text.strip():
-            self.fail(
-                f"{value!r}: expected FILE:LINE:EXPR or FUNCTION:EXPR, such as "
-                "app.py:42:cart.total or Cart.add:self.total",
-                param,
-                ctx,
-            )
-        return {"function": function, "text": text.strip()}
+        found = self.with_text(value, param, ctx)
+        return {**found, "text": found["text"].strip()}
 
 
-class PlaceWith(click.ParamType[dict[str, Any]]):
-    """FILE:LINE:TEXT, or FILE:LINE if CONDITION:TEXT."""
+class PlaceWith(PlaceOption):
+    """A place, with a condition or not, and a text."""
 
     def __init__(self, what: str, example: str) -> None:
-        self.name = f"FILE:LINE:{what}"
-        self._example = example
+        self.name = f"PLACE:{what}"
+        self.expected = f"FILE:LINE:{what} or FUNCTION:{what}, such as {example}"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> dict[str, Any]:
-        """file, line and text, and the condition if there is one."""
-        found = _placed(value)
-        if found is None or not (found["text"] or "").strip():
-            self.fail(f"{value!r}: expected {self.name}, such as {self._example}", param, ctx)
-        line = _line(self, found["line"], param, ctx)
-        return {**found, "line": line}
+        """The fields of a breakpoint, and `text`."""
+        return self.with_text(value, param, ctx)
 
 
-class TraceTarget(click.ParamType[dict[str, Any]]):
-    """FUNCTION, FUNCTION:CONDITION, FILE:LINE or FILE:LINE:CONDITION."""
+class TraceTarget(PlaceOption):
+    """A function or a place inside of it; behind it a condition."""
 
     name = "FUNC[:COND]"
+    expected = (
+        "FUNCTION, FILE:FUNCTION or FILE:LINE, with :CONDITION behind it or not, such as "
+        "Cart.total, 'Cart.total:count > 3', cart.py:Cart.total or app.py:42"
+    )
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> dict[str, Any]:
         """The fields of a trace that name the calls."""
-        if isinstance(value, dict):
-            return value
-        function, colon, condition = value.partition(":")
-        _refuse_function_in_file(self, value, param, ctx)
-        if _FUNCTION.fullmatch(function) and not (colon and condition[:1].isdigit()):
-            if colon and not condition.strip():
-                self.fail(f"{value!r}: expected a condition after the function", param, ctx)
-            found = {"function": function}
-            return {**found, "condition": condition.strip()} if colon else found
-        if _PLACE.fullmatch(value) is None:
-            self.fail(
-                f"{value!r}: expected FUNCTION, FUNCTION:CONDITION or FILE:LINE, such as "
-                "Cart.total, 'Cart.total:count > 3' or app.py:42",
-                param,
-                ctx,
-            )
-        return BREAK.convert(value, param, ctx)
-
-
-def _refuse_function_in_file(
-    kind: click.ParamType[dict[str, Any]],
-    value: str,
-    param: click.Parameter | None,
-    ctx: click.Context | None,
-) -> None:
-    if ".py" not in value:  # the usual case, which imports no models
-        return
-    from relay.models.breakpoints import function_in_file
-
-    if (function := function_in_file(value)) is not None:
-        kind.fail(f"{value!r}: a function stands without its file: {function}", param, ctx)
-
-
-def _line(
-    kind: click.ParamType[dict[str, Any]],
-    text: str,
-    param: click.Parameter | None,
-    ctx: click.Context | None,
-) -> int:
-    line = int(text) if len(text) < 11 else 0
-    if not 1 <= line < 2**31:
-        kind.fail(f"line {text[:20]}: expected a line from 1 to {2**31 - 1}", param, ctx)
-    return line
+        return value if isinstance(value, dict) else self.conditional(value, param, ctx)
 
 
 BREAK = Break()

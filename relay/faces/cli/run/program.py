@@ -40,6 +40,7 @@ from relay.models.launch import LaunchRequest
 from relay.models.sessions import SessionSettings
 from relay.models.watches import WatchesQuery, WatchRequest
 from relay.operations.execution.stepping import continue_execution
+from relay.operations.functions import all_parameters
 from relay.operations.inspect.watches import add_watch, list_watches, require_expression
 from relay.operations.report.stop_report import gather
 from relay.operations.sessions.ending import terminate
@@ -202,7 +203,7 @@ class _Run:
             from relay.operations.execution.calls import want_calls
 
             with named("--calls"):
-                want_calls(session, options.calls)
+                await want_calls(session, options.calls)
 
     async def _follow(self, nursery: trio.Nursery) -> None:
         session = self._session
@@ -229,6 +230,8 @@ class _Run:
                 await self._question.go_on(session)
         placed = await self._breakpoints.judged()
         await self._writer.started(result.pid, result.python_path, placed)
+        for parameter in self._options.parameters:
+            await self._writer.noted(f"[note] {all_parameters(parameter)}")
         streams = self._streams
         nursery.start_soon(self._written, streams.write_output, nursery.cancel_scope)
         nursery.start_soon(streams.feed)

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from relay.errors import InvalidRequest
+from relay.models.places import path_and_name
 from relay.models.trace import TraceRequest, TraceResult, TraceView
 from relay.operations.execution.trace import calls_that_went_by, get_trace, trace
 
@@ -53,7 +54,7 @@ class TraceQuestion:
 
 def _other_name(function: str | None) -> str:
     """By what else the function may go."""
-    if function is None:
+    if function is None or path_and_name(function)[0] is not None:
         return ""
     if "." not in function:
         return f"; one of a library goes as package.module.{function}"

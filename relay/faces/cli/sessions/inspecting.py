@@ -107,13 +107,14 @@ def break_(
     hits: str | None,
     places: Sequence[dict[str, Any]],
 ) -> None:
-    """Set breakpoints at FILE:LINE, FILE:LINE:CONDITION, or where FUNCTION is called.
+    """Set breakpoints at FILE:LINE, or where FUNCTION or FILE:FUNCTION is called.
 
-    Without a place, list those that there are. The program may run meanwhile.
+    Behind each may stand :CONDITION. Of FILE:FUNCTION exactly the function is meant that the file
+    defines by this name; it may be a test's id, whose parameter is left out. Without a place, list those that there are. The program may run meanwhile.
 
     \b
     Examples:
-      relay break app.py:42 'app.py:57:count > 3' Basket.total
+      relay break app.py:42 'app.py:57:count > 3' Basket.total shop/cart.py:Cart.add
       relay break --log 'n is {n}' app.py:42
       relay break --delete bp_2
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from relay.faces.cli.places import Line
+from relay.faces.cli.places import Line, function_from
 from relay.faces.cli.run.options import DEPTH, TRACE, UNTIL_RESULT
 from relay.faces.cli.sessions.shell import STILL_RUNNING, WAIT, Shell, session_command
 from relay.faces.cli.sessions.stop_display import REPORT_CHARS, go, last_event, show_stop
@@ -93,7 +93,7 @@ def trace(
     \b
     Examples:
       relay trace Cart.total
-      relay trace 'Cart.total:count > 3' --depth 2
+      relay trace 'cart.py:Cart.total:count > 3' --depth 2
       relay trace solve --until-result 'result is None and len(board) == 8'
     """
     session = shell.session()
@@ -105,6 +105,8 @@ def trace(
         asked: dict[str, Any] = {**target, "depth": depth, "call": call, "max_chars": max_chars}
         if "file" in asked:
             asked["file"] = shell.caller.path(asked["file"])
+        elif "function" in asked:
+            asked["function"] = function_from(shell.caller, asked["function"])
         found = session.trace(**asked, until_result=until_result, wait=wait)
     if not shell.show(found):
         shell.echo(found.text)

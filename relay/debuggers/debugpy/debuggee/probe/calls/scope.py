@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.functions import (
+        FunctionTarget,
         ends_with,
+        is_in_its_file,
         module_names,
         place_of_code,
         qualified_name,
@@ -61,7 +63,7 @@ class CallScope:
     """Which code is meant.
 
     roots: directories of the program's own code. focus: in their place, absolute paths of files and
-    folders, and names of modules. start: the function below which calls are recorded. whole: the
+    folders, names of modules, and functions with the path of their file. start: the function below which calls are recorded. whole: the
     object of a method counts as an argument, too. rereads: arguments are read at the end, too.
     """
 
@@ -74,12 +76,14 @@ class CallScope:
         rereads: bool = False,
     ) -> None:
         paths = [one for one in focus if os.path.isabs(one)] if focus else roots
+        self.single = [FunctionTarget(one, one) for one in paths if _is_function(one)]
+        paths = [one for one in paths if not _is_function(one)]
         self.modules = [one for one in focus if not os.path.isabs(one)]
         self.focused = bool(focus)
         self.paths = [one for path in paths for one in {path, os.path.realpath(path)}]
         self.asked = list(focus or roots) if start is None else []  # else it depends on that, too
         self.whole, self.rereads = whole, rereads
-        self.start = None if start is None else start.split(".")
+        self.start = None if start is None else FunctionTarget(start, start)
         self.files: dict[str, bool] = {}
         # By the code's id: equal codes of two files are two functions, and to hash one takes long.
         self.functions: dict[int, OwnFunction] = {}
@@ -119,7 +123,9 @@ class CallScope:
         known = self.files.get(name)
         if known is None:
             known = self.files[name] = self._is_meant_file(name)
-        return known or (bool(self.modules) and self._is_meant_module(frame))
+        if known or (self.modules and self._is_meant_module(frame)):
+            return True
+        return any(is_in_its_file(one, code) for one in self.single)
 
     def _is_meant_file(self, name: str) -> bool:
         if name[:1] == "<" or is_debugger_file(name):
@@ -140,7 +146,15 @@ class CallScope:
         return any(name == one or name.startswith(one + ".") for one in self.modules)
 
     def _starts(self, frame: Any) -> bool:
+        start: Any = self.start
+        if start.path:
+            return is_in_its_file(start, frame.f_code)
         path = qualified_name(frame).split(".")
-        if ends_with(path, self.start):  # type: ignore[arg-type]
+        if ends_with(path, start.parts):
             return True
-        return any(self.start == [*module, *path] for module in module_names(frame.f_globals))
+        return any(start.parts == [*module, *path] for module in module_names(frame.f_globals))
+
+
+def _is_function(focus: str) -> bool:
+    """Whether a focus is a function with the path of its file, and no file or folder."""
+    return ":" in focus and not os.path.exists(focus)

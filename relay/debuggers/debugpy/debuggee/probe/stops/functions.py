@@ -3,7 +3,8 @@
 pydevd knows the bare names of code only, and stops at every function that has it, those of
 libraries included. Here it gets the bare names, and asked at each of its stops whether the
 function is one that was meant. A name with its module means that one function; a shorter one
-means every function of the program's own code that it fits.
+means every function of the program's own code that it fits. One with the absolute path of a file,
+`/shop/cart.py:Cart.total`, means what that file defines by this name, whoever has loaded it.
 """
 
 from __future__ import annotations
@@ -42,8 +43,10 @@ if TYPE_CHECKING:
 
 _MOST_DEPTH = 4  # classes in classes
 _MOST_DEFINED = 200
+_MOST_FILES = 10_000
 _DEAF_TO_GENERATORS = sys.version_info < (3, 12)  # without sys.monitoring, pydevd is
 _GENERATORS = 0x20 | 0x80  # CO_GENERATOR, CO_COROUTINE
+_OPTIMIZED = 0x1  # of functions, not of the bodies of classes
 _WRAPPERS: tuple[Any, ...] = (staticmethod, classmethod)
 
 
@@ -51,7 +54,9 @@ class FunctionTarget:
     """One breakpoint; looks to the check of conditions like one of pydevd's."""
 
     def __init__(self, name: str, function: str, **texts: Any) -> None:
-        self.name, self.parts = name, function.split(".")
+        self.name = name
+        self.path, self.qualified = split_function(function)
+        self.parts = self.qualified.replace("<locals>.", "").split(".")
         self.condition, self.hit_condition = texts.get("condition"), texts.get("hit_condition")
         self.log_message = texts.get("log_message")
         self.is_logpoint = self.log_message is not None
@@ -59,9 +64,17 @@ class FunctionTarget:
         self.place: dict[str, Any] | None = None
 
 
+def split_function(function: str) -> tuple[str, str]:
+    """The real path of the file, "" for none, and the qualified name."""
+    path, _, name = function.rpartition(":")
+    return os.path.realpath(path) if path else "", name
+
+
 _functions: dict[str, list[FunctionTarget]] = {}  # by bare name
 _qualified = CodeTable()  # before 3.11
 _defined: dict[str, tuple[int, bool]] = {}  # how many modules were loaded then, and the answer
+_real_paths: dict[str, str] = {}  # by the name that code has of its file
+_named_in_files: dict[str, list[tuple[str, Any]]] = {}  # by real path: codes and their names
 
 
 def set_function_breakpoints(breakpoints: list[dict[str, Any]]) -> dict[str, Any]:
@@ -119,9 +132,61 @@ def function_stops(frame: Any) -> dict[str, int]:
 
 
 def is_meant(function: FunctionTarget, frame: Any) -> bool:
+    if function.path:
+        return bool(attempt(is_in_its_file, function, frame.f_code, default=False))
     if is_defined_so(function, frame):
         return True
     return len(function.parts) > 1 and bool(attempt(is_named_elsewhere, function.parts, frame))
+
+
+def is_in_its_file(function: FunctionTarget, code: Any) -> bool:
+    """Whether this code is that of a function which is named with its file."""
+    if code.co_name != function.parts[-1] or real_path_of(code) != function.path:
+        return False
+    name = getattr(code, "co_qualname", None)  # 3.11+
+    if name is not None:
+        return _is_qualified_so(function, name)
+    place = code.co_name, code.co_firstlineno
+    return any(
+        (one.co_name, one.co_firstlineno) == place and _is_qualified_so(function, name)
+        for name, one in _codes_of(_own_path(code))
+    )
+
+
+def _is_qualified_so(function: FunctionTarget, name: str) -> bool:
+    return function.qualified in (name, name.replace("<locals>.", ""))
+
+
+def real_path_of(code: Any) -> str:
+    """The real path of the code's file, where the relay has it."""
+    name = code.co_filename
+    path = _real_paths.get(name)
+    if path is None:
+        if len(_real_paths) > _MOST_FILES:
+            _real_paths.clear()
+        path = _real_paths[name] = os.path.realpath(place_of_code(code)["path"])
+    return path
+
+
+def _codes_of(path: str) -> list[tuple[str, Any]]:
+    """What a file defines, by qualified names, as this Python compiles it; of its present text."""
+    known = _named_in_files.get(path)
+    if known is None:
+        if len(_named_in_files) > _MOST_DEFINED:
+            _named_in_files.clear()
+        with open(path, "rb") as file:
+            whole = compile(file.read(), path, "exec", 0, True)
+        known = _named_in_files[path] = list(_named_codes(whole, ""))
+    return known
+
+
+def _named_codes(code: Any, before: str) -> Iterator[tuple[str, Any]]:
+    for one in code.co_consts:
+        if type(one) is types.CodeType:
+            name = before + one.co_name
+            is_function = one.co_flags & _OPTIMIZED
+            yield name, one
+            yield from _named_codes(one, name + (".<locals>." if is_function else "."))
 
 
 def is_defined_so(function: FunctionTarget, frame: Any) -> bool:
@@ -257,6 +322,21 @@ def _search_name(code: Any, namespace: Any) -> str:
 
 
 def _look(wanted: list[FunctionTarget]) -> None:
+    for one in [one for one in wanted if one.path]:
+        attempt(_look_into_file, one)
+    wanted = [one for one in wanted if not one.path]
+    if wanted:
+        _look_into_modules(wanted)
+
+
+def _look_into_file(function: FunctionTarget) -> None:
+    """The relay knows where it is; here it is asked whether the debugger learns of its calls."""
+    for name, code in _codes_of(function.path) if _DEAF_TO_GENERATORS else ():
+        if code.co_name == function.parts[-1] and _is_qualified_so(function, name):
+            function.place = function.place or place_of_code(code)
+
+
+def _look_into_modules(wanted: list[FunctionTarget]) -> None:
     for name, module in list(sys.modules.items()):
         if type(module) is not types.ModuleType:
             continue
@@ -312,13 +392,17 @@ def _unwrapped(value: Any) -> Any:
 
 
 def place_of_code(code: Any) -> dict[str, Any]:
-    files = sys.modules["pydevd_file_utils"]
-    path = files.get_abs_path_real_path_and_base_from_file(code.co_filename)[0]
     return {
-        "path": str(files.map_file_to_client(path)[0]),
+        "path": str(sys.modules["pydevd_file_utils"].map_file_to_client(_own_path(code))[0]),
         "line": code.co_firstlineno,
         "deaf": _DEAF_TO_GENERATORS and bool(code.co_flags & _GENERATORS),
     }
+
+
+def _own_path(code: Any) -> str:
+    """The absolute path of the code's file, as the program has it."""
+    files = sys.modules["pydevd_file_utils"]
+    return str(files.get_abs_path_real_path_and_base_from_file(code.co_filename)[0])
 
 
 # Log messages

@@ -77,6 +77,8 @@ class _Wanted:
         if self.path is None:
             if code.co_name != self.bare or not code.co_flags & inspect.CO_OPTIMIZED:
                 return False  # the statement of a class has its name, too
+            if self.function.path:
+                return is_meant(self.function, frame)
             return len(self.function.parts) > 1 or is_meant(self.function, frame)
         if code.co_firstlineno != self.line or code.co_name != self.bare:
             return False
@@ -84,7 +86,9 @@ class _Wanted:
 
     def is_call(self, frame: Any) -> bool:
         """Whether this call of such a code is meant."""
-        if self.path is not None or len(self.function.parts) == 1 or frame.f_code in self.direct:
+        if self.path is not None or self.function.path or len(self.function.parts) == 1:
+            return True
+        if frame.f_code in self.direct:
             return True
         if is_defined_so(self.function, frame):
             self.direct[frame.f_code] = True

@@ -1,0 +1,266 @@
+"""Functions that clients name: `Cart.add`, or with their file, `cart.py:Cart.add`.
+
+Of one with its file it is known before the program runs that it is there, and where.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import trio
+
+from relay.errors import InvalidRequest, RelayError
+from relay.models.places import NamedPlace, is_file, parse_function, path_and_name
+from relay.operations.allowed_roots import named_path
+from relay.operations.paths import is_there, resolve, similar_files
+from relay.operations.report.short_paths import short_path
+from relay.operations.source_functions import Defined, Elsewhere, SourceNames, fits, shortened
+from relay.session.debugger import Ability
+from relay.session.session import Session
+from relay.session.source_text import source_lines
+
+MOST_FILES = 2000
+"""Files of a project that are searched for a function that is not loaded, or for a file's name."""
+
+NOT_SOURCES = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "env"})
+
+_LONGEST_SHOWN = 30
+"""Characters of a parameter."""
+
+_FORMS = (
+    "Write cart.py:Cart.add, tests/test_cart.py::test_total, or a name: Cart.add, shop.Cart.add"
+)
+
+
+class NamedFunction(NamedTuple):
+    """A function as the debuggee is told of it: its name, or `PATH:NAME` with an absolute path."""
+
+    name: str
+    path: str | None = None
+    lines: Sequence[int] = ()
+    """Where it begins, as often as the file defines it; none if only the program can tell."""
+    inner_lines: Sequence[int] = ()
+    """The first line of each that has code of its own."""
+    parameter: str | None = None
+
+
+async def named_function(
+    session: Session, field: str, text: str, refusal: type[RelayError] = InvalidRequest
+) -> NamedFunction:
+    """What a client's name of a function means.
+
+    Raises InvalidRequest for what names none, and for a file that does not define it; `refusal`
+    for a path that is not allowed.
+    """
+    place = parse_function(text)
+    if is_file(text):
+        hint = f"Give a line of it, such as {text[:200]}:42, or a function of it: {text[:200]}:main"
+        raise _refused(field, text, f"{text[:200]} is a file", hint)
+    if place is None or place.function is None:
+        raise _refused(field, text, f"{text[:200]!r} names no function", _in_dots(text) or _FORMS)
+    if place.file is None:
+        return NamedFunction(_dotted(session, field, place.function))
+    return await _in_file(session, field, text, place, refusal)
+
+
+def _in_dots(text: str) -> str | None:
+    """Of `shop.cart:total`, as entry points are written."""
+    module, _, name = text.partition(":")
+    whole = parse_function(f"{module}.{name}")
+    return f"Write {whole.spelled}" if whole is not None and whole.file is None else None
+
+
+def _dotted(session: Session, field: str, name: str) -> str:
+    if Ability.CHECKS_SOURCE not in session.debugger.abilities:
+        return name
+    if "::" in name:
+        message = f"between the parts of a name stands a dot: {name.replace('::', '.')}"
+        raise InvalidRequest.of_field(field, message, name)
+    return shortened(name)
+
+
+async def _in_file(
+    session: Session, field: str, text: str, place: NamedPlace, refusal: type[RelayError]
+) -> NamedFunction:
+    assert place.file is not None
+    assert place.function is not None
+    if Ability.CHECKS_SOURCE not in session.debugger.abilities:
+        message = f"the {session.debugger.name} debugger knows functions by their names only"
+        name = text.partition(":")[2].lstrip(":")
+        raise _refused(field, text, message, f"Leave the file out: {name}")
+    path = named_path(session, field, place.file, refusal)
+    asked = _Asked(session, field, text, place, path)
+    if not is_there(path):
+        raise await trio.to_thread.run_sync(_no_file, asked)
+    source = "\n".join(await source_lines(path))
+    fault = (await session.debugger.check_source(path, session.config.python_path)).syntax_error
+    if fault is not None:
+        message = f"{place.file} has a syntax error at line {fault.line}: {fault.message}"
+        raise asked.refused(message, "Mend it first")
+    return await trio.to_thread.run_sync(_defined, asked, source)
+
+
+def _defined(asked: _Asked, source: str) -> NamedFunction:
+    """The functions of that name; raises InvalidRequest if the file defines none."""
+    path, name = asked.path, asked.name
+    named = NamedFunction(f"{path}:{name}", path, parameter=asked.place.parameter)
+    try:
+        names = SourceNames(path, source, source_roots(asked.session))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return named  # the program's Python knows what ours does not
+    found = [one for one in names.functions if fits(one.name, name)]
+    if not found:
+        raise _not_defined(asked, names)
+    return named._replace(
+        lines=[one.line for one in found], inner_lines=[_inner_line(one) for one in found]
+    )
+
+
+def _inner_line(function: Defined) -> int:
+    """The first line of its body, as far as that is not the line of its `def`, too."""
+    lines = {line for _, _, line in function.code.co_lines() if line}
+    return min((line for line in lines if line > function.line), default=function.line)
+
+
+def all_parameters(parameter: str | None) -> str | None:
+    """What to say of a test's parameter; None if there is none."""
+    if parameter is None:
+        return None
+    shown = parameter if len(parameter) <= _LONGEST_SHOWN else f"{parameter[:_LONGEST_SHOWN]}…"
+    return f"[{shown}] is left out: every parameter counts; run that test by its id to have it only"
+
+
+def shown_function(session: Session, function: str) -> str:
+    """The name of a function as texts have it: its path is as short as it is clear."""
+    path, _ = path_and_name(function)
+    if path is None:
+        return function
+    return f"{short_path(session, path)}{function.removeprefix(path)}"
+
+
+# Refusals ------------------------------------------------------------------------------------
+
+
+class _Asked(NamedTuple):
+    """What a client wrote into a field, and the path that it means."""
+
+    session: Session
+    field: str
+    text: str
+    place: NamedPlace
+    path: str
+
+    @property
+    def name(self) -> str:
+        """The function's name as it was written."""
+        return str(self.place.function)
+
+    def refused(self, message: str, suggestion: str, near: Sequence[str] = ()) -> InvalidRequest:
+        similar = {"similar": list(near)} if near else {}
+        return _refused(self.field, self.text, message, suggestion, **similar)
+
+    def did_you_mean(self, message: str, names: Sequence[str]) -> InvalidRequest:
+        near = [f"{self.place.file}:{name}" for name in names]
+        return self.refused(message, f"Did you mean {' or '.join(near)}?", near)
+
+
+def _no_file(asked: _Asked) -> InvalidRequest:
+    session, path, given = asked.session, asked.path, str(asked.place.file)
+    if os.path.isdir(path):
+        return asked.refused(f"{given} is a folder", "Name the file that defines it")
+    rest = asked.place._replace(file="").spelled
+    if "\\" in given:
+        message = f"there is no file {given}: in paths stands / here, not \\"
+        slashes = given.replace("\\", "/")
+        if is_there(resolve(slashes, session.config.project_root)):
+            return asked.refused(message, f"Write {slashes}{rest}")
+        path = os.path.join(session.config.project_root, os.path.basename(slashes))
+    else:
+        message = f"there is no file {path}"
+    near = _of_that_name(session, path) or similar_files(path)
+    shown = [f"{short_path(session, one)}{rest}" for one in list(dict.fromkeys(near))[:3]]
+    hint = f"Did you mean {' or '.join(shown)}?" if shown else "Give its path from project_root"
+    return asked.refused(message, hint, shown)
+
+
+def _of_that_name(session: Session, path: str) -> list[str]:
+    """Sources of the program that are called so, the nearest first."""
+    name = os.path.basename(path)
+    found = [
+        one
+        for root in source_roots(session)
+        for one in sources_below(root)
+        if os.path.basename(one) == name
+    ]
+    return sorted(found, key=lambda one: (one.count("/"), one))
+
+
+def _not_defined(asked: _Asked, names: SourceNames) -> InvalidRequest:
+    file, name = asked.place.file, shortened(asked.name)
+    message = f"{file} defines no function {asked.name}"
+    if names.is_class(name):
+        message = f"{message}: that is a class"
+        own = [one for one in names.shown if one.rpartition(".")[0] == name][:3]
+        if own:
+            return asked.did_you_mean(message, own)
+        return asked.refused(message, f"{name} has no function in this file: name another")
+    if (there := names.elsewhere(name)) is not None:
+        return _elsewhere(asked, f"{message}: {there.why}", there)
+    owner = name.rpartition(".")[0]
+    if names.is_decorated(owner):
+        hint = f"If a decorator of {owner} makes it, it is in no file: name it {name}, without one"
+        return asked.refused(message, hint)
+    near = names.similar(name)
+    if near:
+        return asked.did_you_mean(message, near)
+    shown = ", ".join(names.shown[:5])
+    return asked.refused(message, f"Its functions: {shown}" if shown else "It defines none")
+
+
+def _elsewhere(asked: _Asked, message: str, there: Elsewhere) -> InvalidRequest:
+    if there.path is None:
+        hint = f"Name it {there.name}"
+    else:
+        hint = f"Write {short_path(asked.session, there.path)}:{there.name} (line {there.line})"
+    if there.is_inherited:
+        name = shortened(asked.name)
+        hint += f"; or {name}, without a file, for calls with that class only"
+    return asked.refused(message, hint)
+
+
+def _refused(
+    field: str, text: str, message: str, suggestion: str, **details: object
+) -> InvalidRequest:
+    return InvalidRequest.of_field(
+        field, message, text[:200], text=message, suggestion=suggestion, **details
+    )
+
+
+# Sources of the program ----------------------------------------------------------------------
+
+
+def source_roots(session: Session) -> tuple[str, ...]:
+    """Where the program's own sources may be: in the project, and beside the script."""
+    root, plan = session.config.project_root, session.journey.plan
+    if plan is None or plan.script is None:
+        return (root,)
+    beside = os.path.dirname(plan.script)
+    return (
+        (root,) if os.path.join(beside, "").startswith(os.path.join(root, "")) else (root, beside)
+    )
+
+
+def sources_below(root: str) -> Iterator[str]:
+    """Files of Python, at most MOST_FILES."""
+    left = MOST_FILES
+    for directory, names, files in os.walk(root):
+        names[:] = sorted(n for n in names if n not in NOT_SOURCES and not n.startswith("."))
+        for file in sorted(files):
+            path = os.path.join(directory, file)
+            if file.endswith(".py") and os.path.isfile(path):
+                left -= 1
+                if left < 0:
+                    return
+                yield path
