@@ -664,3 +664,75 @@ async def test_a_coroutine_of_an_older_python_goes_on_where_it_waits(
         "          inner(number=2) -> 3.0 (waited once)",
         "-> 3.0 (waited once)",
     ]
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.11", "3.13"])
+async def test_a_function_with_its_file_is_traced_and_recorded_wherever_its_name_is_taken(
+    api: Api, program: Write, version: str
+) -> None:
+    """Up to 3.10 code has no qualified name: there the file says which function it is."""
+    program(
+        """
+        def outer(n):
+            def inner(n):  # @inner
+                return n + 1
+            return inner(n)
+
+        class Cart:
+            def add(self, n):
+                return outer(n)
+        """,
+        "kit.py",
+    )
+    code = program("""
+        import kit
+
+        def inner(n):
+            return n
+
+        def work(n):
+            return inner(n), kit.Cart().add(n)
+
+        start = 1  # @start
+        for n in range(20):
+            work(n)
+    """)
+    session = await paused(api, code, "start", installed_python(version))
+    told = await session.post("/trace", function="kit.py:outer.inner", condition="n > 1", wait=20)
+    assert told["text"].startswith(
+        "outer.inner(n=2) at kit.py" if version != "3.9" else "inner(n=2)"
+    )
+    told = await session.post("/trace", function="kit.py::Cart::add[x]", wait=20)
+    assert told["text"].startswith("Cart.add(self=<Cart>, n=3) at kit.py")
+    assert told["text"].endswith(
+        "-> 4\n[x] is left out: every parameter counts; run that test by its id to have it only"
+    )
+    told = await session.post(
+        "/trace", function="main.py:inner", until_result="result == 5", wait=20
+    )
+    assert told["text"].startswith("inner(n=5) (call 2) at main.py")
+    shown = await session.post(
+        "/breakpoints", function="kit.py:outer.<locals>.inner", condition="n == 7"
+    )
+    told = await session.post("/calls", focus=["kit.py:outer.inner", "main.py:work"], wait=20)
+    assert (told["complete"], told["stop_reason"]) == (True, "function breakpoint")
+    assert {"inner(n=5) → 6", "inner(n=6) → 7"} <= {
+        line.strip().removeprefix("outer.") for line in told["text"].splitlines()
+    }
+    assert "work(n=7)" in told["text"]
+    assert "Cart.add" not in told["text"]
+    assert "outer(" not in told["text"]
+    await session.delete(f"/breakpoints/{shown['breakpoints'][0]['id']}")
+    end = await session.breakpoint(code.text, code.line("start") + 2, condition="n == 9")
+    told = await session.post("/calls", wait=20, **{"from": "kit.py:Cart.add"})
+    assert [line.strip().partition("(")[0] for line in told["text"].splitlines()[1:]] == [
+        "Cart.add", "outer", "outer.inner" if version != "3.9" else "inner"
+    ], end  # fmt: skip
+    for route in ("/trace", "/calls"):
+        with pytest.raises(Refused) as refused:
+            body = {"function" if route == "/trace" else "from": "kit.py:inner"}
+            await session.post(route, **body)
+        assert refused.value.details["suggestion"] == "Did you mean kit.py:outer.inner?"
+    with pytest.raises(Refused) as refused:
+        await session.post("/calls", focus=["kit.py:nothing"])
+    assert "kit.py defines no function nothing" in refused.value.message
