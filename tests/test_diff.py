@@ -135,6 +135,10 @@ def test_of_calls_that_differ_the_one_that_ended_first_is_shown(diff: Diff, tmp_
         "called by price, Cart.total, main",
         "3 of 10 calls with equal arguments differ",
     ]
+    focused = diff("--focus", "main.py:price", "--", "main.py", ":::", "main.py", "--sale")
+    assert focused.stdout.splitlines()[0] == (
+        f"first call that differs: price at main.py:{cart.line('sale') - 6}"
+    )
     broken = diff("--", "main.py", ":::", "main.py", "--broken")
     assert broken.returncode == 1
     assert broken.stdout.splitlines()[1:4] == [

@@ -239,6 +239,43 @@ COUNTER = """
 """
 
 
+def test_functions_with_their_file_are_places_of_every_option(start: Start, tmp_path: Path) -> None:
+    Program.write(tmp_path / "kit.py", "def step(n):\n    return n\n\ndef never(n):\n    pass\n")
+    Program.write(
+        tmp_path / "app.py",
+        """
+        import kit
+
+        def step(n):
+            return kit.step(n + 1)
+
+        def test(n):
+            total = step(n)
+            return total
+
+        print([test(n) for n in range(3)])
+        """,
+    )
+    words = ["--break", "app.py::test[1]", "--break", "kit.py:never", "--capture", "kit.py:step:n"]
+    words += ["--log", "app.py:step if n:n is {n}", "--trace", "kit.py::step:n == 2"]
+    code, out, err = finish(start(*words, "--", "app.py"))
+    assert (code, out) == (0, b"[1, 2, 3]\n")
+    told = blocks(err)
+    said = "[1] is left out: every parameter counts; run that test by its id to have it only"
+    assert [line for line in err.splitlines() if line.startswith("[note]")] == [f"[note] {said}"]
+    stops = [one.splitlines()[0] for one in told if one.startswith("stop ")]
+    assert [one.partition("] ")[2] for one in stops] == [
+        "breakpoint bp_1: app.py:6 in test",
+        "breakpoint bp_1 (hit 2): app.py:6 in test",
+        "trace of step(n=2) at kit.py:1",
+        "breakpoint bp_1 (hit 3): app.py:6 in test",
+    ]
+    assert [line for line in err.splitlines() if line.startswith("n is")] == ["n is 1", "n is 2"]
+    [captured] = [one for one in told if one.startswith("captured")]
+    assert [line.split()[1] for line in captured.splitlines()[-3:]] == ["1", "2", "3"]
+    assert told[-1].splitlines()[1] == "never hit: kit.py:never"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_the_captures_the_end_and_what_was_never_hit(
     start: Start, tmp_path: Path, number: signal.Signals
