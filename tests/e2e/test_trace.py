@@ -729,8 +729,8 @@ async def test_a_function_with_its_file_is_traced_and_recorded_wherever_its_name
         "Cart.add", "outer", "outer.inner" if version != "3.9" else "inner"
     ], end  # fmt: skip
     for route in ("/trace", "/calls"):
+        body = {"function" if route == "/trace" else "from": "kit.py:inner"}
         with pytest.raises(Refused) as refused:
-            body = {"function" if route == "/trace" else "from": "kit.py:inner"}
             await session.post(route, **body)
         assert refused.value.details["suggestion"] == "Did you mean kit.py:outer.inner?"
     with pytest.raises(Refused) as refused:
