@@ -25,14 +25,19 @@ async def test_workers_of_xdist(api: Api, program: Write) -> None:
     """,
         "test_even.py",
     )
-    found = await run_tests(api, "-n", "2", suite.text, debug_subprocesses="auto")
+    broken = program("import nowhere  # @import\n", "test_broken.py")
+    options = ["-n", "2", "--continue-on-collection-errors"]
+    found = await run_tests(api, *options, suite.text, broken.text, debug_subprocesses="auto")
+    # Each worker collects, and the run reports it once.
+    collection = found.stops.pop(0)
+    assert (collection.test, collection.line) == ("test_broken.py", broken.line("import"))
     assert sorted(map(str, found.tests)) == [
         "test_even.py::test_even[1]",
         "test_even.py::test_even[3]",
     ]
     assert {stop.line for stop in found.stops} == {suite.line("assert")}
     assert {stop.locals["rest"] for stop in found.stops} == {"1"}
-    assert "2 failed, 2 passed" in await found.session.printed()
+    assert "2 failed, 2 passed, 1 error" in await found.session.printed()
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])

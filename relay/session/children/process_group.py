@@ -66,6 +66,7 @@ class ProcessGroup:
         self._resumed: tuple[Debuggee, PendingStop] | None = None
         self._threads_of: dict[Debuggee, list[dict[str, Any]]] = {}
         self._hits: dict[str, dict[int, int]] = {}
+        self._collections: dict[Any, Debuggee] = {}
 
     # Members ---------------------------------------------------------------------
 
@@ -344,6 +345,17 @@ class ProcessGroup:
         self._stops[member] = PendingStop(stop, announce)
         if self._current in (None, member):
             self._announce(member)
+
+    def is_known(self, member: Debuggee, stop: Stop) -> bool:
+        """Whether another process has stopped for this very failure: each worker of a test run collects
+        all tests, and fails to by itself, and the run reports that once.
+        """
+        failure, raised = stop.failure, stop.exception
+        if failure is None or failure.name != "collection" or raised is None:
+            return False
+        place = None if stop.top is None else (stop.top.path, stop.top.line)
+        facts = (failure.test, raised.full_type, raised.message, place)
+        return self._collections.setdefault(facts, member) is not member
 
     def is_current(self, member: Debuggee) -> bool:
         """Whether the session's stop is in this process."""

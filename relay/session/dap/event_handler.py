@@ -276,6 +276,9 @@ class EventHandler:
             stop = failure_stop(self._debuggee, stop, failure)
             if not await self._is_meant(stop):
                 return
+            if self._debuggee.group.is_known(self._debuggee, stop):
+                await self._debuggee.request("continue", {"threadId": stop.thread_id})
+                return
         except (RelayError, *MALFORMED) as error:
             log.warning("session %s: failure not described: %r", self._session.id, error)
             if self._resumes != resumes:
