@@ -190,6 +190,58 @@ async def test_pytest_before_there_is_a_test(api: Api, program: Write) -> None:
         assert (stop.exception["type"], stop.line) == ("ZeroDivisionError", broken.line("conftest"))
 
 
+UNFIT = """
+    import pytest
+
+    @pytest.fixture
+    def price():
+        return 3
+
+    @pytest.fixture(scope="module")  # @scope
+    def shop(price):
+        return price
+
+    @pytest.fixture  # @twice
+    def twice():
+        yield 1
+        yield 2
+
+    @pytest.fixture
+    def library():
+        return int("three")  # @library
+
+    def test_scope(shop):
+        pass
+
+    def test_twice(twice):
+        pass
+
+    def test_library(library):
+        pass
+
+    @pytest.mark.parametrize("number, other", [1])  # @parameters
+    def test_parameters(number, other):
+        pass
+"""
+
+
+async def test_what_pytest_is_not_content_with_is_shown_there(api: Api, program: Write) -> None:
+    """And not in pytest, where it is raised: none of the program's frames is in its traceback."""
+    suite = program(UNFIT, "test_unfit.py")
+    options = ("-p", "no:trio", "--continue-on-collection-errors")
+    found = await run_tests(api, suite.text, *options)
+    (collection,) = found.stops
+    assert collection.what == ("test", "Failed", suite.line("parameters"))
+    whole = suite.path.read_text()
+    suite.path.write_text(whole.partition("@pytest.mark.parametrize")[0])
+    found = await run_tests(api, suite.text, *options)
+    assert [(stop.test, stop.view["ends_name"], stop.line) for stop in found.stops] == [
+        ("test_unfit.py::test_scope", "setup", suite.line("scope")),
+        ("test_unfit.py::test_twice", "teardown", suite.line("twice")),
+        ("test_unfit.py::test_library", "setup", suite.line("library")),
+    ]
+
+
 AGAIN = """
     import pytest
 

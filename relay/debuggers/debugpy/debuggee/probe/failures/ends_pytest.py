@@ -262,7 +262,7 @@ def _explanation(report: Any, error: Any) -> str | None:
         return explanation_of_example(error)
     if type(error).__name__ == "FixtureLookupError":
         words = getattr(getattr(report, "longrepr", None), "errorstring", None)
-        return words.partition("\n")[0] if type(words) is str else None
+        return words.partition("\n")[0].strip() if type(words) is str else None
     if not isinstance(error, AssertionError):
         return None
     crash = getattr(getattr(report, "longrepr", None), "reprcrash", None)

@@ -15,11 +15,11 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import calling_frame
     from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import TracebackEntry
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, name_of
 
 _FRAME_LINE = re.compile(r'^  File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
@@ -93,8 +93,8 @@ def remote_entries(error: Any) -> list[TracebackEntry]:
 
 def stated_entries(error: Any) -> list[TracebackEntry]:
     """The line of a file that the exception itself names: what is no Python there, the example of a
-    document that gave something else, who asked pytest for a fixture that is not there, or a test that
-    pytest does not run. None for any other.
+    document that gave something else, who asked pytest for a fixture that is not there, or a test or
+    fixture with which pytest is not content. None for any other.
     """
     shown: dict[str, Any] = {}
     if isinstance(error, SyntaxError):
@@ -110,7 +110,7 @@ def stated_entries(error: Any) -> list[TracebackEntry]:
     elif name_of(type(error)) == "FixtureLookupError":
         code = _asker_of_fixture(error).__code__
         path, line, name = code.co_filename, code.co_firstlineno, code.co_name
-    elif (code := _code_of_test(error)) is not None:
+    elif (code := attempt(_code_of_test, error)) is not None:
         path, line, name = code.co_filename, code.co_firstlineno, code.co_name
     else:
         return []
@@ -128,24 +128,42 @@ def _asker_of_fixture(error: Any) -> Any:
     return inspect.unwrap(getattr(asker, "__func__", asker))
 
 
+# Where pytest itself raises, and of whose function: what it calls there is none of these modules'.
+_COMPLAINS: dict[tuple[str, str], Callable[[dict[str, Any]], Any]] = {
+    ("_pytest.python", "pytest_pyfunc_call"): lambda names: names["pyfuncitem"].obj,
+    ("_pytest.python", "pytest_generate_tests"): lambda names: names["metafunc"].function,
+    ("_pytest.fixtures", "call_fixture_func"): lambda names: names["fixturefunc"],
+    ("_pytest.fixtures", "_teardown_yield_fixture"): lambda names: names["fixturefunc"],
+    ("_pytest.fixtures", "_check_scope"): lambda names: _asking_fixture(names).func,
+}
+
+
+def _asking_fixture(names: dict[str, Any]) -> Any:
+    """The one that asks for another of a smaller scope: before pytest 8 the request is of the other."""
+    request = names["self"]
+    return (request if "requested_fixturedef" in names else request._parent_request)._fixturedef
+
+
 def _code_of_test(error: Any) -> Any:
-    """Of the test with which pytest itself is not content: it is async and nothing can run it, or it
-    has returned something. None where any other code has raised.
+    """Of the test or fixture with which pytest itself is not content: it is async and nothing can run
+    it, it returns something or yields twice, its parameters or scopes do not fit. None where any other
+    code has raised.
     """
     import inspect
 
-    tb, item = error.__traceback__, None
+    tb, found = error.__traceback__, None
     while tb is not None:
         module = exact(str(tb.tb_frame.f_globals.get("__name__", "")))
-        if module == "_pytest.python" and tb.tb_frame.f_code.co_name == "pytest_pyfunc_call":
-            item = tb.tb_frame.f_locals["pyfuncitem"]
-        elif item is not None and not module.startswith("_pytest."):
+        subject = _COMPLAINS.get((module, tb.tb_frame.f_code.co_name))
+        if subject is not None:
+            found = subject(tb.tb_frame.f_locals)
+        elif found is not None and not module.startswith("_pytest."):
             return None
         tb = tb.tb_next
-    if item is None:
+    if found is None:
         return None
-    test = inspect.unwrap(getattr(item.obj, "__func__", item.obj))
-    return getattr(test, "__code__", None)
+    function = inspect.unwrap(getattr(found, "__func__", found))
+    return getattr(function, "__code__", None)
 
 
 def traceback_here() -> Any:
