@@ -415,3 +415,40 @@ async def test_odd_ways_to_write_are_seen(api: Api, program: Write, python: str)
             for old, new, mark in expected
         ], (expression, told)
         assert told["complete"] is True, told
+
+
+MANY_CLASSES = """
+    import dis
+
+    looked, plain = [], dis.get_instructions
+
+    def counted(code, *more, **given):
+        looked.append(code)
+        return plain(code, *more, **given)
+
+    dis.get_instructions = counted
+    for number in range(600):
+        exec(f"class C{number}:\\n    '''A text.'''\\n")
+
+    def work(prices):
+        work.__doc__ = prices.update
+        work.__qualname__, work.keeper = "work", prices.update
+        work.__module__ = prices.update
+        work.__doc__(apple=2)  # @doc
+        work.__module__(apple=3)  # @module
+        return prices  # @here
+
+    work({"apple": 1})
+"""
+
+
+async def test_a_name_that_other_code_only_stores_has_no_code_looked_at_for_each(
+    api: Api, program: Write, python: str
+) -> None:
+    """Each class body stores `__module__`: it was looked at anew whenever a writer had such a name."""
+    many = program(MANY_CLASSES)
+    session = await recorded_at(api, many, "here", "prices['apple']", python=python)
+    told = await why(session, "prices['apple']")
+    assert changes(told)[:2] == [("2", "3", many.line("module")), ("1", "2", many.line("doc"))]
+    looked = await session.evaluate("sum(code.co_name[0] == 'C' for code in looked)")
+    assert 0 < int(looked["result"]) <= 600, looked

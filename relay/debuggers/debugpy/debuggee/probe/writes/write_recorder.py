@@ -39,6 +39,8 @@ if TYPE_CHECKING:
         KnownNames,
         WatchedState,
         WriteSite,
+        forget_loaded_names,
+        names_loaded_in,
         names_shared_with,
         names_with_writers,
         write_sites,
@@ -94,7 +96,9 @@ class WriteWatch:
 
     def _known_in(self, code: Any) -> KnownNames:
         bound = self.writers.get(code) or frozenset()
-        return KnownNames(bound | (self.kept & names_shared_with(code)), self.any_dict)
+        kept = self.kept & names_shared_with(code)
+        kept = kept and kept & names_loaded_in(code)
+        return KnownNames(bound | kept, self.any_dict)
 
     def is_widened_by(self, code: Any) -> bool:
         """Whether from now on any dict may be what holds the state, because of what is in the code."""
@@ -179,6 +183,8 @@ class WriteRecorder:
         self.of_locals = [watch for watch in self.watches if watch.state.kind == "local"]
         self.failure: str | None = None
         self.at_stops: set[int] = set()  # threads that have stopped: what they run is the client's
+        self.known = CodeTable()  # what was looked at
+        self.by_names: dict[str, list[Any]] = {}  # these, by the names that they share with others
         listener: Any = WriteMonitor if hasattr(sys, "monitoring") else WriteTracer
         self.listener = listener(self)
 
@@ -221,12 +227,22 @@ class WriteRecorder:
                 widened.update((id(other), other) for other in others())
             new = frozenset().union(*(watch.names_kept_by(one) for watch in self.watches))
             if new:
-                again = [
-                    other for other in others() if not new.isdisjoint(names_shared_with(other))
-                ]
-                widened.update((id(other), other) for other in again)
-                todo += [one, *again]
+                again = self._codes_that_load(new)
+                widened.update(again)
+                todo += [one, *again.values()]
         return list(widened.values())
+
+    def _codes_that_load(self, names: frozenset[str]) -> dict[int, Any]:
+        codes = {id(code): code for name in names for code in self.by_names.get(name, ())}
+        return {
+            at: code for at, code in codes.items() if not names.isdisjoint(names_loaded_in(code))
+        }
+
+    def _note(self, code: Any) -> None:
+        if code not in self.known:
+            self.known[code] = True
+            for name in names_shared_with(code):
+                self.by_names.setdefault(name, []).append(code)
 
     def looks_in(self, code: Any, frame: Any = None) -> dict[int, tuple[_Look, ...]]:
         """What is to be done in the code, by the offsets of instructions; empty: nothing.
@@ -236,6 +252,7 @@ class WriteRecorder:
         looks: dict[int, tuple[_Look, ...]] = {}
         if is_debugger_file(code.co_filename):
             return looks
+        self._note(code)
         for watch in self.watches:
             found = watch.sites_in(code, frame)
             if found is None:
@@ -282,6 +299,7 @@ def forget_writes() -> None:
     """Nobody debugs this process any more."""
     while _recorders:
         _recorders.pop().stop()
+    forget_loaded_names()
 
 
 def recorded_watch(target: StateTarget) -> WriteWatch | None:

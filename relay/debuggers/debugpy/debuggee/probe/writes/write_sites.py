@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of, operation_behind
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.comprehensions import (
         offsets_put_aside,
     )
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_flow import (
         NO_FLOW,
         WriterFlow,
+        names_loaded,
         reads_setter_by_text,
         writer_flow,
     )
@@ -154,6 +156,24 @@ def names_shared_with(code: Any) -> frozenset[str]:
     """All by which a code may have something that other code has bound."""
     arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return frozenset((*code.co_names, *code.co_freevars, *code.co_cellvars, *arguments))
+
+
+_loaded_names = CodeTable()
+
+
+def names_loaded_in(code: Any) -> frozenset[str]:
+    """Of those, what the code loads: a class body stores `__module__`, which leads to nothing."""
+    known = _loaded_names.get(code)
+    if known is None:
+        found = facts_of(code)[0]
+        known = frozenset(name for one in found for _, name in names_loaded(one, False))
+        _loaded_names[code] = known
+    return known  # type: ignore[no-any-return]
+
+
+def forget_loaded_names() -> None:
+    """Nothing is recorded any more: the codes may end."""
+    _loaded_names.clear()
 
 
 _LATE_ROLES = ("attribute", "made", "into", "read", "call", "cell_made")

@@ -41,7 +41,7 @@ def writer_flow(code: Any, found: list[Any], is_writer: Callable[[str], bool]) -
     while True:
         known = len(flow.variables)
         for place, one in enumerate(found):
-            for depth, name in _names_loaded(one, reads_by_text):
+            for depth, name in names_loaded(one, reads_by_text):
                 if is_writer(name) or (name in flow.variables and "FAST" in one.opname):
                     flow.follow(place + 1, depth)
         if len(flow.variables) == known:
@@ -55,7 +55,7 @@ def reads_setter_by_text(code: Any) -> bool:
     return any(type(text) is str and text in SETTERS for text in code.co_consts)
 
 
-def _names_loaded(one: Any, reads_by_text: bool) -> list[tuple[int, str]]:
+def names_loaded(one: Any, reads_by_text: bool) -> list[tuple[int, str]]:
     """What an instruction loads by name, and how deep that lies below the top then."""
     operation, named = one.opname, one.argval
     if operation == "LOAD_CONST":
