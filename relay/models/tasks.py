@@ -22,6 +22,7 @@ class TaskFrame(Resource):
     function: str = Field(description="Qualified name, on Python 3.10 and older of coroutines only")
     path: str
     line: int
+    own: bool = Field(description="Whether it is the program's own code, and no library's")
 
 
 class TaskPlace(TaskFrame):

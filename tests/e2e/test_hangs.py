@@ -1105,6 +1105,56 @@ async def test_tasks_stand_before_the_threads_of_libraries(api: Api, program: Wr
     assert places == sorted(places)
 
 
+async def test_of_a_task_below_a_framework_the_own_frames_are_shown_those_of_a_circle_first(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    Program.write(
+        tmp_path / "site-packages" / "framework.py",
+        """
+        async def call(endpoint, depth=12):
+            return await (call(endpoint, depth - 1) if depth else endpoint())
+        """,
+    )
+    code = program("""
+        import asyncio, sys
+
+        sys.path.insert(0, sys.path[0] + "/site-packages")
+        import framework
+
+        async def endpoint():
+            async with lock:
+                return await inner()  # @outer
+
+        async def inner():
+            async with lock:  # @inner
+                pass
+
+        async def main():
+            global lock
+            lock = asyncio.Lock()
+            idle = asyncio.create_task(asyncio.sleep(100), name="idle")
+            print("up", flush=True)
+            await asyncio.create_task(framework.call(endpoint), name="request")
+
+        asyncio.run(main())
+    """)
+    session = await up(api, code)
+    report = await hang(session, lambda report: report["deadlocks"])
+    _, _, tasks = report["report"].partition("3 tasks:\n")
+    head, *places = tasks.splitlines()[:5]
+    assert head.startswith(
+        "  request (asyncio, waiting) call, waits for lock lock, held by request"
+    )
+    assert places[:2] == [
+        f"    {code.text}:{code.line('outer')} in endpoint",
+        f"    {code.text}:{code.line('inner')} in inner",
+    ]
+    assert places[2].endswith("in _ContextManagerMixin.__aenter__")
+    assert places[3] == "    … 13 more frames"
+    (request,) = [task for task in report["tasks"] if task["name"] == "request"]
+    assert [frame["own"] for frame in request["frames"]][-4:] == [True, True, False, False]
+
+
 async def test_a_program_that_waits_for_input_says_so(api: Api, program: Write) -> None:
     code = program("""
         print("up", flush=True)

@@ -124,10 +124,15 @@ def _stack(stack: Sequence[HangFrame], total: int) -> list[str]:
 
 
 def _tasks(report: HangReport) -> list[str]:
-    """The program's own tasks; those that a library runs for itself are counted only."""
+    """The program's own tasks; those that a library runs for itself are counted only.
+
+    First those of a circle, then those that stand in the program's own code.
+    """
     own = [task for task in report.tasks if not task.system]
     if not own:
         return []
+    circles = {one for found in report.deadlocks for one in found.task_ids or ()}
+    own.sort(key=lambda task: (task.id not in circles, not any(f.own for f in task.frames)))
     count = report.total_tasks - (len(report.tasks) - len(own))
     left = "" if len(own) == count else f", {len(own)} shown"
     head = f"{count} task{'s' if count > 1 else ''}{left}:"
@@ -150,10 +155,7 @@ def _task(task: TaskView) -> list[str]:
     words = [f"({task.kind}, {task.state}) {task.coroutine}", *task_waits(task)]
     if task.exception:
         words.append(f"raised {task.exception}")
-    head = one_line(", ".join(words))
-    frames = _up_to_library(task)
-    chain = [f"{f.path}:{f.line} in {f.function}" for f in frames[-MOST_FRAMES:]]
-    return [head, *(f"    {one_line(place)}" for place in chain)]
+    return [one_line(", ".join(words)), *_await_chain(task)]
 
 
 def task_waits(task: TaskView) -> list[str]:
@@ -169,6 +171,17 @@ def task_waits(task: TaskView) -> list[str]:
         if lock.note is not None:
             words.append(lock.note)
     return words
+
+
+def _await_chain(task: TaskView) -> list[str]:
+    """The program's own frames, and what the innermost of them awaits."""
+    frames = _up_to_library(task)
+    own = [f for f in frames if f.own]
+    shown = [f for f in frames if f.own or f is frames[-1]] if own else frames
+    shown = shown[-MOST_FRAMES:]
+    lines = [f"    {one_line(f'{f.path}:{f.line} in {f.function}')}" for f in shown]
+    left = task.total_frames - len(task.frames) + len(frames) - len(shown)
+    return [*lines, f"    … {left} more frames"] if left > 0 else lines
 
 
 def _up_to_library(task: TaskView) -> list[TaskFrame]:

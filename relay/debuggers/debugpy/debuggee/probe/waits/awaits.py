@@ -64,6 +64,7 @@ class AwaitPlace:
             "path": clipped(code.co_filename, _LONGEST_PATH),
             # None where the interpreter has no line, as before the first one.
             "line": self.frame.f_lineno or code.co_firstlineno,
+            "own": self.is_own,
         }
 
     @property
