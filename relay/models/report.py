@@ -39,7 +39,10 @@ class ReportView(Resource):
 
 
 class ReportFrame(Resource):
-    """One frame. `path` is as short as it is clear; `own` sets it apart from library code."""
+    """One frame. `path` is as short as it is clear; `own` sets it apart from library code.
+
+    `elsewhere`: it was in another process, which has sent its place and nothing else.
+    """
 
     name: str
     path: str | None
@@ -47,6 +50,7 @@ class ReportFrame(Resource):
     own: bool = True
     shown: bool = False
     moved_on: bool = False
+    elsewhere: bool = False
     inner: bool = False
 
 

@@ -183,10 +183,17 @@ def _locals(report: Report, room: int) -> list[str]:
         return []
     if not report.locals:
         shown = next((frame for frame in report.stack if frame.shown), None)
-        has_gone_on = shown is not None and shown.moved_on
-        return ["locals: lost, the frame has gone on since" if has_gone_on else "locals: none"]
+        return [cut(_no_locals(shown), max(room - 1, size(CUT)))]
     ranked = sorted(report.locals, key=_rank)
     return _fit([_local(local) for local in ranked], report.more_locals, room - len("locals:\n"))
+
+
+def _no_locals(shown: ReportFrame | None) -> str:
+    if shown is None or not shown.moved_on:
+        return "locals: none"
+    if shown.elsewhere:
+        return "locals: of another process, a breakpoint at this line stops there"
+    return "locals: lost, the frame has gone on since"
 
 
 def _rank(local: ReportLocal) -> int:

@@ -243,6 +243,7 @@ async def _stack(
             own=is_own(session, one["path"]),
             shown=one["shown"],
             moved_on=bool(one.get("moved_on")),
+            elsewhere=bool(one.get("elsewhere")),
             inner=bool(one.get("inner")),
         )
         for one in items

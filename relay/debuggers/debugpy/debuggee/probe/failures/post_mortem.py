@@ -120,11 +120,18 @@ def post_mortem_entry(frame: Any) -> TracebackEntry | None:
 
 def require_locals(frame: Any) -> None:
     """Raise TroubleError for a frame whose locals are those of later."""
-    if getattr(frame, "moved_on", False):
+    if not getattr(frame, "moved_on", False):
+        return
+    name = frame.f_code.co_name
+    if getattr(frame, "is_elsewhere", False):
         raise TroubleError(
             "moved_on",
-            f"{frame.f_code.co_name} has gone on since it raised: its locals of then are lost",
+            f"{name} ran in another process, and only its lines came from there: a breakpoint in"
+            f" it stops there, if child processes are debugged",
         )
+    raise TroubleError(
+        "moved_on", f"{name} has gone on since it raised: its locals of then are lost"
+    )
 
 
 def suspend(shown: PostMortem, words: dict[str, Any]) -> None:

@@ -49,6 +49,7 @@ class RemoteFrame:
         self.f_lasti = -1
         self.f_back = self.f_trace = None
         self.moved_on = locals_ is None
+        self.is_elsewhere = False  # of another process
 
 
 _kept_places: dict[int, list[Any]] = {}  # by the address of an exception
@@ -88,6 +89,8 @@ def remote_entries(error: Any) -> list[TracebackEntry]:
         last = text.rpartition("Traceback (most recent call last):")[2]
         places = [(path, int(line), name) for path, line, name in _FRAME_LINE.findall(last)]
     frames = [RemoteFrame(*place) for place in places]
+    for frame in frames:
+        frame.is_elsewhere = is_remote_text(cause)
     return [TracebackEntry(frame, frame.f_lineno, moved_on=frame.moved_on) for frame in frames]
 
 

@@ -80,6 +80,7 @@ def _frames_above(frame: Any, most: int) -> dict[str, Any]:
                 "line": known.frame_id_to_lineno.get(id(f), f.f_lineno),
                 "shown": f is frame,
                 "moved_on": getattr(f, "moved_on", False),
+                "elsewhere": getattr(f, "is_elsewhere", False),
                 "inner": attempt(_is_inner, f, default=False),
             }
             for f in shown
