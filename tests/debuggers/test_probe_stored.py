@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 import enum
 import functools
+import subprocess
+import sys
 import types
 import weakref
 from collections.abc import Callable, Iterator
@@ -185,3 +187,24 @@ def test_no_object_of_the_program_lives_longer() -> None:
     assert inner() is None
     del whole
     assert outer() is None
+
+
+SCATTERED = """
+import sys
+from relay.debuggers.debugpy.debuggee.probe.calls.scattered import scatter_addresses
+
+if seed := int(sys.argv[1]):
+    scatter_addresses(seed)
+made = [type(f"T{number}", (), {}) for number in range(60)]
+print([[one.__name__ for one in {*made[at : at + 3]}] for at in range(0, 60, 3)])
+"""
+
+
+def test_the_order_of_classes_in_sets_depends_on_the_seed_of_addresses() -> None:
+    """As it comes, it is the same in run after run: a second run would not show that it is by chance."""
+
+    def order(seed: int) -> str:
+        command = [sys.executable, "-c", SCATTERED, str(seed)]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    assert len({order(seed) for seed in range(4)}) == 4

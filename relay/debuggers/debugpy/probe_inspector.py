@@ -325,9 +325,10 @@ class ProbeInspector(Inspector):
         start: str | None = None,
         stream: str | None = None,
         rereads: bool = False,
+        seed: int | None = None,
     ) -> bool:
         roots = own_roots(self._debuggee.session)
-        wanted = {"start": start, "stream": stream, "rereads": rereads or None}
+        wanted = {"start": start, "stream": stream, "rereads": rereads or None, "seed": seed}
         given = {name: value for name, value in wanted.items() if value is not None}
         answer = await self._ask("calls_start", None, roots=roots, focus=list(focus), **given)
         return bool(answer["can"])

@@ -347,6 +347,7 @@ class StandardInspector(Inspector):
         start: str | None = None,
         stream: str | None = None,
         rereads: bool = False,
+        seed: int | None = None,
     ) -> bool:
         self._cannot("record calls")
 

@@ -143,7 +143,7 @@ async def _with_signals(
             async def say(name: str) -> None:
                 nonlocal parting
                 with trio.move_on_after(PARTING_SECONDS):
-                    parting = await progress.standing(name)
+                    parting = await progress.report(name)
                 nursery.cancel_scope.cancel()
 
             async def obey() -> None:

@@ -116,7 +116,7 @@ class Progress:
         """That run is over: its calls are read and compared."""
         self._session, self._began = None, time.monotonic()
 
-    async def standing(self, ended_by: str) -> str:
+    async def report(self, ended_by: str) -> str:
         """What was done until now, and where the run under way stands, in at most some 1,500 bytes."""
         seconds, count = time.monotonic() - self._began, len(self._begun)
         if self._session is None:
@@ -127,11 +127,11 @@ class Progress:
         side = self._begun[-1]
         again = " in a further run" if count > len({each.name for each in self._begun}) else ""
         head = f"{side.in_words} was ended{again} by {ended_by} after {seconds:.1f} s; nothing is compared"
-        stands = await _standing(self._session)
+        stands = await _waits(self._session)
         return "\n".join([head, *filter(None, [stands.replace(side.root + os.sep, "")])])
 
 
-async def _standing(session: Session) -> str:
+async def _waits(session: Session) -> str:
     """What each thread waits for; empty of a program that is not there, or cannot say it soon."""
     if session.stop is not None or session.is_over:
         return ""
@@ -152,13 +152,15 @@ async def run_recorded(
     python: str | None,
     *,
     rereads: bool = False,
+    seed: int | None = None,
     limit: float | None = None,
     progress: Progress | None = None,
 ) -> Ran:
     """Run it to its end without input; raises RelayError if it cannot be started.
 
     rereads: record what has become of arguments, too, for about two fifths more processor time.
-    limit: in seconds, how long it may run; then it is ended, and RunTooLong is raised.
+    seed: by which the addresses of its objects are drawn, which is no matter to most programs; None: as
+    they come. limit: in seconds, how long it may run; then it is ended, and RunTooLong is raised.
     """
     progress = progress or Progress()
     began = time.time()
@@ -168,7 +170,10 @@ async def run_recorded(
         session = await open_session(hub, body=request)
         with session.activity():
             wanted = WantedCalls(
-                await focus_of(session, focus), stream=str(stream), rereads=rereads
+                await focus_of(session, focus),
+                stream=str(stream),
+                rereads=rereads,
+                seed=seed,
             )
             session.program_run.want_calls(wanted)
             progress.begin(side, session)
@@ -182,7 +187,7 @@ async def run_recorded(
             with trio.move_on_after(math.inf if limit is None else limit):
                 has_stopped = await _through_stops(session, cursor)
             if not session.is_over:
-                raise RunTooLong(await progress.standing("--timeout"))
+                raise RunTooLong(await progress.report("--timeout"))
             progress.end()
             stdout, stderr = all_printed(session)
             said = (failure_words if session.exit_code else _of_success)(stdout, stderr)

@@ -95,9 +95,10 @@ class _Runs:
             if not first[-1].has_called:
                 text = nothing_called(first[-1], self._focus)
                 return Answer(clip(text, MOST_BYTES), None)
-        return await self._told_from_chance((first[0], first[1]))
+        return await self._without_chance((first[0], first[1]))
 
     async def _run(self, side: Side, *, rereads: bool = False) -> Ran:
+        """One more; from the third on with addresses by lot: what depends on them is chance."""
         self._count += 1
         ran = await run_recorded(
             self._settings,
@@ -106,20 +107,21 @@ class _Runs:
             Path(self._home) / f"{self._count}.jsonl",
             self._python,
             rereads=rereads,
+            seed=self._count if self._count > len(self._sides) else None,
             limit=self._limit,
             progress=self._progress,
         )
         self._python = ran.python
         return ran
 
-    async def _told_from_chance(self, first: Pair) -> Answer:
-        """With as many further runs as it takes; what none of them tells stands."""
+    async def _without_chance(self, first: Pair) -> Answer:
+        """With as many further runs as it takes."""
         found, answer = await self._compare(first)
         if not found.matched or not (found.differs or _ends_differ(first)):
             return answer
         if _are_one(*self._sides):
             return (await self._compare(first, await self._chance(first)))[1]
-        with suppress(RelayError):  # both have run before
+        try:
             again = await self._run(self._sides[0], rereads=True)
             chance = await self._chance((first[0], again))
             found, answer = await self._compare(first, chance)
@@ -127,11 +129,12 @@ class _Runs:
             if not (found.differs or is_open):
                 return answer
             second = await self._run(self._sides[1], rereads=is_open)
-            if not is_open:
-                chances = chance, await self._chance((first[1], second))
-                return (await self._compare(first, *chances))[1]
-            answer = await self._compared_with_changes(first, (again, second))
-        return answer
+        except RelayError as error:  # both have run before: what they differ in stands
+            said = clip(f"\nno further run, to see what chance decides: {error.message}", 150)
+            return answer._replace(text=answer.text + said)
+        if is_open:
+            return await self._compared_with_changes(first, (again, second))
+        return (await self._compare(first, chance, await self._chance((first[1], second))))[1]
 
     async def _compared_with_changes(self, first: Pair, second: Pair) -> Answer:
         """Of two runs of each side, the later of which know what calls change in their arguments."""

@@ -56,6 +56,8 @@ class WantedCalls:
     """A file that gets a line for each call, in place of the tree."""
     rereads: bool = False
     """Whether that line has what has become of the arguments by the end of the call."""
+    seed: int | None = None
+    """Of the addresses at which the program's objects lie; None: as they come."""
 
 
 class ProgramRun:

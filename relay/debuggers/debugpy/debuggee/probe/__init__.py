@@ -105,6 +105,7 @@ PARTS = (
     "calls/compiled_code",
     "calls/looks",
     "calls/kept_texts",
+    "calls/scattered",
     "calls/stored",
     "calls/tree",
     "calls/stream",

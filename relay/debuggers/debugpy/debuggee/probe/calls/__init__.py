@@ -10,6 +10,7 @@ stored      values with what they store, as texts that are compared
 looks       whether such a text would be the same again
 kept_texts  such texts, for values that have not changed
 compiled_code  modules that are compiled, as those that are read
+scattered   addresses by lot, for a run that shows what depends on them
 monitor     the calls' events by `sys.monitoring`: 3.12 and later
 settrace    the same by `sys.settrace`, before
 """

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.calls.monitor import CallsMonitor
     from relay.debuggers.debugpy.debuggee.probe.calls.record import CallRecord
+    from relay.debuggers.debugpy.debuggee.probe.calls.scattered import (
+        gather_addresses,
+        scatter_addresses,
+    )
     from relay.debuggers.debugpy.debuggee.probe.calls.scope import CallScope
     from relay.debuggers.debugpy.debuggee.probe.calls.settrace import CallsSettrace
     from relay.debuggers.debugpy.debuggee.probe.calls.stream import CallStream
@@ -50,11 +54,12 @@ def calls_start(
     start: str | None = None,
     stream: str | None = None,
     rereads: bool = False,
+    seed: int | None = None,
 ) -> dict[str, Any]:
     """Record own calls from now on, in place of any recording before. For pydevd's own thread.
 
     stream: an empty file that gets a line for each call, in place of a tree. rereads: with what has
-    become of the arguments by the end of the call.
+    become of the arguments by the end of the call. seed: of addresses that are by lot.
     """
     require_purpose("traces")
     _end_calls("replaced")
@@ -67,6 +72,8 @@ def calls_start(
     _recording.record = record
     listener: Any = CallsMonitor if hasattr(sys, "monitoring") else CallsSettrace
     _recording.listener, _recording.is_read = listener(record), False
+    if seed is not None:
+        scatter_addresses(seed)
     hook_suspensions("calls", before=_end_calls_at_stop)
     can = attempt(_recording.listener.start, default=False)
     if not can:
@@ -108,6 +115,7 @@ def _end_calls(state: str) -> None:
         if record is not None:
             record.finish(state)
             leave_what_is_compiled()
+            gather_addresses()
         _recording.listener = None
         if listener is not None:
             attempt(listener.stop)
