@@ -760,6 +760,12 @@ def test_what_cannot_be_compared_is_said(diff: Diff, tmp_path: Path) -> None:
         assert done.stdout.startswith(said)
     done = diff("--focus", "no/such.py", "--", "one.py", ":::", "one.py")
     assert (done.returncode, "there is no file or folder" in done.stdout) == (2, True)
+    done = diff("--focus", "nosuch,onn", "--", "one.py", ":::", "one.py", "--more")
+    assert (done.returncode, done.stderr) == (2, "")
+    assert done.stdout == (
+        "nothing to compare: in command 1 no function of a module nosuch was called: there are "
+        "broken, none, one; no function of a module onn was called: did you mean one? (exit code 0)\n"
+    )
 
 
 def test_a_run_that_stops_by_itself_goes_on_and_what_is_not_compared_is_said(

@@ -132,12 +132,13 @@ def test_a_focus_that_is_nowhere_is_refused(run: Run, cart: Program) -> None:
     assert "--calls: focus: there is no file or folder" in done.stderr
 
 
-def test_where_nothing_was_called_it_is_said_what_counts_as_own_code(
+def test_where_nothing_of_a_focus_was_called_it_is_said_what_there_is(
     run: Run, cart: Program, tmp_path: Path
 ) -> None:
     (tmp_path / "empty").mkdir()
-    done = run("--calls", "empty", "--", "main.py")
-    assert (
-        f"[calls] 0 calls of 0 functions; own code is what lies in {tmp_path / 'empty'}, "
-        "unless you name other folders, files or modules\n"
-    ) in done.stderr
+    done = run("--calls", "empty,pric,price", "--", "main.py")
+    assert done.stderr.partition("[calls] ")[2].splitlines()[0] == (
+        "0 calls of 0 functions; nothing in empty was called; "
+        "no function of a module pric was called: did you mean main.py:price?; "
+        "no function of a module price was called: a function is named with its file, main.py:price"
+    )

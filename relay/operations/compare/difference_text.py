@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 from relay.operations.compare.matching import Comparison, Difference, below
@@ -191,11 +191,13 @@ def _but_for(found: Comparison, both: Compared) -> str:
     return f" but for {count} {both.by_chance} (first {first})"
 
 
-def nothing_called(one: Ran, focus: Sequence[str]) -> str:
+def nothing_called(one: Ran) -> str:
     """Of a run that has called nothing that could be compared."""
     said = f"; it said: {clip(one.last_words, 150)}" if one.last_words else ""
-    what = "function of its own code below " + one.side.root
-    return f"nothing to compare: {one.side.name} called no {what} (exit code {one.exit_code}){said}"
+    what = f"{one.side.name} called no function of its own code below {one.side.root}"
+    if one.unmet:
+        what = f"in {one.side.in_words} {clip(one.unmet, 300)}"
+    return f"nothing to compare: {what} (exit code {one.exit_code}){said}"
 
 
 def _ends(ran: tuple[Ran, Ran]) -> str:

@@ -26,6 +26,8 @@ from relay.operations.compare.stream_reader import comparable_output
 from relay.operations.execution.calls import focus_of
 from relay.operations.execution.output_tap import feed
 from relay.operations.execution.stepping import continue_execution
+from relay.operations.execution.unmet_focus import unmet_focus
+from relay.operations.functions import source_roots
 from relay.operations.hangs.hang_report import hang_report
 from relay.operations.output.reading import all_printed
 from relay.operations.sessions.launching import launch
@@ -88,6 +90,8 @@ class Ran:
     """The interpreter that ran it."""
     has_stopped: bool
     """What it called after its first stop is not recorded."""
+    unmet: str
+    """Why nothing was called of what the question names; empty if it names nothing, or something was."""
 
     @property
     def has_called(self) -> bool:
@@ -202,7 +206,14 @@ async def run_recorded(
                 result.pid,
                 python or result.python_path or settings.python_path,
                 has_stopped,
+                await _unmet(session, wanted.focus, stream),
             )
+
+
+async def _unmet(session: Session, focus: Sequence[str], stream: Path) -> str:
+    if not focus or (await trio.Path(stream).stat()).st_size:
+        return ""
+    return await trio.to_thread.run_sync(unmet_focus, focus, source_roots(session))
 
 
 async def _through_stops(session: Session, cursor: int) -> bool:

@@ -93,7 +93,7 @@ class _Runs:
                 text = f"{side.name} was not run: {error.message}{hint}"
                 return Answer(clip(text, MOST_BYTES), None)
             if not first[-1].has_called:
-                text = nothing_called(first[-1], self._focus)
+                text = nothing_called(first[-1])
                 return Answer(clip(text, MOST_BYTES), None)
         return await self._without_chance((first[0], first[1]))
 

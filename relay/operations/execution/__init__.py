@@ -8,6 +8,7 @@ trace_tree  its record as a tree, loops folded
 trace_text  that as text, within a budget
 calls       the tree of own calls: the verb
 calls_text  that as text, within a budget
+unmet_focus  why nothing of what was named was called
 recording   what both verbs have in common: how a recording is reached
 output_tap  the program's streams passed through, byte for byte
 """

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import trio
+
 from relay.errors import InvalidRequest
 from relay.models.calls import (
     CallArgument,
@@ -40,7 +42,8 @@ from relay.operations.execution.recording import (
     require_room,
 )
 from relay.operations.execution.stepping import STEP_WAIT, present_as, resume_all, until_settled
-from relay.operations.functions import named_function
+from relay.operations.execution.unmet_focus import unmet_focus
+from relay.operations.functions import named_function, source_roots
 from relay.operations.paths import resolve, similar_files
 from relay.session.session import Session
 from relay.session.state.program_run import WantedCalls
@@ -150,7 +153,12 @@ async def _result(session: Session, cursor: int, view: CallsView) -> CallsResult
     note = f"\nIncomplete: {reason}" if reason else ""
     found = calls_text(record, view.max_chars - len(note))
     if record["calls"] == 0 and record.get("own"):
-        note = _whose(record["own"], view.max_chars - len(found.text) - len(note)) + note
+        room = view.max_chars - len(found.text) - len(note)
+        if record["is_focused"]:
+            why = await trio.to_thread.run_sync(unmet_focus, record["own"], source_roots(session))
+            note = ("; " + why)[: max(room, 0)] + note
+        else:
+            note = _whose(record["own"], room) + note
     return await present_as(
         CallsResult,
         session,

@@ -173,6 +173,7 @@ class CallRecord:
             "complaint": self.complaint,
             "calls": self.tree.total(),
             "own": self.scope.asked,
+            "is_focused": self.scope.focused,
             "known": len({f.number for f in list(self.scope.functions.values()) if f.is_called}),
             "rows": rows.rows,
             "functions": [
