@@ -210,7 +210,10 @@ def _not_defined(asked: _Asked, names: SourceNames) -> InvalidRequest:
         return _elsewhere(asked, f"{message}: {there.why}", there)
     owner = name.rpartition(".")[0]
     if names.is_decorated(owner):
-        hint = f"If a decorator of {owner} makes it, it is in no file: name it {name}, without one"
+        hint = (
+            f"If a decorator of {owner} makes it, it is in no file, and nothing stops in it: trace "
+            f"{name}, named without a file"
+        )
         return asked.refused(message, hint)
     near = names.similar(name)
     if near:

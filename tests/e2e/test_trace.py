@@ -673,6 +673,12 @@ async def test_a_function_with_its_file_is_traced_and_recorded_wherever_its_name
     """Up to 3.10 code has no qualified name: there the file says which function it is."""
     program(
         """
+        import dataclasses
+
+        @dataclasses.dataclass
+        class Made:
+            n: int
+
         def outer(n):
             def inner(n):  # @inner
                 return n + 1
@@ -691,7 +697,7 @@ async def test_a_function_with_its_file_is_traced_and_recorded_wherever_its_name
             return n
 
         def work(n):
-            return inner(n), kit.Cart().add(n)
+            return inner(n), kit.Cart().add(n), kit.Made(n)
 
         start = 1  # @start
         for n in range(20):
@@ -733,6 +739,12 @@ async def test_a_function_with_its_file_is_traced_and_recorded_wherever_its_name
         with pytest.raises(Refused) as refused:
             await session.post(route, **body)
         assert refused.value.details["suggestion"] == "Did you mean kit.py:outer.inner?"
+    with pytest.raises(Refused) as refused:
+        await session.post("/trace", function="kit.py:Made.__init__")
+    assert refused.value.details["suggestion"].endswith("trace Made.__init__, named without a file")
+    if version != "3.9":  # before 3.11 it cannot be told from one that is defined so
+        told = await session.post("/trace", function="Made.__init__", wait=20)
+        assert (told["complete"], told["called"]) == (True, 1)
     with pytest.raises(Refused) as refused:
         await session.post("/calls", focus=["kit.py:nothing"])
     assert "kit.py defines no function nothing" in refused.value.message

@@ -227,7 +227,8 @@ def _finds_definition(parts: list[str]) -> bool:
         for _, function in walk_namespace(namespace, _MOST_DEPTH):
             if function.__globals__ is not namespace:
                 continue  # it is imported
-            path = exact(function.__qualname__).replace("<locals>.", "").split(".")
+            name = getattr(function.__code__, "co_qualname", None) or exact(function.__qualname__)
+            path = name.replace("<locals>.", "").split(".")
             if is_own and ends_with(path, parts):
                 return True
             if any([*name, *path] == parts for name in names):
