@@ -107,6 +107,18 @@ async def test_breakpoints_of_both_stand_side_by_side(api: Api, program: Write) 
         await peer.places(cart, "loop")
         named = await peer.ask("setFunctionBreakpoints", breakpoints=[{"name": "add"}])
         assert named["breakpoints"][0]["id"]
+        file = cart.path.name
+        theirs = await agent.post("/breakpoints", function=f"{file}:add", hit_condition="99")
+        (mine, bad) = (
+            await peer.ask(
+                "setFunctionBreakpoints",
+                breakpoints=[{"name": f"{file}::add"}, {"name": f"{file}:nothing"}],
+            )
+        )["breakpoints"]
+        assert f"bp_{mine['id']}" == theirs["breakpoints"][0]["id"]
+        assert (mine["verified"], "Somebody else's" in mine["message"]) == (True, True)
+        assert (bad["verified"], "defines no function nothing" in bad["message"]) == (False, True)
+        await agent.delete(f"/breakpoints/bp_{mine['id']}")
         await agent.launch(cart.text)
         assert (await peer.event("stopped"))["reason"] == "breakpoint"
     listed = (await agent.get("/breakpoints"))["breakpoints"]

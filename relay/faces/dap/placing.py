@@ -18,6 +18,7 @@ from relay.dap import types as dap
 from relay.errors import RelayError
 from relay.faces.dap import views
 from relay.models.breakpoints import BreakpointView
+from relay.models.places import parse_function
 
 FUNCTIONS = ""
 """In the place of a path: breakpoints at functions."""
@@ -57,8 +58,8 @@ class EditorBreakpoints:
         there: Mapping[tuple[str, Any], BreakpointView],
         kept: set[str],
     ) -> dap.Breakpoint:
-        key = (_real(path), wish["name"] if path == FUNCTIONS else wish["line"])
-        known = there.get(key)
+        key = (_real(path), _spelled(wish["name"]) if path == FUNCTIONS else wish["line"])
+        known = there.get(key) or (_in_file(there, key[1]) if path == FUNCTIONS else None)
         fields = {ours: wish[theirs] for theirs, ours in _FIELDS.items() if wish.get(theirs)}
         if known is not None and known.id not in self._own.get(path, set()):
             return _as_it_stays(known, fields)
@@ -100,6 +101,20 @@ def _place(view: BreakpointView) -> tuple[str, Any] | None:
     if view.function is not None:
         return FUNCTIONS, view.function
     return (_real(view.source.path), view.line) if view.source is not None else None
+
+
+def _spelled(name: str) -> str:
+    """A function's name as the relay spells it: an editor's user may write a test's id."""
+    place = parse_function(name)
+    return name if place is None or place.file is None else place.spelled
+
+
+def _in_file(there: Mapping[tuple[str, Any], BreakpointView], name: str) -> BreakpointView | None:
+    """The breakpoint on a function whose file was given with a part of its path."""
+    if parse_function(name) is None or ":" not in name:
+        return None
+    end = f"/{name.removeprefix('./')}"
+    return next((one for one in there.values() if (one.function or "").endswith(end)), None)
 
 
 def _real(path: str) -> str:
