@@ -63,7 +63,9 @@ class EditorBreakpoints:
         fields = {ours: wish[theirs] for theirs, ours in _FIELDS.items() if wish.get(theirs)}
         if known is not None and known.id not in self._own.get(path, set()):
             return _as_it_stays(known, fields)
-        place = {"function": key[1]} if path == FUNCTIONS else {"file": path, "line": key[1]}
+        place: dict[str, Any] = (
+            {"function": key[1]} if path == FUNCTIONS else {"file": path, "line": key[1]}
+        )
         try:
             batch = await self._session.set_breakpoints(**place, **fields)
         except RelayError as error:
