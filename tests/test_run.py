@@ -553,6 +553,44 @@ def test_a_call_that_never_came_is_said(start: Start, tmp_path: Path) -> None:
     assert "A class goes as Wrapper.__init__; what a library has goes as package" in err
 
 
+FORKING = """
+    import os
+
+    def work(number):
+        return number + 1  # @return
+
+    pid = os.fork()
+    if pid == 0:
+        work(5)
+        os._exit(0)
+    os.waitpid(pid, 0)
+    if "too" in os.environ["WHO"]:
+        work(7)
+"""
+
+
+def test_a_trace_is_of_the_first_process_and_a_forked_child_has_none_of_it(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Program.write(tmp_path / "forking.py", FORKING)
+    monkeypatch.setenv("WHO", "the first, too")
+    _, _, err = finish(start("--children", "--trace", "work", "--", "forking.py"))
+    call, end = blocks(err)
+    assert call.startswith("stop 1] trace of work(number=7) at forking.py:3\n")
+    assert end == "end] exit code 0, 1 stop\n"
+    monkeypatch.setenv("WHO", "the child")
+    asked = ("--break", "forking.py:4", "--record", "work:number", "--why", "number")
+    _, _, err = finish(start(*asked, "--until", "1", "--", "forking.py"))
+    assert "why number = 5: 1 write (all), recorded\n" in err  # the child's own, from the beginning
+    missed = "1 process ran without the debugger: a fork; "
+    for options, said in (
+        (("--trace", "work"), "--trace is of the first process only, --break stops in the others"),
+        (("--calls",), "--calls is of the first process only, --break stops in the others"),
+    ):
+        _, _, err = finish(start(*options, "--", "forking.py"))
+        assert err.splitlines()[-1] == missed + said
+
+
 def test_what_a_call_raised_is_told_by_the_name_that_the_condition_sees_it_by(
     start: Start, tmp_path: Path
 ) -> None:

@@ -36,6 +36,8 @@ class RunEnd:
     """Options with a question about a stop, if none came."""
     late: float | None = None
     """Seconds of --timeout, if that has ended it."""
+    has_calls: bool = False
+    """Whether the calls of the program were shown."""
 
     @property
     def exit_code(self) -> int:
@@ -105,7 +107,11 @@ class RunEnd:
     def _unseen(self, *, is_missed: bool) -> str | None:
         """What ran without a debugger, where that leaves open what was asked for."""
         failures = self.failures
-        python = unwatched(self.session, python_only=True) if failures is not None else None
+        python = unwatched(self.session, python_only=True)
+        if python is not None and (self.unanswered or self.has_calls) and failures is None:
+            option = "--trace" if self.unanswered else "--calls"
+            return f"{python}; {option} is of the first process only, --break stops in the others"
+        python = python if failures is not None else None
         ended_by_us = self.late is not None or self.interrupted is not None
         is_unexplained = failures is not None and self.exit_code and not (self.stops or ended_by_us)
         unseen = unwatched(self.session) if is_missed or is_unexplained else python

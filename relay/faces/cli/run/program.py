@@ -265,6 +265,7 @@ class _Run:
             self._watches.unchanged(),
             self._unasked(),
             self._options.timeout if self._is_late else None,
+            self._options.calls is not None,
         )
 
     def _unasked(self) -> list[str]:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         stopping_names,
         totals,
     )
+    from relay.debuggers.debugpy.debuggee.probe.trace.traces import forget_trace
     from relay.debuggers.debugpy.debuggee.probe.values.references import references
 
 _VARIABLE = b"DEBUG_RELAY_CHILD"
@@ -161,6 +162,7 @@ def _forget_parents_state() -> None:
     _number_apart()
     references.release()
     references.stop = -1
+    attempt(forget_trace)  # who asked for it waits for a stop of the parent
     forget_suspension_hooks()
     for counts in (totals, pass_counts, reported_hits, stopping_names):
         counts.clear()
