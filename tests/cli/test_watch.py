@@ -58,7 +58,7 @@ def test_a_session_stops_when_a_value_changes(shell: Shell) -> None:
 def test_one_run_shows_each_change(tmp_path: Path) -> None:
     shop = Program.write(tmp_path / "shop.py", SHOP.replace("breakpoint()", "print('set')"))
     command = [sys.executable, "-m", "relay", "run", "--watch", "Cart.__init__:self.total"]
-    command += ["--watch", "shop.py:14:nobody", "--watch", "Cart.empty:self.total"]
+    command += ["--watch", "shop.py:14:nobody['a']", "--watch", "Cart.empty:self.total"]
     command += ["--watch", f"shop.py:{shop.line('class')}:till.opened"]
     ran = subprocess.run(
         [*command, "--", "shop.py"],
@@ -70,7 +70,7 @@ def test_one_run_shows_each_change(tmp_path: Path) -> None:
     assert heads == [
         "[stop 1] self.total changed: shop.py:3 in __init__",
         "nothing -> 0, written at shop.py:3 in __init__",
-        "[not watched] nobody: There is no variable nobody",
+        "[not watched] \"nobody['a']\": NameError: name 'nobody' is not defined",
         "[stop 2] self.total changed: shop.py:6 in add",
         "0 -> 40, written at shop.py:6 in add",
         "[stop 3] self.total changed: shop.py:10 in discount",

@@ -65,7 +65,10 @@ async def test_a_second_run_that_needs_longer_leads_to_a_larger_wait(
         async with over_http(f"{root(api)}/mcp") as client:
             await client.call("debug_run", script="main.py", breakpoints=[place])
             text = await client.call("debug_trace", what="why", target="box['a']", wait=1)
-            assert text.endswith("to this stop within 1 s\nask again with a larger wait")
+            assert text.endswith(
+                "to this stop within 1 s; a launch with `record` takes no second run\n"
+                "ask again with a larger wait"
+            )
             text = await client.call("debug_trace", what="why", target="box['a']", wait=60)
             assert "(none) -> 1  main.py:" in text
             await client.call("debug_end")

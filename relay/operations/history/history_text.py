@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 
-from relay.models.history import NOT_DETERMINISTIC, History, HistoryWrite
+from relay.models.history import LATE, NOT_DETERMINISTIC, History, HistoryWrite
 from relay.operations.report.report_text import cut, one_line, size
 from relay.operations.report.short_paths import without_home
 
@@ -70,7 +70,8 @@ def _remarks(found: History, record: str) -> list[str]:
         return [CHANGED_WITHIN] if is_other else []
     difference = "" if found.difference is None else f": {found.difference}"
     known = "perhaps not all" if UNSURE in found.reason else "not all"
-    other = record if found.reason == NOT_DETERMINISTIC else ""
+    is_without = found.reason == NOT_DETERMINISTIC or found.reason.startswith(LATE)
+    other = record if is_without else ""
     return [f"{known}: {found.reason}{difference}{other}"]
 
 

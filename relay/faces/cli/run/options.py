@@ -59,6 +59,15 @@ class RunOptions:
         return "auto" if self.children is None else self.children
 
 
+def quoted(text: str) -> str:
+    """The text as a word of a shell; in double quotes where that is easier to read."""
+    word = shlex.quote(text)
+    return f'"{text}"' if "'" in text and not _SPECIAL_IN_QUOTES.intersection(text) else word
+
+
+_SPECIAL_IN_QUOTES = frozenset('"$`\\!')
+
+
 def spelled(place: Mapping[str, Any]) -> str:
     """The option that asked for a breakpoint."""
     at = place.get("function") or f"{place['file']}:{place['line']}"
@@ -66,10 +75,10 @@ def spelled(place: Mapping[str, Any]) -> str:
     if condition is not None and ("log_message" in place or "capture" in place):
         at = f"{at} if {condition}"
     if (message := place.get("log_message")) is not None:
-        return f"--log {shlex.quote(f'{at}:{message}')}"
+        return f"--log {quoted(f'{at}:{message}')}"
     if capture := place.get("capture"):
-        return " ".join(f"--capture {shlex.quote(f'{at}:{text}')}" for text in capture)
-    return f"--break {shlex.quote(at if condition is None else f'{at}:{condition}')}"
+        return " ".join(f"--capture {quoted(f'{at}:{text}')}" for text in capture)
+    return f"--break {quoted(at if condition is None else f'{at}:{condition}')}"
 
 
 class PlaceOption(click.ParamType[dict[str, Any]]):

@@ -7,7 +7,6 @@ few runs ask are imported by those: every run waits for the rest.
 from __future__ import annotations
 
 import math
-import shlex
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -30,7 +29,7 @@ from relay.errors import (
 from relay.faces.cli.run.breakpoints import RunBreakpoints, named
 from relay.faces.cli.run.end import FAILED, RunEnd
 from relay.faces.cli.run.failures import Failures, facts_of
-from relay.faces.cli.run.options import BOUND, RunOptions
+from relay.faces.cli.run.options import BOUND, RunOptions, quoted
 from relay.faces.cli.run.streams import RunStreams
 from relay.faces.cli.run.watches import RunWatches
 from relay.faces.cli.run.writers import CannotWriteError, JsonWriter, RunWriter, TextWriter
@@ -191,13 +190,13 @@ class _Run:
         asked = [("--why", expression) for expression in dict.fromkeys(options.whys)]
         asked += [("--watch", one["text"]) for one in options.watches]
         for option, expression in asked:  # before the program runs, and even if no stop comes
-            with named(f"{option} {shlex.quote(expression)}"):
+            with named(f"{option} {quoted(expression)}"):
                 await require_expression(session, expression)
         self._watches = RunWatches(session, options.watches)
         with named("--watch"):
             await self._watches.prepare(self._breakpoints.ids)
         for expression in dict.fromkeys(options.expressions):
-            with named(f"--eval {shlex.quote(expression)}"):
+            with named(f"--eval {quoted(expression)}"):
                 await add_watch(session, body=WatchRequest(expression=expression))
         if options.calls is not None:
             from relay.operations.execution.calls import want_calls
@@ -274,7 +273,7 @@ class _Run:
         evals = () if self._has_asked else dict.fromkeys(self._options.expressions)
         options = [("--why", expression) for expression in whys]
         options += [("--eval", expression) for expression in evals]
-        return [f"{option} {shlex.quote(expression)}" for option, expression in options]
+        return [f"{option} {quoted(expression)}" for option, expression in options]
 
     async def _end_early(self) -> None:
         """At a signal, or after the time that it was given: what it was doing is said first."""
@@ -424,7 +423,7 @@ class _Run:
 
         wait = second_run_seconds(trio.current_time() - self._began)
         for expression in dict.fromkeys(self._options.whys):
-            option = f"--why {shlex.quote(expression)}"
+            option = f"--why {quoted(expression)}"
             try:
                 request = HistoryRequest(expression=expression, frame_id=frame, wait=wait)
                 found = await history(self._session, body=request)

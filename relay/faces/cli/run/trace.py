@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
 from relay.errors import InvalidRequest
+from relay.faces.cli.run.options import quoted
 from relay.models.places import path_and_name
 from relay.models.trace import TraceRequest, TraceResult, TraceView
 from relay.operations.execution.trace import calls_that_went_by, get_trace, trace
@@ -24,7 +24,7 @@ class TraceQuestion:
         except ValidationError as error:
             message = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
             raise InvalidRequest(message) from None
-        self.option = f"--trace {shlex.quote(_target(wanted))}"
+        self.option = f"--trace {quoted(_target(wanted))}"
         self._passed = self._raised = 0
         self._error: str | None = None
 

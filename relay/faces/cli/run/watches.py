@@ -5,14 +5,13 @@ Knows which stops are made only to set a data breakpoint: nobody sees those.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
 from relay.errors import RelayError
-from relay.faces.cli.run.options import spelled
+from relay.faces.cli.run.options import quoted, spelled
 from relay.faces.cli.run.writers import RunWriter
 from relay.models.breakpoints import SetBreakpoints
 from relay.models.data_breakpoints import SetDataBreakpoint
@@ -67,12 +66,12 @@ class RunWatches:
             found = await data_breakpoints.set_data_breakpoint(self._session, body=request)
             self._unchanged[found.id] = expression
             if found.message is not None:
-                await writer.noted(f"[watched] {shlex.quote(expression)}: {found.message}")
+                await writer.noted(f"[watched] {quoted(expression)}: {found.message}")
         except ValidationError as error:
             reason = error.errors(include_url=False)[0]["msg"]
-            await writer.noted(f"[not watched] {shlex.quote(expression)}: {reason}")
+            await writer.noted(f"[not watched] {quoted(expression)}: {reason}")
         except RelayError as error:
-            await writer.noted(f"[not watched] {shlex.quote(expression)}: {error.message}")
+            await writer.noted(f"[not watched] {quoted(expression)}: {error.message}")
 
     def unchanged(self) -> list[str]:
         """Expressions that are watched, and what they name has not changed."""
