@@ -5,9 +5,11 @@ from __future__ import annotations
 import collections
 import enum
 import functools
+import itertools
 import subprocess
 import sys
 import types
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from datetime import date
@@ -208,3 +210,12 @@ def test_the_order_of_classes_in_sets_depends_on_the_seed_of_addresses() -> None
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     assert len({order(seed) for seed in range(4)}) == 4
+
+
+def test_calls_are_counted_without_a_warning() -> None:
+    """A program that has warnings raised, as suites of pytest do, would end the recording by it."""
+    tree = probe.CallTree()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert tree.total() == 0
+        assert probe.next_number(itertools.count(41)) == 41

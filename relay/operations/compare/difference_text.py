@@ -54,7 +54,7 @@ def _difference(found: Comparison, first: Difference, both: Compared) -> str:
     lines.append(f"{found.differing} of {found.matched} calls with equal arguments differ")
     if found.by_chance:
         lines[-1] += f"; {len(found.by_chance)} more do so {both.by_chance}"
-    return "\n".join(lines) + _cut(both.runs)
+    return "\n".join(lines) + _cut(both)
 
 
 def _change(change: Difference, both: Compared) -> str:
@@ -62,7 +62,7 @@ def _change(change: Difference, both: Compared) -> str:
     lines = ["first call that differs: " + _place(change, both), *_sides(change, both)]
     lines += _callers(both.runs[0], change.one)
     lines.append("no result, exception or branch differs" + _ends(both.ran))
-    return "\n".join(lines) + _cut(both.runs)
+    return "\n".join(lines) + _cut(both)
 
 
 def _place(one: Difference, both: Compared) -> str:
@@ -176,10 +176,10 @@ def _nothing(found: Comparison, both: Compared) -> str:
     runs, ran, *_ = both
     ends = _ends(ran)
     if not found.matched:
-        return f"no call with equal arguments is in both runs: nothing can be compared{ends}"
+        return f"no call with equal arguments is in both runs: nothing can be compared{_cut(both)}{ends}"
     return (
         f"no call differs{_but_for(found, both)}: {found.matched} with equal arguments, of {len(runs[0].calls)} and "
-        f"{len(runs[1].calls)}{_in_part(found)}{_cut(runs)}{ends}"
+        f"{len(runs[1].calls)}{_in_part(found)}{_cut(both)}{ends}"
     )
 
 
@@ -195,7 +195,9 @@ def nothing_called(one: Ran) -> str:
     """Of a run that has called nothing that could be compared."""
     said = f"; it said: {clip(one.last_words, 150)}" if one.last_words else ""
     what = f"{one.side.name} called no function of its own code below {one.side.root}"
-    if one.unmet:
+    if one.complaint:
+        what = f"in {one.side.in_words} {clip(one.complaint, 200)}"
+    elif one.unmet:
         what = f"in {one.side.in_words} {clip(one.unmet, 300)}"
     return f"nothing to compare: {what} (exit code {one.exit_code}){said}"
 
@@ -217,8 +219,12 @@ def _both_failed(one: Ran) -> str:
     return f"; both ended with exit code {one.exit_code}{said}"
 
 
-def _cut(runs: tuple[RecordedRun, RecordedRun]) -> str:
-    return "; the runs go on beyond what was compared" if any(run.is_cut for run in runs) else ""
+def _cut(both: Compared) -> str:
+    for one in both.ran:
+        if one.complaint:
+            return f"; in {one.side.in_words} {clip(one.complaint, 200)}"
+    is_cut = any(run.is_cut for run in both.runs)
+    return "; the runs go on beyond what was compared" if is_cut else ""
 
 
 def clip(text: str, room: int) -> str:

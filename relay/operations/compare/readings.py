@@ -57,7 +57,7 @@ class Readings:
                 ran.side.root,
                 self._pids,
                 moments,
-                is_cut=ran.has_stopped,
+                is_cut=ran.has_stopped or bool(ran.complaint),
                 script=ran.side.script if self._are_scripts else None,
                 masked=self._masked,
             )

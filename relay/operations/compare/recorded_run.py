@@ -90,6 +90,8 @@ class Ran:
     """The interpreter that ran it."""
     has_stopped: bool
     """What it called after its first stop is not recorded."""
+    complaint: str
+    """Why the recording has broken off; empty if it has not."""
     unmet: str
     """Why nothing was called of what the question names; empty if it names nothing, or something was."""
 
@@ -206,6 +208,7 @@ async def run_recorded(
                 result.pid,
                 python or result.python_path or settings.python_path,
                 has_stopped,
+                str((session.program_run.calls or {}).get("complaint") or ""),
                 await _unmet(session, wanted.focus, stream),
             )
 

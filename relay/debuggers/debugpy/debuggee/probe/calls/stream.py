@@ -13,7 +13,10 @@ import itertools
 import json
 import os
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.calls.tree import next_number
 
 _MOST_BYTES = 256 << 20
 _LINES_AT_ONCE = 500
@@ -55,7 +58,7 @@ class CallStream:
 
     def total(self) -> int:
         """How many calls have begun, those that are not over included."""
-        return int(self._numbers.__reduce__()[1][0]) - 1
+        return next_number(self._numbers) - 1
 
     def begin(self, function: Any, arguments: Any, parent: StreamedCall) -> StreamedCall:
         """The call that has begun, by its number; it is in the file when it ends."""

@@ -114,6 +114,12 @@ def _thread_of_ident(ident: int) -> Any:
     return threading._active.get(ident)  # type: ignore[attr-defined]
 
 
+def next_number(count: Any) -> int:
+    """The number that an `itertools.count` gives next. To ask its `__reduce__` is deprecated: that warns,
+    and a program may have warnings raised."""
+    return int(repr(count)[len("count(") : -1])
+
+
 class CallTree:
     """The calls of one recording, each below its caller, by threads."""
 
@@ -147,7 +153,7 @@ class CallTree:
 
     def total(self) -> int:
         """How many calls have begun, those that were folded included."""
-        return int(self._begun.__reduce__()[1][0])
+        return next_number(self._begun)
 
     def begin(self, function: Any, arguments: Any, parent: CallNode) -> CallNode:
         """The node of a call that has begun, the last of its parent's children."""
