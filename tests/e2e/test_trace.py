@@ -734,10 +734,9 @@ async def test_a_function_with_its_file_is_traced_and_recorded_wherever_its_name
     assert [line.strip().partition("(")[0] for line in told["text"].splitlines()[1:]] == [
         "Cart.add", "outer", "outer.inner" if version != "3.9" else "inner"
     ], end  # fmt: skip
-    for route in ("/trace", "/calls"):
-        body = {"function" if route == "/trace" else "from": "kit.py:inner"}
+    for route, field in (("/trace", "function"), ("/calls", "from")):
         with pytest.raises(Refused) as refused:
-            await session.post(route, **body)
+            await session.post(route, **{field: "kit.py:inner"})
         assert refused.value.details["suggestion"] == "Did you mean kit.py:outer.inner?"
     with pytest.raises(Refused) as refused:
         await session.post("/trace", function="kit.py:Made.__init__")

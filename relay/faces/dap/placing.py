@@ -58,14 +58,13 @@ class EditorBreakpoints:
         there: Mapping[tuple[str, Any], BreakpointView],
         kept: set[str],
     ) -> dap.Breakpoint:
-        key = (_real(path), _spelled(wish["name"]) if path == FUNCTIONS else wish["line"])
-        known = there.get(key) or (_in_file(there, key[1]) if path == FUNCTIONS else None)
+        at: Any = _spelled(wish["name"]) if path == FUNCTIONS else wish["line"]
+        key = (_real(path), at)
+        known = there.get(key) or (_in_file(there, at) if path == FUNCTIONS else None)
         fields = {ours: wish[theirs] for theirs, ours in _FIELDS.items() if wish.get(theirs)}
         if known is not None and known.id not in self._own.get(path, set()):
             return _as_it_stays(known, fields)
-        place: dict[str, Any] = (
-            {"function": key[1]} if path == FUNCTIONS else {"file": path, "line": key[1]}
-        )
+        place: Any = {"function": at} if path == FUNCTIONS else {"file": path, "line": at}
         try:
             batch = await self._session.set_breakpoints(**place, **fields)
         except RelayError as error:
