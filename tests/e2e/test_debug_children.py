@@ -355,6 +355,9 @@ async def test_a_record_of_another_process_than_the_stopped_one_is_said_to_be_th
     first = await launch(session, script, args=["fork"])
     pid = first["current_location"]["pid"]
     await until_paused(session, 2)
+    with pytest.raises(Refused) as in_child:
+        await session.post("/history", expression="name")
+    assert in_child.value.details["suggestion"].startswith("Launch it again with `record` (")
 
     traced = await session.post("/trace", function="work", wait=30)
 

@@ -69,6 +69,9 @@ COMMAND_WORDS: Words = {
         "Start it again with --break here, and ask at that stop; or with --record PLACE:EXPR"
         " (FILE:LINE or a function), which takes no second run"
     ),
+    Action.RECORD_AT_LAUNCH: (
+        "Start it again with --record PLACE:EXPR (FILE:LINE or a function): a forked child has one of its own"
+    ),
     Action.DELETE_WATCH: "Use fewer expressions",
     Action.ADD_PARAMETER: "Add what is named; --help shows every option",
     Action.CORRECT_PARAMETER: "Correct what is named; --help shows every option",
@@ -91,6 +94,9 @@ OPTION_WORDS: Words = {
     Action.ASK_IN_OTHER_RUN: (
         "Run it with --break here; or with --record PLACE:EXPR (FILE:LINE or a function),"
         " which takes no second run"
+    ),
+    Action.RECORD_AT_LAUNCH: (
+        "Run it with --record PLACE:EXPR (FILE:LINE or a function): a forked child has one of its own"
     ),
     Action.DELETE_WATCH: "Give fewer --eval",
     Action.READ_ADAPTER_MESSAGE: "If it persists, run the program again",

@@ -90,6 +90,10 @@ ROUTE_WORDS: Words = {
         "Launch it again with a breakpoint here, and ask at that stop; or with `record`"
         " (FILE:LINE:EXPR or FUNCTION:EXPR), which takes no second run"
     ),
+    Action.RECORD_AT_LAUNCH: (
+        "Launch it again with `record` (FILE:LINE:EXPR or FUNCTION:EXPR), which takes no second run:"
+        " a forked child has one of its own"
+    ),
     Action.LIST_WATCHES: "Use GET /sessions/{id}/watch to list the ids",
     Action.DELETE_WATCH: "DELETE a watch first: GET /sessions/{id}/watch lists them",
     Action.CORRECT_FIELDS: (

@@ -53,6 +53,7 @@ ONE_PROGRAM_WORDS: Words = {
         Action.SEE_SCOPES,
         Action.LIST_DATA_BREAKPOINTS,
         Action.ASK_IN_OTHER_RUN,
+        Action.RECORD_AT_LAUNCH,
         Action.DELETE_WATCH,
         Action.SEND_TOKEN,
     ),

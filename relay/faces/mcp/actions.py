@@ -69,6 +69,9 @@ TOOL_WORDS: Words = {
     Action.ASK_IN_OTHER_RUN: (
         "debug_run with breakpoints here, in a session of its own, and ask at that stop"
     ),
+    Action.RECORD_AT_LAUNCH: (
+        "debug_run with record, in a session of its own: a forked child has one of its own"
+    ),
     Action.DELETE_WATCH: "Use fewer expressions",
     Action.CORRECT_FIELDS: "Correct the arguments that are named; nothing was changed",
     Action.ADD_PARAMETER: "Add the argument that is named; nothing was changed",

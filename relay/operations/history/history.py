@@ -37,6 +37,7 @@ from relay.operations.inspect.inspection import frame_of, inspector_of
 from relay.session.dap.stack import stack
 from relay.session.session import Session
 from relay.session.source_text import source_lines
+from relay.session.state.journey import IN_CHILD
 from relay.session.state.stop import Stop
 
 LONGEST_LINE = 200
@@ -86,7 +87,7 @@ def _require_repeatable(session: Session) -> None:
     if why is not None:
         raise NotSupported(
             f"Who wrote a value is found by running the program again, and {why}",
-            suggestion=Action.ASK_IN_OTHER_RUN,
+            suggestion=Action.RECORD_AT_LAUNCH if why == IN_CHILD else Action.ASK_IN_OTHER_RUN,
         )
 
 

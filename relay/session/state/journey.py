@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MOST_LEGS = 1000
 """Stops that another run would have to go through; beyond that it is not tried."""
 
+IN_CHILD = "it stopped in a child process, and only the program itself is run again"
 NOT_LAUNCHED = "the program was not launched by this session: it cannot be started again"
 
 REPEATED_REASONS = frozenset(
@@ -122,7 +123,7 @@ class Journey:
             return
         place, goes_by = Place.of(stop), self.legs[-1].setting if self.legs else self.start
         if stop.process is not None and stop.process["pid"] != pid:
-            self.disturb("it stopped in a child process, and only the program itself is run again")
+            self.disturb(IN_CHILD)
         elif stop.reason not in REPEATED_REASONS or (self._was_traced(stop)):
             self.disturb(f"a stop by {stop.reason} has no place to come to again")
         elif goes_by != setting:
