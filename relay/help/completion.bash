@@ -40,7 +40,7 @@ _relay_options() {
     pause) printf '%s\n' -s --session --url --json --wait -h --help ;;
     perl-adapter) printf '%s\n' --library --no-seccomp -h --help ;;
     restart) printf '%s\n' -s --session --url --json --wait -h --help ;;
-    run) printf '%s\n' --break --log --capture --watch --eval --why --record --calls --on-exception --trace --until-result --depth --reports --until --timeout --json --max-chars --python --adapter --stdin --children --no-children -h --help ;;
+    run) printf '%s\n' -b --break --log --capture --watch --eval --why --record --calls --on-exception --trace --until-result --depth --reports --until --timeout --json --max-chars --python --adapter --stdin --children --no-children -h --help ;;
     serve) printf '%s\n' --host --port --uds --state-dir --project-root --python-path --relay-id --max-sessions --default-timeout-minutes --request-timeout-seconds --launch-timeout-seconds --output-limit-bytes --event-limit --standby --no-standby --standby-minutes --exit-when-idle --token --allowed-host --allowed-root --same-user-only --no-same-user-only --requests-per-second --redact-pattern --redact-credentials --no-redact-credentials --log-level --log-format -h --help ;;
     sessions) printf '%s\n' --url --json -h --help ;;
     stack) printf '%s\n' -s --session --url --json -h --help ;;
@@ -150,6 +150,7 @@ _relay_values() {
     'run --until-result') : ;;
     'run --watch') : ;;
     'run --why') : ;;
+    'run -b') : ;;
     'serve --allowed-host') : ;;
     'serve --allowed-root') : ;;
     'serve --default-timeout-minutes') : ;;

@@ -222,6 +222,7 @@ complete -c relay -n '__relay_at restart' -l json -d 'Print the API\'s data as J
 complete -c relay -n '__relay_at restart' -l wait -d 'How long to wait for the next stop, question or end' -r
 complete -c relay -n '__relay_at restart' -s h -d 'Show this message and exit'
 complete -c relay -n '__relay_at restart' -l help -d 'Show this message and exit'
+complete -c relay -n '__relay_at run' -s b -d 'Stop at FILE:LINE, or in FUNCTION or FILE:FUNCTION' -r
 complete -c relay -n '__relay_at run' -l break -d 'Stop at FILE:LINE, or in FUNCTION or FILE:FUNCTION' -r
 complete -c relay -n '__relay_at run' -l log -d 'Print MESSAGE; {x} is filled in' -r
 complete -c relay -n '__relay_at run' -l capture -d 'Keep values of EXPR' -r

@@ -88,7 +88,8 @@ async def _in_file(
     assert place.function is not None
     if Ability.CHECKS_SOURCE not in session.debugger.abilities:
         message = f"the {session.debugger.name} debugger knows functions by their names only"
-        name = text.partition(":")[2].lstrip(":")
+        colons = place.file.endswith((".pl", ".pm", ".cpp"))
+        name = place.function.replace(".", "::") if colons else place.function
         raise _refused(field, text, message, f"Leave the file out: {name}")
     path = named_path(session, field, place.file, refusal)
     asked = _Asked(session, field, text, place, path)

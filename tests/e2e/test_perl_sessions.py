@@ -207,6 +207,9 @@ async def test_what_the_adapter_cannot_do_is_refused_with_the_reason(
         assert refused.value.details["adapter"] == "perl"
 
     await refuse("/breakpoints", file=prices.text, line=prices.line("add"), capture=["$x"])
+    with pytest.raises(Refused) as refused_name:
+        await session.post("/breakpoints", function="prices.pl::Shop::add")
+    assert refused_name.value.details["suggestion"] == "Leave the file out: Shop::add"
     await refuse("/launch", script=prices.text, launch_mode="fast")
     await refuse("/launch", script=prices.text, debug_subprocesses=True)
     await refuse("/launch", module="json")

@@ -38,6 +38,7 @@ from relay.staying_imports import imports_that_stay
     },
 )
 @click.option(
+    "-b",
     "--break",
     "breaks",
     type=BREAK,
