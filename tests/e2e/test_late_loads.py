@@ -22,11 +22,15 @@ while True:
 
 @pytest.mark.parametrize("rung", ["fast", "plain"])
 async def test_a_look_at_values_imports_no_framework(api: Api, program: Write, rung: str) -> None:
-    """pydevd asks for Django's forms before it shows its first value."""
-    script = program("import importlib.util, sys\nready = True  # @ready\n")
+    """pydevd asks for Django's version when it is loaded, and for its forms before its first value."""
+    script = program(
+        "import importlib.util, sys\nframework = sys.modules.get('django')\nready = True  # @ready\n"
+    )
     session = await api.session()
     await session.breakpoint(script.text, script.line("ready"))
     await session.launch(script.text, launch_mode=rung)
+    if rung == "fast":  # on the other debugpy starts the program itself
+        assert (await session.evaluate("framework"))["result"] == "None"
     there = await session.evaluate("importlib.util.find_spec('django.forms') is not None")
     assert there["result"] == "True", "else this test shows nothing"
     await session.locals()

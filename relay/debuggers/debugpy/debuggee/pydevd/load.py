@@ -90,6 +90,8 @@ def load_pydevd(fallback: str) -> tuple[types.ModuleType, Any]:
         return pydevd, pydevd.PyDB()
 
 
+FRAMEWORK = "django"
+
 # Of XML-RPC, for pydevd's console: never used here, and a third of the time of its import. A file
 # of the program's may have such a name, too.
 SAVED_MODULES = "_pydev_bundle._pydev_saved_modules"
@@ -262,11 +264,13 @@ def import_package(name: str, directory: str) -> None:
 
 @contextlib.contextmanager
 def _untouched_process() -> Iterator[None]:
-    """Environment, sys.path, builtins, filters of warnings, and numbers of threads leave as they came.
+    """Environment, sys.path, builtins, filters of warnings, and numbers of threads leave as they came;
+    FRAMEWORK is not there if it was not.
 
     SETTINGS hold inside.
     """
     environment, path, names = dict(os.environ), list(sys.path), set(vars(builtins))
+    had_framework = FRAMEWORK in sys.modules
     os.environ.update(SETTINGS)
     collects = gc.isenabled()
     gc.disable()  # hundreds of modules come and stay: nothing to collect
@@ -278,9 +282,17 @@ def _untouched_process() -> Iterator[None]:
         if collects:
             gc.enable()
         sys.path[:] = path
+        if not had_framework:
+            _forget_framework()
         _restore_environment(environment)
         for name in set(vars(builtins)) - names:
             delattr(builtins, name)
+
+
+def _forget_framework() -> None:
+    """pydevd imports it to learn its version. The program's own import is its first, as ever."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == FRAMEWORK]:
+        del sys.modules[name]
 
 
 @contextlib.contextmanager
