@@ -41,7 +41,7 @@ def trace_target(field: str, target: str) -> dict[str, Any]:
     """The fields of a trace that say which calls it means; raises InvalidRequest."""
     found = _fields(target)
     if found is None:
-        error = _error(field, target, _FORMS)
+        error = _error(field, target, _FORMS if target else "must not be empty")
         raise InvalidRequest(f"{field}: {error['message']}", errors=[error], suggestion=_WRITE)
     return found
 
