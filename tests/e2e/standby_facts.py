@@ -48,6 +48,7 @@ BEFORE_IMPORTS = {
 import fcntl
 import locale
 import multiprocessing
+import re
 import resource
 import select
 import socket
@@ -122,9 +123,9 @@ def status() -> list[str]:
         "CoreD",
         "untag",
     )
-    own = str(os.getpid())
+    own = re.compile(rf"\b{os.getpid()}\b")  # its digits may be within a mask, too
     lines = [line for line in read("/proc/self/status").splitlines() if not line.startswith("SigQ")]
-    return [line.replace(own, "PID") for line in lines if line.startswith(wanted)]
+    return [own.sub("PID", line) for line in lines if line.startswith(wanted)]
 
 
 def prctl() -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -121,7 +122,7 @@ async def sees_the_same(relay: Relay, folder: Path, **more: Any) -> None:
     warm = await ended(relay, script, results[2], **more)
     assert relay.served == 1
     one, other = (seen(path) for path in (results[0], results[2]))
-    different = [f"{k}: {one[k]}\n{other.get(k)}" for k in one if one[k] != other.get(k)]
+    different = [f"{k}: {differing(one[k], other.get(k))}" for k in one if one[k] != other.get(k)]
     assert "\n".join(different) == ""
     assert set(one) == set(other)
     for category in ("stdout", "stderr"):
@@ -424,6 +425,16 @@ async def test_nobody_else_is_to_debug_one_that_waits(relay: Relay, program: Wri
 
 
 # --- the facts ------------------------------------------------------------------------------
+
+
+def differing(one: str, other: str | None) -> str:
+    """What only one of two facts has, item by item of lists."""
+    lists = [json.loads(text) for text in (one, other) if text and text.startswith("[")]
+    if len(lists) == 2:
+        return "\n".join(
+            f"{a}\n{b}" for a, b in itertools.zip_longest(*lists, fillvalue="nothing") if a != b
+        )
+    return f"{one}\n{other}"
 
 
 def seen(path: str) -> dict[str, Any]:

@@ -66,7 +66,7 @@ async def test_a_second_run_that_needs_longer_leads_to_a_larger_wait(
             await client.call("debug_run", script="main.py", breakpoints=[place])
             text = await client.call("debug_trace", what="why", target="box['a']", wait=1)
             assert text.endswith(
-                "to this stop within 1 s; a launch with `record` takes no second run\n"
+                'to this stop within 1 s; debug_run with record=["PLACE:EXPR"] takes no second run\n'
                 "ask again with a larger wait"
             )
             text = await client.call("debug_trace", what="why", target="box['a']", wait=60)

@@ -67,10 +67,11 @@ TOOL_WORDS: Words = {
     ),
     Action.LIST_DATA_BREAKPOINTS: "debug_breakpoints without arguments lists the ids",
     Action.ASK_IN_OTHER_RUN: (
-        "debug_run with breakpoints here, in a session of its own, and ask at that stop"
+        "debug_run with breakpoints here, in a session of its own, and ask at that stop; or with"
+        ' record=["PLACE:EXPR"], which takes no second run'
     ),
     Action.RECORD_AT_LAUNCH: (
-        "debug_run with record, in a session of its own: a forked child has one of its own"
+        'debug_run with record=["PLACE:EXPR"], in a session of its own: a forked child has one, too'
     ),
     Action.DELETE_WATCH: "Use fewer expressions",
     Action.CORRECT_FIELDS: "Correct the arguments that are named; nothing was changed",

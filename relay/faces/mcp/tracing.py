@@ -61,6 +61,10 @@ async def _more_of(session: Session, found: TraceResult) -> str:
     return MORE_OF_TEXT if len(whole.text) > len(found.text) else MORE_OF_TRACE
 
 
+RECORD = '; debug_run with record=["PLACE:EXPR"] takes no second run'
+"""How an agent does without a second run."""
+
+
 async def _why(session: Session, asked: Trace) -> str:
     if asked.target is None:
         message = "what=why needs the expression whose value is asked about"
@@ -69,7 +73,9 @@ async def _why(session: Session, asked: Trace) -> str:
     found = await history(session, body=request)
     more = ["ask again with a larger wait"] if (found.reason or "").startswith(LATE) else []
     room = asked.max_chars - sum(len(line) + 1 for line in more)
-    text = history_text(found, session.config.project_root, room, ": raise max_chars")
+    text = history_text(
+        found, session.config.project_root, room, more=": raise max_chars", record=RECORD
+    )
     return "\n".join([text, *more])
 
 
