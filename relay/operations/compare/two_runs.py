@@ -142,11 +142,15 @@ class _Runs:
         theirs = await self._chance((second[1], first[1]), with_changes=False)
         self._readings.forget(*first)
         found, answer = await self._compare(second, ours, theirs)
-        if found.change is not None:
-            with suppress(RelayError):
+        with suppress(RelayError):
+            if found.change is not None:  # only the second runs have recorded these
                 third = await self._run(self._sides[0], rereads=True)
                 ours = ours.joined(await self._chance((second[0], third)))
-                _, answer = await self._compare(second, ours, theirs)
+                found, answer = await self._compare(second, ours, theirs)
+            if found.change is not None:
+                third = await self._run(self._sides[1], rereads=True)
+                theirs = theirs.joined(await self._chance((second[1], third)))
+                found, answer = await self._compare(second, ours, theirs)
         return answer
 
     async def _chance(self, runs: Pair, *, with_changes: bool = True) -> Chance:
