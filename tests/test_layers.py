@@ -328,7 +328,8 @@ def defined_names(tree: ast.Module) -> Iterator[str]:
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
-                yield from (one.id for one in ast.walk(target) if isinstance(one, ast.Name))
+                names = [one for one in ast.walk(target) if isinstance(one, ast.Name)]
+                yield from (one.id for one in names if isinstance(one.ctx, ast.Store))
 
 
 def test_the_debuggee_side_files_are_found() -> None:

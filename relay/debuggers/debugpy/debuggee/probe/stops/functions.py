@@ -46,7 +46,7 @@ _MOST_DEFINED = 200
 _MOST_FILES = 10_000
 _DEAF_TO_GENERATORS = sys.version_info < (3, 12)  # without sys.monitoring, pydevd is
 _GENERATORS = 0x20 | 0x80  # CO_GENERATOR, CO_COROUTINE
-_OPTIMIZED = 0x1  # of functions, not of the bodies of classes
+_OF_FUNCTIONS = 0x1  # of a code's flags: not of the bodies of classes
 _WRAPPERS: tuple[Any, ...] = (staticmethod, classmethod)
 
 
@@ -184,7 +184,7 @@ def _named_codes(code: Any, before: str) -> Iterator[tuple[str, Any]]:
     for one in code.co_consts:
         if type(one) is types.CodeType:
             name = before + one.co_name
-            is_function = one.co_flags & _OPTIMIZED
+            is_function = one.co_flags & _OF_FUNCTIONS
             yield name, one
             yield from _named_codes(one, name + (".<locals>." if is_function else "."))
 
