@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import pytest
 
-from relay.debuggers.debugpy.debuggee.probe import PARTS
 from tests.project_copy import section
 from tests.sources import ROOT, faults, files, name_of, text_of, tree_of
 
@@ -308,28 +307,6 @@ def test_what_runs_in_other_interpreters_needs_their_standard_library_only() -> 
 def test_what_runs_in_other_interpreters_is_python_3_8() -> None:
     for path in FOREIGN:
         ast.parse(text_of(path), str(path), feature_version=(3, 8))
-
-
-def test_the_parts_of_the_probe_share_no_name() -> None:
-    """They are run in one namespace: of two that define a name the second would take the first's."""
-    owners: dict[str, list[str]] = {}
-    for part in PARTS:
-        path = ROOT / "debuggers/debugpy/debuggee/probe" / f"{part}.py"
-        for name in set(defined_names(tree_of(path))):
-            owners.setdefault(name, []).append(part)
-    assert {name: parts for name, parts in owners.items() if len(parts) > 1} == {}
-
-
-def defined_names(tree: ast.Module) -> Iterator[str]:
-    """What a module binds at its top, but for imports."""
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in targets:
-                names = [one for one in ast.walk(target) if isinstance(one, ast.Name)]
-                yield from (one.id for one in names if isinstance(one.ctx, ast.Store))
 
 
 def test_the_debuggee_side_files_are_found() -> None:
