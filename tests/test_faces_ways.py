@@ -105,4 +105,4 @@ async def test_the_one_session_that_lives_is_meant(tmp_path: Path) -> None:
 def test_a_file_without_a_line_is_no_function(shell: Shell, tmp_path: Path) -> None:
     Program.write(tmp_path / "app.py", APP)
     refused = shell.run("start", "--break", "app.py", "app.py", code=2).stderr
-    assert "'app.py' is a file: give a line of it, as app.py:42" in refused
+    assert "'app.py': it is a file: give a line of it, as app.py:42" in refused

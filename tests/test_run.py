@@ -683,12 +683,12 @@ def test_a_flood_passes_whole_and_a_reader_that_goes_ends_it(start: Start, tmp_p
 
 REFUSED: Mapping[str, tuple[list[str], str]] = {
     "no program": ([], "Missing argument 'PROGRAM...'"),
-    "no line": (["--break", "app.py", "app.py"], "expected FILE:LINE, FILE:LINE:CONDITION or"),
-    "no number": (["--break", "app.py:4x", "app.py"], "expected FILE:LINE, FILE:LINE:CONDITION or"),
+    "no line": (["--break", "app.py", "app.py"], "it is a file: give a line of it"),
+    "no number": (["--break", "app.py:4x", "app.py"], "expected FILE:LINE, FUNCTION or"),
     "line zero": (["--break", "app.py:0", "app.py"], "line 0: expected a line from 1"),
     "no condition": (["--break", "app.py:1: ", "app.py"], "expected a condition"),
-    "no message": (["--log", "app.py:1", "app.py"], "expected FILE:LINE:MESSAGE, such as"),
-    "nothing to capture": (["--capture", "app.py:1:", "app.py"], "expected FILE:LINE:EXPR, such"),
+    "no message": (["--log", "app.py:1", "app.py"], "expected FILE:LINE:MESSAGE or"),
+    "nothing to capture": (["--capture", "app.py:1:", "app.py"], "expected FILE:LINE:EXPR or"),
     "until never": (["--until", "0", "app.py"], "0 is not in the range"),
     "too few bytes": (["--max-chars", "99", "app.py"], "99 is not in the range"),
     "no such input": (["--stdin", "nowhere", "app.py"], "File 'nowhere' does not exist"),

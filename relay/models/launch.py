@@ -150,6 +150,13 @@ class AttachRequest(StrictModel):
         return self
 
 
+class ChildProcess(Resource):
+    """A process that an attached program had started before."""
+
+    pid: int
+    command: list[str]
+
+
 class AttachResult(Resource):
     session_id: str
     status: str
@@ -157,3 +164,6 @@ class AttachResult(Resource):
     pid: int | None
     host: str | None
     port: int | None
+    child_processes: list[ChildProcess] | None = left_out(
+        "Processes of the same language below one that was attached to by pid: no session debugs them"
+    )

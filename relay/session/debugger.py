@@ -107,6 +107,10 @@ class Debugger(ABC):
         """What runs on this machine and could be attached to. Blocks."""
         return ()
 
+    def processes_below(self, pid: int) -> Sequence[AttachableProcess]:
+        """Those of its processes that this one has started, at any depth. Blocks."""
+        return ()
+
     async def join(self, debuggee: Debuggee) -> None:
         """Shake hands with a child of the program, which has connected. For those with CHILDREN."""
         raise self.cannot("debug subprocesses")

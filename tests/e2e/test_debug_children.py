@@ -14,6 +14,7 @@ import trio
 
 from relay.debuggers.debugpy.probe_inspector import ProbeInspector
 from relay.process.guardian import descendants
+from relay.session.children.child import Child
 from relay.session.children.child_joining import ChildJoining
 from relay.session.dap.capture_sync import send_captures
 from tests.e2e.api import Api, Refused, Session
@@ -740,6 +741,32 @@ async def is_announced_each_time(session: Session, main: Program, forgotten: lis
         await session.post("/input", input="\n")
     assert (await next_event(session, "terminated"))["exit_code"] == 0
     return True
+
+
+async def test_a_process_that_joins_again_before_its_first_end_is_seen_is_announced_once(
+    api: Api, program: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live, begun = Child.live, list[int | None]()
+
+    async def end_late(child: Child, *arguments: Any) -> None:
+        begun.append(child.pid)
+        await live(child, *arguments)
+        await until(lambda: child.becomes is None or begun.count(child.pid) == 2, "it joins again")
+
+    monkeypatch.setattr(Child, "live", end_late)
+    main = program("""
+        import os, sys
+
+        pid = os.fork()
+        if pid == 0:
+            os.execv(sys.executable, [sys.executable, "-c", ""])
+        os.waitpid(pid, 0)
+    """)
+    session = await api.session()
+    await launch(session, main, wait=0)
+    assert (await next_event(session, "terminated"))["exit_code"] == 0
+    told = [(one["reason"], one["debuggable"]) for one in await children(session)]
+    assert told == [("started", True), ("exited", True), ("exited", True)]
 
 
 async def reports(session: Session, pid: int, count: int) -> list[tuple[str, bool]]:

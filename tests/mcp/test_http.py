@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Awaitable, Callable
+from pathlib import PurePath
 
 import httpx
 import pytest
@@ -94,6 +96,43 @@ async def test_a_running_process_is_looked_at_and_runs_on(
             ended = await client.call("debug_end")
             assert f"process {process.pid} runs on" in ended
         assert await lives_on(process)
+
+
+PARENT = """
+    import subprocess, sys
+
+    child = subprocess.Popen([sys.executable, "-c", "input()", "--password", "hidden"], stdin=subprocess.PIPE)
+    print("up", flush=True)
+    input()  # @waits
+    child.communicate(b"\\n")
+    print("over", flush=True)
+"""
+
+
+async def test_what_a_process_has_started_is_named_as_not_debugged(
+    api: Api, program: Callable[..., Program]
+) -> None:
+    parent = program(PARENT)
+    with (
+        trio.fail_after(DEADLINE),
+        target("-Xfrozen_modules=off", parent.text, stdin=subprocess.PIPE) as process,
+    ):
+        session = await api.session()
+        attached = await session.post("/attach", connect_timeout=30, pid=process.pid)
+        (child,) = attached["child_processes"]
+        assert child["command"][1:] == ["-c", "input()", "--password", "***"]
+        await session.delete()
+        async with over_http(f"{root(api)}/mcp") as client:
+            text = await client.call("debug_attach", pid=process.pid, wait=0)
+            name = PurePath(child["command"][0]).name
+            named = f"its child process {child['pid']} ({name} -c input() --password ***)"
+            assert f"not debugged: {named}; debug_attach pid={child['pid']} debugs it" in text
+            await client.call("debug_end")
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+        assert await trio.to_thread.run_sync(process.stdout.readline) == "over\n"
 
 
 async def test_the_run_to_breakpoint_calls_are_tools_of_their_own_table(

@@ -55,6 +55,11 @@ class PythonDebugger(Debugger):
 
         return python_processes()
 
+    def processes_below(self, pid: int) -> Sequence[AttachableProcess]:
+        from relay.debuggers.debugpy.processes import python_processes_below
+
+        return python_processes_below(pid)
+
     async def join(self, debuggee: Debuggee) -> None:
         opening = ("attach", rungs.debug_arguments())
         await shake_hands(debuggee, rungs.initialize_arguments(Rung.FAST), opening, has_probe=True)

@@ -164,6 +164,16 @@ def python_processes() -> list[AttachableProcess]:
     return [process for process in described if process is not None]
 
 
+def python_processes_below(pid: int) -> list[AttachableProcess]:
+    """The Python processes that this one has started, at any depth. Blocks."""
+    try:
+        found = [p for p in psutil.Process(pid).children(recursive=True) if _is_python(p)]
+    except psutil.Error:
+        return []
+    described = [_describe(process, {}) for process in found]
+    return [process for process in described if process is not None]
+
+
 def _is_ours(process: psutil.Process) -> bool:
     with contextlib.suppress(psutil.Error):
         return process.uids().effective == os.geteuid()

@@ -39,6 +39,7 @@ from relay.operations.inspect import evaluation
 from relay.operations.inspect.snapshot import printed_since
 from relay.operations.output import reading
 from relay.operations.report import blocked
+from relay.operations.report.missed import not_debugged
 from relay.operations.report.printed_text import newest, quoted
 from relay.operations.report.short_paths import short_path
 from relay.operations.report.stop_report import stop_report
@@ -141,7 +142,10 @@ async def _begin(hub: Hub, request: CreateSession, asked: arguments.Run | argume
         python = launching.other_python(session)
         started = f"session {session.id}" + (f", python {python}" if python else "")
         placed = await _by_now(session, created.breakpoints or [])
-        notes = [started, *remarks(session, placed)]
+        pid = None if request.attach is None else request.attach.pid
+        children = await launching.undebugged_below(session, pid)
+        left = not_debugged(children, "debug_attach pid=")
+        notes = [started, *left, *remarks(session, placed)]
         return await stop_text(session, asked.max_chars, notes)
 
 

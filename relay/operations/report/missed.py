@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import PurePath
 
+from relay.models.launch import ChildProcess
 from relay.operations.functions import shown_function
 from relay.operations.report.python_commands import is_helper, runs_python
 from relay.operations.report.report_text import CUT
@@ -53,6 +55,24 @@ def _was_killed_silently(session: Session, breakpoint: Breakpoint) -> bool:
         return False
     was_killed = session.reason == "target_exited" and (session.exit_code or 0) < 0
     return was_killed or bool(session.program_run.losses)
+
+
+def not_debugged(children: Sequence[ChildProcess], attach: str) -> list[str]:
+    """Of a program that was attached to, the children that were not; `attach` attaches to a process.
+
+    A server that reloads itself, or has workers, answers its requests in one of them.
+    """
+    shown = [
+        f"not debugged: its child process {one.pid} ({_short(one.command)}); {attach}{one.pid} debugs it"
+        for one in children[:MOST_COMMANDS]
+    ]
+    left = len(children) - len(shown)
+    return [*shown, f"{CUT} +{left} more"] if left else shown
+
+
+def _short(command: Sequence[str]) -> str:
+    name = PurePath(command[0]).name if command else "?"
+    return " ".join([name, *command[1:]])[:MAX_COMMAND]
 
 
 def unwatched(session: Session, *, python_only: bool = False) -> str | None:

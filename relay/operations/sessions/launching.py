@@ -8,6 +8,7 @@ import shutil
 import sys
 import zipfile
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 import trio
@@ -23,6 +24,7 @@ from relay.errors import (
 from relay.models.launch import (
     AttachRequest,
     AttachResult,
+    ChildProcess,
     LaunchedProgram,
     LaunchRequest,
     LaunchResult,
@@ -37,6 +39,7 @@ from relay.operations.breakpoints.pending import check_again, look_out
 from relay.operations.execution.stepping import present_as, until_settled
 from relay.operations.history.recordings import recorded_places
 from relay.operations.paths import resolve, similar_files
+from relay.operations.report.python_commands import is_helper
 from relay.process.stdin_queue import QUEUE_BYTES
 from relay.session.debuggee.attach_target import AttachTarget, Mappings
 from relay.session.debuggee.launch_plan import LaunchPlan
@@ -336,7 +339,24 @@ async def attach(session: Session, *, body: AttachRequest) -> AttachResult:
         pid=session.pid,
         host=body.host if body.port else None,
         port=body.port,
+        child_processes=await undebugged_below(session, body.pid) or None,
     )
+
+
+async def undebugged_below(session: Session, pid: int | None) -> list[ChildProcess]:
+    """The processes that one has started, by its process id here, and that nobody debugs.
+
+    A server that reloads itself, or has workers, answers its requests in one of them.
+    """
+    if pid is None:
+        return []
+    below = partial(session.debugger.processes_below, pid)
+    found = await trio.to_thread.run_sync(below, abandon_on_cancel=True)
+    return [
+        ChildProcess(pid=one.pid, command=session.redaction.words(one.command))
+        for one in found
+        if one.session_id is None and not is_helper(one.command)
+    ]
 
 
 def _mappings(session: Session, body: AttachRequest) -> Mappings:

@@ -137,6 +137,8 @@ class ChildJoining:
         If none did, it goes on without the debugger, unless it joins again.
         """
         pid = watch.pid
+        if any(one.pid == pid for one in self._children if one is not child):
+            return None  # it has joined again before its first connection was seen to be over
         if child.becomes is not None:
             self._awaited[pid] = child.becomes
             return None
@@ -206,17 +208,17 @@ def _announce_end(child: Child, signal: str | None, stop: Stop | None) -> str | 
     """A child under the debugger has ended; only a forked one says its exit code.
 
     signal: that which ended it, if it is known; stop: that which it was in, if it was. Returns
-    how it was lost, in words; None if it ended of itself.
+    how it was lost, in words; None if it ended of itself, or with a program that was to end.
     """
     lost = None
     message = "The child process has ended."
     if not child.said_terminated:
         ended = f"was ended by {signal}" if signal else _UNKNOWN_END
-        program = child.group.program
-        if signal == "SIGKILL" and (program.said_terminated or program.dismissed.is_set()):
+        program, is_wanted = child.group.program, child.group.program.dismissed.is_set()
+        if signal == "SIGKILL" and (program.said_terminated or is_wanted):
             ended = "was ended with the program"
         message = f"The child process {ended}{while_stopped(stop)}."
-        if signal or stop:
+        if (signal or stop) and not is_wanted:
             name = child.group.process_of(child)["name"]
             lost = f"process {child.pid} ({name}) {ended}{while_stopped(stop)}"
     child.events.child_ended(

@@ -187,6 +187,10 @@ def _begin(shell: Shell, session: Session, act: Callable[[], object], wait: floa
             shell.echo(session.id)
             if python := getattr(launched, "python_path", None):
                 shell.echo(f"python: {python}")
+            if children := getattr(launched, "child_processes", None):
+                from relay.operations.report.missed import not_debugged
+
+                shell.echo("\n".join(not_debugged(children, "relay attach ")))
 
     return go(shell, session, begin, wait)
 
