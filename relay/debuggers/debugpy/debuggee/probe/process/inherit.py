@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.trace.traces import forget_trace
     from relay.debuggers.debugpy.debuggee.probe.values.references import references
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_recorder import record_on_in_fork
 
 _VARIABLE = b"DEBUG_RELAY_CHILD"
 _PATH = b"PYTHONPATH"
@@ -146,6 +147,7 @@ def _join_after_fork() -> None:
     attempt(_forget_parents_state)
     heritage = _heritage[0]
     attempt(heritage.joining.rejoin, heritage.spec, frame_at(1))
+    attempt(record_on_in_fork)
 
 
 def _starts_worker() -> bool:

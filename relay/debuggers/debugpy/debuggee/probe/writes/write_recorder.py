@@ -197,6 +197,14 @@ class WriteRecorder:
         attempt(self.listener.stop)
         hook_suspensions("writes")
 
+    def go_on_in_fork(self) -> None:
+        """In a forked child whose debugger has joined: it has taken the place of the trace function,
+        where there is but one."""
+        hook_suspensions("writes", before=self._stops, after=self._goes_on)
+        take = getattr(self.listener, "take_threads", None)
+        if take is not None and not attempt(take, default=False):
+            self.failed("it does not go on in a forked child")
+
     def failed(self, why: str) -> None:
         """It has missed something: what it has is no answer."""
         self.failure = why
@@ -300,6 +308,12 @@ def forget_writes() -> None:
     while _recorders:
         _recorders.pop().stop()
     forget_loaded_names()
+
+
+def record_on_in_fork() -> None:
+    """In a forked child whose debugger has joined the session: its record is its own from here on."""
+    for recorder in _recorders:
+        attempt(recorder.go_on_in_fork)
 
 
 def recorded_watch(target: StateTarget) -> WriteWatch | None:
