@@ -10,7 +10,7 @@ from relay.models.breakpoints import BreakpointSpec, BreakpointView
 from relay.models.exceptions import SetExceptionBreakpoints
 from relay.models.execution import StopReport
 from relay.models.fields import Text
-from relay.models.launch import AttachRequest, LaunchRequest
+from relay.models.launch import AttachRequest, ChildProcess, LaunchRequest
 from relay.models.resource import left_out
 from relay.models.sessions import SessionSettings, SessionView
 
@@ -77,3 +77,4 @@ class CreatedSession(SessionView):
 
     breakpoints: list[BreakpointView] | None = left_out("Those of the request, checked")
     stop: StopReport | None = left_out("What launch.include asked for")
+    child_processes: list[ChildProcess] | None = left_out("As an attach by pid names them")

@@ -16,6 +16,11 @@ def is_there(path: str) -> bool:
     return os.path.isfile(path)
 
 
+def is_file_or_folder(path: str) -> bool:
+    """Whether there is anything."""
+    return os.path.exists(path)
+
+
 def similar_files(path: str, limit: int = 3) -> list[str]:
     """Existing files whose names are closest to the one that does not exist."""
     directory, name = os.path.split(path)

@@ -159,9 +159,7 @@ def _is_helper(command: Sequence[str]) -> bool:
 def python_processes() -> list[AttachableProcess]:
     """Every Python process of our user, oldest first. Blocks for some milliseconds each."""
     found = [p for p in psutil.process_iter() if _is_ours(p) and _is_python(p)]
-    listeners = _listeners(found)
-    described = [_describe(process, listeners) for process in found]
-    return [process for process in described if process is not None]
+    return _described(found, _listeners(found))
 
 
 def python_processes_below(pid: int) -> list[AttachableProcess]:
@@ -170,8 +168,7 @@ def python_processes_below(pid: int) -> list[AttachableProcess]:
         found = [p for p in psutil.Process(pid).children(recursive=True) if _is_python(p)]
     except psutil.Error:
         return []
-    described = [_describe(process, {}) for process in found]
-    return [process for process in described if process is not None]
+    return _described(found, {})
 
 
 def _is_ours(process: psutil.Process) -> bool:
@@ -184,6 +181,13 @@ def _is_python(process: psutil.Process) -> bool:
     with contextlib.suppress(psutil.Error):
         return process.status() != psutil.STATUS_ZOMBIE and runs_python(process) is True
     return False
+
+
+def _described(
+    found: Sequence[psutil.Process], listeners: dict[int, DebugListener]
+) -> list[AttachableProcess]:
+    described = [_describe(process, listeners) for process in found]
+    return [process for process in described if process is not None]
 
 
 def _describe(

@@ -142,9 +142,7 @@ async def _begin(hub: Hub, request: CreateSession, asked: arguments.Run | argume
         python = launching.other_python(session)
         started = f"session {session.id}" + (f", python {python}" if python else "")
         placed = await _by_now(session, created.breakpoints or [])
-        pid = None if request.attach is None else request.attach.pid
-        children = await launching.undebugged_below(session, pid)
-        left = not_debugged(children, "debug_attach pid=")
+        left = not_debugged(created.child_processes or [], "debug_attach pid=")
         notes = [started, *left, *remarks(session, placed)]
         return await stop_text(session, asked.max_chars, notes)
 

@@ -5,7 +5,6 @@ Recorded in the debuggee, for all threads, without a round trip for any call.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -44,7 +43,7 @@ from relay.operations.execution.recording import (
 from relay.operations.execution.stepping import STEP_WAIT, present_as, resume_all, until_settled
 from relay.operations.execution.unmet_focus import unmet_focus
 from relay.operations.functions import named_function, source_roots
-from relay.operations.paths import resolve, similar_files
+from relay.operations.paths import is_file_or_folder, resolve, similar_files
 from relay.session.session import Session
 from relay.session.state.program_run import WantedCalls
 
@@ -118,13 +117,9 @@ async def focus_of(session: Session, given: str | Sequence[str]) -> list[str]:
     return [await _focused(session, one) for one in wanted]
 
 
-def _exists(path: str) -> bool:
-    return os.path.exists(path)
-
-
 async def _focused(session: Session, name: str) -> str:
     path = resolve(name, session.config.project_root)
-    if _exists(path):
+    if is_file_or_folder(path):
         return path
     place = parse_function(name)
     if place is not None and place.file is not None:

@@ -173,9 +173,9 @@ def _require_stopped(
         )
 
 
-async def states_now(inspector: Inspector) -> States:
+async def states_now(inspector: Inspector, timeout: float | None = None) -> States:
     """Every thread of the program by its number, as it is."""
-    return {int(state["id"]): state for state in await inspector.thread_states()}
+    return {int(state["id"]): state for state in await inspector.thread_states(timeout=timeout)}
 
 
 async def states_at(inspector: Inspector, thread_id: int) -> States:
@@ -257,7 +257,7 @@ async def _threads_now(session: Session, before: States) -> States:
     inspector = session.require_debuggee("list threads").inspector
     assert inspector is not None
     try:
-        return {int(one["id"]): one for one in await inspector.thread_states(timeout=PATIENCE)}
+        return await states_now(inspector, PATIENCE)
     except InvalidSessionState:  # it ended just now
         return {}
     except DebuggerTimeout:  # C code lets no other thread run: nothing else has changed

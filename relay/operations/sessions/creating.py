@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import trio
 
@@ -14,7 +15,6 @@ from relay.errors import RelayError
 from relay.hub import Hub
 from relay.models.breakpoints import BreakpointView, SetBreakpoints
 from relay.models.creating import CreatedSession, CreateSession
-from relay.models.execution import StopReport
 from relay.operations.breakpoints.breakpoints import set_breakpoints
 from relay.operations.breakpoints.breakpoints import view as breakpoint_view
 from relay.operations.breakpoints.exception_breakpoints import set_exception_breakpoints
@@ -42,9 +42,9 @@ async def create_checked(
     session = await open_session(hub, body=body)
     with session.activity():
         placed = await _configure(hub, session, body, check)
-        report = await _start(session, body)
+        started = await _start(session, body)
         placed = _as_now(session, placed)
-        return view_as(CreatedSession, session, breakpoints=placed, stop=report)
+        return view_as(CreatedSession, session, breakpoints=placed, **started)
 
 
 @asynccontextmanager
@@ -96,17 +96,19 @@ def _as_now(session: Session, placed: list[BreakpointView] | None) -> list[Break
     return [breakpoint_view(session, one) for one in known if one is not None] or None
 
 
-async def _start(session: Session, body: CreateSession) -> StopReport | None:
+async def _start(session: Session, body: CreateSession) -> dict[str, Any]:
+    """Returns what the answer has of the start, by the names of its fields."""
     target = body.target
     try:
         if body.launch is not None:
             # Also one that is refused: it is what a restart repeats once it is corrected.
             session.definition.use_launch(without_waiting(body.launch))
             await session.keep()
-            return (await launching.launch(session, body=body.launch)).stop
+            return {"stop": (await launching.launch(session, body=body.launch)).stop}
         if target is not None:
-            await launching.attach(session, body=target)
+            attached = await launching.attach(session, body=target)
+            return {"child_processes": attached.child_processes}
     except RelayError as error:
         error.details["session_id"] = session.id
         raise
-    return None
+    return {}

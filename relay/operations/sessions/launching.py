@@ -339,11 +339,11 @@ async def attach(session: Session, *, body: AttachRequest) -> AttachResult:
         pid=session.pid,
         host=body.host if body.port else None,
         port=body.port,
-        child_processes=await undebugged_below(session, body.pid) or None,
+        child_processes=await _undebugged_below(session, body.pid) or None,
     )
 
 
-async def undebugged_below(session: Session, pid: int | None) -> list[ChildProcess]:
+async def _undebugged_below(session: Session, pid: int | None) -> list[ChildProcess]:
     """The processes that one has started, by its process id here, and that nobody debugs.
 
     A server that reloads itself, or has workers, answers its requests in one of them.

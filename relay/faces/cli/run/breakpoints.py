@@ -5,7 +5,6 @@ An error of what an option asks for names the option.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -23,6 +22,7 @@ from relay.models.breakpoints import (
 from relay.models.places import path_and_name
 from relay.operations.breakpoints import breakpoints
 from relay.operations.breakpoints.code_lines import require_code
+from relay.operations.paths import resolve
 
 PLACED = ("line", "function", "verified", "message", "suggestion", "capture")
 
@@ -105,7 +105,7 @@ def _function_key(function: str, root: str) -> str:
     file, name = path_and_name(function)
     if file is None:
         return function
-    return f"{os.path.normpath(os.path.join(root, os.path.expanduser(file)))}:{name}"
+    return f"{resolve(file, root)}:{name}"
 
 
 def _check_twice(places: Sequence[Mapping[str, Any]], root: str) -> None:
@@ -115,8 +115,8 @@ def _check_twice(places: Sequence[Mapping[str, Any]], root: str) -> None:
         if "function" in place:
             key, name = (_function_key(place["function"], root), 0), place["function"]
         else:
-            file = os.path.normpath(os.path.join(root, os.path.expanduser(place["file"])))
-            key, name = (file, place["line"]), f"{place['file']}:{place['line']}"
+            key = resolve(place["file"], root), place["line"]
+            name = f"{place['file']}:{place['line']}"
         if key in seen:
             raise InvalidRequest(
                 f"{name} is named twice",

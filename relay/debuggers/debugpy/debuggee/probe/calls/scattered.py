@@ -27,7 +27,7 @@ def scatter_addresses(seed: int) -> None:
         state = (state * _MULTIPLIER + _INCREMENT) & _MASK
         return (state >> 33) % bound
 
-    draw(2)
+    draw(2)  # the first ones of seeds that are near are near
     blocks = [bytes(size + 1) for size in _POOLED for _ in range(draw(_OF_EACH_SIZE) + 9)]
     blocks += [bytes(480 + draw(_LARGEST)) for _ in range(_OF_LARGEST)]
     for place in range(len(blocks) - 1, 0, -1):

@@ -89,8 +89,9 @@ def remote_entries(error: Any) -> list[TracebackEntry]:
         last = text.rpartition("Traceback (most recent call last):")[2]
         places = [(path, int(line), name) for path, line, name in _FRAME_LINE.findall(last)]
     frames = [RemoteFrame(*place) for place in places]
+    is_elsewhere = is_remote_text(cause)
     for frame in frames:
-        frame.is_elsewhere = is_remote_text(cause)
+        frame.is_elsewhere = is_elsewhere
     return [TracebackEntry(frame, frame.f_lineno, moved_on=frame.moved_on) for frame in frames]
 
 

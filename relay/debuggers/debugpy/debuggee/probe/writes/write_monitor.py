@@ -43,6 +43,10 @@ class WriteMonitor:
             codes = [code for code, looks in list(self.codes.values()) if looks]
             give_back_tool(tool, ("PY_START", "INSTRUCTION"), codes)
 
+    def go_on_in_fork(self) -> bool:
+        """The tool and its events are those of the process that was forked."""
+        return self.tool >= 0
+
     def _on_start(self, code: Any, offset: int) -> Any:
         if id(code) not in self.codes:
             self._look_again(code)

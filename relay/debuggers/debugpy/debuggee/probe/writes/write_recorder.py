@@ -198,11 +198,9 @@ class WriteRecorder:
         hook_suspensions("writes")
 
     def go_on_in_fork(self) -> None:
-        """In a forked child whose debugger has joined: it has taken the place of the trace function,
-        where there is but one."""
+        """In a forked child whose debugger has joined."""
         hook_suspensions("writes", before=self._stops, after=self._goes_on)
-        take = getattr(self.listener, "take_threads", None)
-        if take is not None and not attempt(take, default=False):
+        if not attempt(self.listener.go_on_in_fork, default=False):
             self.failed("it does not go on in a forked child")
 
     def failed(self, why: str) -> None:

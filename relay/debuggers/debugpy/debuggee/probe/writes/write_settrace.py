@@ -45,6 +45,10 @@ class WriteTracer(TraceHolder):
         self.watches = False
         self.leave_threads()
 
+    def go_on_in_fork(self) -> bool:
+        """The debugger that has joined has taken the place."""
+        return self.watches and self.take_threads()
+
     def give_way(self) -> None:
         """Somebody else takes the place in all threads."""
         self.watches = False
