@@ -142,3 +142,34 @@ def test_where_nothing_of_a_focus_was_called_it_is_said_what_there_is(
         "no function of a module pric was called: did you mean main.py:price?; "
         "no function of a module price was called: a function is named with its file, main.py:price"
     )
+
+
+def test_a_run_that_is_ended_by_force_shows_its_calls_up_to_then(run: Run, tmp_path: Path) -> None:
+    text = """
+        import threading
+
+        def twice(n):
+            return n * 2
+
+        def wait(lock):
+            lock.acquire()
+
+        twice(4)
+        wait(threading.Semaphore(0))
+    """
+    Program.write(tmp_path / "main.py", text)
+    done = run("--calls", "--timeout", "1", "--", "main.py")
+    assert done.returncode == 124
+    shown = done.stderr.partition("[calls] ")[2].splitlines()
+    assert shown[:2] == ["2 calls of 2 functions", "twice(n=4) → 8"]
+    assert shown[2].startswith("wait(lock=<Semaphore")
+    assert shown[2].endswith(" is not over")
+    assert shown[3].startswith("[end] ended by --timeout")
+
+
+def test_calls_that_went_with_the_program_are_said_to_be_gone(run: Run, tmp_path: Path) -> None:
+    text = "import os\ndef leave(n): os.kill(os.getpid(), 9)\nleave(2)\n"
+    (tmp_path / "main.py").write_text(text)
+    done = run("--calls", "--", "main.py")
+    reason = "the program ended at once, and what was recorded went with it"
+    assert f"\nIncomplete: {reason}\n" in done.stderr.partition("[calls] ")[2]

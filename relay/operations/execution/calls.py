@@ -101,6 +101,14 @@ async def want_calls(session: Session, focus: str | Sequence[str]) -> None:
     session.program_run.want_calls(WantedCalls(await focus_of(session, focus)))
 
 
+async def keep_calls(session: Session) -> None:
+    """Keep what is recorded by now, of a program that is about to be ended by force."""
+    if elsewhere(session) is None:
+        record = await present_record(session, partial(_read, session))
+        if record is not None and record["state"] == "recording":
+            session.program_run.keep_calls({**record, "state": "ended"})
+
+
 async def focus_of(session: Session, given: str | Sequence[str]) -> list[str]:
     """Absolute paths of files and folders, names of modules, and functions as PATH:NAME.
 
@@ -179,7 +187,7 @@ async def recorded(session: Session) -> Record:
     kept = session.program_run.calls
     if kept is None:
         run = session.program_run
-        was_begun = run.wanted_calls is not None or run.recorded_in is not None
+        was_begun = run.was_recorded or run.recorded_in is not None
         return NOT_REPORTED if session.is_over and was_begun else NOTHING
     return kept
 

@@ -81,6 +81,8 @@ class ProgramRun:
         """Of the next start: own calls are recorded from its beginning."""
         self.calls: Mapping[str, Any] | None = None
         """The tree of own calls, as the program gave it when it ended."""
+        self.was_recorded = False
+        """Whether own calls were recorded from its beginning."""
         self.recorded_in: int | None = None
         """The process in which the latest recording was begun, a trace or a tree of calls."""
         self.lost: str | None = None
@@ -113,7 +115,7 @@ class ProgramRun:
     def begin(self, last_output: int) -> None:
         """A start was asked for; `last_output` is the number of the last entry before it."""
         self.exit_code = self.reason = self.trace = self.calls = self.lost = None
-        self.recorded_in = None
+        self.recorded_in, self.was_recorded = None, False
         self.first_output = last_output
         self.losses.clear()
         self.unwatched.clear()
@@ -123,7 +125,7 @@ class ProgramRun:
     def started(self, launched: Launched) -> None:
         """The program is under the debugger."""
         self.launched = launched
-        self.wanted_calls = None
+        self.was_recorded, self.wanted_calls = self.wanted_calls is not None, None
         self._started_at, self._ended_at = trio.current_time(), None
         self.start_moment = FileMoment()
 

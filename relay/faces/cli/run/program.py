@@ -286,6 +286,7 @@ class _Run:
             await self._say_what_hangs()
             with trio.move_on_after(HITS_SECONDS):
                 await self._breakpoints.known()
+            await self._keep_calls()
             self._is_late = self.interrupted is None and not self._session.is_over
             self._is_ending = True
             await terminate(self._session)
@@ -443,6 +444,14 @@ class _Run:
 
             view = CallsView(max_chars=max(self._options.max_chars, 200))
             await self._writer.called(await get_calls(self._session, query=view))
+
+    async def _keep_calls(self) -> None:
+        """What it has recorded would go with the program that is killed."""
+        if self._options.calls is not None and self._session.stop is None:
+            from relay.operations.execution.calls import keep_calls
+
+            with trio.move_on_after(HITS_SECONDS):
+                await keep_calls(self._session)
 
     async def _record_calls(self) -> None:
         if self._options.calls is not None:
