@@ -16,7 +16,14 @@ from relay.models.places import NamedPlace, is_file, parse_function, path_and_na
 from relay.operations.allowed_roots import named_path
 from relay.operations.paths import is_there, resolve, similar_files
 from relay.operations.report.short_paths import short_path
-from relay.operations.source_functions import Defined, Elsewhere, SourceNames, fits, shortened
+from relay.operations.source_functions import (
+    Defined,
+    Elsewhere,
+    SourceNames,
+    fits,
+    names_in,
+    shortened,
+)
 from relay.session.debugger import Ability
 from relay.session.session import Session
 from relay.session.source_text import source_lines
@@ -25,6 +32,9 @@ MOST_FILES = 2000
 """Files of a project that are searched for a function that is not loaded, or for a file's name."""
 
 NOT_SOURCES = frozenset({"node_modules", "site-packages", "__pycache__", "venv", "env"})
+
+_MOST_READ = 50
+"""Files of one name that are searched for a function that a client named with a wrong path."""
 
 _LONGEST_SHOWN = 30
 """Characters of a parameter."""
@@ -158,6 +168,13 @@ class _Asked(NamedTuple):
         """The function's name as it was written."""
         return str(self.place.function)
 
+    def written(self, path: str) -> str:
+        """How the client can name another file: from project_root on, if it wrote so and can."""
+        root = os.path.join(self.session.config.project_root, "")
+        if os.path.isabs(str(self.place.file)) or not path.startswith(root):
+            return path
+        return path.removeprefix(root)
+
     def refused(self, message: str, suggestion: str, near: Sequence[str] = ()) -> InvalidRequest:
         similar = {"similar": list(near)} if near else {}
         return _refused(self.field, self.text, message, suggestion, **similar)
@@ -180,10 +197,17 @@ def _no_file(asked: _Asked) -> InvalidRequest:
         path = os.path.join(session.config.project_root, os.path.basename(slashes))
     else:
         message = f"there is no file {path}"
-    near = _of_that_name(session, path) or similar_files(path)
-    shown = [f"{short_path(session, one)}{rest}" for one in list(dict.fromkeys(near))[:3]]
+    named = list(dict.fromkeys(_of_that_name(session, path)))[:_MOST_READ]
+    near = [one for one in named or similar_files(path) if _defines(asked, one)] or named
+    shown = [f"{asked.written(one)}{rest}" for one in near[:3]]
     hint = f"Did you mean {' or '.join(shown)}?" if shown else "Give its path from project_root"
     return asked.refused(message, hint, shown)
+
+
+def _defines(asked: _Asked, path: str) -> bool:
+    """Whether another file than the one that was named defines a function of the name."""
+    names = names_in(path, source_roots(asked.session))
+    return names is not None and any(fits(one.name, asked.name) for one in names.functions)
 
 
 def _of_that_name(session: Session, path: str) -> list[str]:
@@ -227,7 +251,7 @@ def _elsewhere(asked: _Asked, message: str, there: Elsewhere) -> InvalidRequest:
     if there.path is None:
         hint = f"Name it {there.name}"
     else:
-        hint = f"Write {short_path(asked.session, there.path)}:{there.name} (line {there.line})"
+        hint = f"Write {asked.written(there.path)}:{there.name} (line {there.line})"
     if there.is_inherited:
         name = shortened(asked.name)
         hint += f"; or {name}, without a file, for calls with that class only"

@@ -449,6 +449,8 @@ async def test_a_generator_with_its_file_stops_or_says_why_it_cannot(
     ("name", "message", "suggestion"),
     [
         ("parts.py:add", "there is no file ", "Did you mean kit/parts.py:add?"),
+        ("kit/pars.py:total", "there is no file ", "Did you mean kit/parts.py:total?"),
+        ("kit/pars.py:Order.gone", "there is no file ", "Give its path from project_root"),
         ("kit.parts:add", "'kit.parts:add' names no function", "Write kit.parts.add"),
         (r"kit\parts.py:add", r"there is no file kit\parts.py: in paths", "Write kit/parts.py:add"),
         (r"C:\kit\parts.py::add", r"there is no file C:\kit\parts.py", "mean kit/parts.py:add?"),
@@ -475,3 +477,19 @@ async def test_a_file_without_such_a_function_is_refused_with_what_to_write(
     assert message in refused.value.message
     assert suggestion in refused.value.details["suggestion"]
     assert (await session.get("/breakpoints"))["total"] == 0
+
+
+async def test_what_to_write_is_a_path_that_means_that_file(
+    api: Api, filed: Program, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = filed.path.parent
+    away = await api.session(project_root=str(tmp_path_factory.mktemp("away")))
+    await away.launch(filed.text, stop_on_entry=True)
+    session = await api.session()
+    for asked, name in ((away, "parts.py:add"), (session, f"{folder}/parts.py:add")):
+        with pytest.raises(Refused) as refused:
+            await asked.post("/breakpoints", function=name)
+        assert refused.value.details["suggestion"] == f"Did you mean {folder}/kit/parts.py:add?"
+    with pytest.raises(Refused) as refused:
+        await away.post("/breakpoints", function=f"{folder}/kit/parts.py:Cart.add")
+    assert f"Write {folder}/kit/base.py:Base.add (line 2)" in refused.value.details["suggestion"]
