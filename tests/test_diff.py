@@ -564,6 +564,9 @@ def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(
         0,
         "no call differs: 1 with equal arguments, of 2 and 1\n",
     )
+    for focus in (f"{library.text}:price", "../src/shop/prices.py::price"):
+        part = diff("--rev", "v1", "--focus", focus, "--", "sell.py", cwd=root / "bin")
+        assert part.stdout == "no call differs: 1 with equal arguments, of 1 and 1\n", focus
     added = Program.write(root / "bin" / "new.py", "def f(): return 1\nprint(f())\n")
     missing = diff("--rev", "v1", "--", "bin/new.py", cwd=root)
     assert (missing.returncode, missing.stderr) == (2, "")
@@ -750,8 +753,8 @@ def test_what_cannot_be_compared_is_said(diff: Diff, tmp_path: Path) -> None:
     Program.write(tmp_path / "none.py", "import sys\nsys.exit('too early')\n")
     Program.write(tmp_path / "broken.py", "def f(:\n")
     for words, said in (
-        (["one.py", ":::", "absent.py"], "2 was not run: "),
-        (["broken.py", ":::", "one.py"], "1 was not run: "),
+        (["one.py", ":::", "absent.py"], "command 2 was not run: "),
+        (["broken.py", ":::", "one.py"], "command 1 was not run: "),
         (["one.py", ":::", "none.py"], "nothing to compare: 2 called no function of its own code"),
         (["one.py", ":::", "one.py", ":::"], ""),
     ):

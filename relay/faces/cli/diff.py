@@ -186,16 +186,16 @@ async def _compare(
     progress: Progress,
 ) -> int:
     from relay.errors import RelayError
-    from relay.operations.compare.sides import sides_of_commands, sides_of_revision
+    from relay.operations.compare.sides import focus_in, sides_of_commands, sides_of_revision
     from relay.operations.compare.two_runs import compare_runs
 
-    compare = partial(compare_runs, settings, focus=focus, limit=timeout, progress=progress)
+    compare = partial(compare_runs, settings, limit=timeout, progress=progress)
     try:
         if rev is None:
-            answer = await compare(sides_of_commands(*commands))
+            answer = await compare(sides_of_commands(*commands), focus=focus)
         else:
             async with sides_of_revision(commands[0], rev) as sides:
-                answer = await compare(sides)
+                answer = await compare(sides, focus=focus_in(sides[0], focus))
     except RelayError as error:
         click.echo(f"relay: {error.message}\n  {error.suggestion or ''}".rstrip(), err=True)
         return NOT_COMPARED

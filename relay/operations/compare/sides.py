@@ -67,6 +67,18 @@ def two_trees(target: Target, revision: str, root: str, tree: str) -> Sides:
     )
 
 
+def focus_in(side: Side, focus: Sequence[str]) -> list[str]:
+    """Places as they are named where the side is run, from the root of its tree on, as each has them."""
+    return [_from_root(one, side) for one in focus]
+
+
+def _from_root(place: str, side: Side) -> str:
+    name, colon, function = place.partition(":")
+    path = os.path.normpath(os.path.join(side.cwd, name))
+    is_own = path.startswith(side.root + os.sep) and os.path.exists(path)
+    return os.path.relpath(path, side.root) + colon + function if is_own else place
+
+
 def _packages(root: str) -> list[str]:
     folders = [os.path.join(root, one) if one else root for one in SOURCES]
     return [one for one in folders if os.path.isdir(one)]

@@ -90,7 +90,7 @@ class _Runs:
                 first.append(await self._run(side))
             except RelayError as error:
                 hint = f". {error.suggestion}" if isinstance(error.suggestion, str) else ""
-                text = f"{side.name} was not run: {error.message}{hint}"
+                text = f"{side.in_words} was not run: {error.message}{hint}"
                 return Answer(clip(text, MOST_BYTES), None)
             if not first[-1].has_called:
                 text = nothing_called(first[-1])
