@@ -12,7 +12,7 @@ import hypothesis
 import pytest
 
 from relay.staying_imports import imports_that_stay
-from tests import environments, leftovers
+from tests import environments, leftovers, relays
 
 # How long an example takes says something about the machine, not about the code.
 hypothesis.settings.register_profile(
@@ -64,6 +64,12 @@ def debugged_tests_have_a_place_of_their_own(tmp_path_factory: pytest.TempPathFa
     """At its end a pytest clears away what earlier ones have left in the place that they share: one
     that is debugged would do so for this one, for a minute where whole suites have run before."""
     os.environ["PYTEST_DEBUG_TEMPROOT"] = str(tmp_path_factory.mktemp("debugged"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def debuggees_share_their_compiled_code(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Or each of thousands would make it anew, in a state directory of its own."""
+    relays.share_compiled_code(tmp_path_factory.mktemp("code"))
 
 
 @pytest.fixture(autouse=True)

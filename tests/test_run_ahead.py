@@ -24,6 +24,7 @@ from relay.process.guardian import descendants
 from relay.session.standby import Begin
 from tests.e2e.served import until
 from tests.programs import Program
+from tests.relays import with_compiled_code
 
 OWN = """
     import sys
@@ -51,7 +52,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """run(script="app.py") runs it in this process; returns exit code and standby."""
     for name in ("VIRTUAL_ENV", *map(variable_of, Settings.model_fields)):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("RELAY_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("RELAY_STATE_DIR", str(with_compiled_code(tmp_path / "state")))
     monkeypatch.chdir(tmp_path)
 
     def run(**options: object) -> tuple[int, Watched]:
@@ -97,7 +98,6 @@ def test_a_wrong_guess_is_ended_and_the_program_is_run_as_the_settings_say(
     Program.write(tmp_path / "app.py", OWN)
     venv.create(tmp_path / "other", symlinks=True)
     other = tmp_path / "other" / "bin" / "python"
-    (tmp_path / "state").mkdir()
     (tmp_path / "state" / "config.json").write_text(json.dumps({"python_path": str(other)}))
     code, standby = run(script="app.py")
     assert (code, standby.prepared, standby.served) == (0, 1, 0)

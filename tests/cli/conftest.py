@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from relay import quick_shell
 from relay.command_line import cli
 from relay.config import Settings, variable_of
-from tests.relays import ANSWER_SECONDS
+from tests.relays import ANSWER_SECONDS, with_compiled_code
 
 
 class Result(NamedTuple):
@@ -68,6 +68,10 @@ class Shell:
         command, *rest = args
         return json.loads(self.run(command, "--json", *rest, code=code).stdout)
 
+    def kept(self) -> set[str]:
+        """What the relays of this shell have left in their state directory, beside compiled code."""
+        return {path.name for path in self.state_dir.iterdir()} - {"cache"}
+
     def command(self, *args: str) -> list[str]:
         """The same as a command line, for a process of its own."""
         return [sys.executable, "-m", "relay", *args]
@@ -81,7 +85,7 @@ def shell(
     for name in (*Settings.model_fields, "url", "session"):
         monkeypatch.delenv(variable_of(name), raising=False)
     shell = Shell(tmp_path, getattr(request, "param", "quick"))
-    monkeypatch.setenv("RELAY_STATE_DIR", str(shell.state_dir))
+    monkeypatch.setenv("RELAY_STATE_DIR", str(with_compiled_code(shell.state_dir)))
     monkeypatch.setenv("RELAY_REQUEST_TIMEOUT_SECONDS", f"{ANSWER_SECONDS:g}")
     monkeypatch.setenv("RELAY_PORT", "0")
     monkeypatch.chdir(tmp_path)

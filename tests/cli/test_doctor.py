@@ -32,7 +32,7 @@ def test_it_finds_everything_in_order_and_changes_nothing(shell: Shell) -> None:
     assert len(found) == 7
     assert sys.executable in found["interpreter of programs"]["message"]
     assert "6 * 7 is 42" in found["a debug session"]["message"]
-    assert not shell.state_dir.exists()
+    assert not shell.kept()
 
 
 def test_it_says_what_is_broken_and_how_to_mend_it(shell: Shell, tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ def test_what_cannot_be_done_is_told_with_an_exit_code_and_changes_nothing(
     shell: Shell, tmp_path: Path
 ) -> None:
     assert "relay start PROGRAM" in shell.run("sessions", code=3).stderr
-    assert not shell.state_dir.exists(), "only a start starts a server"
+    assert not shell.kept(), "only a start starts a server"
     for args, told in (
         (["start"], "Missing argument"),
         (["start", "--brek", "x:1", "app.py"], "--brek"),
