@@ -2,7 +2,7 @@
 
 The map of the house; imports go downwards only:
 
-    quick_shell      the `relay` command without its imports, where a server carries it out
+    quick/           the `relay` command without its imports, where a server carries it out
     pytest_plugin    `pytest --relay`, in the process of pytest
     import_path      what is the program's comes last
     staying_imports  a command starts a fifth faster

@@ -10,9 +10,9 @@ def main() -> None:
     from relay.import_path import import_own_first
 
     import_own_first()
-    from relay import quick_shell
+    from relay.quick import shell
 
-    code = quick_shell.answer(sys.argv[1:])
+    code = shell.answer(sys.argv[1:])
     if code is None:
         from relay.command_line import cli
 

@@ -13,7 +13,7 @@ from collections.abc import Hashable
 import trio
 
 from relay.debuggers.ahead import begin_python
-from relay.quick_shell import DEFAULT_STATE_DIR
+from relay.quick.server import DEFAULT_STATE_DIR
 from relay.session.standby import Spare, Standby
 
 

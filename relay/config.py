@@ -25,7 +25,7 @@ from pydantic_settings import (
 
 from relay.logs.formats import LogFormat
 from relay.models.adapters import ADAPTER_NAME, OWN_ADAPTERS, ConfiguredAdapter
-from relay.quick_shell import DEFAULT_STATE_DIR
+from relay.quick.server import DEFAULT_STATE_DIR
 from relay.redaction.rules import DEFAULT_PATTERNS, is_pattern
 from relay.state_files import write_whole
 

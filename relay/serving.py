@@ -39,8 +39,8 @@ from relay.hub import Hub, open_relay
 from relay.logs.setup import set_up
 from relay.models.tool import PREFIX as TOOL
 from relay.operations.allowed_roots import is_allowed
-from relay.quick_shell import PATH as SHELL
-from relay.quick_shell import RUN_SOCKET
+from relay.quick.run import RUN_SOCKET
+from relay.quick.server import PATH as SHELL
 from relay.session.debuggee.start_failures import leaves
 
 log = logging.getLogger("relay")

@@ -27,7 +27,7 @@ LAYERS = (
         "relay.errors",
         "relay.import_path",
         "relay.pytest_plugin",
-        "relay.quick_shell",
+        "relay.quick",
         "relay.staying_imports",
     },
     {"relay.dap"},
@@ -417,7 +417,8 @@ def test_no_inspector_inherits_from_the_other() -> None:
     ("file", "ours"),
     [
         ("__main__.py", set()),
-        ("quick_shell.py", set()),
+        ("quick/server.py", set()),
+        ("quick/shell.py", {"relay.quick.server"}),
         ("command_line.py", {"relay.staying_imports"}),
     ],
 )

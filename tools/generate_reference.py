@@ -25,7 +25,6 @@ import click
 from pydantic_core import PydanticUndefined
 
 import relay
-from relay import quick_shell
 from relay.actions import in_words
 from relay.command_line import CONTEXT, cli
 from relay.config import Settings, variable_of
@@ -36,6 +35,7 @@ from relay.faces.http.openapi import Document, Schema, openapi
 from relay.faces.http.routes import ROUTES
 from relay.models.output import EventType
 from relay.models.sessions import STOP_REASONS
+from relay.quick import shell as quick_shell
 from tools.completion_scripts import scripts
 from tools.reference_lines import line_commands, line_events, tool_calls
 from tools.reference_mcp import mcp_tools

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from relay.process.inheritance import Changeable, inheritance_of
-from relay.quick_shell import origin
+from relay.quick.run import origin
 from relay.run_forker.next_run import NextRun, run_when_asked
 from relay.run_forker.run_request import RunRequest, RunSurroundings
 

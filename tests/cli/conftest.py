@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,9 +14,10 @@ from typing import Any, Literal, NamedTuple
 import pytest
 from click.testing import CliRunner
 
-from relay import quick_shell
 from relay.command_line import cli
 from relay.config import Settings, variable_of
+from relay.faces.common.background import noted_in
+from relay.quick import shell as quick_shell
 from tests.relays import ANSWER_SECONDS, with_compiled_code
 
 
@@ -40,7 +42,12 @@ class Shell:
 
     def run(self, *args: str, code: int = 0, **env: str) -> Result:
         """The command, which must end with this exit code."""
+        noted = noted_in(self.state_dir)
         result = self._quick(args, env) if self._way == "quick" else None
+        if noted is not None and result is not None and args[0] == "stop":
+            # The server is a child of this process here, and not of a command that has ended.
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(noted.pid, 0)
         if result is None:
             found = CliRunner().invoke(cli, args, prog_name="relay", env=env)
             result = Result(found.stdout, found.stderr, found.exit_code)

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 import relay
-from relay import quick_shell
 from relay.command_line import CONTEXT, cli
 from relay.faces.cli.completion import SHELLS
+from relay.quick import shell as quick_shell
 
 HELP = Path(relay.__file__).parent / "help"
 
@@ -76,7 +76,7 @@ def test_it_prints_the_script_by_either_way(shell: str, capsys: pytest.CaptureFi
 
 def test_a_shell_is_not_kept_waiting() -> None:
     program = (
-        "import sys; from relay.quick_shell import answer; answer(['completion', 'bash']); "
+        "import sys; from relay.quick.shell import answer; answer(['completion', 'bash']); "
         "sys.exit('click' in sys.modules)"
     )
     assert (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -18,10 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import relay
-from relay import quick_shell
 from relay.command_line import COMMANDS, cli
 from relay.config import load_settings
-from relay.faces.common.background import configured_url
+from relay.faces.common.background import configured_url, noted_in
+from relay.quick import server
+from relay.quick import shell as quick_shell
 from tests.cli.conftest import Shell
 from tests.programs import Program
 
@@ -35,6 +37,11 @@ def total(numbers):
 
 print(total([1, 2, 3]))
 """
+
+ALMOST_NOTHING = {
+    *("relay", "relay.quick", "relay.quick.server", "relay.quick.shell"),
+    *("__future__", "_socket", "_json"),
+}
 
 values: st.SearchStrategy[object] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -63,13 +70,25 @@ def test_a_command_that_a_server_carries_out_imports_next_to_nothing(
 ) -> None:
     Program.write(tmp_path / "basket.py", PROGRAM)
     shell("start", "--stop-on-entry", "basket.py")
-    found = loaded_by("from relay.quick_shell import answer; assert answer(['step']) == 0")
-    assert found <= {"relay", "relay.quick_shell", "__future__", "_socket", "_json"}
+    found = loaded_by("from relay.quick.shell import answer; assert answer(['step']) == 0")
+    assert found <= ALMOST_NOTHING
+
+
+def test_ending_the_server_imports_as_little_and_waits_for_it(shell: Shell, tmp_path: Path) -> None:
+    Program.write(tmp_path / "basket.py", PROGRAM)
+    shell("start", "--stop-on-entry", "basket.py")
+    noted = noted_in(shell.state_dir)
+    assert noted is not None
+    found = loaded_by("from relay.quick.shell import answer; assert answer(['stop']) == 0")
+    assert found <= ALMOST_NOTHING | {"fcntl", "select"}
+    with contextlib.suppress(ChildProcessError):
+        assert os.waitpid(noted.pid, os.WNOHANG)[0] == noted.pid, "it has ended"
+    assert noted_in(shell.state_dir) is None
 
 
 def test_help_and_version_import_as_little(tmp_path: Path) -> None:
-    asked = "from relay.quick_shell import answer; assert answer(['step', '--help']) == 0"
-    assert loaded_by(asked) <= {"relay", "relay.quick_shell", "__future__", "_socket", "_json"}
+    asked = "from relay.quick.shell import answer; assert answer(['step', '--help']) == 0"
+    assert loaded_by(asked) <= ALMOST_NOTHING
 
 
 # The same as the whole command ------------------------------------------------------------
@@ -94,7 +113,7 @@ def test_a_narrow_terminal_has_help_of_its_width(monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_version_is_that_of_the_installation(capsys: pytest.CaptureFixture[str]) -> None:
-    assert quick_shell.installed_version() == relay.__version__
+    assert server.installed_version() == relay.__version__
     assert quick_shell.answer(["--version"]) == 0
     assert capsys.readouterr().out == f"relay {relay.__version__}\n"
 
@@ -135,21 +154,21 @@ def test_it_asks_the_server_that_the_settings_name(
             patched.delenv(name)
         for name, value in {**environment, "RELAY_STATE_DIR": str(state_dir)}.items():
             patched.setenv(name, value)
-        quick, whole = quick_shell._Settings(os.environ), load_settings()
+        quick, whole = server.QuickSettings(os.environ), load_settings()
     assert list(quick.servers()) == [configured_url(whole)]
     assert quick.token() == whole.token
 
 
 @given(values)
 def test_its_json_is_json(value: object) -> None:
-    assert repr(json.loads(quick_shell._json(value))) == repr(value)
-    assert repr(quick_shell._parsed(json.dumps(value))) == repr(value)
+    assert repr(json.loads(server.as_json(value))) == repr(value)
+    assert repr(server.parsed(json.dumps(value))) == repr(value)
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"a": ', "nonsense"])
 def test_what_is_no_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"JSON|string|Expecting"):
-        quick_shell._parsed(text)
+        server.parsed(text)
 
 
 def test_a_command_has_the_directory_and_environment_of_its_shell(
@@ -183,7 +202,7 @@ def test_a_command_has_the_directory_and_environment_of_its_shell(
         ["start", "app.py", "--help", "-x"],
         ["bogus"],
         ["bogus", "--help"],
-        ["../quick_shell", "--help"],
+        ["../quick/shell", "--help"],
     ],
 )
 def test_other_commands_are_left_to_the_whole(shell: Shell, words: list[str]) -> None:

@@ -19,7 +19,7 @@ import psutil
 import pytest
 import trio
 
-from relay.quick_shell import RUN_SOCKET
+from relay.quick.run import RUN_SOCKET
 from relay.serving import offer_runs
 from tests.e2e.served import served, until
 from tests.programs import Program
@@ -98,8 +98,8 @@ class Runs:
     async def is_forked(self, **more: Any) -> bool:
         """Whether a run is handed over: the whole command is kept from being imported."""
         code = (
-            "import sys\nfrom relay import quick_shell\n"
-            "code = quick_shell.answer(sys.argv[1:])\nsys.exit(99 if code is None else code)"
+            "import sys\nfrom relay.quick import shell\n"
+            "code = shell.answer(sys.argv[1:])\nsys.exit(99 if code is None else code)"
         )
         with trio.fail_after(120):
             done = await trio.run_process(

@@ -20,7 +20,7 @@ from relay.faces.http.routes import ROUTES
 from relay.faces.http.server import serve
 from relay.faces.mcp.http import TABLES
 from relay.models.tool import PREFIX as TOOL
-from relay.quick_shell import PATH as SHELL
+from relay.quick.server import PATH as SHELL
 from relay.routes.endpoint import API
 from relay.serving import all_mounts
 from tests.http.conftest import DEADLINE, read_response

@@ -93,7 +93,7 @@ async def _version_at(settings: Settings) -> str | None:
     from relay.client import AsyncClient
     from relay.errors import RelayError, RelayUnreachable
     from relay.faces.common.background import configured_url
-    from relay.quick_shell import is_strangers
+    from relay.quick.server import is_strangers
 
     url = configured_url(settings)
     if url is None or is_strangers(url):  # another user's is not to learn the token

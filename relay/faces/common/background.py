@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
@@ -26,7 +27,8 @@ from relay.config import Settings
 from relay.environments import ACTIVE
 from relay.errors import Forbidden, RelayError, RelayUnreachable, ShuttingDown, Unauthorized
 from relay.faces.common.local_url import local_url
-from relay.quick_shell import is_strangers
+from relay.quick.server import LOCK, LOG, NOTE, is_strangers
+from relay.quick.shell import END_SECONDS
 from relay.state_files import DIRECTORY_MODE, FILE_MODE, remove, write_whole
 
 if sys.platform != "win32":
@@ -37,7 +39,6 @@ IDLE_MINUTES = 30.0
 
 HEALTH_SECONDS = 5.0
 START_SECONDS = 60.0
-END_SECONDS = 15.0
 LAST_WORDS = 800
 """Bytes of the log that a failed start shows."""
 
@@ -56,8 +57,8 @@ class Background:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._directory = settings.state_dir.expanduser().absolute()
-        self._note = self._directory / "background.json"
-        self.log = self._directory / "background.log"
+        self._note = self._directory / NOTE
+        self.log = self._directory / LOG
 
     def find(self) -> str | None:
         """The URL of the one that answers: ours in the background, else the settings' own."""
@@ -87,30 +88,20 @@ class Background:
             if noted is None or not self._answers(noted.url):
                 remove(self._note)
                 return None
-            with contextlib.suppress(psutil.NoSuchProcess):
+            try:
                 process = psutil.Process(noted.pid)
-                self._ask_to_end(noted.url)
-                self._wait(process)
+            except psutil.NoSuchProcess:  # another server listens there
+                remove(self._note)
+                return None
+            with Client(noted.url, token=self._settings.token) as client:
+                ask_to_end(client)
+            self._wait(process)
             remove(self._note)
             return noted
 
-    def _ask_to_end(self, url: str) -> None:
-        with Client(url, token=self._settings.token) as client, contextlib.suppress(ShuttingDown):
-            for item in client.sessions(limit=1000).items:
-                with contextlib.suppress(RelayError):  # it ends by itself, or with the relay
-                    session = client.session(item.session_id)
-                    if item.hold is not None:
-                        session.release()  # a relay that ends asks no holder
-                    session.delete()  # else the next relay has it again
-            client.shutdown()
-
     def noted(self) -> Noted | None:
         """What is noted of the one in the background, whether or not it lives."""
-        try:
-            note = json.loads(self._note.read_bytes())
-            return Noted(int(note["pid"]), str(note["url"]))
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+        return noted_in(self._directory)
 
     def _answers(self, url: str) -> bool:
         if is_strangers(url):  # it is not to learn the token
@@ -209,7 +200,7 @@ class Background:
         """Waits while another shell starts or ends one. Raises RelayUnreachable."""
         try:
             self._directory.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
-            lock = open(self._directory / "background.lock", "wb")  # noqa: SIM115  closed below
+            lock = open(self._directory / LOCK, "wb")  # noqa: SIM115  closed below
         except OSError as error:
             raise RelayUnreachable(
                 f"no relay runs, and none can be started: {error}",
@@ -219,6 +210,27 @@ class Background:
             if sys.platform != "win32":
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+
+def noted_in(state_dir: Path) -> Noted | None:
+    """The server in the background that this state directory names, whether or not it lives."""
+    try:
+        note = json.loads((state_dir / NOTE).read_bytes())
+        return Noted(int(note["pid"]), str(note["url"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def ask_to_end(client: Client) -> None:
+    """End all sessions of a server, and have it end itself."""
+    with contextlib.suppress(ShuttingDown):
+        for item in client.sessions(limit=1000).items:
+            with contextlib.suppress(RelayError):  # it ends by itself, or with the relay
+                session = client.session(item.session_id)
+                if item.hold is not None:
+                    session.release()  # a relay that ends asks no holder
+                session.delete()  # else the next relay has it again
+        client.shutdown()
 
 
 def configured_url(settings: Settings) -> str | None:

@@ -62,6 +62,10 @@ class Caller(ABC):
         """
 
     @abstractmethod
+    def end_background_server(self) -> str | None:
+        """End the server in the background with its sessions; its URL, or None if there is none."""
+
+    @abstractmethod
     def write(self, text: str, *, err: bool = False) -> None:
         """To its standard output, or error."""
 
@@ -142,6 +146,13 @@ class OwnProcess(Caller):
         if found is None:
             raise RelayUnreachable("no relay runs", suggestion=NO_SESSION)
         return found
+
+    def end_background_server(self) -> str | None:
+        """It is gone when this returns. Raises RelayUnreachable for one that does not end."""
+        from relay.faces.common.background import Background
+
+        noted = Background(self.settings).stop()
+        return None if noted is None else noted.url
 
     def write(self, text: str, *, err: bool = False) -> None:
         """As click does: a stream that cannot say a character is no error."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from relay.faces.cli.sessions.caller import OwnProcess
 from relay.faces.cli.sessions.shell import Shell, server_command, session_command
 
 if TYPE_CHECKING:
@@ -52,16 +51,10 @@ def stop(shell: Shell) -> None:
     Without one it does nothing. A server that you started yourself is yours to end; with
     --url this ends that one.
     """
-    url = _stopped(shell)
+    url = shell.url
+    if url is None:
+        url = shell.caller.end_background_server()
+    else:
+        shell.client().shutdown()
     if not shell.show_data({"url": url}):
         shell.echo("no server runs in the background" if url is None else f"ended {url}")
-
-
-def _stopped(shell: Shell) -> str | None:
-    if shell.url is not None:
-        shell.client().shutdown()
-        return shell.url
-    from relay.faces.common.background import Background
-
-    noted = Background(OwnProcess().settings).stop()
-    return None if noted is None else noted.url

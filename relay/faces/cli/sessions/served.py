@@ -2,12 +2,13 @@
 
 `POST /shell` takes the words of a command line and says what to print. The command is the very one
 that `relay` runs in a process of its own, in a thread, with a client that needs no socket.
-The other half is `relay.quick_shell`.
+The other half is `relay/quick/shell.py`.
 """
 
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -35,10 +36,12 @@ from relay.faces.common.asgi import (
     text_header,
     until_hang_up,
 )
+from relay.faces.common.background import ask_to_end, noted_in
 from relay.faces.common.reading import read_body
 from relay.models.envelope import success
 from relay.models.fields import StrictModel
-from relay.quick_shell import DEFAULT_STATE_DIR, PATH, SERVED
+from relay.quick.server import DEFAULT_STATE_DIR, PATH
+from relay.quick.shell import SERVED
 
 COMMANDS_AT_ONCE = 256
 """Threads for commands; those beyond wait for one to end."""
@@ -88,6 +91,14 @@ class Served(Caller):
         if url is not None:
             raise NeedsOwnProcess("it is for another server")
         return LocalClient(self._api)
+
+    def end_background_server(self) -> str:
+        """This process begins to end. Raises NeedsOwnProcess if it is not the one in the background."""
+        noted = noted_in(self.state_dir)
+        if noted is None or noted.pid != os.getpid():
+            raise NeedsOwnProcess("the server in the background is another one")
+        ask_to_end(self.client(None, start=False))
+        return noted.url
 
     def write(self, text: str, *, err: bool = False) -> None:
         """Kept until the command is over."""
