@@ -865,6 +865,96 @@ def test_what_an_object_stores_counts_whichever_method_has_stored_it(
     ], "not evaluate, whose argument is another, although one of its arguments is a secret"
 
 
+ERRORS = """
+    import sys
+
+    LAST = sys.argv[1]
+
+    class Invalid(ValueError):
+        path = ()
+
+        def above(self, *path):
+            self.path = [*path, *self.path]
+            return self
+
+    def checked(given):
+        raise Invalid("required").above("a", LAST)
+
+    def passed_on(given):
+        try:
+            raise Invalid("required").above("a")
+        except Invalid as error:
+            error.above(LAST)
+            raise
+
+    def raised_again(given):
+        try:
+            raise Invalid("required").above(LAST)
+        except Invalid:
+            try:
+                raise KeyError(LAST)
+            except KeyError:
+                pass
+            raise
+
+    def caused(given):
+        raise Invalid("required") from KeyError(LAST)
+
+    def noted(given):
+        error = Invalid("required")
+        error.add_note(LAST)
+        raise error
+
+    def explained(given):
+        raise Invalid("required" + chr(10) + LAST)
+
+    def handled(given):
+        try:
+            raise KeyError(LAST)
+        except KeyError as error:
+            raise Invalid("required", error.__traceback__)
+
+    for function in (handled, checked, passed_on, raised_again, caused, noted, explained):
+        try:
+            function(1)
+        except Invalid:
+            pass
+"""
+
+
+def test_what_an_exception_stores_counts_as_the_contents_of_other_values_do(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """Not what it was raised in the handling of: the interpreter adds that, and has its own calls."""
+    errors = Program.write(tmp_path / "errors.py", ERRORS)
+    line = errors.path.read_text().splitlines().index
+    shown = {
+        "checked": ("path=['a', 'b']", "path=['a', 'c']"),
+        "passed_on": ("path=['b', 'a']", "path=['c', 'a']"),
+        "raised_again": ("path=['b']", "path=['c']"),
+        "caused": ("__cause__=KeyError('b')", "__cause__=KeyError('c')"),
+        "noted": ("__notes__=['b']", "__notes__=['c']"),
+        "explained": ("args=('required\\nb')", "args=('required\\nc')"),
+    }
+    done = diff("--", "errors.py", "b", ":::", "errors.py", "c")
+    assert (done.returncode, done.stderr) == (1, "")
+    stored = shown["checked"]
+    at = line('    raise Invalid("required").above("a", LAST)') + 1
+    assert done.stdout.splitlines() == [
+        f"first call that differs: checked at errors.py:{at - 1}",
+        "  with given=1",
+        f"1: raised Invalid: required with {stored[0]} at line {at}",
+        f"2: raised Invalid: required with {stored[1]} at line {at}",
+        "6 of 8 calls with equal arguments differ",
+    ]
+    for name in list(shown)[1:]:
+        done = diff("--focus", f"errors.py:{name}", "--", "errors.py", "b", ":::", "errors.py", "c")
+        found = done.stdout.splitlines()
+        assert [text.partition(" with ")[2].partition(" at ")[0] for text in found[2:4]] == [
+            *shown[name]
+        ]
+
+
 KINDS = """
     import array, collections, functools, sqlite3, sys, types
 

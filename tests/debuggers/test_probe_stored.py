@@ -71,6 +71,12 @@ def slots(value: Any) -> Slots:
     return made
 
 
+def caused(by: int) -> Exception:
+    error = ValueError("as ever")
+    error.__cause__ = KeyError(by)
+    return error
+
+
 def moved(number: int) -> collections.OrderedDict[int, int]:
     made = collections.OrderedDict({1: 1, 2: 2})
     made.move_to_end(number)
@@ -109,6 +115,7 @@ CHANGES: list[tuple[Any, Any]] = [
     (Plain(a=1).method, Plain(a=2).method),
     (ValueError(1), ValueError(2)),
     (ValueError(1), KeyError(1)),
+    (caused(1), caused(2)),
     (collections.deque([1], 3), collections.deque([1], 4)),
     (collections.deque([1]), collections.deque([2])),
     (moved(1), moved(2)),

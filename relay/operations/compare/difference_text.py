@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from relay.operations.compare.matching import Comparison, Difference, below
 from relay.operations.compare.recorded_run import Ran
-from relay.operations.compare.stream_reader import RAISED, EndedCall, RecordedRun, Texts
+from relay.operations.compare.stream_reader import RAISED, STOPPED, EndedCall, RecordedRun, Texts
 
 Known = tuple[Callable[[int], bool], Callable[[int], bool]]
 
@@ -130,13 +130,24 @@ def _arguments(texts: Texts) -> list[str]:
 
 def _outcome(texts: Texts, beside: Texts) -> str:
     if texts.kind == RAISED:
-        return f"raised {clip(texts.outcome, 110)} at line {texts.line}"
+        return f"raised {_exception(texts, beside)} at line {texts.line}"
+    if texts.kind == STOPPED:
+        return f"→ {_exception(texts, beside)}"
     if texts.yields or beside.yields:
         given = ", ".join(texts.yielded) + (f", {CUT}" if texts.yields > len(texts.yielded) else "")
         return f"yields {texts.yields}: {clip(given, 80)}, then {clip(texts.outcome, 30)}"
     if beside.kind == texts.kind:
         return f"→ {around(texts.outcome, beside.outcome, 120)}"
     return f"→ {clip(texts.outcome, 120)}"
+
+
+def _exception(texts: Texts, beside: Texts) -> str:
+    """Type and message, and where these are equal, what else the exception stores."""
+    head, _, stored = texts.outcome.partition("\n")
+    other, _, beside_stored = beside.outcome.partition("\n")
+    if head != other or stored == beside_stored:
+        return clip(head, 110)
+    return f"{clip(head, 60)} with {around(stored, beside_stored, 120) or 'nothing else'}"
 
 
 def _branches(first: Difference, both: Compared) -> list[str]:

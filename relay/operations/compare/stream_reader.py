@@ -23,7 +23,7 @@ MOST_CALLS = 1_000_000
 
 _MOST_KEPT = 4096  # texts of up to some thousand characters
 
-RAISED = 2
+RAISED, STOPPED = 2, 3
 IN_PART = "\0"
 """A text begins so whose value was not read to its end: it had more parts than are compared."""
 

@@ -17,7 +17,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.values.attributes import arguments_of
+    from relay.debuggers.debugpy.debuggee.probe.values.attributes import arguments_of, cause_of
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, plan_of
 
     Steps = tuple[
@@ -225,7 +225,7 @@ def look_at_items(plan: Any, attributes: Any) -> Any:
 
 def look_at_exception(plan: Any, attributes: Any) -> Any:
     def look(value: Any) -> list[Any]:
-        return [*arguments_of(value), _ABSENT, *attributes(value)]
+        return [*arguments_of(value), _ABSENT, cause_of(value), *attributes(value)]
 
     return look
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.calls.record import CallRecord
-    from relay.debuggers.debugpy.debuggee.probe.calls.values import brief_error
+    from relay.debuggers.debugpy.debuggee.probe.calls.record import CallRecord, line_in_traceback
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import (
         MONITORING,
         give_back_tool,
@@ -96,16 +95,7 @@ class CallsMonitor:
         try:
             frame = frame_at(1)
             if id(frame) in record.open:
-                record.raised(
-                    frame, type(error), brief_error(error), _line_in_traceback(frame, error)
-                )
+                text = record.write_error(error)
+                record.raised(frame, type(error), text, line_in_traceback(frame, error))
         except Exception as fault:  # noqa: BLE001  whatever the program's objects raise
             record.failed(fault)
-
-
-def _line_in_traceback(frame: Any, error: Any) -> int:
-    """The line of the frame in the exception's traceback; a `finally` may have run since."""
-    traceback = BaseException.__dict__["__traceback__"].__get__(error)
-    if traceback is not None and traceback.tb_frame is frame:
-        return int(traceback.tb_lineno or 0)
-    return frame.f_lineno or 0

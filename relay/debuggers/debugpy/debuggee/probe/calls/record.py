@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.calls.kept_texts import kept_texts
     from relay.debuggers.debugpy.debuggee.probe.calls.scope import CallScope, OwnFunction
-    from relay.debuggers.debugpy.debuggee.probe.calls.stored import ample, ample_named
+    from relay.debuggers.debugpy.debuggee.probe.calls.stored import ample, ample_error, ample_named
     from relay.debuggers.debugpy.debuggee.probe.calls.stream import CallStream
     from relay.debuggers.debugpy.debuggee.probe.calls.tree import (
         CALL_RAISED,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.calls.values import (
         brief,
+        brief_error,
         brief_named,
         is_plainly_stored,
     )
@@ -41,6 +42,20 @@ to 3.11 it must not be emptied inside a trace function, which writes it back."""
 _ENDS_ITERATION = (StopIteration, StopAsyncIteration, GeneratorExit)
 _ASKED_FOR_NAMES = frozenset(("__getattr__", "__getattribute__"))  # "there is none" is an answer
 _get_ident = threading.get_ident
+_traceback_of: Any = BaseException.__dict__["__traceback__"].__get__
+
+
+def is_raised_through(frame: Any, error: Any) -> bool:
+    """Whether the exception has come to the frame, or from it, and no further yet."""
+    traceback = _traceback_of(error)
+    return traceback is not None and traceback.tb_frame is frame
+
+
+def line_in_traceback(frame: Any, error: Any) -> int:
+    """The line of the frame in the exception's traceback; a `finally` may have run since."""
+    if is_raised_through(frame, error):
+        return int(_traceback_of(error).tb_lineno or 0)
+    return frame.f_lineno or 0
 
 
 class CallRecord:
@@ -51,6 +66,7 @@ class CallRecord:
         self.tree: Any = CallTree() if stream is None else stream
         self.stream = stream
         self.write: Any = brief if stream is None else ample
+        self.write_error: Any = brief_error if stream is None else ample_error
         self.write_named: Any = brief_named if stream is None else ample_named
         self.open: dict[int, Any] = {}  # calls that are not over, by the id of their frames
         self.others: set[int] = set()  # threads of the debugger

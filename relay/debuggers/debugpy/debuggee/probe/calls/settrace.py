@@ -5,12 +5,16 @@ A frame in which nobody else wants lines gets none: only its end is an event.
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.calls.record import CallRecord
-    from relay.debuggers.debugpy.debuggee.probe.calls.values import brief_error
+    from relay.debuggers.debugpy.debuggee.probe.calls.record import (
+        CallRecord,
+        is_raised_through,
+        line_in_traceback,
+    )
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         RETURNS,
         YIELDS,
@@ -116,10 +120,12 @@ class _CallListener:
                 if event == "return":
                     self._leave(frame, arg)
                 elif event == "exception":
-                    self.error = arg[0], brief_error(arg[1]), frame.f_lineno
+                    self.error = arg[0], record.write_error(arg[1]), frame.f_lineno
+                    frame.f_trace_lines = True
                     self._note_thrown(frame, arg[0])
                 elif event == "line":
                     self.thrown_at = None
+                    self._note_handled(frame)
             except Exception as fault:  # noqa: BLE001  whatever the program's objects raise
                 record.failed(fault)
         if self.inner is not None:
@@ -134,7 +140,17 @@ class _CallListener:
         is_raised = function.suspends and at >= 0 and function.operations[at] in YIELDS
         if is_raised and not issubclass(kind, StopIteration):
             self.thrown_at = at
-            frame.f_trace_lines = True
+
+    def _note_handled(self, frame: Any) -> None:
+        """A line begins after an exception. A handler may change the exception, or handle another one, and
+        then raise it again, which is no event."""
+        handled = sys.exc_info()[1]
+        if handled is None or not is_raised_through(frame, handled):
+            if self.inner is None:
+                frame.f_trace_lines = False
+        elif self.error is not None:
+            text = self.record.write_error(handled)
+            self.error = type(handled), text, line_in_traceback(frame, handled)
 
     def _leave(self, frame: Any, value: Any) -> None:
         function, record = self.function, self.record

@@ -33,11 +33,16 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.calls.values import (
         brief,
+        brief_error,
         is_plainly_stored,
         is_short,
         is_written_by_itself,
     )
-    from relay.debuggers.debugpy.debuggee.probe.values.attributes import arguments_of, own_dict
+    from relay.debuggers.debugpy.debuggee.probe.values.attributes import (
+        arguments_of,
+        cause_of,
+        own_dict,
+    )
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import MASK, clean_text, hides
     from relay.debuggers.debugpy.debuggee.probe.values.tables import frame_columns, row_pairs
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
@@ -63,6 +68,8 @@ _MOST_TABLE_ROWS = 1 << 17
 _MOST_STORED_WRITERS = 2000
 _FEWEST_KEPT = 16  # parts of a value whose text is kept: to write fewer is as quick
 _ROW_MARKS: dict[Any, tuple[str, str]] = {list: ("[", "]"), tuple: ("(", ")")}
+_ASKED_OBJECT = "obj"
+"""Of an AttributeError: the interpreter keeps there what has no such attribute."""
 _EXTRA, _PRIVATE = "__pydantic_extra__", "__pydantic_private__"
 
 
@@ -90,6 +97,30 @@ def ample(value: Any) -> str:
 def ample_named(name: str, value: Any) -> str:
     """The same, masked if the name says that it is a secret."""
     return _masked(value) if hides(name, value) else ample(value)
+
+
+def ample_error(error: Any) -> str:
+    """An exception as `brief_error` writes it; in a second line what else it stores, if anything."""
+    head, plan, arguments = brief_error(error), plan_of(error), arguments_of(error)
+    reading = _Reading(None)
+    shown = []
+    if not _says_all(head, plan, arguments):
+        shown.append("args=" + reading.text(arguments, 0))
+    reading.path.append(id(error))
+    shown += reading.attributes(error, plan, 1)
+    text = "\n".join(filter(None, [head, ", ".join(shown)]))
+    return IN_PART + text if reading.is_cut else text
+
+
+def _says_all(head: str, plan: Any, arguments: Any) -> bool:
+    """Whether an exception's first line has all that its arguments are."""
+    if not arguments:
+        return True
+    only = arguments[0]
+    if len(arguments) > 1 or type(only) is not str:
+        return False
+    said = repr(only) if issubclass(plan.cls, KeyError) else only
+    return head == f"{qualname_of(plan.cls)}: {said}"
 
 
 def _masked(value: Any) -> str:
@@ -238,6 +269,11 @@ class _Reading:
                 found.append((name, member.__get__(value, plan.cls)))
             except AttributeError:
                 continue  # a slot without a value
+        if plan.family == "exception":
+            found = [pair for pair in found if pair[0] != _ASKED_OBJECT]
+            cause = cause_of(value)
+            if cause is not None:
+                found.append(("__cause__", cause))
         return self.named(found, len(found), level) if found else []
 
     def hashed(self, data: bytes) -> str:
@@ -284,7 +320,7 @@ def _dunder_slots(plan: Any) -> tuple[tuple[str, Any], ...]:
 
 
 def _stored_writer_of(plan: Any) -> Any:
-    if is_written_by_itself(plan):
+    if is_written_by_itself(plan) or plan.cls in (types.TracebackType, types.FrameType):
         return _write_briefly
     if plan.family == "object":
         if module_of(plan.cls).partition(".")[0] == "_pytest":

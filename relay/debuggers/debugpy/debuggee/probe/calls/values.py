@@ -193,6 +193,11 @@ def _brief_method(value: Any, level: int) -> str:
     return f"<method {_code_name(value.__func__)}>"
 
 
+def _brief_type(value: Any, level: int) -> str:
+    """Of what knows a place in the bytecode, which says nothing about the program."""
+    return f"<{type(value).__name__}>"
+
+
 def _code_name(value: Any) -> str:
     found = value.__qualname__
     return exact(found) if issubclass(type(found), str) else "?"
@@ -226,6 +231,8 @@ _PLAIN_WRITERS: dict[Any, Any] = {
     types.AsyncGeneratorType: _brief_function,
     types.MethodType: _brief_method,
     types.ModuleType: _brief_module,
+    types.TracebackType: _brief_type,
+    types.FrameType: _brief_type,
 }
 _SHORT_REPRS = frozenset(_PLAIN_NUMBERS)
 _SMALL = 1 << 64

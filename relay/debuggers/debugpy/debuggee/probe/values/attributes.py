@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
 
 arguments_of: Any = BaseException.__dict__["args"].__get__
+cause_of: Any = BaseException.__dict__["__cause__"].__get__
 _FUNCTION_ATTRIBUTES = ("__qualname__", "__module__", "__doc__", "__defaults__", "__kwdefaults__")
 
 
