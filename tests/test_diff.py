@@ -478,6 +478,106 @@ def test_what_two_runs_of_one_side_differ_in_is_left_out(diff: Diff, tmp_path: P
     assert lines[-1].endswith(" more do so where two runs of one side differ, too")
 
 
+BY_COUNT = """
+    import sys
+    from pathlib import Path
+
+    def take(stock):
+        stock.append(amount)
+
+    count = Path("count")
+    runs = len(count.read_text()) if count.exists() else 0
+    count.write_text("x" * (runs + 1))
+    amount = {2: 1}.get(runs, 2) if "--chance" in sys.argv else len(sys.argv)
+    take([])
+    print(sys.argv[1:])
+"""
+
+
+def test_a_third_run_of_a_side_shows_that_chance_decides_what_a_call_changes(
+    diff: Diff, tmp_path: Path
+) -> None:
+    """The third and the fourth run record it, one of each side: only the fifth shows that it is no
+    matter of sides. Each run counts itself, as chance does not what a test needs."""
+    Program.write(tmp_path / "take.py", BY_COUNT)
+    chance = diff("--", "take.py", "--chance", ":::", "take.py", "--chance", "--more")
+    assert (chance.returncode, chance.stderr) == (0, "")
+    assert chance.stdout == "no call differs: 1 with equal arguments, of 1 and 1\n"
+    assert len((tmp_path / "count").read_text()) == 5
+    (tmp_path / "count").unlink()
+    cause = diff("--", "take.py", ":::", "take.py", "--more")
+    assert (cause.returncode, cause.stderr) == (1, "")
+    assert cause.stdout.splitlines()[1:] == [
+        "  with stock=[]",
+        "1: leaves stock=[1]",
+        "2: leaves stock=[2]",
+        "no result, exception or branch differs",
+    ]
+    assert len((tmp_path / "count").read_text()) == 6
+
+
+MADE_BY_ONE = """
+    import sys
+    from pathlib import Path
+
+    def price(name, *names, tags=(), **more):
+        return name
+
+    def shop(words):
+        for word in words:
+            price(word, tags=())
+
+    def by_lot():
+        pass
+
+    price("apple")
+    if "--more" in sys.argv:
+        price("pear")
+        price("plum", "fig")
+    shop(sys.argv[2:])
+    if "--lot" in sys.argv:
+        with Path("count").open("a") as file:  # another number in each run
+            file.write("x")
+    for _ in Path("count").read_text() if "--lot" in sys.argv else "x":
+        by_lot()
+"""
+
+
+def test_calls_that_only_one_run_makes_are_a_difference(diff: Diff, tmp_path: Path) -> None:
+    shop = Program.write(tmp_path / "shop.py", MADE_BY_ONE)
+    place = f"price at shop.py:{shop.path.read_text().splitlines().index('def shop(words):') - 2}"
+    more = diff("--", "shop.py", "--plain", ":::", "shop.py", "--more")
+    assert (more.returncode, more.stderr) == (1, "")
+    assert more.stdout.splitlines() == [
+        f"first of 2 calls that only command 2 makes: {place}",
+        "  with name='pear', tags=()",
+        "called by no function that is compared",
+        "no call of both differs: 3 with equal arguments, of 3 and 5",
+    ]
+    both = diff("--", "shop.py", "--plain", "fig", ":::", "shop.py", "--more")
+    assert (both.returncode, both.stderr) == (1, "")
+    assert both.stdout.splitlines()[:4] == [
+        f"a call that only command 1 makes: {place}",
+        "  with name='fig', tags=()",
+        "called by shop",
+        f"first of 2 calls that only command 2 makes: {place}",
+    ]
+    other = diff("--", "shop.py", "--plain", "fig", ":::", "shop.py", "--plain", "nut")
+    assert (other.returncode, other.stderr) == (0, "")
+    at = shop.path.read_text().splitlines().index("def shop(words):") + 1
+    assert other.stdout == (
+        f"no call differs: 2 with equal arguments, of 4 and 4; 2 with other arguments (first shop at shop.py:{at})\n"
+    )
+    lot = diff("--", "shop.py", "--lot", ":::", "shop.py", "--lot", "--more")
+    assert (lot.returncode, lot.stderr) == (1, "")
+    assert lot.stdout.startswith("first of 3 calls that only command 2 makes: price at")
+    assert "by_lot" not in lot.stdout
+    same = diff("--", "shop.py", "--lot", ":::", "shop.py", "--lot")
+    assert same.returncode == 0
+    assert "; how often by_lot at shop.py:" in same.stdout
+    assert "is called differs where two runs of this one command differ" in same.stdout
+
+
 def test_moments_of_the_runs_are_no_difference_and_other_dates_and_numbers_are(
     diff: Diff, tmp_path: Path
 ) -> None:

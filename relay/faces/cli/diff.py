@@ -65,7 +65,8 @@ def diff(
 
     That is: with equal arguments, another result, exception or branch; of several the one that
     ended first. If a call differs, both run once more: what differs in two runs of one side, too, is
-    left out, and if the cause is open, what calls change in their arguments counts, too.
+    left out, and if the cause is open, what calls change in their arguments counts, too. Where nothing
+    else differs, calls that only one run makes do.
     Addresses, ids and times do not count. The two runs are those of CMD1 and CMD2,
     with ::: between, or with --rev those of one command in this tree and in a revision of it,
     which is checked out in a directory of its own. Neither gets input, nor is its output shown.
@@ -78,8 +79,8 @@ def diff(
       relay diff --rev HEAD~1 --focus src/cart -- app.py
 
     \b
-    Exit code: 0 if no call differs, 1 if one does, 2 if there is nothing to compare;
-    124 after --timeout; 130 after Ctrl-C.
+    Exit code: 0 if no call differs, 1 if one does, or only one run makes it, 2 if there is
+    nothing to compare; 124 after --timeout; 130 after Ctrl-C.
     """
     commands, python = _commands(words, rev, python)
     with imports_that_stay():

@@ -32,6 +32,8 @@ def comparison_text(found: Comparison, both: Compared) -> str:
         text = _difference(found, found.first, both)
     elif found.change is not None:
         text = _change(found.change, both)
+    elif found.matched and any(found.alone):
+        text = _made_by_one(found, both)
     else:
         text = _nothing(found, both)
     data = text.encode()
@@ -40,16 +42,19 @@ def comparison_text(found: Comparison, both: Compared) -> str:
 
 def _difference(found: Comparison, first: Difference, both: Compared) -> str:
     """The first call whose outcome or branch differs, and what may be behind that."""
-    lines = ["first call that differs: " + _place(first, both), *_sides(first, both)]
+    lines = ["first call that differs: " + _place(first.one, both.runs[0]), *_sides(first, both)]
     if found.change is not None:
-        lines.append("before it, arguments are changed otherwise by " + _place(found.change, both))
+        lines.append(
+            "before it, arguments are changed otherwise by "
+            + _place(found.change.one, both.runs[0])
+        )
         lines += _sides(found.change, both)
     else:
         lines += _callers(both.runs[0], first.one)
     if _gives_options(first, both):
         next_one = next((one for one in found.later if not _follows(one, first, both)), None)
         if next_one is not None:
-            lines.append("next that gives no options: " + _place(next_one, both))
+            lines.append("next that gives no options: " + _place(next_one.one, both.runs[0]))
             lines += _sides(next_one, both)
     lines.append(f"{found.differing} of {found.matched} calls with equal arguments differ")
     if found.by_chance:
@@ -59,14 +64,27 @@ def _difference(found: Comparison, first: Difference, both: Compared) -> str:
 
 def _change(change: Difference, both: Compared) -> str:
     """The first call that changed its arguments otherwise, where nothing else differs."""
-    lines = ["first call that differs: " + _place(change, both), *_sides(change, both)]
+    lines = ["first call that differs: " + _place(change.one, both.runs[0]), *_sides(change, both)]
     lines += _callers(both.runs[0], change.one)
     lines.append("no result, exception or branch differs" + _ends(both.ran))
     return "\n".join(lines) + _cut(both)
 
 
-def _place(one: Difference, both: Compared) -> str:
-    about = both.runs[0].functions[one.one.function]
+def _made_by_one(found: Comparison, both: Compared) -> str:
+    """The first of the calls that only one run has made; of either run."""
+    lines = []
+    for run, calls, ran in zip(both.runs, found.alone, both.ran, strict=True):
+        if calls:
+            count = f"first of {len(calls)} calls" if len(calls) > 1 else "a call"
+            lines.append(f"{count} that only {ran.side.in_words} makes: {_place(calls[0], run)}")
+            lines += _arguments(run.texts(calls[0]))
+            lines += _callers(run, calls[0]) or ["called by no function that is compared"]
+    lines.append(f"no call of both differs: {_counts(found, both)}{_ends(both.ran)}")
+    return "\n".join(lines) + _cut(both)
+
+
+def _place(call: EndedCall, run: RecordedRun) -> str:
+    about = run.functions[call.function]
     return f"{about.name} at {about.path}:{about.line}"
 
 
@@ -118,8 +136,7 @@ def _follows(one: Difference, first: Difference, both: Compared) -> bool:
 
 
 def _arguments(texts: Texts) -> list[str]:
-    pairs = zip(texts.function.arguments, texts.arguments, strict=False)
-    shown = [f"{name}={clip(text, 70)}" for name, text in pairs if text not in ("()", "{}")]
+    shown = [f"{name}={clip(text, 70)}" for name, text in texts.given]
     if not shown:
         return []
     part = clip(", ".join(texts.in_part), 40)
@@ -169,7 +186,7 @@ def _branches(first: Difference, both: Compared) -> list[str]:
         what = "calls no more"
         if at < len(called):
             texts = run.texts(called[at])
-            inner = ", ".join(clip(text, 40) for text in texts.arguments)
+            inner = ", ".join(clip(text, 40) for _, text in texts.given)
             what = f"calls {texts.function.name}({clip(inner, 80)})"
         shown.append(f"{one.side.name}: {what}{equal}")
     return shown
@@ -184,20 +201,37 @@ def _callers(run: RecordedRun, call: EndedCall) -> list[str]:
 
 
 def _nothing(found: Comparison, both: Compared) -> str:
-    runs, ran, *_ = both
-    ends = _ends(ran)
+    ends = _ends(both.ran)
     if not found.matched:
         return f"no call with equal arguments is in both runs: nothing can be compared{_cut(both)}{ends}"
     return (
-        f"no call differs{_but_for(found, both)}: {found.matched} with equal arguments, of {len(runs[0].calls)} and "
-        f"{len(runs[1].calls)}{_in_part(found)}{_cut(both)}{ends}"
+        f"no call differs{_but_for(found, both)}: {_counts(found, both)}{_in_part(found)}"
+        f"{_others(found, both)}{_cut(both)}{ends}"
     )
+
+
+def _counts(found: Comparison, both: Compared) -> str:
+    calls = " and ".join(str(len(run.calls)) for run in both.runs)
+    return f"{found.matched} with equal arguments, of {calls}"
+
+
+def _others(found: Comparison, both: Compared) -> str:
+    """Of calls that are not compared with an equal one, as the runs have made them otherwise."""
+    said = []
+    if found.unequal:
+        count, first = len(found.unequal), _place(found.unequal[0][0], both.runs[0])
+        said.append(f"; {count} with other arguments (first {first})")
+    for run, calls in zip(both.runs, found.alone_by_chance, strict=True):
+        if calls:
+            said.append(f"; how often {_place(calls[0], run)} is called differs {both.by_chance}")
+            break
+    return "".join(said)
 
 
 def _but_for(found: Comparison, both: Compared) -> str:
     if not found.by_chance:
         return ""
-    first = _place(found.by_chance[0], both)
+    first = _place(found.by_chance[0].one, both.runs[0])
     count = len(found.by_chance)
     return f" but for {count} {both.by_chance} (first {first})"
 

@@ -10,6 +10,10 @@ from typing import Any, NamedTuple
 
 from relay.operations.compare.stream_reader import EndedCall, RecordedRun
 
+Calls = tuple[Sequence[EndedCall], Sequence[EndedCall]]
+CallLists = tuple[list[EndedCall], list[EndedCall]]
+"""Of either run."""
+
 TOP = 0
 MOST_LATER = 100
 
@@ -42,6 +46,8 @@ class Chance(NamedTuple):
     """Calls of the first run that the second has made with equal arguments: of others nothing is known."""
     functions: Mapping[DifferenceKind, Set[int]]
     """Those that have differed in any call, by their numbers in the first run."""
+    counted: frozenset[tuple[str, str]] = frozenset()
+    """Keys of those that the two have called in other numbers, though none of their calls says why."""
 
     def decides(self, call: EndedCall, kind: DifferenceKind) -> bool:
         """Whether a call of the first run may differ so without a cause."""
@@ -50,7 +56,7 @@ class Chance(NamedTuple):
     def joined(self, other: Chance) -> Chance:
         """With what the first run differs in from another one."""
         functions = {kind: self.functions[kind] | other.functions[kind] for kind in DifferenceKind}
-        return Chance(self.known & other.known, functions)
+        return Chance(self.known & other.known, functions, self.counted | other.counted)
 
 
 class Comparison(NamedTuple):
@@ -72,11 +78,18 @@ class Comparison(NamedTuple):
     None also where that was not recorded."""
     by_chance: tuple[Difference, ...] = ()
     """Pairs that chance may have made differ: left out of all the others."""
+    alone: Calls = ((), ())
+    """Calls that one run has made and the other has not, of either, in their order; none whose callers
+    had equal arguments, as then these differ."""
+    alone_by_chance: Calls = ((), ())
+    """Of those, the ones that chance may have made: left out there."""
+    unequal: tuple[tuple[EndedCall, EndedCall], ...] = ()
+    """Pairs of one function at one place with other arguments, in the order of the first run."""
 
     @property
     def differs(self) -> bool:
-        """Whether anything does, but for that."""
-        return self.first is not None or self.change is not None
+        """Whether anything does, but for what chance decides."""
+        return self.first is not None or self.change is not None or any(self.alone)
 
 
 class Matcher:
@@ -98,7 +111,8 @@ class Matcher:
         """What the two runs differ in, which are of one side; `with_changes` if both have recorded them."""
         known: set[int] = set()
         functions: dict[DifferenceKind, set[int]] = {kind: set() for kind in DifferenceKind}
-        for a, b, is_equal in self._pairs():
+        alone: CallLists = ([], [])
+        for a, b, is_equal in self._pairs(alone):
             if is_equal:
                 known.add(a.number)
                 for kind in self._kinds(a, b):
@@ -106,7 +120,8 @@ class Matcher:
         functions[DifferenceKind.CALLS] |= functions[DifferenceKind.BRANCH]
         if not with_changes:
             functions[DifferenceKind.CHANGES].clear()
-        return Chance(frozenset(known), functions)
+        counted = [key for keys in self._keys(alone) for key in keys]
+        return Chance(frozenset(known), functions, frozenset(counted))
 
     def compare(self, *chances: Chance) -> Comparison:
         """The difference that ended first in the first run, of those that chance does not decide.
@@ -121,9 +136,10 @@ class Matcher:
         by_chance: list[Difference] = []
         matched = in_part = 0
         unequal = []
-        for a, b, is_equal in self._pairs():
+        alone: CallLists = ([], [])
+        for a, b, is_equal in self._pairs(alone):
             if not is_equal:
-                unequal.append(a.ended)
+                unequal.append((a, b))
                 continue
             matched += 1
             in_part += a.is_in_part or b.is_in_part
@@ -148,7 +164,7 @@ class Matcher:
         found.sort(key=_when_ended)
         first, later = found[0] if found else None, tuple(found[1 : MOST_LATER + 1])
         before = first.one.ended if first else math.inf
-        is_unexplained = any(ended < before for ended in unequal) or (
+        is_unexplained = any(a.ended < before for a, _ in unequal) or (
             first is not None and first.one.number in self.one.children
         )
         change = min(changes, key=_when_ended, default=None)
@@ -157,9 +173,43 @@ class Matcher:
         ):
             change = None
         by_chance.sort(key=_when_ended)
+        unequal.sort(key=_when_begun)
+        made_alone, alone_by_chance = self._without_chance(alone, chances)
         return Comparison(
-            first, matched, len(found), in_part, later, is_unexplained, change, tuple(by_chance)
+            first,
+            matched,
+            len(found),
+            in_part,
+            later,
+            is_unexplained,
+            change,
+            tuple(by_chance),
+            made_alone,
+            alone_by_chance,
+            tuple(unequal),
         )
+
+    def _without_chance(self, alone: CallLists, chances: Sequence[Chance]) -> tuple[Calls, Calls]:
+        """Those of functions that two runs of one side have called equally often; and the others.
+
+        Of runs that were not recorded to their ends, nobody knows which calls one has not made.
+        """
+        counting: CallLists = ([], [])
+        by_chance: CallLists = ([], [])
+        if self.one.is_cut or self.other.is_cut:
+            return counting, by_chance
+        for side, keys in enumerate(self._keys(alone)):
+            for call, key in sorted(zip(alone[side], keys, strict=True), key=_when_begun):
+                is_by_chance = any(key in chance.counted for chance in chances)
+                (by_chance if is_by_chance else counting)[side].append(call)
+        return counting, by_chance
+
+    def _keys(self, alone: CallLists) -> list[list[tuple[str, str]]]:
+        runs = (self.one, self.other)
+        return [
+            [run.functions[call.function].key for call in calls]
+            for run, calls in zip(runs, alone, strict=True)
+        ]
 
     def _kinds(self, a: EndedCall, b: EndedCall) -> Iterator[DifferenceKind]:
         """In what two calls differ."""
@@ -190,17 +240,22 @@ class Matcher:
         pairs = zip(made, ours, theirs, strict=False)
         return next((call.number for call, a, b in pairs if a != b), math.inf)
 
-    def _pairs(self) -> Iterator[tuple[EndedCall, EndedCall, bool]]:
-        """Each pair of calls, and whether function and arguments are equal."""
-        waiting = [(_tops(self.one, self.knows[0]), _tops(self.other, self.knows[1]))]
+    def _pairs(self, alone: CallLists) -> Iterator[tuple[EndedCall, EndedCall, bool]]:
+        """Each pair of calls, and whether function and arguments are equal.
+
+        alone: gets the calls of either run that are in no pair, and whose callers had other arguments.
+        """
+        tops = _tops(self.one, self.knows[0]), _tops(self.other, self.knows[1])
+        waiting = [(*tops, alone)]
         while waiting:
-            ours, theirs = waiting.pop()
-            for a, b, is_equal in _matched(self.one, ours, self.other, theirs):
+            ours, theirs, left = waiting.pop()
+            for a, b, is_equal in _matched(self.one, ours, self.other, theirs, left):
                 yield a, b, is_equal
                 ours_below = below(self.one, a.number, self.knows[0])
                 theirs_below = below(self.other, b.number, self.knows[1])
-                if ours_below and theirs_below:
-                    waiting.append((ours_below, theirs_below))
+                if ours_below or theirs_below:
+                    explained: CallLists = ([], [])
+                    waiting.append((ours_below, theirs_below, explained if is_equal else alone))
 
 
 def _difference(a: EndedCall, b: EndedCall, kind: DifferenceKind) -> Difference:
@@ -211,6 +266,10 @@ def _difference(a: EndedCall, b: EndedCall, kind: DifferenceKind) -> Difference:
 
 def _when_ended(difference: Difference) -> int:
     return difference.one.ended
+
+
+def _when_begun(pair: tuple[EndedCall, object]) -> int:
+    return pair[0].number
 
 
 def branch_of(
@@ -247,7 +306,11 @@ def _tops(run: RecordedRun, knows: Callable[[int], bool]) -> list[EndedCall]:
 
 
 def _matched(
-    one: RecordedRun, ours: Sequence[EndedCall], other: RecordedRun, theirs: Sequence[EndedCall]
+    one: RecordedRun,
+    ours: Sequence[EndedCall],
+    other: RecordedRun,
+    theirs: Sequence[EndedCall],
+    alone: CallLists,
 ) -> Iterator[tuple[EndedCall, EndedCall, bool]]:
     """Equal calls in their order; of the rest, calls of the same function in their order."""
     equal, rest = defaultdict(list), defaultdict(list)
@@ -269,3 +332,6 @@ def _matched(
         candidates = rest.get(one.functions[a.function].key)
         if candidates:
             yield a, candidates.pop(), False
+        else:
+            alone[0].append(a)
+    alone[1].extend(b for candidates in rest.values() for b in candidates)

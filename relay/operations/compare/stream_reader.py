@@ -58,6 +58,8 @@ class Function(NamedTuple):
     path: str
     line: int
     arguments: tuple[str, ...]
+    collecting: int = 0
+    """How many of its last arguments are `*args` or `**kwargs`."""
     is_of_script: bool = False
     """Whether it is in the file that was run."""
 
@@ -198,6 +200,13 @@ class Texts(NamedTuple):
     changed: Mapping[int, str] = MappingProxyType({})
     """What arguments store at its end that then store something else, by their places."""
 
+    @property
+    def given(self) -> list[tuple[str, str]]:
+        """Names and values of the arguments, without `*args` and `**kwargs` that have collected none."""
+        pairs = list(zip(self.function.arguments, self.arguments, strict=False))
+        last = len(pairs) - self.function.collecting
+        return [pair for i, pair in enumerate(pairs) if i < last or pair[1] not in ("()", "{}")]
+
     @classmethod
     def of(cls, row: Sequence[Any], run: RecordedRun) -> Texts:
         """From a line of the file."""
@@ -267,10 +276,10 @@ def read_run(
         if isinstance(row[0], str):
             run.add_text(row[0], row[1], offset)
         elif row[0] == 0:
-            _, number, name, path, line, names = row
+            _, number, name, path, line, names, collecting = row
             relative = os.path.relpath(path, root) if path.startswith(root) else path
             run.functions[number] = Function(
-                name, relative, line, tuple(names), os.path.realpath(path) == script
+                name, relative, line, tuple(names), collecting, os.path.realpath(path) == script
             )
         elif row[0] < 0 or len(run.calls) >= MOST_CALLS:
             run.is_cut = True

@@ -44,7 +44,8 @@ class OwnFunction:
         self.suspends = bool(flags & _SUSPENDING)
         self.yields_values = bool(flags & _YIELDING)
         count = code.co_argcount + code.co_kwonlyargcount
-        count += bool(flags & inspect.CO_VARARGS) + bool(flags & inspect.CO_VARKEYWORDS)
+        self.collecting = bool(flags & inspect.CO_VARARGS) + bool(flags & inspect.CO_VARKEYWORDS)
+        count += self.collecting  # the last ones: `*args`, `**kwargs`
         first = int(not whole and code.co_argcount > 0 and names[0] in ("self", "cls", "mcs"))
         self.arguments: tuple[str, ...] = names[first:count]
         self.kept: tuple[int, ...] = ()  # those that are at the end what they were, or parts of it

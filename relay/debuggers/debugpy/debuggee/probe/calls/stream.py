@@ -70,7 +70,7 @@ class CallStream:
         number = function.number
         if number not in self.known:  # two threads at once: then it is named twice
             about = [function.name, function.path, function.line, list(function.arguments)]
-            self._add(_line_of_call([0, number, *about]))
+            self._add(_line_of_call([0, number, *about, function.collecting]))
             self.known.add(number)
         short = self._short
         arguments = [one if len(one) < _LONG_TEXT else short(one) for one in call.arguments]
