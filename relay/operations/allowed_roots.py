@@ -53,9 +53,22 @@ def named_path(
     session: Session, field: str, path: str, refusal: type[RelayError] = InvalidRequest
 ) -> str:
     """What a client names, as an absolute path. Raises `refusal` for one that is not allowed."""
-    found = resolve(path, session.config.project_root)
+    found = meant_path(session, path)
     require_allowed(session.settings, field, found, refusal)
     return found
+
+
+def meant_path(session: Session, path: str) -> str:
+    """A path as the session's client means it: from project_root, or what is not there from the working
+    directory that the launch names. A file that is named as the launch's script is that script."""
+    root, launch = session.config.project_root, session.definition.launch
+    found = resolve(path, root)
+    if launch is None or launch.cwd is None:
+        return found
+    beside = resolve(path, resolve(launch.cwd, root))
+    if path != launch.script and os.path.exists(found):
+        return found
+    return beside if os.path.exists(beside) else found
 
 
 def is_allowed(settings: Settings, real_path: str) -> bool:

@@ -224,6 +224,32 @@ async def test_relative_paths_start_at_the_project_root(api: Api, tmp_path: Path
     assert line_of(await session.launch("pkg/main.py")) == written.line("add")
 
 
+async def test_what_the_project_root_has_not_is_looked_for_where_the_launch_runs(
+    api: Api, tmp_path: Path
+) -> None:
+    """As its script is; a file that is named as the script is the script, though the root has one, too."""
+    main = Program.write(tmp_path / "sub" / "main.py", "import part  # @import\npart.f()\n")
+    part = Program.write(tmp_path / "sub" / "part.py", "def f():\n    return 1  # @f\n")
+    Program.write(tmp_path / "main.py", LOOP)
+    other = Program.write(tmp_path / "other.py", "pass\n")
+    Program.write(tmp_path / "sub" / "other.py", "pass\n")
+    session = await api.session(
+        project_root=str(tmp_path),
+        launch={"script": "main.py", "cwd": "sub", "wait": 30},
+        breakpoints=[
+            {"file": "main.py", "line": main.line("import")},
+            {"file": "part.py", "line": part.line("f")},
+            {"file": "other.py", "line": 1},
+        ],
+    )
+    listed = (await session.get("/breakpoints"))["breakpoints"]
+    assert [one["source"]["path"] for one in listed] == [main.text, part.text, other.text]
+    assert (await session.get())["current_location"]["line"] == main.line("import")
+    placed = await session.breakpoint("part.py", part.line("f"))
+    assert placed["id"] == listed[1]["id"]
+    assert line_of(await session.resume()) == part.line("f")
+
+
 @pytest.mark.parametrize("launched", ["link", "real"])
 @pytest.mark.parametrize("placed", ["link", "real"])
 async def test_a_symbolic_link_is_the_same_file(

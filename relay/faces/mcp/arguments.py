@@ -90,7 +90,10 @@ class Run(WaitsForSession):
         max_length=1024,
     )
     args: list[Text] = Field([], description="Arguments of the program")
-    cwd: PathText | None = Field(None, description="Working directory; default: the project root")
+    cwd: PathText | None = Field(
+        None,
+        description="Working directory; default: the project root. Relative files are of either",
+    )
     env: dict[str, Text] = Field({}, description="Environment variables on top of the relay's")
     stdin: list[Text] = Field([], description="Lines for the program's standard input")
     python: PathText | None = Field(

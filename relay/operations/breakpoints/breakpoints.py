@@ -21,9 +21,9 @@ from relay.models.breakpoints import (
     SetBreakpoints,
 )
 from relay.models.resource import SourceRef
+from relay.operations.allowed_roots import meant_path
 from relay.operations.breakpoints.pending import look_out
 from relay.operations.breakpoints.placing import change_warning, check_texts, place
-from relay.operations.paths import resolve
 from relay.session.dap.breakpoint_events import announce, take_hits, take_places
 from relay.session.dap.breakpoint_sync import (
     send_breakpoints,
@@ -69,7 +69,7 @@ async def list_breakpoints(session: Session, *, query: BreakpointListQuery) -> B
     """List the breakpoints, in the order in which they were set."""
     look_out(session)
     await _refresh(session)
-    path = None if query.file is None else resolve(query.file, session.config.project_root)
+    path = None if query.file is None else meant_path(session, query.file)
     found = [
         breakpoint
         for breakpoint in session.breakpoints
@@ -143,7 +143,7 @@ async def remove_breakpoints(
     session: Session, *, query: DeleteBreakpointsQuery
 ) -> DeletedBreakpoints:
     """Remove all breakpoints, or all of a file; exception breakpoints stay."""
-    path = None if query.file is None else resolve(query.file, session.config.project_root)
+    path = None if query.file is None else meant_path(session, query.file)
     found = [b for b in session.breakpoints if path in (None, b.shown_path)]
     await _remove(session, found)
     return DeletedBreakpoints(deleted=[b.id for b in found], total=len(found))

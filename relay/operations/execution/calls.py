@@ -22,6 +22,7 @@ from relay.models.calls import (
 )
 from relay.models.execution import Waiting
 from relay.models.places import parse_function
+from relay.operations.allowed_roots import meant_path
 from relay.operations.execution.calls_text import (
     OPEN,
     RAISED,
@@ -43,7 +44,7 @@ from relay.operations.execution.recording import (
 from relay.operations.execution.stepping import STEP_WAIT, present_as, resume_all, until_settled
 from relay.operations.execution.unmet_focus import unmet_focus
 from relay.operations.functions import named_function, source_roots
-from relay.operations.paths import is_file_or_folder, resolve, similar_files
+from relay.operations.paths import is_file_or_folder, similar_files
 from relay.session.session import Session
 from relay.session.state.program_run import WantedCalls
 
@@ -126,7 +127,7 @@ async def focus_of(session: Session, given: str | Sequence[str]) -> list[str]:
 
 
 async def _focused(session: Session, name: str) -> str:
-    path = resolve(name, session.config.project_root)
+    path = meant_path(session, name)
     if is_file_or_folder(path):
         return path
     place = parse_function(name)

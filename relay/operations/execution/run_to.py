@@ -17,6 +17,7 @@ from relay.errors import (
 from relay.models.breakpoints import BreakpointSpec
 from relay.models.execution import ExecutionResult
 from relay.models.run_to import GotoRequest, RunToRequest, RunToResult
+from relay.operations.allowed_roots import meant_path
 from relay.operations.breakpoints.placing import place
 from relay.operations.execution.stepping import (
     STEP_WAIT,
@@ -28,7 +29,6 @@ from relay.operations.execution.stepping import (
 )
 from relay.operations.execution.threads import states_at
 from relay.operations.inspect.inspection import inspector_of
-from relay.operations.paths import resolve
 from relay.session.dap.breakpoint_sync import send_breakpoints, send_later
 from relay.session.dap.stack import stack
 from relay.session.session import Session
@@ -159,7 +159,7 @@ async def _top_of(session: Session, stop: Stop, thread_id: int) -> Frame:
 
 
 async def _check_line(session: Session, body: GotoRequest, frame: Frame) -> None:
-    if body.file is not None and resolve(body.file, session.config.project_root) != frame.path:
+    if body.file is not None and meant_path(session, body.file) != frame.path:
         raise _refusal("file", body.file, f"the thread stands in {frame.path}, not there")
     name, lines = await inspector_of(session, GOTO).jump_lines(frame)
     if body.line not in lines:

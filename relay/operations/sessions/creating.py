@@ -78,6 +78,8 @@ async def _configure(
 
 
 async def _place(session: Session, body: CreateSession) -> list[BreakpointView] | None:
+    if body.launch is not None:  # it says where relative files are
+        session.definition.use_launch(without_waiting(body.launch))
     if body.exception_breakpoints is not None:
         await set_exception_breakpoints(session, body=body.exception_breakpoints)
     placed: list[BreakpointView] = []
@@ -101,9 +103,9 @@ async def _start(session: Session, body: CreateSession) -> dict[str, Any]:
     target = body.target
     try:
         if body.launch is not None:
-            # Also one that is refused: it is what a restart repeats once it is corrected.
-            session.definition.use_launch(without_waiting(body.launch))
-            await session.keep()
+            await (
+                session.keep()
+            )  # also one that is refused: a restart repeats it once it is corrected
             return {"stop": (await launching.launch(session, body=body.launch)).stop}
         if target is not None:
             attached = await launching.attach(session, body=target)

@@ -32,7 +32,7 @@ from relay.models.launch import (
 )
 from relay.operations.allowed_roots import (
     first_allowed,
-    named_path,
+    require_allowed,
     require_allowed_interpreter,
 )
 from relay.operations.breakpoints.pending import check_again, look_out
@@ -224,7 +224,8 @@ def _queued_lines(inputs: Sequence[str]) -> bytes:
 
 
 def _working_directory(session: Session, asked: str | None) -> str:
-    cwd = named_path(session, "cwd", asked or ".")
+    cwd = resolve(asked or ".", session.config.project_root)
+    require_allowed(session.settings, "cwd", cwd)
     if not os.path.isdir(cwd):
         message = "no such directory"
         raise InvalidRequest.of_field("cwd", message, asked, text=f"cwd: {message}: {cwd}")
