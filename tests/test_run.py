@@ -582,6 +582,12 @@ def test_a_trace_is_of_the_first_process_and_a_forked_child_has_none_of_it(
     asked = ("--break", "forking.py:4", "--record", "work:number", "--why", "number")
     _, _, err = finish(start(*asked, "--until", "1", "--", "forking.py"))
     assert "why number = 5: 1 write (all), recorded\n" in err  # the child's own, from the beginning
+    asked = ("--break", "forking.py:4", "--why", "number", "--until", "1")
+    _, _, err = finish(start(*asked, "--", "forking.py"))
+    assert "[not said] --why number: Who wrote a value is found by running the program again" in err
+    assert (
+        "\n  Run it with --record PLACE:EXPR (FILE:LINE or a function): a forked child has" in err
+    )
     missed = "1 process ran without the debugger: a fork; "
     for options, said in (
         (("--trace", "work"), "--trace is of the first process only, --break stops in the others"),

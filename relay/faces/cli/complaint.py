@@ -32,7 +32,12 @@ def complaint(error: RelayError, face: Face) -> tuple[str, str]:
 
 def way_out(error: RelayError, face: Face) -> str:
     """What to do next, in the words of this face: those of the error, or what always helps."""
-    return in_words(error.suggestion, error.details, _WORDS[face]) or _IN_GENERAL[face]
+    return own_way_out(error, face) or _IN_GENERAL[face]
+
+
+def own_way_out(error: RelayError, face: Face) -> str | None:
+    """What to do next, if the error itself says it to this face."""
+    return in_words(error.suggestion, error.details, _WORDS[face])
 
 
 def _message(error: RelayError) -> str:

@@ -26,6 +26,7 @@ from relay.errors import (
     NotSupported,
     RelayError,
 )
+from relay.faces.cli.complaint import own_way_out
 from relay.faces.cli.run.breakpoints import RunBreakpoints, named
 from relay.faces.cli.run.end import FAILED, RunEnd
 from relay.faces.cli.run.failures import Failures, facts_of
@@ -432,7 +433,8 @@ class _Run:
                 first = error.errors(include_url=False)[0]
                 await self._writer.noted(f"[not said] {option}: {first['msg']}")
             except RelayError as error:
-                await self._writer.noted(f"[not said] {option}: {error.message}")
+                said = [f"[not said] {option}: {error.message}", own_way_out(error, "run")]
+                await self._writer.noted("\n  ".join(filter(None, said)))
             else:
                 await self._writer.why(found, self._session.config.project_root)
 
