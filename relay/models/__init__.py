@@ -4,7 +4,7 @@ Knows fields, bounds and their descriptions, from which the reference and OpenAP
 to know how anything is done, and which face asks.
 
 places                how lines and functions are written, for every face
-fields, resource      the strict base of requests and its safe texts; the base of results, pages
+fields, patterns, resource      the strict base of requests, its safe texts and what they look like; the base of results, pages
 envelope              success, data, error and meta around each answer
 creating, launch, definition      a session with all that it starts with; it as a document
 sessions, status, ending          what is shown of it, in full and in short; how it ends

@@ -10,9 +10,6 @@ from relay.models.fields import PATH_LENGTH, PathText, StrictModel, Text
 from relay.models.places import FUNCTION_NAME
 from relay.models.resource import Resource, SourceRef, left_out
 
-DOTTED_NAME = r"^[^\W\d]\w*(\.[^\W\d]\w*)*$"
-"""Identifiers with dots between them, of any alphabet."""
-
 FunctionName = Annotated[
     str, StringConstraints(pattern=FUNCTION_NAME, max_length=PATH_LENGTH + 1000)
 ]

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from relay.models.breakpoints import DOTTED_NAME
 from relay.models.fields import StrictModel, Text
+from relay.models.patterns import DOTTED_NAME
 from relay.models.resource import Resource, left_out
 
 ExceptionFilter = Literal["raised", "uncaught", "user_unhandled"]

@@ -10,16 +10,13 @@ from typing import Annotated, ClassVar, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, model_validator
 
 from relay.models.adapters import ADAPTER_NAME
+from relay.models.patterns import NO_NUL
 
 PATH_LENGTH = 4096
 """PATH_MAX on Linux: a longer path can name nothing."""
 
 NAME_LENGTH = 255
 """NAME_MAX: the bytes of each name in it."""
-
-NO_NUL = r"^[^\x00]*$"
-"""No path, argument or environment variable can hold NUL, and no source text may."""
-
 
 AdapterName = Annotated[str, StringConstraints(pattern=ADAPTER_NAME)]
 """A name that an adapter of the relay may have."""

@@ -8,13 +8,12 @@ from pydantic import Field, StringConstraints, model_validator
 
 from relay.models.execution import ExecutionResult, Waiting
 from relay.models.fields import PathText, StrictModel, Text
+from relay.models.patterns import ABSOLUTE_PATH, VARIABLE_NAME
 from relay.models.resource import Resource, left_out
 
 LaunchMode = Literal["fast", "plain", "adapter"]
-EnvironmentName = Annotated[str, StringConstraints(pattern=r"^[^=\x00]+$", max_length=4096)]
-AbsolutePath = Annotated[
-    str, StringConstraints(pattern=r"^(/|[A-Za-z]:[\\/])[^\x00]*$", max_length=4096)
-]
+EnvironmentName = Annotated[str, StringConstraints(pattern=VARIABLE_NAME, max_length=4096)]
+AbsolutePath = Annotated[str, StringConstraints(pattern=ABSOLUTE_PATH, max_length=4096)]
 
 
 class Limits(StrictModel):

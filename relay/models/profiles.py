@@ -8,11 +8,10 @@ from pydantic import Field, StringConstraints
 
 from relay.models.breakpoints import BreakpointSpec
 from relay.models.fields import StrictModel
+from relay.models.patterns import PROFILE_NAME
 from relay.models.resource import Resource
 
-ProfileName = Annotated[
-    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)
-]
+ProfileName = Annotated[str, StringConstraints(pattern=PROFILE_NAME, max_length=100)]
 """Letters, digits, dots, dashes and underscores: safe in a path."""
 
 

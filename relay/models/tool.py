@@ -11,7 +11,8 @@ from pydantic import ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from relay.errors import RelayError
-from relay.models.fields import NO_NUL, PathText, StrictModel, Text
+from relay.models.fields import PathText, StrictModel, Text
+from relay.models.patterns import NO_NUL, VARIABLE_NAME
 from relay.models.resource import Resource
 
 PREFIX = "/tool/v0"
@@ -20,7 +21,7 @@ PREFIX = "/tool/v0"
 LAST_LINE = 2**31 - 1
 
 Argument = Annotated[str, StringConstraints(pattern=NO_NUL, max_length=512)]
-VariableName = Annotated[str, StringConstraints(pattern=r"^[^=\x00]+$", max_length=64)]
+VariableName = Annotated[str, StringConstraints(pattern=VARIABLE_NAME, max_length=64)]
 VariableValue = Annotated[str, StringConstraints(pattern=NO_NUL, max_length=1024)]
 
 

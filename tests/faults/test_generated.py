@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from relay.faces.http.openapi import openapi
 from relay.faces.http.routes import ROUTES
-from relay.models.fields import NO_NUL
+from relay.models.patterns import NO_NUL
 from relay.routes.endpoint import API
 from tests.faults.relay_process import SECONDS, RelayProcess, relay_process
 from tests.faults.sessions_in_states import STATES, SessionsInStates

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -20,6 +21,13 @@ from relay.errors import (
 )
 from relay.faces.common.complaints import MOST_COMPLAINTS
 from relay.faces.common.reading import MOST_VALUES, read_body, read_query, refuse_query
+from relay.models.breakpoints import BreakpointSpec
+from relay.models.creating import CreateSession
+from relay.models.definition import Definition
+from relay.models.launch import AttachRequest
+from relay.models.patterns import PATTERN_WORDS
+from relay.models.profiles import CreateProfile
+from relay.models.trace import TraceRequest
 from tests.http.fake import Body, Needed, Query
 
 JSON = "application/json"
@@ -142,6 +150,36 @@ def test_the_number_of_values_is_bounded() -> None:
 def test_commas_in_a_text_are_no_values(text: bytes) -> None:
     raw = b'{"anything": {"x": "' + text * MOST_VALUES + b"," * MOST_VALUES + b'"}}'
     assert len(read_body(Body, raw, JSON).anything["x"]) >= 2 * MOST_VALUES
+
+
+def patterns_in(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        if isinstance(schema.get("pattern"), str):
+            yield schema["pattern"]
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for part in schema:
+            yield from patterns_in(part)
+
+
+def test_what_a_text_must_look_like_is_said_in_words() -> None:
+    models: list[Any] = [
+        Definition,
+        CreateSession,
+        AttachRequest,
+        BreakpointSpec,
+        TraceRequest,
+        CreateProfile,
+    ]
+    known = {pattern for model in models for pattern in patterns_in(model.model_json_schema())}
+    assert len(known) > 4
+    assert known <= PATTERN_WORDS.keys()
+    said = refused_body(b'{"function": ""}', BreakpointSpec)
+    assert said == {
+        "function": 'must name a function, such as "Cart.total" or "cart.py:Cart.total"'
+    }
+    said = refused_body(b'{"launch": {"script": "x.py", "env": {"A=B": ""}}}', CreateSession)
+    assert list(said.values()) == ['must name an environment variable, such as "LEVEL"']
 
 
 def test_of_many_unknown_names_few_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:

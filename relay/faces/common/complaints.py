@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from relay.models.envelope import dump_plain
-from relay.models.fields import NO_NUL
+from relay.models.patterns import PATTERN_WORDS
 
 VALUE_LENGTH = 200
 """Characters of a refused value that are sent back."""
@@ -113,8 +113,8 @@ def _word(item: ErrorDetails, model: type[BaseModel]) -> str:
     if kind == "string_too_short":
         least = context["min_length"]
         return "must not be empty" if least == 1 else f"must have at least {least} characters"
-    if kind == "string_pattern_mismatch" and context.get("pattern") == NO_NUL:
-        return "must not contain NUL characters"
+    if kind == "string_pattern_mismatch" and context["pattern"] in PATTERN_WORDS:
+        return PATTERN_WORDS[context["pattern"]]
     if kind in _WORDING:
         return _WORDING[kind].format_map({name: _round(x) for name, x in context.items()})
     return item["msg"].removeprefix("Value error, ")
