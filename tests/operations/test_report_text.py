@@ -124,6 +124,22 @@ locals: report did not end within 5 s""",
 }
 
 
+def test_of_a_stack_that_does_not_fit_the_outermost_frame_of_the_program_stays() -> None:
+    """It is that of the test that fails."""
+    test = MAIN.model_copy(update={"name": "test_total", "path": "tests/test_shop.py"})
+    deep = [TOP.model_copy(update={"line": line, "shown": line == 1}) for line in range(1, 201)]
+    report = Report(status=Phase.PAUSED, locals=[], stack=[*deep, test, *[LIBRARY] * 50])
+    for room, said in (
+        (150, " < total :2 < … +198 more < test_total tests/test_shop.py:4 < (50 library frames)"),
+        (110, "stack: total shop.py:1 < total :2 < total :3 < … +199 more"),
+    ):
+        text = render(report, room)
+        assert len(text.encode()) <= room
+        assert text.endswith(said)
+    same = report.model_copy(update={"stack": [*deep, deep[0]]})
+    assert render(same, 300).endswith(" more < total :1")
+
+
 @pytest.mark.parametrize("name", SAYS)
 def test_a_report_says_what_an_agent_asks_next(name: str) -> None:
     report, text = SAYS[name]

@@ -74,7 +74,10 @@ def _stopped(report: Report, room: int) -> list[str]:
     lines = [(cut_within if "\\n" in line else cut)(line, room // 3) for line in _head(report)]
     lines += _source(report, room)
     rest = room - _length(lines)
-    stack = _stack(report, int(rest * STACK_SHARE) if report.locals else rest - 1)
+    if not report.locals:
+        lines += _locals(report, rest // 2)
+        return lines + _stack(report, room - _length(lines) - 1)
+    stack = _stack(report, int(rest * STACK_SHARE))
     return lines + _locals(report, rest - _length(stack)) + stack
 
 
@@ -241,23 +244,28 @@ def _left_out(count: int) -> str:
 
 
 def _stack(report: Report, room: int) -> list[str]:
+    """All of it, or its beginning and the program's outermost frame, as that of a test, or less."""
     if len(report.stack) < 2:
         return []
     entries = _entries(report)
-    text = "stack: " + " < ".join(entries)
+    text = "stack: " + _joined(entries)
     if size(text) <= room:
         return [text]
-    for count in range(len(entries) - 1, 0, -1):
-        text = f"stack: {' < '.join(entries[:count])} < {CUT} +{len(entries) - count} more"
-        if size(text) <= room:
-            return [text]
+    outermost = max((i for i, one in enumerate(entries) if isinstance(one, ReportFrame)), default=0)
+    for last in (outermost, len(entries)):
+        for count in range(last - 1, 0, -1):
+            head, left = _joined(entries[:count]), f"{CUT} +{last - count} more"
+            tail = _joined(entries[last:], entries[count - 1])
+            text = f"stack: {' < '.join(filter(None, [head, left, tail]))}"
+            if size(text) <= room:
+                return [text]
     return [CUT]
 
 
-def _entries(report: Report) -> list[str]:
-    """The program's frames one by one, others folded; a file is named when it changes."""
-    entries: list[str] = []
-    folded, path = 0, None
+def _entries(report: Report) -> list[ReportFrame | int]:
+    """The program's frames one by one; of others, how many lie there."""
+    entries: list[ReportFrame | int] = []
+    folded = 0
     for frame in report.stack:
         if frame.inner:
             continue  # where it was raised is said above
@@ -265,13 +273,25 @@ def _entries(report: Report) -> list[str]:
             folded += 1
             continue
         if folded:
-            entries.append(_folded(folded))
+            entries.append(folded)
         folded = 0
-        file = "" if frame.path == path and entries else frame.path or "?"
-        entries.append(one_line(f"{frame.name} {file}:{frame.line}"))
-        path = frame.path
+        entries.append(frame)
     folded += report.more_frames
-    return entries + ([_folded(folded)] if folded else [])
+    return entries + ([folded] if folded else [])
+
+
+def _joined(entries: Sequence[ReportFrame | int], before: ReportFrame | int = 0) -> str:
+    """A file is named when it changes."""
+    known = [before.path] if isinstance(before, ReportFrame) else []
+    texts = []
+    for entry in entries:
+        if isinstance(entry, int):
+            texts.append(_folded(entry))
+            continue
+        file = "" if known == [entry.path] else entry.path or "?"
+        texts.append(one_line(f"{entry.name} {file}:{entry.line}"))
+        known = [entry.path]
+    return " < ".join(texts)
 
 
 def _folded(count: int) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.values.variables import describe
 
 _DEFINITIONS = ("module", "class", "function", "method", "builtin")
-_BOTTOM_FRAMES = 20
+_BOTTOM_FRAMES = 60  # below a test are the fifty of its runner
 
 
 def report(
