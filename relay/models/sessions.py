@@ -152,7 +152,9 @@ class SessionItem(Resource):
     name: str
     status: Phase
     created_at: Timestamp
-    program: str | None = Field(description="Script or module, once launched")
+    program: str | None = Field(
+        description="Script or module, once launched; else `process PID: COMMAND` or `HOST:PORT`"
+    )
     warning: str | None = left_out("When the session will expire, from half-time on")
     hold: HoldView | None = left_out("Who has taken it")
 

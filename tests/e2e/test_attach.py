@@ -76,6 +76,10 @@ async def stop_in_work(api: Api, loop: Program, **where: object) -> None:
     attached = await session.post("/attach", connect_timeout=30, **where)
     assert attached["attached"] is True
     assert attached["status"] == "running"
+    (listed,) = (await api.get("/sessions"))["items"]
+    named = f"process {where['pid']}: " if "pid" in where else f"{where['host']}:{where['port']}"
+    assert listed["program"].startswith(named)
+    assert "pid" not in where or listed["program"].endswith(f" {loop.text}")
     cursor = (await session.get("/events", limit=1000))["next_cursor"]
     assert (await session.breakpoint(loop.text, loop.line("work")))["verified"] is True
     await session.get("/events", types="stopped", timeout=30, cursor=cursor)

@@ -362,7 +362,7 @@ def _session_line(session: Session) -> str:
     parts = [
         shown.session_id,
         "waiting_for_input" if shown.waiting_for_input is not None else shown.status.value,
-        str(program or f"pid {shown.pid}"),
+        str(program or sessions.program_text(session) or "no program yet"),
         f"at {place.path}:{place.line} in {place.function}" if place else "",
         f"exit code {shown.exit_code}" if shown.exit_code is not None else "",
     ]

@@ -35,14 +35,19 @@ from relay.models.sessions import (
 )
 from relay.models.variables import RevealQuery
 from relay.operations.allowed_roots import require_allowed, require_allowed_interpreter
+from relay.operations.report.report_text import cut
 from relay.operations.sessions.holding import hold_view
 from relay.redaction.redaction import REVEALING, Redaction
+from relay.session.children.child import argv_of
 from relay.session.debuggee.start import Launched
 from relay.session.session import Session
 from relay.session.state.session_definition import SessionOptions
 from relay.session.state.stop import Stop
 
 View = TypeVar("View", bound=SessionView)
+
+_LONGEST_COMMAND = 200
+"""Bytes of the command line of a process that is attached to."""
 
 WITHOUT_PROGRAM = (Phase.CREATED, Phase.TERMINATED, Phase.FAILED)
 
@@ -203,10 +208,24 @@ def _item(session: Session) -> SessionItem:
         name=session.name,
         status=session.phase,
         created_at=session.created_at,
-        program=session.launched.label if session.launched else None,
+        program=program_text(session),
         warning=session.warning,
         hold=hold_view(session),
     )
+
+
+def program_text(session: Session) -> str | None:
+    """What was launched, or attached to; None before that."""
+    asked = session.definition.attach
+    if session.launched is None or asked is None:
+        return session.launched.label if session.launched else None
+    if asked.pid is None:
+        return f"{asked.host}:{asked.port}"
+    words = [] if session.is_over else session.redaction.words(argv_of(asked.pid))
+    if not words:
+        return f"process {asked.pid}"
+    command = " ".join([os.path.basename(words[0]), *words[1:]])
+    return f"process {asked.pid}: {cut(command, _LONGEST_COMMAND)}"
 
 
 def view(session: Session, *, reveal: bool = False) -> SessionView:
