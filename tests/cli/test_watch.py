@@ -42,7 +42,8 @@ def test_a_session_stops_when_a_value_changes(shell: Shell) -> None:
     shell("start", "--", script.text)
     assert shell("watch") == "nothing is watched\n"
     assert shell("watch", "--if", "new < old", "cart.total") == "data_1  cart.total  if new < old\n"
-    assert shell("watch", "cart") == "data_2  cart\n"
+    shell.run("watch", "nobody", code=1)
+    assert shell("watch", "cart") == "data_2  cart\n", "what is refused takes no number"
     assert shell("watch", "-d", "data_2") == "data_2 deleted\n"
     noted = "what changes within the dict is no change of prices: watch its items, such as prices['apple']"
     assert shell("watch", "prices") == f"data_3  prices  {noted}\n"

@@ -7,7 +7,7 @@ import contextlib
 import trio
 
 from relay.dap.lifecycle import Phase
-from relay.errors import RelayError
+from relay.errors import DebuggerTimeout, RelayError
 from relay.models.data_breakpoints import (
     DataBreakpointList,
     DataBreakpointView,
@@ -29,10 +29,16 @@ async def set_data_breakpoint(session: Session, *, body: SetDataBreakpoint) -> D
     frame = await frame_of(session, body.frame_id)
     inspector = inspector_of(session, "set a data breakpoint")
     number = session.data_breakpoints.new_id()
-    with trio.CancelScope(shield=True):  # what is sent is set, and nobody would know of it
-        state = await inspector.set_data_breakpoint(
-            frame, number, body.expression, condition=body.condition
-        )
+    try:
+        with trio.CancelScope(shield=True):  # what is sent is set, and nobody would know of it
+            state = await inspector.set_data_breakpoint(
+                frame, number, body.expression, condition=body.condition
+            )
+    except DebuggerTimeout:
+        raise  # it may be set all the same
+    except RelayError:
+        session.data_breakpoints.give_back(number)
+        raise
     found = DataBreakpoint(
         number,
         body.expression.strip(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -35,7 +34,7 @@ class DataBreakpointTable:
 
     def __init__(self) -> None:
         self._found: dict[str, DataBreakpoint] = {}
-        self._numbers = itertools.count(1)
+        self._newest = 0
 
     def __len__(self) -> int:
         return len(self._found)
@@ -45,7 +44,13 @@ class DataBreakpointTable:
 
     def new_id(self) -> str:
         """An id for one that is about to be set."""
-        return f"data_{next(self._numbers)}"
+        self._newest += 1
+        return f"data_{self._newest}"
+
+    def give_back(self, number: str) -> None:
+        """The debugger has refused what this id was for; the next one gets it, if none has come between."""
+        if number == f"data_{self._newest}":
+            self._newest -= 1
 
     def add(self, breakpoint: DataBreakpoint) -> None:
         """Keep one that the debugger has taken."""
