@@ -627,11 +627,27 @@ def test_a_function_of_a_library_is_traced_by_its_module(start: Start, tmp_path:
     (tmp_path / "lines.py").write_text("import textwrap\nprint(textwrap.dedent('  one'))\n")
     (tmp_path / "source.py").write_text("def dedent(text):\n    return text\n")
     code, _, err = finish(start("--trace", "dedent", "--", "lines.py"))
-    said = "--trace dedent: no such call; one of a library goes as package.module.dedent"
+    said = (
+        "--trace dedent: no such call; dedent at source.py:1 was not called; "
+        "one of a library goes as package.module.dedent"
+    )
     assert (code, err.splitlines()[-1]) == (0, said)
     code, _, err = finish(start("--trace", "textwrap.dedent", "--", "lines.py"))
     assert code == 0
     assert "trace of dedent(text='  one')" in err
+
+
+def test_an_own_function_that_was_not_called_is_named(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "cart.py").write_text(
+        "class Cart:\n    def add(self): pass\n\ndef add(): pass\n\ndef pay(): pass\n"
+    )
+    for asked, said in (
+        ("pay", "pay at cart.py:6 was not called"),
+        ("add", "Cart.add at cart.py:2 and 1 more of that name were not called"),
+        ("Cart.add", "Cart.add at cart.py:2 was not called"),
+    ):
+        _, _, err = finish(start("--trace", asked, "--", "cart.py"))
+        assert err.splitlines()[-1] == f"--trace {asked}: no such call; {said}"
 
 
 def test_a_class_in_place_of_a_function_is_told_its_functions(start: Start, tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import trio
@@ -43,9 +43,13 @@ from relay.operations.execution.stepping import (
 from relay.operations.execution.trace_text import text_of
 from relay.operations.execution.trace_tree import paths_of, tree_of
 from relay.operations.functions import all_parameters, named_function, source_roots, sources_below
+from relay.operations.source_functions import names_in, shortened
 from relay.session.session import Session
 from relay.session.source_text import source_lines
 from relay.session.state.breakpoints import Breakpoint
+
+MOST_DEFINING = 10
+"""Sources that are looked into for one function."""
 
 NOT_REPORTED: Record = {
     "state": "ended",
@@ -210,6 +214,10 @@ def _is_defined(roots: Sequence[str], function: str) -> bool:
 
     A class may inherit the function from one that is defined elsewhere.
     """
+    return next(_defining(roots, function), None) is not None
+
+
+def _defining(roots: Sequence[str], function: str) -> Iterator[str]:
     *before, name = function.encode().split(b".")
     wanted = rb"(?:async[ \t]+)?def[ \t]+" + re.escape(name) + rb"[ \t]*[(\[]"
     if before:
@@ -218,8 +226,32 @@ def _is_defined(roots: Sequence[str], function: str) -> bool:
     for path in chain.from_iterable(map(sources_below, roots)):
         with contextlib.suppress(OSError), open(path, "rb") as file:
             if definition.search(file.read()):
-                return True
-    return False
+                yield path
+
+
+class OwnFunction(NamedTuple):
+    """A function that a source of the program defines."""
+
+    name: str
+    path: str
+    line: int
+
+
+async def own_functions(session: Session, function: str) -> list[OwnFunction]:
+    """Those that a name without a file means, as far as the sources say it, by their places; at most some."""
+    find = partial(_own_functions, source_roots(session), function)
+    return await trio.to_thread.run_sync(find, abandon_on_cancel=True)
+
+
+def _own_functions(roots: Sequence[str], function: str) -> list[OwnFunction]:
+    parts = function.split(".")
+    return [
+        OwnFunction(shortened(one.name), path, one.line)
+        for path in islice(_defining(roots, function), MOST_DEFINING)
+        if (names := names_in(path, roots)) is not None
+        for one in names.functions
+        if shortened(one.name).split(".")[-len(parts) :] == parts
+    ]
 
 
 def _refusal(

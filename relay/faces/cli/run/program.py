@@ -387,7 +387,7 @@ class _Run:
     async def _give_up_question(self) -> None:
         if self._question is not None:
             await self._question.read(self._session)
-            self._unanswered = self._question.unanswered
+            self._unanswered = await self._question.unanswered(self._session)
 
     async def _report_failure(self, stop: Any) -> bool:
         """Show a failure in full, in a line, or at the end among its like."""

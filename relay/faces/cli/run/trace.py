@@ -11,7 +11,14 @@ from relay.errors import InvalidRequest
 from relay.faces.cli.run.options import quoted
 from relay.models.places import path_and_name
 from relay.models.trace import TraceRequest, TraceResult, TraceView
-from relay.operations.execution.trace import calls_that_went_by, get_trace, trace
+from relay.operations.execution.trace import (
+    calls_that_went_by,
+    get_trace,
+    own_functions,
+    trace,
+)
+from relay.operations.report.short_paths import short_path
+from relay.session.session import Session
 
 
 class TraceQuestion:
@@ -41,21 +48,31 @@ class TraceQuestion:
             self._error = self._error or found.until_error
         return found
 
-    @property
-    def unanswered(self) -> str:
+    async def unanswered(self, session: Any) -> str:
         """In place of the answer, at the end."""
         what = "call ended so" if self._request.until_result else "such call"
         if self._passed:
             calls = calls_that_went_by(self._passed, self._raised)
             error = f"; --until-result raised {self._error}" if self._error else ""
             return f"{self.option}: no {what}; {calls}{error}"
-        return f"{self.option}: no {what}{_other_name(self._request.function)}"
+        return f"{self.option}: no {what}{await _what_is_meant(session, self._request.function)}"
 
 
-def _other_name(function: str | None) -> str:
-    """By what else the function may go."""
+async def _what_is_meant(session: Session, function: str | None) -> str:
+    """Which own function was not called; and by what else one may go, unless the script itself has it."""
     if function is None or path_and_name(function)[0] is not None:
         return ""
+    own = await own_functions(session, function)
+    if not own:
+        return _other_name(function)
+    first, script = own[0], session.launched and session.launched.script
+    place = f"{first.name} at {short_path(session, first.path)}:{first.line}"
+    more = f" and {len(own) - 1} more of that name" if len(own) > 1 else ""
+    said = f"; {place}{more} {'were' if more else 'was'} not called"
+    return said if any(one.path == script for one in own) else said + _other_name(function)
+
+
+def _other_name(function: str) -> str:
     if "." not in function:
         return f"; one of a library goes as package.module.{function}"
     if function.rpartition(".")[2][:1].isupper():  # its module is there already: a class
