@@ -145,7 +145,7 @@ def pause(shell: Shell, wait: float) -> int:
 def where(shell: Shell, wait: float) -> int:
     """Show where the program stands: the stop, the code, the locals that matter, the stack.
 
-    Or how it ended. Exits with 4 if it still runs after the wait.
+    Or how it ended. With --wait, exits with 4 if it still runs after that.
     """
     session = shell.session()
     if wait and session.status().status == "running":
