@@ -276,6 +276,31 @@ def test_functions_with_their_file_are_places_of_every_option(start: Start, tmp_
     assert told[-1].splitlines()[1] == "never hit: kit.py:never"
 
 
+def test_a_condition_that_never_held_and_one_that_raised(start: Start, tmp_path: Path) -> None:
+    Program.write(
+        tmp_path / "app.py",
+        """
+        class Till:
+            def pick(self, n):
+                return n
+
+        Till().pick(1)
+        Till().pick(2)
+        """,
+    )
+    words = ["--break", "pick:n == 7", "--break", "pock:n == 7", "--trace", "Till.pick:m == 7"]
+    code, _, err = finish(start(*words, "--until-result", "result == 2", "--", "app.py"))
+    assert code == 0
+    trace, end = blocks(err)
+    assert trace.splitlines()[1:] == [
+        "     3  return n",
+        "-> 2",
+        "the condition raised NameError: name 'm' is not defined: such a call counts",
+    ]
+    unknown = "pock (no function of this name, if there is one, was called)"
+    assert end.splitlines()[1] == f"never hit: pick (if n == 7); {unknown}"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_the_captures_the_end_and_what_was_never_hit(
     start: Start, tmp_path: Path, number: signal.Signals

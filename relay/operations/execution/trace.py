@@ -43,6 +43,7 @@ from relay.operations.execution.stepping import (
 from relay.operations.execution.trace_text import text_of
 from relay.operations.execution.trace_tree import paths_of, tree_of
 from relay.operations.functions import all_parameters, named_function, source_roots, sources_below
+from relay.operations.report.report_text import one_line
 from relay.operations.source_functions import names_in, shortened
 from relay.session.session import Session
 from relay.session.source_text import source_lines
@@ -328,6 +329,8 @@ def _text(session: Session, record: Record, view: TraceView, tree: Any) -> tuple
     if tree is None:
         return str(reason or ""), False
     note = f"\nIncomplete: {reason}" if reason else ""
+    if record["complaint"] is not None:
+        note = f"\nthe condition raised {one_line(record['complaint'])}: such a call counts{note}"
     if isinstance(view, TraceRequest) and (said := all_parameters(view.parameter)):
         note = f"\n{said}{note}"
     number = record.get("call") or record["called"]

@@ -15,7 +15,13 @@ from typing import Any
 from relay.dap.conversation import IncomingEvent
 from relay.errors import RelayError
 from relay.redaction.output_mask import OutputMask
-from relay.session.dap.breakpoint_events import found_function, named, take_answer, take_hits
+from relay.session.dap.breakpoint_events import (
+    found_function,
+    named,
+    take_answer,
+    take_hits,
+    take_places,
+)
 from relay.session.dap.breakpoint_sync import send_breakpoints
 from relay.session.dap.capture_sync import fetch_rest, take_captures
 from relay.session.dap.exception_stop import examine, failure_stop
@@ -195,6 +201,7 @@ class EventHandler:
     def _hits_reported(self, body: Mapping[str, Any]) -> None:
         hits = body.get("hits") or {}
         take_hits(self._session, self._debuggee.group.total_hits(self._debuggee, hits))
+        take_places(self._session, body.get("places") or {})
 
     def _captures_reported(self, body: Mapping[str, Any]) -> None:
         take_captures(self._debuggee, body)

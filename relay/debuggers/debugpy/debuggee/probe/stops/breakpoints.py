@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         question_of_pydevd,
         questions,
     )
-    from relay.debuggers.debugpy.debuggee.probe.stops.functions import function_stops
+    from relay.debuggers.debugpy.debuggee.probe.stops.functions import function_stops, new_places
     from relay.debuggers.debugpy.debuggee.probe.stops.threads import SUSPENDED
 
 HITS_EVENT = "relayHits"
@@ -309,10 +309,10 @@ def new_hits() -> dict[str, int]:
 
 
 def report_hits() -> None:
-    """Report to the relay what it does not know yet."""
-    py_db, found = debugger(), new_hits()
-    if found and py_db is not None:
-        send_event(py_db, HITS_EVENT, {"hits": found})
+    """Report to the relay what it does not know yet, and where functions lie that were called."""
+    py_db, found, places = debugger(), new_hits(), new_places()
+    if (found or places) and py_db is not None:
+        send_event(py_db, HITS_EVENT, {"hits": found, "places": places})
 
 
 def report_hits_soon() -> None:

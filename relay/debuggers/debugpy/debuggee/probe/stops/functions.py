@@ -62,6 +62,7 @@ class FunctionTarget:
         self.is_logpoint = self.log_message is not None
         self.expression: Any = _log_expression(self.log_message) if self.is_logpoint else None
         self.place: dict[str, Any] | None = None
+        self.is_reported = False  # the place
 
 
 def split_function(function: str) -> tuple[str, str]:
@@ -107,6 +108,15 @@ def function_places() -> dict[str, Any]:
     if any(f.place is None for f in wanted):
         attempt(_look, [f for f in wanted if f.place is None])
     return {"places": {f.name: f.place for f in wanted if f.place is not None}}
+
+
+def new_places() -> dict[str, Any]:
+    """Of functions that calls have made known: also of one whose condition never held."""
+    wanted = [f for functions in list(_functions.values()) for f in functions]
+    found = [f for f in wanted if f.place is not None and not f.is_reported]
+    for function in found:
+        function.is_reported = True
+    return {f.name: f.place for f in found}
 
 
 # At a call
