@@ -135,10 +135,25 @@ def test_a_second_run_may_take_as_long_as_the_first_one_lets_expect(
     assert second_run_seconds(first) == second
 
 
-def test_what_has_changed_within_a_value_is_no_write_and_it_is_said(tmp_path: Path) -> None:
+WITHIN = "since then it has changed within: ask for an item or attribute of it"
+UNSEEN = [
+    "perhaps not all: what was given a function to write with, as by map(setattr, …), may have"
+    " written, too",
+    "since then it has changed within, or by a write unseen: ask for an item or attribute of it",
+]
+
+
+@pytest.mark.parametrize(
+    ("setters", "kind", "remarks"), [("[]", " (all)", [WITHIN]), ("[setattr]", "", UNSEEN)]
+)
+def test_what_has_changed_within_a_value_is_no_write_and_it_is_said(
+    tmp_path: Path, setters: str, kind: str, remarks: list[str]
+) -> None:
     rows = Program.write(
         tmp_path / "rows.py",
-        """
+        f"""
+        setters = {setters}
+
         class Rows:
             def __init__(self):
                 self.all = []
@@ -155,9 +170,9 @@ def test_what_has_changed_within_a_value_is_no_write_and_it_is_said(tmp_path: Pa
         cwd=tmp_path, env={**os.environ}, capture_output=True, text=True, timeout=90,
     )  # fmt: skip
     assert ran.stderr.partition("why ")[2].splitlines() == [
-        "rows.all = [3]: 1 write (all), by a second run",
-        "  (none) -> []  rows.py:3 in __init__: self.all = []",
-        "      from :5 in <module>",
-        "since then it has changed within: ask for an item or attribute of it",
+        f"rows.all = [3]: 1 write{kind}, by a second run",
+        "  (none) -> []  rows.py:5 in __init__: self.all = []",
+        "      from :7 in <module>",
+        *remarks,
         "[end] ended by --until, 1 stop",
     ]

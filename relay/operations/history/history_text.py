@@ -20,6 +20,7 @@ VALUE_ROOM = 120
 SOURCE_ROOM = 100
 NO_VALUE = "(none)"
 CHANGED_WITHIN = "since then it has changed within: ask for an item or attribute of it"
+CHANGED_OR_WRITTEN = CHANGED_WITHIN.replace("within:", "within, or by a write unseen:")
 UNSURE = " may have "
 """In a reason: there may be no other writes."""
 WAYS = {"recorded": "recorded", "rerun": "by a second run"}
@@ -64,15 +65,18 @@ def _head(found: History) -> str:
 
 
 def _remarks(found: History, record: str) -> list[str]:
+    newest = found.writes[0].new if found.writes else None
+    is_other = None not in (newest, found.value) and _same(newest) != _same(found.value)
     if found.reason is None:
-        newest = found.writes[0].new if found.complete and found.writes else None
-        is_other = None not in (newest, found.value) and _same(newest) != _same(found.value)
-        return [CHANGED_WITHIN] if is_other else []
+        return [CHANGED_WITHIN] if found.complete and is_other else []
     difference = "" if found.difference is None else f": {found.difference}"
     known = "perhaps not all" if UNSURE in found.reason else "not all"
     is_without = found.reason == NOT_DETERMINISTIC or found.reason.startswith(LATE)
     other = record if is_without else ""
-    return [f"{known}: {found.reason}{difference}{other}"]
+    remarks = [f"{known}: {found.reason}{difference}{other}"]
+    if is_other and UNSURE in found.reason and found.difference is None:
+        remarks.append(CHANGED_OR_WRITTEN)
+    return remarks
 
 
 def _same(text: str | None) -> str:
