@@ -1124,6 +1124,8 @@ KINDS = """
         lambda: Wide(1, 2, 3, 4, 5, BUG),
         lambda: functools.partial(print, BUG),
         lambda: closing(int(BUG)),
+        lambda: lambda first, given=int(BUG): given,
+        lambda: lambda *, given=int(BUG): given,
         lambda: kept(ValueError(1, 2, 3), why=BUG),
         lambda: (1 << 5000) + BUG,
         lambda: {1: BUG}.items(),
@@ -1164,7 +1166,7 @@ def test_contents_count_of_every_kind_of_value_and_no_code_of_the_program_runs(
     of_libraries = OF_LIBRARIES if libraries else "    LIBRARIES = []\n"
     source = KINDS.replace("    MAKERS = [", of_libraries + "    MAKERS = [")
     Program.write(tmp_path / "kinds.py", source.replace("MAKERS + ", "") if libraries else source)
-    made = 10 if libraries else 28
+    made = 10 if libraries else 30
     same = diff("--", "kinds.py", ":::", "kinds.py", "--unknown")
     assert (same.returncode, same.stderr) == (0, "")
     assert same.stdout.startswith("no call differs: ")

@@ -60,6 +60,14 @@ def closing(value: Any) -> Callable[[], Any]:
     return lambda: value
 
 
+def defaulting(value: Any) -> Callable[..., Any]:
+    return lambda first, given=value: given
+
+
+def defaulting_by_name(value: Any) -> Callable[..., Any]:
+    return lambda *, given=value: given
+
+
 def wide(**stored: Any) -> Any:
     """With parts enough to be kept."""
     return Plain(many=[float(number) for number in range(20)], **stored)
@@ -112,6 +120,8 @@ CHANGES: list[tuple[Any, Any]] = [
     (Color.RED, Color.BLUE),
     (closing(1), closing(2)),
     (closing(1), closing),
+    (defaulting(1), defaulting(2)),
+    (defaulting_by_name([1]), defaulting_by_name([2])),
     (Plain(a=1).method, Plain(a=2).method),
     (ValueError(1), ValueError(2)),
     (ValueError(1), KeyError(1)),

@@ -42,7 +42,7 @@ def history_text(
     for number, write in enumerate(found.writes):
         block = _block(write, root)
         left = len(found.writes) - number
-        last_words = f"… {left} more writes{more}"
+        last_words = f"… {left} more write{'' if left == 1 else 's'}{more}"
         needed = size("\n".join(block)) + 1
         if needed > room - (size(last_words) + 1 if left > 1 else 0):
             lines.append(last_words)

@@ -230,13 +230,18 @@ def look_at_exception(plan: Any, attributes: Any) -> Any:
     return look
 
 
-look_at_function = operator.attrgetter("__qualname__", "__closure__")
-"""Of one that closes over nothing."""
+look_at_function = operator.attrgetter(
+    "__qualname__", "__closure__", "__defaults__", "__kwdefaults__"
+)
+"""Of one that closes over nothing, and has no defaults."""
 
 
 def look_at_closure(value: Any) -> list[Any]:
-    """A function's name, and what it closes over."""
-    parts = [value.__qualname__, value.__code__]
+    """A function's name, its defaults, and what it closes over."""
+    parts = [value.__qualname__, value.__code__, *(value.__defaults__ or ()), _ABSENT]
+    for pair in (value.__kwdefaults__ or {}).items():
+        parts += pair
+    parts.append(_ABSENT)
     for cell in value.__closure__ or ():
         parts += gc.get_referents(cell) or [_ABSENT]
     return parts

@@ -362,7 +362,7 @@ def _note(looks: Looks, value: Any, plan: Any, write: Any, look: Any) -> None:
         return  # is noted as a text
     if write is _write_plain_base:
         looks.text(value, plain_content, plain_content(value))
-    if write is _write_function and value.__closure__ is None:
+    if write is _write_function and look_at_function(value)[1:] == (None, None, None):
         looks.text(value, look_at_function, look_at_function(value))
     else:
         looks.part(value, plan.cls, look)
@@ -501,15 +501,19 @@ def _write_stored_exception(reading: Any, value: Any, plan: Any, level: int) -> 
 
 
 def _write_function(reading: Any, value: Any, plan: Any, level: int) -> str:
-    """With what it closes over: of two that are made by one function, that is the difference."""
-    cells = value.__closure__
-    if not cells:
-        return brief(value, level)
-    pairs = [
+    """With its defaults, and what it closes over: of two that are made by one function, that is
+    the difference."""
+    code, defaults = value.__code__, value.__defaults__ or ()
+    names = code.co_varnames[: code.co_argcount]
+    pairs = list(zip(reversed(names), reversed(defaults)))[::-1]  # noqa: B905
+    pairs += (value.__kwdefaults__ or {}).items()
+    pairs += [
         (name, cell.cell_contents)
-        for name, cell in zip(value.__code__.co_freevars, cells)  # noqa: B905
+        for name, cell in zip(code.co_freevars, value.__closure__ or ())  # noqa: B905
         if gc.get_referents(cell)
     ]
+    if not pairs:
+        return brief(value, level)
     shown = ", ".join(reading.named(pairs, len(pairs), level))
     return f"{brief(value, level)[:-1]} with {shown}>" if shown else brief(value, level)
 
