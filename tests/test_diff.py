@@ -684,6 +684,57 @@ def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(
     assert list((tmp_path / ".tmp").iterdir()) == []
 
 
+def test_before_what_only_reads_the_call_is_named_that_has_left_it_otherwise(
+    diff: Diff, tmp_path: Path
+) -> None:
+    root = tmp_path / "repository"
+    till = Program.write(
+        root / "till.py",
+        """
+        told = []
+
+        class Till:
+            def __init__(self):
+                self.waiting = [1, 2, 3]
+
+            def notify(self, n):
+                while n:
+                    one = self.waiting.pop(0)
+                    if one > 1:
+                        n -= 1
+                        tell(one)
+
+        def tell(one):
+            told.append(one)
+
+        def report():
+            return list(told)
+
+        Till().notify(2)
+        report()
+        """,
+    )
+    git(tmp_path, "init", "-q", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "right")
+    git(root, "tag", "v1")
+    right = "            if one > 1:\n                n -= 1\n"
+    wrong = "            n -= 1\n            if one > 1:\n"
+    till.path.write_text(till.path.read_text().replace(right, wrong))
+    done = diff("--rev", "v1", "--", "till.py", cwd=root)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines() == [
+        "first call that differs: report at till.py:17",
+        "this tree: → [2]",
+        "v1: → [2, 3]",
+        "before it, arguments are changed otherwise by Till.notify at till.py:7",
+        "  with self=<Till waiting=[1, 2, 3]>, n=2",
+        "this tree: leaves self=<Till waiting=[3]>",
+        "v1: leaves self=<Till waiting=[]>",
+        "1 of 4 calls with equal arguments differ",
+    ]
+
+
 def test_the_order_of_sets_does_not_depend_on_which_tree_was_compiled_before(
     diff: Diff, tmp_path: Path
 ) -> None:

@@ -71,8 +71,8 @@ class Comparison(NamedTuple):
     later: tuple[Difference, ...] = ()
     """Those that ended next in the first run."""
     is_unexplained: bool = False
-    """Whether the first difference may come of what an earlier call has changed: arguments differed
-    before it ended, or it has made calls itself."""
+    """Whether the first difference may come of what an earlier call has changed: arguments or
+    branches differed before it ended, or it has made calls itself."""
     change: Difference | None = None
     """The first call that changed its arguments otherwise, if it ended before the runs parted.
     None also where that was not recorded."""
@@ -164,7 +164,8 @@ class Matcher:
         found.sort(key=_when_ended)
         first, later = found[0] if found else None, tuple(found[1 : MOST_LATER + 1])
         before = first.one.ended if first else math.inf
-        is_unexplained = any(a.ended < before for a, _ in unequal) or (
+        apart = [*(a.ended for a, _ in unequal), *(one.one.ended for one in branches)]
+        is_unexplained = any(ended < before for ended in apart) or (
             first is not None and first.one.number in self.one.children
         )
         change = min(changes, key=_when_ended, default=None)
