@@ -745,10 +745,17 @@ async def test_idle_loops_show_their_tasks(api: Api, program: Write) -> None:
             print("up", flush=True)
             await gathered  # @gather
 
+        texts = [str(number) * 50 for number in range(20)]
+        one, two, three, four, five, six = (texts[number:] for number in range(6))
         asyncio.run(main())
     """)
     session = await up(api, code)
     report = await hang(session, lambda told: told["blocked"])
+    assert f"        one = {[str(number) * 50 for number in range(20)]!r}"[:60] in report["report"]
+    brief = await hang(session, lambda told: told["blocked"], max_chars=1200)
+    assert " waits for gather of " in brief["report"], "rather than locals"
+    assert " get, waits for " in brief["report"]
+    assert brief["report"].endswith("\n… without locals, for want of room")
     by_coroutine = {task["coroutine"]: task for task in report["tasks"]}
     main, get = by_coroutine["main"], by_coroutine["get"]
     assert (main["state"], main["waits_for"]["kind"]) == ("waiting", "gather")

@@ -8,32 +8,55 @@ Pure: a model in, text out.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from relay.models.hangs import HangFrame, HangReport, HangThread
 from relay.models.tasks import TaskFrame, TaskView
-from relay.operations.report.report_text import cut, one_line
+from relay.operations.report.report_text import cut, one_line, size
 
-MOST_FRAMES = 8
-MOST_LOCALS = 8
+NO_LOCALS = "… without locals, for want of room"
 MOST_VALUE = 80
 MOST_SOURCE = 100
 _SPEAKING = ("join", "child", "future", "condition", "event", "queue")
 """Kinds of waits whose own words say what they are."""
 
 
+class _Most(NamedTuple):
+    """How much is told of one thread or task."""
+
+    frames: int
+    locals: int
+
+
+_ROOMS = (_Most(8, 8), _Most(8, 0), _Most(3, 0))
+"""The most that fits is told: the waits of all come before the locals of the first."""
+
+
 def hang_text(report: HangReport, max_chars: int) -> str:
     """The report in at most `max_chars` bytes of UTF-8."""
+    text = ""
+    for most in _ROOMS:
+        lines = _lines(report, most)
+        if not most.locals and lines != _lines(report, most._replace(locals=1)):
+            lines.append(NO_LOCALS)
+        text = "\n".join(lines)
+        if size(text) <= max_chars:
+            break
+    return cut(text, max_chars)
+
+
+def _lines(report: HangReport, most: _Most) -> list[str]:
     lines = [f"deadlock: {one_line(found.text)}" for found in report.deadlocks]
     lines.append(_summary(report))
     circles = {number for found in report.deadlocks for number in found.thread_ids}
     threads = sorted(report.threads, key=lambda one: one.id not in circles)
     of_libraries = [one for one in threads if not _has_own_code(one)]
-    lines += _threads([one for one in threads if _has_own_code(one)])
-    lines += _tasks(report)
-    lines += _threads(of_libraries)
+    lines += _threads([one for one in threads if _has_own_code(one)], most)
+    lines += _tasks(report, most)
+    lines += _threads(of_libraries, most)
     if report.children:
         lines.append("child processes: " + one_line(", ".join(report.children)))
-    return cut("\n".join(lines), max_chars)
+    return lines
 
 
 def _summary(report: HangReport) -> str:
@@ -62,11 +85,11 @@ def _has_own_code(thread: HangThread) -> bool:
     return any(frame.own for frame in thread.stack)
 
 
-def _threads(threads: Sequence[HangThread]) -> list[str]:
-    return [line for alike in _alike(threads) for line in _thread(alike)]
+def _threads(threads: Sequence[HangThread], most: _Most) -> list[str]:
+    return [line for alike in _alike(threads) for line in _thread(alike, most)]
 
 
-def _thread(alike: Sequence[HangThread]) -> list[str]:
+def _thread(alike: Sequence[HangThread], most: _Most) -> list[str]:
     thread = alike[0]
     words = [f"thread {thread.id if thread.id is not None else '?'} {thread.name}"]
     if len(alike) > 1:
@@ -75,7 +98,7 @@ def _thread(alike: Sequence[HangThread]) -> list[str]:
     if thread.process is not None:
         words.append(f"of process {thread.process.pid}")
     head = one_line(f"{' '.join(words)}: {_activity(thread)}")
-    return [head, *_stack(thread.stack, thread.total_frames)]
+    return [head, *_stack(thread.stack, thread.total_frames, most)]
 
 
 def _activity(thread: HangThread) -> str:
@@ -102,28 +125,28 @@ def _activity(thread: HangThread) -> str:
     return ", ".join(words)
 
 
-def _stack(stack: Sequence[HangFrame], total: int) -> list[str]:
+def _stack(stack: Sequence[HangFrame], total: int, most: _Most) -> list[str]:
     """The program's own frames, and the innermost one; where there is no own, some of all."""
     own = [f for f in stack if f.own]
     shown = [f for f in stack if f.own or f is stack[0]] if own else list(stack[:3])
     lines = []
-    for frame in shown[:MOST_FRAMES]:
+    for frame in shown[: most.frames]:
         source = f": {cut(one_line(frame.source), MOST_SOURCE)}" if frame.source else ""
         lines.append(f"    {one_line(frame.path)}:{frame.line} in {frame.function}{source}")
-        locals_ = frame.locals or [] if frame.own else []
+        locals_ = frame.locals or [] if frame.own and most.locals else []
         lines += [
             f"        {local.name} = {cut(one_line(local.value), MOST_VALUE)}"
-            for local in locals_[:MOST_LOCALS]
+            for local in locals_[: most.locals]
         ]
-        if len(locals_) > MOST_LOCALS:
-            lines.append(f"        … {len(locals_) - MOST_LOCALS} more locals")
-    left = total - len(shown[:MOST_FRAMES])
+        if len(locals_) > most.locals:
+            lines.append(f"        … {len(locals_) - most.locals} more locals")
+    left = total - len(shown[: most.frames])
     if left > 0:
         lines.append(f"    … {left} more frames")
     return lines
 
 
-def _tasks(report: HangReport) -> list[str]:
+def _tasks(report: HangReport, most: _Most) -> list[str]:
     """The program's own tasks; those that a library runs for itself are counted only.
 
     First those of a circle, then those that stand in the program's own code.
@@ -138,7 +161,7 @@ def _tasks(report: HangReport) -> list[str]:
     head = f"{count} task{'s' if count > 1 else ''}{left}:"
     alike: dict[tuple[str, ...], list[str]] = {}
     for task in own:
-        alike.setdefault(tuple(_task(task)), []).append(task.name)
+        alike.setdefault(tuple(_task(task, most)), []).append(task.name)
     return [head, *(line for lines, names in alike.items() for line in _named(names, lines))]
 
 
@@ -150,12 +173,12 @@ def _named(names: Sequence[str], lines: Sequence[str]) -> list[str]:
     return [f"  {one_line(first)}{one_line(more)} {lines[0]}", *lines[1:]]
 
 
-def _task(task: TaskView) -> list[str]:
+def _task(task: TaskView, most: _Most) -> list[str]:
     """All but its name."""
     words = [f"({task.kind}, {task.state}) {task.coroutine}", *task_waits(task)]
     if task.exception:
         words.append(f"raised {task.exception}")
-    return [one_line(", ".join(words)), *_await_chain(task)]
+    return [one_line(", ".join(words)), *_await_chain(task, most)]
 
 
 def task_waits(task: TaskView) -> list[str]:
@@ -173,15 +196,19 @@ def task_waits(task: TaskView) -> list[str]:
     return words
 
 
-def _await_chain(task: TaskView) -> list[str]:
+def _await_chain(task: TaskView, most: _Most) -> list[str]:
     """The program's own frames, and what the innermost of them awaits."""
     frames = _up_to_library(task)
     own = [f for f in frames if f.own]
     shown = [f for f in frames if f.own or f is frames[-1]] if own else frames
-    shown = shown[-MOST_FRAMES:]
+    is_cut = len(shown) > most.frames
+    if is_cut:  # where it was begun, and where it stands
+        shown = [shown[0], *shown[1 - most.frames :]]
     lines = [f"    {one_line(f'{f.path}:{f.line} in {f.function}')}" for f in shown]
     left = task.total_frames - len(task.frames) + len(frames) - len(shown)
-    return [*lines, f"    … {left} more frames"] if left > 0 else lines
+    if left > 0:
+        lines.insert(1 if is_cut else len(lines), f"    … {left} more frames")
+    return lines
 
 
 def _up_to_library(task: TaskView) -> list[TaskFrame]:
