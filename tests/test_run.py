@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from relay.faces.cli.run.command import run as run_command
 from relay.faces.cli.run.options import BOUND
+from relay.session.dap.breakpoint_events import DEAF_FUNCTION
 from tests.programs import Program
 from tests.relays import environment
 
@@ -276,7 +277,7 @@ def test_functions_with_their_file_are_places_of_every_option(start: Start, tmp_
     assert told[-1].splitlines()[1] == "never hit: kit.py:never"
 
 
-def test_a_condition_that_never_held_and_one_that_raised(start: Start, tmp_path: Path) -> None:
+def test_what_was_not_hit_is_told_from_what_is_not_there(start: Start, tmp_path: Path) -> None:
     Program.write(
         tmp_path / "app.py",
         """
@@ -284,12 +285,28 @@ def test_a_condition_that_never_held_and_one_that_raised(start: Start, tmp_path:
             def pick(self, n):
                 return n
 
+            def never(self):
+                pass
+
+        def deaf():
+            yield
+
         Till().pick(1)
         Till().pick(2)
+        list(deaf())
         """,
     )
-    words = ["--break", "pick:n == 7", "--break", "pock:n == 7", "--trace", "Till.pick:m == 7"]
-    code, _, err = finish(start(*words, "--until-result", "result == 2", "--", "app.py"))
+    names = ["pick:n == 7", "pock:n == 7", "never", "deaf:1 > 2"]
+    words = [word for name in names for word in ("--break", name)]
+    code, _, err = finish(start(*words, "--", "app.py"))
+    assert code == 0
+    unknown = "pock (no function of this name, if there is one, was called)"
+    deaf = "if 1 > 2" if sys.version_info >= (3, 12) else DEAF_FUNCTION
+    [end] = blocks(err)
+    assert end.splitlines()[1] == f"never hit: pick (if n == 7); {unknown}; never; deaf ({deaf})"
+
+    words = ["--trace", "Till.pick:m == 7", "--until-result", "result == 2"]
+    code, _, err = finish(start(*words, "--", "app.py"))
     assert code == 0
     trace, end = blocks(err)
     assert trace.splitlines()[1:] == [
@@ -297,8 +314,6 @@ def test_a_condition_that_never_held_and_one_that_raised(start: Start, tmp_path:
         "-> 2",
         "the condition raised NameError: name 'm' is not defined: such a call counts",
     ]
-    unknown = "pock (no function of this name, if there is one, was called)"
-    assert end.splitlines()[1] == f"never hit: pick (if n == 7); {unknown}"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -121,6 +121,7 @@ class Link:
             about.is_tracing += 1
         finally:
             self._probe.main_is_over()
+            self._probe.function_places()  # while what the program has defined is still there
             self._probe.apply_patch("exit functions", self._probe.keep_main_thread)
             about.is_tracing -= 1
 
