@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from relay.models.fields import PATH_LENGTH, PathText, StrictModel, Text
 from relay.models.places import FUNCTION_NAME
@@ -121,7 +121,7 @@ class SetBreakpoints(BreakpointFields):
 class ChangeBreakpoint(StrictModel):
     """What is given changes; null takes a condition, log message or capture away."""
 
-    null_is_absence = False
+    null_says = frozenset({"condition", "hit_condition", "log_message", "capture"})
 
     line: int | None = Field(
         None, ge=1, le=2**31 - 1, description="New line in the same file, counted from 1"
@@ -134,13 +134,6 @@ class ChangeBreakpoint(StrictModel):
     capture: Captured | None = Field(None, description=CAPTURE)
     reveal: bool | None = Field(None, description=CAPTURE_REVEAL)
     enabled: bool | None = Field(None, description="false keeps it without effect")
-
-    @field_validator("line", "enabled", "reveal")
-    @classmethod
-    def _not_null(cls, value: int | None) -> int:
-        if value is None:
-            raise ValueError("cannot be null")
-        return value
 
 
 class BreakpointView(Resource):

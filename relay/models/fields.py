@@ -5,9 +5,17 @@ Knows what no request may hold, whatever its noun. Knows no noun.
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    GetJsonSchemaHandler,
+    StringConstraints,
+    model_validator,
+)
+from pydantic_core import CoreSchema
 
 from relay.models.adapters import ADAPTER_NAME
 from relay.models.patterns import NO_NUL
@@ -63,15 +71,73 @@ class StrictModel(BaseModel):
         defer_build=True,
     )
 
-    null_is_absence: ClassVar[bool] = True
-    """Whether null for a field whose default it is says the same as leaving the field out."""
+    null_says: ClassVar[frozenset[str]] = frozenset()
+    """Optional fields for which null is not the same as leaving the field out."""
 
-    @model_validator(mode="after")
-    def _forget_nulls(self) -> Self:
-        """`model_fields_set` does not name those."""
-        if self.null_is_absence:
-            fields = type(self).model_fields
-            for name in [name for name in self.model_fields_set if getattr(self, name) is None]:
-                if fields[name].default is None:
-                    self.model_fields_set.discard(name)
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def _forget_nulls(cls, given: Any) -> Any:
+        """Leave out what is null and may be absent: `model_fields_set` does not name it."""
+        if not isinstance(given, dict) or None not in given.values():
+            return given
+        absent = {
+            key
+            for name, field in cls.model_fields.items()
+            if not field.is_required() and name not in cls.null_says
+            for key in (name, field.alias)
+        }
+        return {k: value for k, value in given.items() if value is not None or k not in absent}
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """The schema, in which null may stand for every field that may be absent."""
+        schema = handler(core_schema)
+        resolved = handler.resolve_ref_schema(schema)
+        required = resolved.get("required", [])
+        for name, field in resolved.get("properties", {}).items():
+            if name not in required:
+                resolved["properties"][name] = _or_null(field)
+        return schema
+
+
+def _or_null(field: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a field that may be null, too."""
+    null = {"type": "null"}
+    members = field.get("anyOf")
+    if members is not None:
+        return field if null in members else {**field, "anyOf": [*members, null]}
+    value = {name: part for name, part in field.items() if name in _OF_A_VALUE}
+    about = {name: part for name, part in field.items() if name not in _OF_A_VALUE}
+    return {"anyOf": [value, null], **about}
+
+
+_OF_A_VALUE = frozenset(
+    {
+        "$ref",
+        "type",
+        "enum",
+        "const",
+        "oneOf",
+        "allOf",
+        "format",
+        "pattern",
+        "minLength",
+        "maxLength",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "items",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "properties",
+        "propertyNames",
+        "additionalProperties",
+        "required",
+    }
+)
+"""What a schema says of a value; all else is about the field that has it."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType, NoneType
+from types import MappingProxyType
 from typing import Any, get_args
 
 from pydantic import AfterValidator, BaseModel
@@ -140,12 +140,3 @@ def is_path(field: FieldInfo) -> bool:
 
 def _is_nameable(metadata: Sequence[Any]) -> bool:
     return any(isinstance(one, AfterValidator) and one.func is nameable for one in metadata)
-
-
-def takes_null(field: FieldInfo) -> bool:
-    """Whether null may stand there."""
-    return _allows_none(field.annotation)
-
-
-def _allows_none(annotation: Any) -> bool:
-    return annotation is NoneType or any(argument is NoneType for argument in get_args(annotation))

@@ -57,7 +57,7 @@ async def test_wrong_types_are_refused_field_by_field(api: Api, program: Write) 
     before = await state_of(session)
     for (method, path), fields in bad_fields.BODIES.items():
         for field, kind in fields.items():
-            for value in bad_fields.wrong_values(kind):
+            for value in bad_fields.WRONG[kind]:
                 where = filled(path, session.id)
                 error = await refused(api, "INVALID_REQUEST", method, where, json={field: value})
                 found = [name for name in fields_of(error) if name.startswith(field)]

@@ -13,15 +13,18 @@ import pytest
 from pydantic import BaseModel
 
 from relay import Settings
+from relay.faces.http.openapi import openapi
 from relay.faces.http.routes import ROUTES
 from relay.models.breakpoints import ChangeBreakpoint
 from tests.e2e.api import Api, Refused, Session
 from tests.e2e.refusals import Write, created, fields_of, filled, state_of, witnessed_relay
-from tests.e2e.request_bodies import Place, is_path, places, takes_null
+from tests.e2e.request_bodies import Place, is_path, places
 
 JSON = {"Content-Type": "application/json"}
 
-NULL_MEANS_SOMETHING = {ChangeBreakpoint}
+NULL_MEANS_SOMETHING = {
+    (ChangeBreakpoint, name) for name in ("condition", "hit_condition", "log_message", "capture")
+}
 
 
 @pytest.fixture
@@ -55,8 +58,14 @@ async def outcome(api: Api, session: Session, place: Place, body: bytes | Any) -
 # Null -----------------------------------------------------------------------------------------
 
 
-def test_the_models_in_which_null_means_something_are_these() -> None:
-    found = {p.model for p in places() if not getattr(p.model, "null_is_absence", False)}
+def null_is_absence(place: Place) -> bool:
+    """As it is of every field that may be absent, unless null says something else."""
+    name = place.steps[-1]
+    return not place.field.is_required() and (place.model, name) not in NULL_MEANS_SOMETHING
+
+
+def test_the_fields_for_which_null_means_something_are_these() -> None:
+    found = {(p.model, name) for p in places() for name in getattr(p.model, "null_says", ())}
     assert found == NULL_MEANS_SOMETHING
 
 
@@ -64,9 +73,8 @@ def test_null_is_absence() -> None:
     """Whatever is done with a request: its model is the same, and which fields were given is."""
     seen = 0
     for place in places():
-        if not takes_null(place.field) or place.model in NULL_MEANS_SOMETHING:
+        if not null_is_absence(place):
             continue
-        assert not place.field.is_required(), place
         body = _model(place)
         with_null, without = place.with_value(None), place.without()
         try:
@@ -79,7 +87,18 @@ def test_null_is_absence() -> None:
         assert found == expected, place
         assert found.model_dump(exclude_unset=True) == expected.model_dump(exclude_unset=True)
         seen += 1
-    assert seen > 100
+    assert seen > 300
+
+
+def test_null_may_stand_where_the_document_has_a_field_that_may_be_absent() -> None:
+    document = openapi(ROUTES)
+    for route in ROUTES:
+        if (body := route.signature.body) is not None:
+            schema = document["components"]["schemas"][body.__name__]
+            for name, field in schema["properties"].items():
+                takes_null = {"type": "null"} in field.get("anyOf", ())
+                is_optional = name not in schema.get("required", ())
+                assert takes_null is is_optional, f"{body.__name__}.{name}: {field}"
 
 
 def _model(place: Place) -> type[BaseModel]:
@@ -96,14 +115,14 @@ async def test_null_over_http_is_absence_or_is_refused_by_name(api: Api, program
     session = await created(api, program)
     for place in places():
         told = await outcome(api, session, place, place.with_value(None))
-        if takes_null(place.field) and place.model not in NULL_MEANS_SOMETHING:
+        if null_is_absence(place):
             without = await outcome(api, session, place, place.without())
             assert type(told) is type(without), (str(place), told, without)
             if isinstance(told, Refused):
                 assert (told.status, told.code) == (without.status, without.code), str(place)
             else:
                 assert told.keys() == without.keys(), str(place)
-        elif not takes_null(place.field):
+        elif place.field.is_required():
             assert isinstance(told, Refused), str(place)
             assert (told.status, told.code) == (400, "INVALID_REQUEST"), str(place)
             assert any(name.startswith(place.name) for name in fields_of(told)), str(place)

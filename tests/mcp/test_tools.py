@@ -31,6 +31,25 @@ def test_schemas_say_the_type_of_everything_and_name_what_is_required(tool: Tool
         assert field["type"] != "array" or field["items"]["type"] == "string"
 
 
+LEAST: dict[str, dict[str, object]] = {
+    "debug_eval": {"expression": "x"},
+    "debug_inspect": {"what": "stack"},
+    "debug_trace": {"target": "main"},
+    "debug_input": {"text": "x"},
+    "debug_attach": {"pid": 1},
+}
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_null_is_the_absence_of_an_argument(tool: Tool) -> None:
+    """As clients send it that fill in every argument they know."""
+    least = LEAST.get(tool.name, {})
+    expected = tool.model.model_validate(least)
+    found = tool.model.model_validate({**dict.fromkeys(tool.model.model_fields), **least})
+    assert found == expected
+    assert found.model_fields_set == expected.model_fields_set
+
+
 def test_every_description_says_when_to_use_the_tool() -> None:
     situation = re.compile(r"when|instead|more than|at a stop|from a stop|waits|any time|hangs")
     assert [t.name for t in TOOLS if not situation.search(t.description.lower())] == []
