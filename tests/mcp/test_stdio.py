@@ -262,6 +262,9 @@ async def _runs_on_and_ends(client: Client) -> None:
 GARBAGES: list[tuple[bytes, int, int | str | None]] = [
     (b"\nno json", -32700, None),
     (b"x" * (LINE_BYTES + 1), -32700, None),
+    # JSON by its grammar, and yet no text: half a character that stands for itself.
+    (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": {"x": "\\ud800"}}', -32700, 7),
+    (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": ' + b"[" * 50_000, -32700, None),
     (b"[]", -32600, None),
     # Who has sent a request waits for an answer to its id,
     (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": []}', -32600, 7),

@@ -146,12 +146,20 @@ def _message(line: bytes | None) -> types.JSONRPCMessage | _Fault:
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         if fault["type"] == "json_invalid":
-            return _Fault(PARSE_ERROR, str(fault["msg"]))
+            return _Fault(PARSE_ERROR, str(fault["msg"]), _id_of_request(_read_anyhow(line)))
         return _Fault(INVALID_REQUEST, _spelled(fault), _id_of_request(from_json(line)))
     # The SDK takes a request for a notification if its id is none, and does not answer.
     if isinstance(message, types.JSONRPCNotification) and "id" in from_json(line):
         return _Fault(INVALID_REQUEST, "id: must be a string or a whole number")
     return message
+
+
+def _read_anyhow(line: bytes) -> Any:
+    """What Python reads, which takes half a character for text; None if it cannot either."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _spelled(fault: ErrorDetails) -> str:
