@@ -18,6 +18,7 @@ from typing import Any
 
 import trio
 
+from relay.environments import own_environment
 from relay.process import guardian
 from relay.process.guarded_process import GuardedProcess
 from relay.process.spawn_error import BAD_CWD, INVALID, NO_RESOURCES, PROGRAM_NOT_FOUND, SpawnError
@@ -98,6 +99,7 @@ async def _start_guardian(program: str, fds: Sequence[int], terminal: bool) -> G
                 stdout=streams.theirs[1],
                 stderr=streams.theirs[2],
                 pass_fds=[far.fileno(), *fds],
+                env=own_environment(),  # the program can read its parent's
                 start_new_session=True,
             )
         failed.pop_all()

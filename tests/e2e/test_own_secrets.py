@@ -25,7 +25,9 @@ NAMES = ("RELAY_TOKEN", "relay_token")
 
 ADAPTER = str(Path(__file__).with_name("odd_adapter.py"))
 
-SEEN = "import os; print([n for n, v in os.environ.items() if 'hush' in v or 'TOKEN' in n.upper()])"
+PARENT = "open(f'/proc/{os.getppid()}/environ').read()"
+NAMED = "[n for n, v in os.environ.items() if 'hush' in v or 'TOKEN' in n.upper()]"
+SEEN = f"import os; assert 'hush' not in {PARENT}; print({NAMED})"
 PROGRAM = f"""
     import subprocess, sys
     class Kept:

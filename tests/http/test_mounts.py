@@ -102,6 +102,7 @@ REFUSED = [
     Row("FORBIDDEN", ("Origin: http://localhost.evil.example:PORT",)),
     Row("FORBIDDEN", ("Origin: http://localhost:1",)),
     Row("FORBIDDEN", ("Origin: http://[::1]:1",)),
+    Row("FORBIDDEN", ("Origin: http://localhost:PORT", "Origin: http://evil.example")),
     Row("FORBIDDEN", ("Origin: http://evil.example", *WEBSOCKET)),
     Row("FORBIDDEN", ("Origin: null", *page("none", "navigate", "document"))),
     Row("FORBIDDEN", (*page("cross-site", "websocket", "websocket"), *WEBSOCKET)),

@@ -80,9 +80,9 @@ class Guard:
 
     def _check_page(self, scope: Scope) -> None:
         """The web page that sends it, if one does. An Origin says more than `Sec-Fetch-Site`."""
-        origin = header(scope, b"origin")
-        if origin is not None:
-            self._check_origin(origin, _server_port(scope))
+        if header(scope, b"origin") is not None:
+            for origin in [value for name, value in scope["headers"] if name == b"origin"]:
+                self._check_origin(origin, _server_port(scope))
             return
         site = header(scope, b"sec-fetch-site")
         if site not in _OWN_SITES and not _is_navigation(scope):
