@@ -127,6 +127,7 @@ def _put(part: Document | OwnFile, client: AgentClient, plan: InstallPlan) -> It
         after = text
         if not text.strip():
             after, known.new, known.made = part.blank, before is None, [[]]
+            known.blank = f"{mark}{text}"
         for one in part.parts:
             after, made = one.put(after)
             known.made += [list(path) for path in made if list(path) not in known.made]
@@ -166,7 +167,7 @@ def _take(part: Document | OwnFile, client: AgentClient, plan: InstallPlan) -> I
             after = jsonc.prune(after, as_paths(known.made))
     said = [one.said() for one in part.parts if not isinstance(one, Needed)]
     if [] in known.made and jsonc.is_empty(after):
-        yield Change(part.path, said, before, None if known.new else b"")
+        yield Change(part.path, said, before, None if known.new else known.blank.encode())
     elif after != text:
         yield Change(part.path, said, before, f"{mark}{after}".encode())
 

@@ -25,6 +25,8 @@ class FileRecord:
 
     new: bool = False
     """There was no such file."""
+    blank: str = ""
+    """What an otherwise empty file had in it: white space, a byte order mark."""
     made: list[list[str]] = field(default_factory=list)
     """Containers and values that were made in a document, by their paths."""
     clients: list[str] = field(default_factory=list)

@@ -317,8 +317,9 @@ def test_a_byte_order_mark_stays(home: Home) -> None:
     assert home.content() == before
 
 
-def test_an_empty_file_is_empty_again(home: Home) -> None:
-    home.write(".cursor/mcp.json", "")
+@pytest.mark.parametrize("blank", ["", "\n\n", "\ufeff", "\ufeff \r\n"])
+def test_an_empty_file_is_empty_again(blank: str, home: Home) -> None:
+    home.write(".cursor/mcp.json", blank)
     before = home.content()
     home.done("--client", "cursor")
     home.done("--client", "cursor", "--uninstall")
