@@ -230,7 +230,7 @@ def _defining(roots: Sequence[str], function: str) -> Iterator[str]:
                 yield path
 
 
-class OwnFunction(NamedTuple):
+class FunctionPlace(NamedTuple):
     """A function that a source of the program defines."""
 
     name: str
@@ -238,16 +238,16 @@ class OwnFunction(NamedTuple):
     line: int
 
 
-async def own_functions(session: Session, function: str) -> list[OwnFunction]:
+async def own_functions(session: Session, function: str) -> list[FunctionPlace]:
     """Those that a name without a file means, as far as the sources say it, by their places; at most some."""
     find = partial(_own_functions, source_roots(session), function)
     return await trio.to_thread.run_sync(find, abandon_on_cancel=True)
 
 
-def _own_functions(roots: Sequence[str], function: str) -> list[OwnFunction]:
+def _own_functions(roots: Sequence[str], function: str) -> list[FunctionPlace]:
     parts = function.split(".")
     return [
-        OwnFunction(shortened(one.name), path, one.line)
+        FunctionPlace(shortened(one.name), path, one.line)
         for path in islice(_defining(roots, function), MOST_DEFINING)
         if (names := names_in(path, roots)) is not None
         for one in names.functions

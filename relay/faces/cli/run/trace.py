@@ -18,7 +18,6 @@ from relay.operations.execution.trace import (
     trace,
 )
 from relay.operations.report.short_paths import short_path
-from relay.session.session import Session
 
 
 class TraceQuestion:
@@ -58,7 +57,7 @@ class TraceQuestion:
         return f"{self.option}: no {what}{await _what_is_meant(session, self._request.function)}"
 
 
-async def _what_is_meant(session: Session, function: str | None) -> str:
+async def _what_is_meant(session: Any, function: str | None) -> str:
     """Which own function was not called; and by what else one may go, unless the script itself has it."""
     if function is None or path_and_name(function)[0] is not None:
         return ""
