@@ -1048,6 +1048,29 @@ ERRORS = """
                 pass
             raise
 
+    def raised_later(given):
+        try:
+            raise Invalid("required")
+        except Invalid as error:
+            yield
+            error.above(LAST)
+            raise
+
+    class Above:
+        def __enter__(self):
+            pass
+
+        def __exit__(self, kind, error, traceback):
+            error.above(LAST)
+
+    def ended_with(given):
+        with Above():
+            raise Invalid("required")
+
+    def in_one_line(given):
+        try: raise Invalid("required")
+        except Invalid as error: error.above(LAST); raise
+
     def caused(given):
         raise Invalid("required") from KeyError(LAST)
 
@@ -1065,9 +1088,9 @@ ERRORS = """
         except KeyError as error:
             raise Invalid("required", error.__traceback__)
 
-    for function in (handled, checked, passed_on, raised_again, caused, noted, explained):
+    for function in (handled, checked, passed_on, raised_again, raised_later, ended_with, in_one_line, caused, noted, explained):
         try:
-            function(1)
+            list(function(1))
         except Invalid:
             pass
 """
@@ -1083,6 +1106,9 @@ def test_what_an_exception_stores_counts_as_the_contents_of_other_values_do(
         "checked": ("path=['a', 'b']", "path=['a', 'c']"),
         "passed_on": ("path=['b', 'a']", "path=['c', 'a']"),
         "raised_again": ("path=['b']", "path=['c']"),
+        "raised_later": ("path=['b']", "path=['c']"),
+        "ended_with": ("path=['b']", "path=['c']"),
+        "in_one_line": ("path=['b']", "path=['c']"),
         "caused": ("__cause__=KeyError('b')", "__cause__=KeyError('c')"),
         "noted": ("__notes__=['b']", "__notes__=['c']"),
         "explained": ("args=('required\\nb')", "args=('required\\nc')"),
@@ -1096,7 +1122,7 @@ def test_what_an_exception_stores_counts_as_the_contents_of_other_values_do(
         "  with given=1",
         f"1: raised Invalid: required with {stored[0]} at line {at}",
         f"2: raised Invalid: required with {stored[1]} at line {at}",
-        "6 of 8 calls with equal arguments differ",
+        "9 of 13 calls with equal arguments differ",
     ]
     for name in list(shown)[1:]:
         done = diff("--focus", f"errors.py:{name}", "--", "errors.py", "b", ":::", "errors.py", "c")

@@ -47,7 +47,7 @@ _traceback_of: Any = BaseException.__dict__["__traceback__"].__get__
 
 def is_raised_through(frame: Any, error: Any) -> bool:
     """Whether the exception has come to the frame, or from it, and no further yet."""
-    traceback = _traceback_of(error)
+    traceback = None if error is None else _traceback_of(error)
     return traceback is not None and traceback.tb_frame is frame
 
 

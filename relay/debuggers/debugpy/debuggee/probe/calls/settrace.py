@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         line_in_traceback,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
+        BEGINS_HANDLER,
         RETURNS,
         YIELDS,
         stands_before_wait,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.trace.holder import TraceHolder
     from relay.debuggers.debugpy.debuggee.probe.trace.record import starts_here
+    from relay.debuggers.debugpy.debuggee.probe.values.types import qualname_of
 
 
 class CallsSettrace(TraceHolder):
@@ -86,9 +88,12 @@ class CallsSettrace(TraceHolder):
         except Exception as error:  # noqa: BLE001  whatever the program's objects raise
             record.failed(error)
             return inner
+        listener = _CallListener(record, function, inner)
         if inner is None:
             frame.f_trace_lines = False
-        return _CallListener(record, function, inner)
+        if function.suspends:
+            listener.note_handled(frame)  # it may go on in a handler
+        return listener
 
     def _inner(self, frame: Any, event: str, arg: Any) -> Any:
         theirs = trace_call if tracing_state.can_wait else wanted_trace_function()
@@ -106,11 +111,12 @@ class CallsSettrace(TraceHolder):
 class _CallListener:
     """The trace function of one frame that is recorded."""
 
-    __slots__ = ("error", "function", "inner", "record", "thrown_at")
+    __slots__ = ("failed", "function", "inner", "raised", "record", "thrown_at")
 
     def __init__(self, record: CallRecord, function: Any, inner: Any) -> None:
         self.record, self.function, self.inner = record, function, inner
-        self.error: Any = None  # type, text and line of the last exception; not itself
+        self.failed: type | None = None  # the type of the last exception that the frame had
+        self.raised: Any = None  # the last one, from then on until no handler of the frame has it
         self.thrown_at: int | None = None  # the `yield` that has raised it; None once it is handled
 
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
@@ -120,17 +126,37 @@ class _CallListener:
                 if event == "return":
                     self._leave(frame, arg)
                 elif event == "exception":
-                    self.error = arg[0], record.write_error(arg[1]), frame.f_lineno
+                    self.failed, self.raised = arg[:2]
                     frame.f_trace_lines = True
                     self._note_thrown(frame, arg[0])
                 elif event == "line":
                     self.thrown_at = None
-                    self._note_handled(frame)
+                    self.note_handled(frame)
             except Exception as fault:  # noqa: BLE001  whatever the program's objects raise
                 record.failed(fault)
+        if not record.is_active:
+            self.raised = None
         if self.inner is not None:
             self.inner = self.inner(frame, event, arg) or self.inner
         return self if record.is_active else self.inner
+
+    def note_handled(self, frame: Any) -> None:
+        """Which exception the frame handles as a line begins, or as it goes on behind a `yield`.
+
+        A handler may change it, or handle another one meanwhile, and then raise it again, which is no
+        event. So it is known until then, and written when the frame is left. It lives no longer for it.
+        """
+        handled = sys.exc_info()[1]
+        at = max(frame.f_lasti, 0)
+        if handled is None and self.function.operations[at] == BEGINS_HANDLER:
+            handled = self.raised
+        if handled is None or not (handled is self.raised or is_raised_through(frame, handled)):
+            self.raised = None
+            if self.inner is None:
+                frame.f_trace_lines = False
+        else:
+            self.failed, self.raised = type(handled), handled
+            frame.f_trace_lines = True
 
     def _note_thrown(self, frame: Any, kind: type) -> None:
         """Of an exception that a `yield` or `await` raises, the frame is left at that very place, as
@@ -141,31 +167,24 @@ class _CallListener:
         if is_raised and not issubclass(kind, StopIteration):
             self.thrown_at = at
 
-    def _note_handled(self, frame: Any) -> None:
-        """A line begins after an exception. A handler may change the exception, or handle another one, and
-        then raise it again, which is no event."""
-        handled = sys.exc_info()[1]
-        if handled is None or not is_raised_through(frame, handled):
-            if self.inner is None:
-                frame.f_trace_lines = False
-        elif self.error is not None:
-            text = self.record.write_error(handled)
-            self.error = type(handled), text, line_in_traceback(frame, handled)
-
     def _leave(self, frame: Any, value: Any) -> None:
         function, record = self.function, self.record
-        if function.suspends or (value is None and self.error is not None):
+        raised, self.raised = self.raised, None
+        if function.suspends or (value is None and self.failed is not None):
             operations = function.operations
             operation = operations[frame.f_lasti] if frame.f_lasti >= 0 else -1
             was_thrown = value is None and self.thrown_at == frame.f_lasti
             yields = operation in YIELDS and not was_thrown
             if yields or stands_before_wait(operations, frame.f_lasti):
                 frame.f_trace_lines = True
-                self.error = None
+                self.failed = None
                 if function.yields_values:
                     record.yielded(frame, value)
                 return
-            if operation not in RETURNS and self.error is not None and value is None:
-                record.raised(frame, *self.error)
+            if operation not in RETURNS and self.failed is not None and value is None:
+                text = (
+                    str(qualname_of(self.failed)) if raised is None else record.write_error(raised)
+                )
+                record.raised(frame, self.failed, text, line_in_traceback(frame, raised))
                 return
         record.returned(frame, value)

@@ -14,6 +14,8 @@ def operations_named(names: Any) -> frozenset[int]:
 JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
 YIELDS = operations_named(("YIELD_VALUE", "YIELD_FROM", "SEND"))
 RETURNS = operations_named(("RETURN_VALUE", "RETURN_GENERATOR"))
+BEGINS_HANDLER = dis.opmap.get("PUSH_EXC_INFO")
+"""Of 3.11 and later; before, the exception is handled when the handler begins."""
 _YIELD_FROM = dis.opmap.get("YIELD_FROM")  # of `await`, too; up to 3.10
 HAS_TABLE = hasattr(dis, "_parse_exception_table")
 """Since 3.11 handlers are in a table; before, instructions open and close blocks."""
