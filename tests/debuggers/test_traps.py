@@ -7,13 +7,15 @@ import contextlib
 import copyreg
 import dis
 import email
+import functools
 import json
 import pickle
+import random
 import sys
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -157,6 +159,10 @@ def closures():
     for number in range(3): inner(number)()
     return total
 
+def raises(number):
+    number += 1
+    {}[number]
+
 def recursive(depth):
     if depth == 0:
         assert depth, "zero"
@@ -215,6 +221,8 @@ try: begun.throw(KeyError(1))
 except KeyError: print("thrown")
 for value in ({"a": 1, "b": 2}, [1, 2, 3], Shape(), "text", 2.5): print(matches(value))
 groups(); print(closures(), recursive(5), long_jumps(3)); print(asyncio.run(awaits()))
+try: raises(1)
+except KeyError: print("raised")
 last = 1 if loops(2) else (
     2)
 """.replace("@FAR@", "\n".join(f"            total += number * {n}.5" for n in range(150)))
@@ -391,3 +399,116 @@ def test_what_a_handler_of_a_signal_raises_is_raised_at_the_line() -> None:
 def test_a_trap_that_is_pickled_is_something_harmless_to_call() -> None:
     assert copyreg.dispatch_table.get(type(probe.TRAP)) is None
     assert pickle.loads(pickle.dumps(probe.TRAP)) is int
+
+
+class Written:
+    """What a code has written last, by its lines, where somebody may look whether it has."""
+
+    def __init__(self, writes: set[int]) -> None:
+        self.writes = writes
+        self.places: list[tuple[str, int, int | None]] = []
+        self.last: dict[types.FrameType, int | None] = {}
+
+    def check(self) -> None:
+        frame = sys._getframe(1)
+        code, at = frame.f_code, frame.f_lasti
+        pending = self.last.pop(frame, None)
+        line = probe.write_behind(code, at) or pending
+        behind = probe.inserted_in(code).get(at)
+        # Where a handler begins its line is yet to come; where a frame awaits, its line goes on.
+        if behind in offsets_without_line(code) or is_send(code, behind):
+            self.last[frame] = line
+        else:
+            self.places.append((code.co_name, code.co_firstlineno, line))
+
+    def trace(self, frame: types.FrameType, event: str, arg: Any) -> Any:
+        code = frame.f_code
+        if code.co_filename != NAME:
+            return None
+        if event == "line" or (event == "return" and not is_send(code, frame.f_lasti - 2)):
+            self.places.append((code.co_name, code.co_firstlineno, self.last.pop(frame, None)))
+        if event in ("line", "call") and frame.f_lineno in self.writes:
+            self.last[frame] = frame.f_lineno
+        if event == "call" and frame.f_lasti <= entry_of(code):
+            self.last.pop(frame, None)
+        return self.trace
+
+
+@functools.cache
+def offsets_without_line(code: types.CodeType) -> frozenset[int]:
+    spans = [range(start, end) for start, end, line in code.co_lines() if line is None]
+    return frozenset(at for span in spans for at in span)
+
+
+def is_send(code: types.CodeType, at: int | None) -> bool:
+    return at is not None and at >= 0 and code.co_code[at] == dis.opmap["SEND"]
+
+
+def entry_of(code: types.CodeType) -> int:
+    return next(one.offset for one in dis.get_instructions(code) if one.opname == "RESUME")
+
+
+class Changing:
+    """What has changed whenever it is looked at, or cannot be looked at."""
+
+    space: ClassVar[dict[str, Any]] = {"there": 1}
+    last, there = None, 2
+
+    @classmethod
+    def owner(cls) -> Any:
+        return cls
+
+
+QUICK = [
+    probe.LineChecks(int, frozenset(), frozenset(), probe.QuickCheck(Changing, *look), keeps)
+    for look, keeps in (
+        (("there", True), True),
+        (("absent", True), False),
+        (("absent", False), True),
+        (("there", True, True), True),
+        (("absent", True, True), True),
+    )
+]
+
+
+def code_with_checks(
+    code: types.CodeType, check: Callable[[], Any], writes: set[int], quick: Any = None
+) -> Any:
+    inner = [
+        code_with_checks(one, check, writes, quick) if isinstance(one, types.CodeType) else one
+        for one in code.co_consts
+    ]
+    code = code.replace(co_consts=tuple(inner))
+    lines = frozenset(line for _, _, line in code.co_lines() if line)
+    rest = (None, False) if quick is None else (quick.quick, quick.keeps_space)
+    checks = probe.LineChecks(check, lines, frozenset(writes), *rest)
+    return probe.with_traps(code, set(sorted(lines)[::3]), int, checks)
+
+
+@pytest.mark.parametrize("quick", [None, *QUICK])
+@pytest.mark.parametrize("share", [0.0, 0.7])
+def test_a_check_is_called_between_lines_and_knows_which_may_have_written(
+    capsys: pytest.CaptureFixture[str], share: float, quick: Any
+) -> None:
+    lot = random.Random(share)
+    writes = {line for line in range(1, PROGRAM.count("\n") + 2) if lot.random() < share}
+    code = compile(PROGRAM, NAME, "exec", dont_inherit=True)
+    plain, checked, lines, lines_of_checked = Written(writes), Written(writes), Seen(), Seen()
+    outputs = []
+
+    def run(code: Any, tracing: Any) -> None:
+        with tracing:
+            exec(code, {"__name__": "program"})
+        outputs.append(capsys.readouterr().out)
+
+    made = code_with_checks(code, checked.check, writes, quick)
+    run(code, traced(plain.trace))
+    run(made, contextlib.nullcontext())
+    run(code, traced(lines.trace))
+    run(made, traced(lines_of_checked.trace))
+    assert len(plain.places) > 1000
+    assert checked.places[: len(plain.places)] == plain.places
+    assert lines_of_checked.places == lines.places
+    assert outputs[1:] == outputs[:1] * 3
+    for inner in codes_of(made):
+        assert deepest(inner) <= inner.co_stacksize

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         begun_line,
         handler_table,
     )
-    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import inserted_in
+    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import inserted_in, unwinding_in
 
 UNKNOWN: Any = ("unknown",)
 _NAME_LOADS = {
@@ -78,13 +78,13 @@ def facts_of(code: Any) -> tuple[list[Any], dict[int, int], frozenset[int]]:
     it stands before; the offsets that jumps lead to."""
     known = _code_facts.get(id(code))
     if known is None or known[0] is not code:
-        inserted = inserted_in(code)
+        inserted, passed = inserted_in(code), unwinding_in(code)
         found = [
             one._replace(argval=inserted[one.argval])
             if one.opcode in JUMPS and one.argval in inserted
             else one
             for one in dis.get_instructions(code)
-            if one.offset not in inserted
+            if one.offset not in inserted and one.offset not in passed
         ]
         indices = {one.offset: index for index, one in enumerate(found)}
         indices.update({at: indices[behind] for at, behind in inserted.items()})

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dis
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import unwinding_in
 
 
 def operations_named(names: Any) -> frozenset[int]:
@@ -29,8 +32,13 @@ def stands_before_wait(operations: bytes, at: int) -> bool:
 
 
 def handler_table(code: Any) -> list[Any]:
-    """Ranges of instructions with their handlers, innermost last; empty before 3.11."""
-    return dis._parse_exception_table(code) if HAS_TABLE else []  # type: ignore[attr-defined]
+    """Ranges of instructions with their handlers, innermost last; empty before 3.11.
+
+    Without what is called where an exception leaves the frame: see `traps/`.
+    """
+    found: list[Any] = dis._parse_exception_table(code) if HAS_TABLE else []  # type: ignore[attr-defined]
+    passed = unwinding_in(code)
+    return [one for one in found if one.target not in passed] if passed else found
 
 
 def begun_line(instruction: Any) -> int:

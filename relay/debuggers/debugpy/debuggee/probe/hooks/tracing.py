@@ -119,7 +119,7 @@ def trace_as_needed() -> bool:
     # Else a thread of the program is at work for the debugger, before it is traced itself.
     if not tracing_state.monitors and py_db.ready_to_run:
         tracing_state.has_begun = True
-        attempt(begin_placing, py_db)
+        attempt(begin_placing, py_db, False)
         _trace_all_threads(py_db)
     return True
 
@@ -199,13 +199,19 @@ def is_tracing_needed(py_db: Any) -> bool:
         return False
     return bool(
         tracing_state.requests
-        or tracing_state.data is not None
+        or is_data_traced()
         or is_entry_sought()
         or _needs_every_file(py_db)
         or py_db.function_breakpoint_name_to_breakpoint
         or someone_steps_or_stops()
         or need_tracing(py_db)
     )
+
+
+def is_data_traced() -> bool:
+    """Whether data breakpoints need tracing."""
+    data = tracing_state.data
+    return data is not None and data.needs_tracing()
 
 
 def is_thread_traced(py_db: Any) -> bool:
@@ -250,6 +256,11 @@ def trace_call(frame: Any, event: str, arg: Any) -> Any:
     if known is None:
         return _trace_loudly(frame, event, arg)
     _, data, lines = known
+    if data is None:
+        return None
+    data.spent += 1
+    if data.spent >= data.due:
+        attempt(data.consider)
     return None if lines is None else data.enter(frame, None, lines)
 
 
@@ -264,7 +275,7 @@ def _trace_loudly(frame: Any, event: str, arg: Any) -> Any:
         begins_own or tracing_state.requests or _needs_every_file(py_db) or someone_steps_or_stops()
     )
     data = tracing_state.data
-    lines = None if data is None else attempt(data.lines_in, frame)
+    lines = None if data is None else attempt(data.lines_to_trace, frame)
     inner = None
     fact = frame.f_code, data, lines
     if not may_be_quiet or not attempt(_is_quiet, py_db, frame, *known, fact, default=False):

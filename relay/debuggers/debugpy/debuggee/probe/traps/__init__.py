@@ -1,6 +1,7 @@
-"""Breakpoints without tracing, on Python 3.11: calls in the program's own bytecode.
+"""Breakpoints of lines and of data without tracing, on Python 3.11: calls in the program's own bytecode.
 
-assembly.py  a call put into a code wherever a line begins
+assembly.py  a call put into a code wherever a line begins, or where it may have written
 coming.py    what happens where a thread comes to one: that line, and no other, is traced
 placing.py   which codes have one: of files with breakpoints, as they are loaded or later
+checking.py  which codes have one for data breakpoints: all that there are and may write
 """

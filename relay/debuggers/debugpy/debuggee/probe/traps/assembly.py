@@ -12,17 +12,22 @@ line, with a traceback that begins there.
 
 Knows the bytecode of Python 3.11: relative jumps, caches, the tables of handlers and of places.
 Refuses to know what a trap does.
+
+Where the code may write what is watched (`LineChecks`), another call is put where lines begin, with
+the line that has run before told apart, where the frame is left by a return or a yield, and where an
+exception leaves it.
 """
 
 from __future__ import annotations
 
 import dis
+import functools
 import itertools
 import opcode
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import handler_table
@@ -38,7 +43,42 @@ _LONGEST_ENTRY = 8  # units
 _BITS = 6  # bits that a byte of a variable length number holds
 
 
+_LEAVES_FRAME = ("RETURN_VALUE", "YIELD_VALUE", "SEND")
+_LEAST_STACK = 8  # of a code with checks: what the handler of one that leaves has on it
+
+
+_LOOKS = ("space", "last", "owner", "__dict__")  # attributes that a quick check reads
+
+
 _inserted = CodeTable()
+_checked_behind = CodeTable()
+_unwound = CodeTable()
+
+
+class QuickCheck(NamedTuple):
+    """What tells that nothing has changed, without a call."""
+
+    watched: Any
+    """It has a dict, `space`, and what that has under the key if nothing has changed: `last`."""
+    key: str
+    has_owner: bool
+    """Whether the dict is the `__dict__` of what `owner` gives when it is called, and may get another
+    one."""
+    is_slot: bool = False
+    """Whether there is no dict: what `owner` gives has the attribute itself."""
+
+
+class LineChecks(NamedTuple):
+    """What to call in a code that may write, between lines and where its frame is left."""
+
+    check: Callable[[], Any]
+    near: frozenset[int]
+    """The lines that it is called before."""
+    writes: frozenset[int]
+    """Those that may write: a check knows which of them has run last."""
+    quick: QuickCheck | None = None
+    keeps_space: bool = False
+    """Whether the dict stays the same while this code runs."""
 
 
 class NoTrapError(Exception):
@@ -105,10 +145,12 @@ class _Handler:
         return self.depth + 1 + int(self.keeps_place)
 
 
-def with_traps(code: Any, lines: Collection[int], trap: Any) -> Any:
+def with_traps(
+    code: Any, lines: Collection[int], trap: Any, checks: LineChecks | None = None
+) -> Any:
     """A code that does the same, and calls `trap` each time that one of the lines is to be reported.
 
-    Raises NoTrapError.
+    checks: what else to call, ahead of that. Raises NoTrapError.
     """
     instructions = _taken_apart(code)
     by_start = {one.start: one for one in instructions}
@@ -118,29 +160,46 @@ def with_traps(code: Any, lines: Collection[int], trap: Any) -> Any:
     ]
     entry = next(one for one in instructions if one.name == "RESUME")
     depths = _depths(code, instructions, handlers)
-    within = [one for one in instructions if one in depths and one.start > entry.start]
-    within = [one for one in within if one.line in lines]
-    numbers = _Numbers(code, trap)
+    following = [one for one in instructions if one in depths and one.start > entry.start]
+    numbers = _Numbers(code, trap, checks)
+    handlers = _split_by_line(instructions, handlers, entry, checks)
+    near = _near(following, handlers, checks)
+    last = _LastLines(checks, near, instructions, handlers)
+    within = [one for one in following if one.line in lines or one in near]
     traps: dict[_Instruction, _Trap] = {}  # by the instruction that it stands before
     for one, ways in _ways(instructions, handlers, within).items():
         reported = [(how, _is_reported(before, one, entry)) for before, how in ways]
-        if _needs_trap(reported):
-            traps[one] = _Trap(one, numbers, ("next", False) in reported)
+        if any(is_so for _, is_so in reported) if checks else _needs_trap(reported):
+            comers = [before for before, how in ways if _is_reported(before, one, entry)]
+            behind = [last.before(comer) for comer in comers] if last.is_near(one) else []
+            is_first = any(before.start <= entry.start for before in comers)
+            is_passed, left = ("next", False) in reported, last.left_at(one)
+            traps[one] = _Trap(one, numbers, is_passed, one.line in lines, behind, left, is_first)
+    for one in following:
+        left = last.left_at(one)
+        if left and one not in traps:
+            traps[one] = _Trap(one, numbers, False, False, [], left)
     if not traps:
         return code
+    traps = dict(sorted(traps.items(), key=lambda trap: int(trap[0].start)))
+    unwinding = _unwinding_checks(instructions, handlers, following, numbers, last)
     comers = [(one, one) for one in instructions] + [(one, one.first) for one in handlers]
     for comer, before in comers:
-        if comer.target in traps and _is_reported(before, comer.target, entry):
-            comer.target = traps[comer.target].begin
-    table = _handlers_with_traps(handlers, traps, depths)
+        if comer.target in traps:
+            is_reported = _is_reported(before, comer.target, entry)
+            line = last.before(before) if comer.target in near else None
+            comer.target = traps[comer.target].way_in(is_reported, line)
+    table = _handlers_with_traps([*handlers, *unwinding.handlers], traps, depths)
+    table += unwinding.own_handlers
     placed = [every for one in instructions for every in (*one.inserted, one)]
     placed += [every for one in traps.values() for every in one.escape]
+    placed += unwinding.instructions
     _settle(placed)
     made = code.replace(
         co_code=b"".join(one.assembled() for one in placed),
-        co_consts=(*code.co_consts, trap, _PASSED_OVER, None),
-        co_names=(*code.co_names, "__traceback__"),
-        co_stacksize=code.co_stacksize + _TRAP_STACK,
+        co_consts=(*code.co_consts, *numbers.constants),
+        co_names=(*code.co_names, *numbers.names),
+        co_stacksize=max(code.co_stacksize + _TRAP_STACK, _LEAST_STACK if checks else 0),
         co_linetable=_place_table(placed, code.co_firstlineno),
         co_exceptiontable=_handler_bytes(table, placed),
     )
@@ -150,12 +209,31 @@ def with_traps(code: Any, lines: Collection[int], trap: Any) -> Any:
         for one in (*before.inserted, *trap.escape)
         for at in range(one.here, one.here + one.size, _UNIT)
     }
+    if checks:
+        _note_checks(made, traps, unwinding)
     return made
 
 
 def inserted_in(code: Any) -> dict[int, int]:
     """Where in this code traps are: their offsets, each with that of the instruction behind the trap."""
     found: dict[int, int] = _inserted.get(code, {})
+    return found
+
+
+def unwinding_in(code: Any) -> range:
+    """The offsets of what is called in this code where an exception leaves the frame."""
+    found: range = _unwound.get(code, range(0))
+    return found
+
+
+def has_checks(code: Any) -> bool:
+    """Whether it is one that calls a check where it may have written."""
+    return code in _checked_behind
+
+
+def write_behind(code: Any, offset: int) -> int | None:
+    """Of a check at this offset, the line that may have written, of those that have run last."""
+    found: int | None = _checked_behind.get(code, {}).get(offset)
     return found
 
 
@@ -228,7 +306,7 @@ def _covered(instructions: list[_Instruction], handler: _Handler) -> list[_Instr
 
 def _is_reported(before: _Instruction, one: _Instruction, entry: _Instruction) -> bool:
     """Whether the interpreter reports the line of an instruction that is run after another one."""
-    if before.start <= entry.start or before.line != one.line:
+    if before.start <= entry.start or before.line != one.line or one.line is None:
         return True
     return one.start < before.start and one.name != "SEND"
 
@@ -240,29 +318,238 @@ def _needs_trap(ways: list[tuple[str, bool]]) -> bool:
     return any(is_reported for _, is_reported in ways)
 
 
+# What has run before
+
+
+def _near(
+    following: list[_Instruction], handlers: list[_Handler], checks: LineChecks | None
+) -> set[_Instruction]:
+    """The instructions before which to check: of these lines, and the beginnings of handlers, which
+    have no line."""
+    if checks is None:
+        return set()
+    begun = {handler.target for handler in handlers if handler.target.line is None}
+    return {one for one in following if one.line in checks.near or one in begun}
+
+
+class _LastLines:
+    """Which line that may write has run before an instruction, if it was the last one."""
+
+    def __init__(
+        self,
+        checks: LineChecks | None,
+        near: set[_Instruction],
+        instructions: list[_Instruction],
+        handlers: list[_Handler],
+    ) -> None:
+        self.checks, self.near = checks, near
+        self.ways: dict[_Instruction, list[Any]] = {}
+        self.leaving: set[_Instruction] = set()
+        if checks:
+            # The interpreter counts on `SEND` directly before what it leaves the frame by.
+            self.leaving = {
+                one
+                for before, one in itertools.pairwise(instructions)
+                if one.name in _LEAVES_FRAME and before.name != "SEND"
+            }
+            self._check_where_ways_differ(instructions, handlers)
+
+    def _check_where_ways_differ(
+        self, instructions: list[_Instruction], handlers: list[_Handler]
+    ) -> None:
+        """What has no line may follow several of them: there the last one is known by the way."""
+        unknown = [one for one in instructions if one.line is None and one not in self.near]
+        self.ways = _ways(instructions, handlers, unknown)
+        while True:
+            differing = next(
+                (one for one in self.ways if len(self._found(one, frozenset())) > 1), None
+            )
+            if differing is None:
+                return
+            self.near.add(differing)
+            del self.ways[differing]
+
+    def _found(self, one: _Instruction, seen: frozenset[Any]) -> set[Any]:
+        ways = [before for before, how in self.ways.get(one, ()) if before not in seen]
+        return set().union(*[self._before(before, seen | {one}) for before in ways])
+
+    def _before(self, one: _Instruction, seen: frozenset[Any]) -> set[Any]:
+        if self.checks is None or (one.name == "RESUME" and one.arg == 0):
+            return {None}  # nothing has run before what begins a code
+        if one.line is not None:
+            return {one.line if one.line in self.checks.writes else None}
+        return {None} if one in self.near else self._found(one, seen)
+
+    def is_near(self, one: _Instruction) -> bool:
+        return one in self.near
+
+    def left_at(self, one: _Instruction) -> list[Any]:
+        """Where the frame is left, the line that may write then."""
+        return [self.before(one)] if one in self.leaving else []
+
+    def before(self, one: _Instruction) -> Any:
+        """The line, for what follows this instruction."""
+        found = self._before(one, frozenset())
+        return found.pop() if found else None
+
+
+def _split_by_line(
+    instructions: list[_Instruction],
+    handlers: list[_Handler],
+    entry: _Instruction,
+    checks: LineChecks | None,
+) -> list[_Handler]:
+    """Each handler is come to from instructions of one line, or from some that may not write; and
+    its line is reported then, or not."""
+    if not checks:
+        return handlers
+    found = []
+    for handler in handlers:
+        covered = _covered(instructions, handler)
+
+        def kind(one: _Instruction, target: _Instruction = handler.target) -> Any:
+            return _kind_of_line(one, checks), _is_reported(one, target, entry)
+
+        found += [handler.over(*run) for run in _alike(covered, instructions, kind)]
+    return found
+
+
+def _kind_of_line(one: _Instruction, checks: LineChecks) -> Any:
+    return one.line if one.line is None or one.line in checks.writes else 0
+
+
+def _alike(
+    run: list[_Instruction], instructions: list[_Instruction], kind: Callable[[Any], Any]
+) -> Iterator[tuple[_Instruction, _Instruction | None]]:
+    """Neighbours of one kind: the first, and what is behind the last."""
+    following: dict[Any, Any] = dict(itertools.pairwise(instructions))
+    first = last = None
+    for one in run:
+        if last is None or following.get(last) is not one or kind(one) != kind(last):
+            if first is not None:
+                yield first, following.get(last)
+            first = one
+        last = one
+    if first is not None:
+        yield first, following.get(last)
+
+
 # A trap
 
 
 class _Numbers:
     """Of what traps use, among the constants and names of a code."""
 
-    def __init__(self, code: Any, trap: Any) -> None:
+    def __init__(self, code: Any, trap: Any, checks: LineChecks | None) -> None:
         first = len(code.co_consts)
         self.trap, self.passed_over, self.none = first, first + 1, first + 2
+        self.check, self.watched, self.key = first + 3, first + 4, first + 5
+        self.constants: list[Any] = [trap, _PASSED_OVER, None]
+        quick = checks.quick if checks else None
+        self.is_quick, self.has_owner = quick is not None, quick is not None and quick.has_owner
+        self.keeps_space = checks is not None and checks.keeps_space
+        self.is_slot = quick is not None and quick.is_slot
+        if checks is not None:
+            self.constants += [checks.check, *(quick or ())[:2]]
         self.traceback = len(code.co_names)
+        self.space, self.last, self.owner, self.dict, self.slot = range(
+            self.traceback + 1, self.traceback + 6
+        )
+        self.names = ("__traceback__", *((*_LOOKS, quick.key) if quick else ()))
+
+
+def _trap_call(number: int, place: Any = (None,) * 4) -> list[_Instruction]:
+    """The call of a constant, at no line if it is to be reported behind it."""
+    new = _Instruction
+    load = new("LOAD_CONST", number, place)
+    rest = [new("PRECALL", place=place), new("CALL", place=place), new("POP_TOP", place=place)]
+    return [new("PUSH_NULL", place=place), load, *rest]
+
+
+class _Check:
+    """One look whether something has changed."""
+
+    def __init__(
+        self,
+        numbers: _Numbers,
+        over: _Instruction,
+        place: Any = (None,) * 4,
+        is_first: bool = False,
+    ) -> None:
+        """over: where to go on if nothing has; is_first: whether other code may have run before."""
+        self.call = _trap_call(numbers.check, place)
+        self.made = self.call
+        self.reads: list[tuple[_Instruction, _Instruction, _Instruction]] = []
+        """What may raise, what is behind it, and where to go on if there is nothing to compare."""
+        if not numbers.is_quick:
+            return
+
+        def new(name: str, arg: int = 0) -> _Instruction:
+            return _Instruction(name, arg, place)
+
+        read, compare = new("BINARY_SUBSCR"), new("LOAD_CONST", numbers.watched)
+        is_same, absent = new("POP_JUMP_FORWARD_IF_TRUE"), new("POP_TOP")
+        is_same.target = over
+        item = [new("LOAD_CONST", numbers.key), read]
+        if numbers.is_slot or (numbers.has_owner and (is_first or not numbers.keeps_space)):
+            begin = new("LOAD_ATTR", numbers.slot if numbers.is_slot else numbers.dict)
+            call = [new("PUSH_NULL"), new("LOAD_CONST", numbers.watched)]
+            call += [new("LOAD_ATTR", numbers.owner), new("PRECALL"), new("CALL"), begin]
+            item = [] if numbers.is_slot else item
+        else:
+            call = [new("LOAD_CONST", numbers.watched), new("LOAD_ATTR", numbers.space)]
+            begin = read
+        self.made = [
+            *(*call, *item),
+            *(compare, new("LOAD_ATTR", numbers.last), new("IS_OP"), is_same),
+            *(new("LOAD_CONST", numbers.none), absent),  # in the place of an exception
+            *self.call,
+        ]
+        self.reads = [(begin, compare, absent)]
 
 
 class _Trap:
     """The instructions of one; those that follow an exception in it stand at the code's end."""
 
-    def __init__(self, before: _Instruction, numbers: _Numbers, is_passed: bool) -> None:
+    def __init__(
+        self,
+        before: _Instruction,
+        numbers: _Numbers,
+        is_passed: bool,
+        is_trap: bool,
+        behind: list[Any],
+        left: list[Any],
+        is_first: bool = False,
+    ) -> None:
+        """behind: lines that may have written, by the ways into the line, the next one first; left:
+        the one that may write where the frame is left."""
         new = _Instruction
-        self.begin = new("PUSH_NULL")
-        call = [new("LOAD_CONST", numbers.trap), new("PRECALL"), new("CALL"), new("POP_TOP")]
-        before.inserted = [self.begin, *call]
+        trap = _trap_call(numbers.trap) if is_trap else []
+        looks = [_Check(numbers, before, before.place) for line in left]
+        leave = [one for look in looks for one in look.made]
+        self.checks: list[tuple[_Instruction, Any]]
+        self.checks = [(look.call[3], line) for look, line in zip(looks, left, strict=True)]
+        # What comes from a line of its own goes there.
+        self.past = leave[0] if leave and before.name != "SEND" else before
+        last = trap[0] if trap else self.past
+        self.ways: dict[Any, _Instruction] = {}
+        made: list[_Instruction] = []
+        for line in dict.fromkeys(behind):
+            if made:
+                over = new("JUMP_FORWARD")
+                over.target = last
+                made.append(over)
+            look = _Check(numbers, last, is_first=is_first)
+            looks.append(look)
+            self.ways[line] = look.made[0]
+            self.checks.append((look.call[3], line))
+            made += look.made
+        before.inserted = [*made, *trap, *leave]
+        self.begin = before.inserted[0]
+        self.first = last
         if is_passed:  # by what comes to the instruction from one of its own line
             past = new("JUMP_FORWARD", place=before.place)
-            past.target = before
+            past.target = self.past
             before.inserted.insert(0, past)
         back, self.over = new("JUMP_BACKWARD"), new("POP_TOP")
         back.target = before
@@ -284,6 +571,71 @@ class _Trap:
             new("POP_EXCEPT"),
             back,
         ]
+        self.reads = [read for look in looks for read in look.reads]
+        self.reads = [*self.reads[1:], *self.reads[:1]] if left else self.reads  # as they lie
+
+    def way_in(self, is_reported: bool, behind: Any) -> _Instruction:
+        """Where to come from another instruction: whether the line is reported then, and which one
+        may have written."""
+        return self.ways.get(behind, self.first) if is_reported else self.past
+
+
+class _Unwinding:
+    """Checks where an exception leaves the frame."""
+
+    def __init__(self) -> None:
+        self.instructions: list[_Instruction] = []
+        self.handlers: list[_Handler] = []
+        self.own_handlers: list[_Handler] = []
+        """Of what a check raises."""
+        self.checks: list[tuple[_Instruction, Any]] = []
+
+    def add(self, first: Any, behind: Any, line: Any, numbers: _Numbers) -> None:
+        new = _Instruction
+        begin, call = new("PUSH_EXC_INFO"), _trap_call(numbers.check)
+        leave = [new("SWAP", 2), new("POP_EXCEPT"), new("RERAISE", 1)]
+        over, back = new("POP_TOP"), new("JUMP_BACKWARD")
+        is_passed_over = new("POP_JUMP_FORWARD_IF_TRUE")
+        is_passed_over.target, back.target = over, leave[0]
+        raised = [
+            *(new("PUSH_EXC_INFO"), new("LOAD_CONST", numbers.passed_over)),
+            *(new("CHECK_EXC_MATCH"), is_passed_over),
+            *(new("SWAP", 2), new("POP_EXCEPT"), new("SWAP", 3), new("POP_EXCEPT")),
+            *(new("POP_TOP"), new("RERAISE", 1)),
+            *(over, new("POP_EXCEPT"), back),
+        ]
+        self.checks.append((call[3], line))
+        self.handlers.append(_Handler(first, behind, begin, 0, keeps_place=True))
+        self.own_handlers.append(_Handler(call[0], leave[0], raised[0], 3, keeps_place=False))
+        self.instructions += [begin, *call, *leave, *raised]
+
+
+def _unwinding_checks(
+    instructions: list[_Instruction],
+    handlers: list[_Handler],
+    following: list[_Instruction],
+    numbers: _Numbers,
+    last: _LastLines,
+) -> _Unwinding:
+    """One for each line that may write, and some for the others, for all that no handler covers."""
+    found = _Unwinding()
+    if last.checks:
+        covered = {one for handler in handlers for one in _covered(instructions, handler)}
+        free = [one for one in following if one not in covered]
+        kind = functools.partial(_kind_of_line, checks=last.checks)
+        for first, behind in _alike(free, instructions, kind):
+            found.add(first, behind, last.before(first), numbers)
+    return found
+
+
+def _note_checks(made: Any, traps: dict[_Instruction, _Trap], unwinding: _Unwinding) -> None:
+    checks = [*unwinding.checks, *[one for trap in traps.values() for one in trap.checks]]
+    _checked_behind[made] = {
+        at: line for one, line in checks for at in range(one.here, one.here + one.size, _UNIT)
+    }
+    if unwinding.instructions:
+        first, last = unwinding.instructions[0], unwinding.instructions[-1]
+        _unwound[made] = range(first.here, last.here + last.size)
 
 
 # The stack, and the table of handlers
@@ -316,10 +668,15 @@ def _handlers_with_traps(
     handlers: list[_Handler], traps: dict[_Instruction, _Trap], depths: dict[_Instruction, int]
 ) -> list[_Handler]:
     """What a trap raises goes to its escape, and what that raises where its line would raise it."""
-    found = [
-        _Handler(trap.begin, before, trap.escape[0], depths[before], keeps_place=False)
-        for before, trap in traps.items()
-    ]
+    found = []
+    for before, trap in traps.items():
+        begin, depth = trap.begin, depths[before]
+        for read, behind, absent in trap.reads:
+            found.append(_Handler(begin, read, trap.escape[0], depth, keeps_place=False))
+            found.append(_Handler(read, behind, absent, depth, keeps_place=False))
+            begin = behind
+        found.append(_Handler(begin, before, trap.escape[0], depth, keeps_place=False))
+    added = next(trap.escape[0] for trap in traps.values())  # where the code's own instructions end
     for one in handlers:
         end = float("inf") if one.behind is None else one.behind.start
         first = _first_of(one.first)
@@ -328,7 +685,7 @@ def _handlers_with_traps(
                 found.append(one.over(first, trap.begin))
                 found.append(one.over(trap.raises, trap.over))
                 first = before
-        found.append(one.over(first, None if one.behind is None else _first_of(one.behind)))
+        found.append(one.over(first, added if one.behind is None else _first_of(one.behind)))
     return found
 
 

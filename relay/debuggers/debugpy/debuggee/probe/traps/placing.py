@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         real_settrace,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
+        is_data_traced,
         is_thread_traced,
         trace_call,
         trace_less,
@@ -49,9 +50,9 @@ if TYPE_CHECKING:
 
 _FAST_VARIABLES = 0x1 | 0x2  # of a code's flags: a function's, and no module's or class's
 _MAY_GO_ON = 0x20 | 0x80 | 0x200  # after a return: generators and coroutines
-_FUNCTION: Any = types.FunctionType
-_CODE_OBJECT: Any = types.CodeType
-_GOING_ON = {
+FUNCTION: Any = types.FunctionType
+CODE_OBJECT: Any = types.CodeType
+GOING_ON = {
     types.GeneratorType: ("gi_code", "gi_frame"),
     types.CoroutineType: ("cr_code", "cr_frame"),
     types.AsyncGeneratorType: ("ag_code", "ag_frame"),
@@ -61,11 +62,13 @@ _GOING_ON = {
 class _Trapped:
     """A code and its likenesses with traps."""
 
-    __slots__ = ("lines", "original", "present", "variants")
+    __slots__ = ("checked", "checks", "lines", "original", "present", "variants")
 
     def __init__(self, original: Any) -> None:
         self.original = self.present = original
         self.lines: frozenset[int] = frozenset()  # that have traps in the present one
+        self.checks: Any = None  # that it has
+        self.checked = CodeTable()  # variants that have those
         self.variants = [original]  # each may still run
 
 
@@ -84,10 +87,16 @@ class _Traps:
             0  # objects that the garbage collector did not list as the program began; some may end
         )
         self.preloaded: frozenset[str] = frozenset()  # files that were loaded by then
+        self.checks = CodeTable()  # of codes that may write what is watched: original -> LineChecks
+        self.heard: Any = None  # whom to tell of a code that is about to be
+        self.is_launched = (
+            False  # the debugger began with the program, which had frozen nothing yet
+        )
+        self.lock: Any = threading.RLock()  # held by who gives functions another code
         self.placing: int | None = None  # the thread that makes codes with traps now
 
 
-_traps = _Traps()
+traps_state = _Traps()
 
 
 def begin_traps() -> bool:
@@ -95,62 +104,71 @@ def begin_traps() -> bool:
     version = sys.version_info[:2], sys.implementation.name
     if version != ((3, 11), "cpython") or os.environ.get(EVERY_LINE):
         return False
-    if not _traps.are_set:
-        hook: Any = {_Audit("exec", _before_exec): None, _Audit("code.__new__", _before_code): None}
+    if not traps_state.are_set:
+        hook: Any = {
+            _Audit("exec", _before_exec): None,
+            _Audit("code.__new__", _before_code): None,
+            **{_CheckedAudit(event): None for event in _NEW_CODE},
+        }
         sys.addaudithook(hook.get)
-        _traps.are_set = True
+        traps_state.are_set = True
     return True
 
 
-def begin_placing(py_db: Any) -> None:
+def begin_placing(py_db: Any, is_launched: bool = True) -> None:
     """The program begins, or the debugger in it: what is loaded gets the traps that it is to have.
 
     Where it begins, what is loaded is set aside from garbage collection, and nobody's to list.
     """
-    _traps.frozen = gc.get_freeze_count()
-    if _traps.frozen:
+    traps_state.frozen, traps_state.is_launched = gc.get_freeze_count(), is_launched
+    if traps_state.frozen:
         modules = {**sys.modules, "__main__": None}  # that one is to be run yet
         files = [getattr(module, "__file__", None) for module in modules.values()]
         paths = [attempt(_path_of, file) for file in files if type(file) is str]
-        _traps.preloaded = frozenset(path for path in paths if path)
-    _traps.lines = {}
+        traps_state.preloaded = frozenset(path for path in paths if path)
+    traps_state.lines = {}
     place_traps(py_db)
 
 
 def place_traps(py_db: Any) -> None:
     """Breakpoints have changed: give every code that has one its traps, and take others away."""
-    if not _traps.are_set:
-        return
-    before = _traps.lines
+    if traps_state.are_set:
+        with traps_state.lock:
+            _place_changed(py_db)
+
+
+def _place_changed(py_db: Any) -> None:
+    before = traps_state.lines
     now = {path: frozenset(lines) for path, lines in py_db.breakpoints.items() if lines}
-    _traps.lines = now
+    traps_state.lines = now
     changed = {path for path in {*before, *now} if before.get(path) != now.get(path)}
-    _traps.untrapped -= changed - _traps.preloaded
-    _traps.untrapped |= _traps.preloaded.intersection(now)
+    traps_state.untrapped -= changed - traps_state.preloaded
+    traps_state.untrapped |= traps_state.preloaded.intersection(now)
     if not tracing_state.has_begun or not changed:
         return
-    if _is_recorded() or gc.get_freeze_count() > _traps.frozen:
-        _traps.untrapped |= changed.intersection(now)
+    if _is_recorded() or gc.get_freeze_count() > traps_state.frozen:
+        traps_state.untrapped |= changed.intersection(now)
         return
-    _traps.placing = threading.get_ident()
+    traps_state.placing = threading.get_ident()
     try:
         _place_in_loaded(changed)
     except BaseException:
-        _traps.untrapped |= changed.intersection(now)
+        traps_state.untrapped |= changed.intersection(now)
         raise
     finally:
-        _traps.placing = None
+        traps_state.placing = None
 
 
 def code_to_run(code: Any) -> Any:
     """What to run in the place of this code, of a module, which nobody else has."""
-    if not _traps.are_set or not _traps.lines or _is_recorded():
+    if not traps_state.are_set or not traps_state.lines or _is_recorded():
         return code
-    _traps.placing = threading.get_ident()
-    try:
-        return _place_in_code(code)
-    finally:
-        _traps.placing = None
+    with traps_state.lock:
+        traps_state.placing = threading.get_ident()
+        try:
+            return _place_in_code(code)
+        finally:
+            traps_state.placing = None
 
 
 def need_tracing(py_db: Any) -> bool:
@@ -158,20 +176,21 @@ def need_tracing(py_db: Any) -> bool:
     paths = [path for path, lines in list(py_db.breakpoints.items()) if lines]
     if not paths:
         return False
-    if not _traps.are_set or _is_recorded() or _is_any_under_way():
+    if not traps_state.are_set or _is_recorded() or _is_any_under_way():
         return True
-    return any(path not in _traps.lines or path in _traps.untrapped for path in paths)
+    return any(path not in traps_state.lines or path in traps_state.untrapped for path in paths)
 
 
 def _is_recorded() -> bool:
     """Whether somebody records calls or writes, by the codes that there are now."""
-    return tracing_state.holder is not None or tracing_state.data is not None
+    return tracing_state.holder is not None or is_data_traced()
 
 
 def forget_traps_at_fork() -> None:
     """In a forked child the threads of its parent are gone, and its breakpoints may be."""
-    _traps.frames = [one for one in _traps.frames if _is_on_stack(one)]
-    _traps.lines = {}
+    traps_state.lock = threading.RLock()
+    traps_state.frames = [one for one in traps_state.frames if _is_on_stack(one)]
+    traps_state.lines = {}
 
 
 # Which file
@@ -179,36 +198,42 @@ def forget_traps_at_fork() -> None:
 
 def _path_of(filename: str) -> str:
     """As pydevd files its breakpoints."""
-    known = _traps.paths.get(filename)
+    known = traps_state.paths.get(filename)
     if known is None:
         files: Any = sys.modules["pydevd_file_utils"]
         known = files.get_abs_path_real_path_and_base_from_file(filename)[1]
-        _traps.paths[filename] = known
+        traps_state.paths[filename] = known
     return known
 
 
 # A code
 
 
-def _trapped(code: Any) -> Any:
+def trapped_code(code: Any) -> Any:
     """The code to use in the place of this one, with all codes in it; itself if it has no traps.
 
     Raises NoTrapError, and whatever a code that is not understood leads to.
     """
-    entry = _traps.codes.get(code)
+    entry = traps_state.codes.get(code)
     if entry is None:
-        entry = _traps.codes[code] = _Trapped(code)
+        entry = traps_state.codes[code] = _Trapped(code)
     for at, inner in enumerate(entry.original.co_consts):
-        if type(inner) is _CODE_OBJECT:
-            _put_inner(entry, at, _trapped(inner))
-    wanted = _traps.lines.get(_path_of(code.co_filename), frozenset())
+        if type(inner) is CODE_OBJECT:
+            _put_inner(entry, at, trapped_code(inner))
+    wanted = traps_state.lines.get(_path_of(code.co_filename), frozenset())
     lines = wanted.intersection(line for *_, line in code.co_lines())
-    if lines != entry.lines:
-        made = with_traps(entry.original, lines, TRAP) if lines else entry.original
-        entry.present, entry.lines = made, lines
+    checks = traps_state.checks.get(entry.original)
+    if (lines, checks) != (entry.lines, entry.checks):
+        has_any = lines or checks
+        made = with_traps(entry.original, lines, TRAP, checks) if has_any else entry.original
+        if checks != entry.checks:
+            entry.checked = CodeTable()
+        entry.present, entry.lines, entry.checks = made, lines, checks
+        if checks:
+            entry.checked[made] = True
         if made is not entry.original:
             entry.variants.append(made)
-            _traps.codes[made] = entry
+            traps_state.codes[made] = entry
     return entry.present
 
 
@@ -226,10 +251,10 @@ def _put_inner(entry: _Trapped, at: int, inner: Any) -> None:
 
 def _is_without(code: Any) -> bool:
     """Whether a code that is under way lacks the traps of its breakpoints."""
-    wanted = _traps.lines.get(_path_of(code.co_filename))
+    wanted = traps_state.lines.get(_path_of(code.co_filename))
     if not wanted:
         return False
-    entry = _traps.codes.get(code)
+    entry = traps_state.codes.get(code)
     if entry is not None and entry.present is code and entry.lines:
         return False
     return not wanted.isdisjoint(line for *_, line in code.co_lines())
@@ -243,18 +268,18 @@ def _place_in_loaded(changed: set[str]) -> None:
     generators = []
     for one in gc.get_objects():
         kind = type(one)
-        if kind is _FUNCTION:
+        if kind is FUNCTION:
             _place_in_function(one, changed)
-        elif kind in _GOING_ON:
+        elif kind in GOING_ON:
             generators.append(one)
-    for frame in _frames():
+    for frame in every_frame():
         if _path_of(frame.f_code.co_filename) in changed:
             _place_in_code(frame.f_code)  # of what it makes functions
-    _traps.frames = [frame for frame in _frames() if _is_without(frame.f_code)]
-    _traps.generators = [
+    traps_state.frames = [frame for frame in every_frame() if _is_without(frame.f_code)]
+    traps_state.generators = [
         weakref.ref(one)
         for one in generators
-        for code, frame in (_GOING_ON[type(one)],)
+        for code, frame in (GOING_ON[type(one)],)
         if getattr(one, frame) is not None and _is_without(getattr(one, code))
     ]
 
@@ -270,13 +295,13 @@ def _place_in_function(function: Any, changed: set[str]) -> None:
 def _place_in_code(code: Any) -> Any:
     """The code with its traps; as it is, and all of its file traced, where that cannot be."""
     try:
-        return _trapped(code)
+        return trapped_code(code)
     except Exception:  # noqa: BLE001  NoTrapError, or bytecode that is not what we know
-        _traps.untrapped.add(_path_of(code.co_filename))
+        traps_state.untrapped.add(_path_of(code.co_filename))
         return code
 
 
-def _frames() -> Iterator[Any]:
+def every_frame() -> Iterator[Any]:
     for top in list(sys._current_frames().values()):
         frame: Any = top
         while frame is not None:
@@ -285,15 +310,15 @@ def _frames() -> Iterator[Any]:
 
 
 def _is_on_stack(frame: Any) -> bool:
-    return any(one is frame for one in _frames())
+    return any(one is frame for one in every_frame())
 
 
 def _is_any_under_way() -> bool:
-    if _traps.frames:
-        _traps.frames = [one for one in _traps.frames if _is_on_stack(one)]
-    if _traps.generators:
-        _traps.generators = [one for one in _traps.generators if one() is not None]
-    return bool(_traps.frames or _traps.generators)
+    if traps_state.frames:
+        traps_state.frames = [one for one in traps_state.frames if _is_on_stack(one)]
+    if traps_state.generators:
+        traps_state.generators = [one for one in traps_state.generators if one() is not None]
+    return bool(traps_state.frames or traps_state.generators)
 
 
 # What is about to be
@@ -310,8 +335,36 @@ class _Audit:
         return hash(self._event)
 
     def __eq__(self, event: object) -> bool:
-        if event == self._event and _traps.lines and _traps.placing != threading.get_ident():
+        if (
+            event == self._event
+            and traps_state.lines
+            and traps_state.placing != threading.get_ident()
+        ):
             attempt(self._heard)
+        return False
+
+
+_NEW_CODE = ("exec", "code.__new__", "function.__new__", "object.__setattr__")
+"""Events after which there may be code that has never been looked at."""
+
+
+class _CheckedAudit(_Audit):
+    """The same for whoever relies on checks in all code that there is."""
+
+    def __init__(self, event: str) -> None:
+        self._event = event
+
+    def __hash__(self) -> int:
+        return hash(self._event)
+
+    def __eq__(self, event: object) -> bool:
+        heard = traps_state.heard
+        if (
+            heard is not None
+            and event == self._event
+            and traps_state.placing != threading.get_ident()
+        ):
+            attempt(heard)
         return False
 
 
@@ -348,26 +401,27 @@ def meet_code(frame: Any) -> None:
     """A frame begins, in a thread that is traced: if its code has never been met, it comes now."""
     code = frame.f_code
     path = _path_of(code.co_filename)
-    if not _traps.are_set or path not in _traps.lines or code in _traps.codes:
+    if not traps_state.are_set or path not in traps_state.lines or code in traps_state.codes:
         return
     if code.co_flags & _FAST_VARIABLES:  # a function, whose code was made of its parts
-        _traps.untrapped.add(path)
+        traps_state.untrapped.add(path)
         return
-    entry = _traps.codes[code] = _Trapped(code)
-    _traps.placing = threading.get_ident()
-    try:
-        for at, inner in enumerate(code.co_consts):
-            if type(inner) is _CODE_OBJECT:
-                _put_inner(entry, at, _place_in_code(inner))
-    finally:
-        _traps.placing = None
+    with traps_state.lock:
+        entry = traps_state.codes[code] = _Trapped(code)
+        traps_state.placing = threading.get_ident()
+        try:
+            for at, inner in enumerate(code.co_consts):
+                if type(inner) is CODE_OBJECT:
+                    _put_inner(entry, at, _place_in_code(inner))
+        finally:
+            traps_state.placing = None
     if _is_without(code):
-        _traps.frames.append(frame)
+        traps_state.frames.append(frame)
 
 
 def until_return(frame: Any, local: Any) -> Any:
     """The trace function of a frame: of one in a code without its traps, the end is awaited."""
-    if any(one is frame for one in _traps.frames):
+    if any(one is frame for one in traps_state.frames):
         return _UntilReturn(local)
     return local
 
@@ -382,7 +436,7 @@ class _UntilReturn:
         if self.inner is not None:
             self.inner = self.inner(frame, event, arg) or self.inner
         if event == "return" and not frame.f_code.co_flags & _MAY_GO_ON:
-            _traps.frames = [one for one in _traps.frames if one is not frame]
+            traps_state.frames = [one for one in traps_state.frames if one is not frame]
             trace_less()
         # Not itself: what the debugger has put in its place meanwhile is to stay there.
 
@@ -394,6 +448,6 @@ def _before_code() -> None:
         function, _ = attempt(present_call, caller, default=(None, []))
         if function is not None and function[0] == "attribute" and function[2] == "replace":
             return
-    if not _traps.untrapped.issuperset(_traps.lines):
-        _traps.untrapped.update(_traps.lines)
+    if not traps_state.untrapped.issuperset(traps_state.lines):
+        traps_state.untrapped.update(traps_state.lines)
         trace_more()

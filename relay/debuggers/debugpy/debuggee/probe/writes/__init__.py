@@ -5,6 +5,7 @@ data_watches      what each of them watches, and what is under way
 data_changes      from a write to the stop that it makes
 data_monitor      lines and ends of frames for them by `sys.monitoring`: 3.12 and later
 data_settrace     the same by the trace function, before
+data_checks       what needs no trace function for that: checks in bytecode, on 3.11
 dict_watch        who writes to one dict, as CPython 3.12 and later reports it
 value_equality    whether a write changes a value, without running the program's code
 write_history     who wrote a state: asked at a stop, watched from the beginning of a run

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ def _drop_watch(number: str) -> None:
 def release_watch(watch: DataWatch, ended: str = "deleted") -> None:
     handle, watch.handle = watch.handle, None
     watch.ended, watch.pointer = ended, 0
-    watch.owner, watch.last, watch.peek = Strong(None), None, Strong(None)
+    watch.owner, watch.last, watch.peek, watch.space = Strong(None), None, Strong(None), {}
     if handle is not None:
         attempt(unwatch_dict, handle)
 
@@ -269,7 +270,8 @@ def _look_for_end(watch: DataWatch) -> None:
     owner = watch.owner()
     is_gone = owner is None and not watch.pointer
     if owner is not None and type(watch.owner) is Strong and watch.kind != "local":
-        ours = 3 if watch.peek == watch.read else 4  # with this variable, and the argument
+        ours = 3 + (type(watch.peek) is partial)  # with this variable, and the argument
+        ours += watch.space is owner
         is_gone = sys.getrefcount(owner) <= ours
     if is_gone:
         release_watch(watch, DATA_GONE)

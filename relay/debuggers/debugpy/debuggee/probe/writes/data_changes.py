@@ -47,10 +47,8 @@ if TYPE_CHECKING:
 _MOST_UNDER_WAY = 1000  # writes of one statement that are told each
 _KINDS_COMPARED_AT_ONCE = frozenset((str, int, bool, float, bytes, type(None)))
 # Debugger's functions that run code of the program: what that writes is the client's doing.
-_ASKS = frozenset(
+_CONDITIONS = frozenset(
     (
-        "do_wait_suspend",
-        "run_code",
         "breakpoint_holds",
         "captures_here",
         "_condition_holds",
@@ -58,6 +56,7 @@ _ASKS = frozenset(
         "_data_condition",
     )
 )
+_ASKS = _CONDITIONS | frozenset(("do_wait_suspend", "run_code"))
 
 
 # Writes that a dict watcher reports
@@ -91,7 +90,7 @@ def _new_value(write: DictWrite, key: Any) -> Any:
 def _note_write(watch: DataWatch, old: Any, frame: Any) -> None:
     """A write by this frame has begun; the stop is due when its statement is over."""
     frame = _frame_with_source(frame)
-    if frame is None or _is_asked(frame):
+    if frame is None or is_asked(frame):
         return
     _begin_write(watch, old, frame)
     listener = data_state.listener
@@ -131,11 +130,20 @@ def _frame_with_source(frame: Any) -> Any:
     return None
 
 
-def _is_asked(frame: Any) -> bool:
+def is_asked(frame: Any) -> bool:
     """Whether a client has had this code run: by an expression, at a stop."""
+    return _is_called_by(_ASKS, frame)
+
+
+def is_asked_for_condition(frame: Any) -> bool:
+    """Whether it is by a condition or an expression to capture, which defines no function that stays."""
+    return _is_called_by(_CONDITIONS, frame)
+
+
+def _is_called_by(names: frozenset[str], frame: Any) -> bool:
     while frame is not None:
         code = frame.f_code
-        if code.co_name in _ASKS and is_debugger_file(code.co_filename):
+        if code.co_name in names and is_debugger_file(code.co_filename):
             return True
         frame = frame.f_back
     return False
@@ -224,7 +232,7 @@ def _compared(watch: DataWatch, frame: Any, at: int | None) -> list[SeenChange]:
     if old is new or watch.ended:
         return []
     watch.last = new
-    if _is_asked(frame):
+    if is_asked(frame):
         return []
     here = _frame_with_source(frame)
     if here is None:

@@ -7,6 +7,8 @@ write nor has a breakpoint are let go of at once.
 from __future__ import annotations
 
 import inspect
+import threading
+import weakref
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,20 +19,52 @@ if TYPE_CHECKING:
         stands_before_wait,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        debugger,
         frames_of_all_threads,
         is_debugger_file,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.hooks.program_tracing import (
+        function_of_program,
+        real_gettrace,
+        real_settrace,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
         is_program_thread,
+        is_thread_traced,
+        leave_thread,
+        someone_steps_or_stops,
+        trace_call,
         trace_data,
         trace_functions_of,
+        trace_less,
+        tracing_state,
     )
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import (
+        TroubleError,
+        attempt,
+        frame_at,
+    )
     from relay.debuggers.debugpy.debuggee.probe.trace.record import starts_here
-    from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import data_leave, data_line
+    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import write_behind
+    from relay.debuggers.debugpy.debuggee.probe.traps.checking import (
+        has_its_checks,
+        hear_new_code,
+        is_to_have_checks,
+        take_checks_away,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.traps.coming import info_of_thread, is_of_program
+    from relay.debuggers.debugpy.debuggee.probe.traps.placing import GOING_ON
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
+        data_leave,
+        data_line,
+        is_asked,
+        is_asked_for_condition,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_checks import DataChecks
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
         DataWatch,
+        data_state,
         is_quiet_at,
         is_under_way,
         leaves_quietly,
@@ -47,48 +81,209 @@ if TYPE_CHECKING:
 _GOES_ON_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
+_LEAST_PATIENCE, _MOST_PATIENCE = 100, 20_000
+"""Events without a change before checks are relied on again."""
+
+
 class DataSettrace:
-    """The events of all data breakpoints."""
+    """The events of all data breakpoints.
+
+    Where all code that may write has checks, they are relied on, and no frame is traced but those
+    that began without, until one finds a change. Then all is traced as ever, until nothing is under
+    way any more.
+    """
 
     def __init__(self) -> None:
         self.watches: list[DataWatch] = []
         self.codes = CodeTable()  # that are compared at lines, with their WriteLines
         self.others: dict[int, Any] = {}  # by id: code that is not
         self.is_over = False
+        self.checks = DataChecks([])
+        self.relies = False  # on checks
+        self.spent = 0  # events of tracing since it was considered whether checks will do
+        self.due = _MOST_PATIENCE  # how many lead to that
+        self.patience = _LEAST_PATIENCE
+        self.awaited: list[Any] = []  # frames under way without checks
+        self.generators: list[Any] = []  # weak references to those that are
 
     def watch(self, watches: list[DataWatch]) -> None:
         """Compare these at lines from now on."""
+        self.relies = False
+        self.checks, self.patience = DataChecks(watches), _LEAST_PATIENCE
         self.watches = watches
         self.codes, self.others = CodeTable(), {}
+        self._trace_all()
+        self._expect()
+        if not self.checks.can_be:
+            take_checks_away()
+        hook_suspensions("data lines", after=self._go_on)
+        hear_new_code(self._on_new_code)
+
+    def _trace_all(self) -> None:
         if not trace_data(self):
             raise TroubleError(
                 "unsupported", "This debugger evaluates frames in a way that leaves no room for it"
             )
-        hook_suspensions("data lines", after=self._wrap_stack)
         self._wrap_stack()
         note_places(self.codes.get)
 
     def stop(self) -> None:
-        self.is_over = True
+        self.is_over, self.relies = True, False
         hook_suspensions("data lines")
+        hear_new_code(None)
         trace_data(None)
+        take_checks_away()
 
     def arm(self, frame: Any) -> None:
         """Report the next line of this frame, or its end."""
         if not self.has_wrapped(frame):
             self.wrap(frame, self.lines_in(frame) or NO_LINES)
 
+    def _go_on(self, *_: Any) -> None:
+        """The program goes on after a stop."""
+        self.patience = _LEAST_PATIENCE
+        self._expect()
+        self._wrap_stack()
+
+    # Checks
+
+    def needs_tracing(self) -> bool:
+        """Whether checks are not enough."""
+        return bool(self.watches) and (not self.relies or bool(self.awaited or self.generators))
+
+    def consider(self) -> None:
+        """So many events have gone by. The usual case is that checks are relied on from now on."""
+        spent, checks = self.spent, self.checks
+        if self.relies:
+            self._await_less()
+        elif checks.can_be and self._is_calm() and data_state.lock.acquire(blocking=False):
+            try:
+                if not checks.are_placed:
+                    checks.place(spent)
+                if checks.are_placed:
+                    self._rely()
+            finally:
+                data_state.lock.release()
+        self._expect()
+
+    def _expect(self) -> None:
+        """After how many events from now on to consider."""
+        self.spent, self.due = 0, _MOST_PATIENCE
+        if not self.relies:
+            self.due = self.patience if self.checks.are_placed else int(self.checks.worth)
+
+    def _is_calm(self) -> bool:
+        if data_state.pending or data_state.left or tracing_state.holder is not None:
+            return False
+        if function_of_program() is not None or someone_steps_or_stops():
+            return False
+        return all(watch.peek() is watch.last for watch in self.watches)
+
+    def _rely(self) -> None:
+        frames = [frame for _, frame in frames_of_all_threads()]
+        self.awaited = [frame for frame in frames if self._is_awaited(frame)]
+        self.generators = [weakref.ref(one) for one in self.checks.going_on if self._is_left(one)]
+        self._forget_places()
+        self.checks.look_anew()
+        self.relies = True
+        trace_less()
+        if not is_thread_traced(debugger()):
+            leave_thread()
+
+    def _is_awaited(self, frame: Any) -> bool:
+        code = frame.f_code
+        return not has_its_checks(code) and (
+            is_to_have_checks(code) or self.lines_in(frame) is not None
+        )
+
+    def _is_left(self, generator: Any) -> bool:
+        frame = getattr(generator, GOING_ON[type(generator)][1])
+        return frame is not None and self._is_awaited(frame)
+
+    def _await_less(self) -> None:
+        if self.generators:
+            left = [(one, one()) for one in self.generators]
+            self.generators = [
+                one for one, generator in left if generator and self._is_left(generator)
+            ]
+        running = [frame for _, frame in frames_of_all_threads()] if self.awaited else []
+        self.awaited = [one for one in self.awaited if any(one is frame for frame in running)]
+        if not self.needs_tracing():
+            trace_less()
+
+    def leaves(self, frame: Any) -> None:
+        """A frame is left that is traced."""
+        if any(one is frame for one in self.awaited) and not frame.f_code.co_flags & _GOES_ON_LATER:
+            self.awaited = [one for one in self.awaited if one is not frame]
+            if not self.needs_tracing():
+                trace_less()
+
+    def _forget_places(self) -> None:
+        """Lines of which no event has been since are known no more."""
+        kept = {id(frame) for frame in self.awaited}
+        for key in list(data_state.at):
+            if key[1] not in kept:
+                data_state.at.pop(key, None)
+
+    def notice(self, frame: Any) -> None:
+        """A check in this frame has found a change: trace all, and compare at the next event."""
+        py_db = debugger()
+        if not self.relies or py_db is None or not is_of_program():
+            return
+        live = [watch for watch in self.watches if not watch.ended]
+        if len(live) < len(self.watches):
+            self.watch(live)
+            return
+        info = info_of_thread(py_db)
+        if is_asked(frame) or (info is not None and info.is_tracing):
+            for watch in self.watches:
+                watch.last = watch.read()
+            return
+        self.patience = min(2 * self.patience, _MOST_PATIENCE)
+        self._rely_no_more()
+        place = threading.get_ident(), id(frame)
+        data_state.at.pop(place, None)
+        line = write_behind(frame.f_code, frame.f_lasti)
+        if line is not None:
+            data_state.at[place] = line
+
+    def _on_new_code(self) -> None:
+        """Code may come that nobody has looked at: trace all, until it has been."""
+        if not is_asked_for_condition(frame_at(3)):
+            self.checks.are_placed = False
+            if is_asked(frame_at(3)):
+                self.checks.worth = _MOST_PATIENCE
+            if self.relies:
+                self._rely_no_more()
+            self._expect()
+
+    def _rely_no_more(self) -> None:
+        with data_state.lock:
+            self.relies = False
+            self._expect()
+            self._forget_places()
+            self.awaited, self.generators = [], []
+            attempt(self._trace_all)
+        if real_gettrace() is None:
+            real_settrace()(trace_call)
+
+    # Frames
+
     def _wrap_stack(self, *_: Any) -> None:
         """Frames that run already, and those that pydevd has just given its own function."""
         for ident, frame in frames_of_all_threads():
             lines = self.lines_in(frame)
-            if lines is None:
+            if lines is None or self.has_checks_for(frame):
                 continue
             local = self.local_of(frame)
             if local is not None:
                 local.lines = lines  # those of all watches that there are by now
             elif is_program_thread(ident):
                 self.wrap(frame, lines)
+
+    def has_checks_for(self, frame: Any) -> bool:
+        """Whether a frame's checks are relied on."""
+        return self.relies and has_its_checks(frame.f_code)
 
     def wrap(self, frame: Any, lines: WriteLines) -> None:
         """Stand before the trace function that a frame has, and before the one that it may get."""
@@ -121,6 +316,10 @@ class DataSettrace:
         self.codes[code] = lines
         return lines
 
+    def lines_to_trace(self, frame: Any) -> WriteLines | None:
+        """The same for a frame that begins; None, too, if its checks are relied on."""
+        return None if self.has_checks_for(frame) else self.lines_in(frame)
+
     def enter(self, frame: Any, inner: Any, lines: WriteLines) -> Any:
         """The trace function of a frame that begins, or goes on: within a line, of which there is no
         event. It hands everything on to pydevd's, if the frame has one."""
@@ -145,20 +344,27 @@ class _DataLocal:
         if self.inner is not None:
             self.inner = self.inner(frame, event, arg) or self.inner
             self._take_over(frame)
-        if self.listener.is_over:
+        listener = self.listener
+        if listener.is_over:
             frame.f_trace = self.inner
             return self.inner
+        listener.spent += 1
         if event == "line":
             self.error = False
             lines = self.lines
             is_near = frame.f_lineno in lines.near or is_under_way(frame)
-            if is_near and not is_quiet_at(frame, self.listener.watches, lines):
+            if is_near and not is_quiet_at(frame, listener.watches, lines):
                 attempt(data_line, frame, lines)
                 self._take_over(frame)
+            elif listener.spent >= listener.due:
+                attempt(listener.consider)
         elif event == "exception":
             self.error = True
-        elif event == "return" and not leaves_quietly(frame, self.listener.watches):
-            attempt(data_leave, frame, "yield" if self._yields(frame, arg) else "return")
+        elif event == "return":
+            if not leaves_quietly(frame, listener.watches):
+                attempt(data_leave, frame, "yield" if self._yields(frame, arg) else "return")
+            if listener.awaited:
+                listener.leaves(frame)
         return self
 
     def _take_over(self, frame: Any) -> None:

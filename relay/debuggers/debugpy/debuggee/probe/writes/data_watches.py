@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import types
 import weakref
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
         read_target,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
-    from relay.debuggers.debugpy.debuggee.probe.values.types import plan_of
+    from relay.debuggers.debugpy.debuggee.probe.values.types import lookup, plan_of
     from relay.debuggers.debugpy.debuggee.probe.writes.dict_watch import (
         object_at,
     )
@@ -61,6 +62,9 @@ class DataWatch:
         self.owner = _reference_to(target.owner)
         self.last = read_target(target)
         self.peek = _quick_read(self, target)
+        self.space: dict[Any, Any] = {}  # where the value is, if checks are relied on
+        self.absent = ABSENT
+        self.ending: Any = None  # a weak reference that hears of the owner's end
         self.pointer = 0  # of the dict, which may end
         self.handle: Any = None
         is_local = target.kind == "local"
@@ -83,12 +87,28 @@ class DataWatch:
             return self.last  # its name is that of a comprehension's variable now
         return attempt(read_target, target, default=ABSENT)
 
+    @staticmethod
+    def came() -> None:
+        """A check in the caller of the caller has found a change."""
+        listener = data_state.listener
+        if listener is not None:
+            attempt(listener.notice, frame_at(2))
+
+    def __reduce__(self) -> Any:
+        """Who pickles a code with checks gets one that finds nothing."""
+        nothing = [].clear
+        state: dict[str, Any]
+        state = {"peek": nothing, "owner": nothing, "came": nothing, "last": None, "space": {}}
+        return types.SimpleNamespace, (), state
+
 
 def _quick_read(watch: DataWatch, target: StateTarget) -> Any:
     """A function that reads the value as `read` does, where that can be done quicker."""
     key = target.key
     if target.kind in ("item", "global"):
         return partial(dict.get, target.owner, key, ABSENT)
+    if target.kind == "slot":
+        return _slot_read(watch, target)
     if target.kind != "attribute" or plan_of(target.owner).family == "class":
         return watch.read
     owner_of, get, space_of = watch.owner, dict.get, plan_of(target.owner).dictionary.__get__
@@ -96,6 +116,21 @@ def _quick_read(watch: DataWatch, target: StateTarget) -> Any:
     def peek() -> Any:
         owner = owner_of()
         return ABSENT if owner is None else get(space_of(owner), key, ABSENT)
+
+    return peek
+
+
+def _slot_read(watch: DataWatch, target: StateTarget) -> Any:
+    owner_of, get = watch.owner, lookup(plan_of(target.owner).mro, target.key).__get__
+
+    def peek() -> Any:
+        owner = owner_of()
+        if owner is None:
+            return ABSENT
+        try:
+            return get(owner)
+        except AttributeError:
+            return ABSENT
 
     return peek
 

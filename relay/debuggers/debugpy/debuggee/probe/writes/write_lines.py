@@ -66,7 +66,7 @@ def write_lines_of(
     if fills:
         writers += [index for index, one in enumerate(found) if one.opname == "BINARY_SUBSCR"]
     if kind not in ("local", "cell"):
-        aliases = bound | aliases_of(found, lambda name: _is_indirect(name, kind))
+        aliases = bound | aliases_of(found, lambda name: is_indirect_writer(name, kind))
         if aliases:
             writers += [index for index, one in enumerate(found) if _loads_one_of(one, aliases)]
     ends: set[int] = set()
@@ -105,7 +105,7 @@ def _names_it(code: Any, kind: str, key: Any) -> bool:
         return True
     if kind in ("item", "list_item"):
         return True  # any subscript
-    return any(_is_indirect(name, kind) for name in names)
+    return any(is_indirect_writer(name, kind) for name in names)
 
 
 def _indirect_names(kind: str) -> frozenset[str]:
@@ -116,7 +116,7 @@ def _indirect_names(kind: str) -> frozenset[str]:
     return LIST_WRITERS if kind == "list_item" else _INDIRECT
 
 
-def _is_indirect(name: str, kind: str) -> bool:
+def is_indirect_writer(name: str, kind: str) -> bool:
     """Whether what has this name may write to such a place, without saying which."""
     return name in _indirect_names(kind) or (kind in _NAMED_BY and names_setter(name))
 
@@ -133,7 +133,7 @@ def _writes(one: Any, kind: str, key: Any) -> bool:
     if kind in ("local", "cell"):
         return _stores_variable(one, key)
     if name.startswith(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD")):
-        return _is_indirect(one.argval, kind)
+        return is_indirect_writer(one.argval, kind)
     if kind in ("item", "list_item"):
         is_store = name in ("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE")
         return is_store or changes_container(one, kind)

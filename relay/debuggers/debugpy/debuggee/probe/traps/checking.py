@@ -1,0 +1,131 @@
+"""Checks in all code that may write what is watched: given to it, and taken away again.
+
+As with breakpoints, functions get another code, and codes that become functions are replaced where
+they lie. What is under way goes on without. Knows where codes are. Refuses to know which of them
+may write.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
+    from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
+        CODE_OBJECT,
+        FUNCTION,
+        GOING_ON,
+        every_frame,
+        trapped_code,
+        traps_state,
+    )
+
+
+class LoadedCode(NamedTuple):
+    """What there is that runs code, or may."""
+
+    functions: list[Any]
+    going_on: list[Any]
+    """Generators and coroutines that have begun, or may."""
+
+
+def loaded_code() -> LoadedCode | None:
+    """All of the process; None if it cannot be known.
+
+    What was set aside from garbage collection before the program began comes back to it: nothing
+    else lists it.
+    """
+    frozen = gc.get_freeze_count()
+    if (
+        not traps_state.are_set
+        or frozen > traps_state.frozen
+        or (frozen and not traps_state.is_launched)
+    ):
+        return None
+    if frozen:
+        gc.unfreeze()
+        traps_state.frozen = 0
+    return _listed_code()
+
+
+def _listed_code() -> LoadedCode:
+    listed = gc.get_objects()
+    functions = [one for one in listed if type(one) is FUNCTION]
+    return LoadedCode(functions, [one for one in listed if type(one) in GOING_ON])
+
+
+def place_checks(wanted: CodeTable, loaded: LoadedCode) -> bool:
+    """Have these codes call their LineChecks, and all others none. False if one cannot; then none does."""
+    with traps_state.lock:
+        before, traps_state.checks = traps_state.checks, wanted
+        traps_state.placing = threading.get_ident()
+        try:
+            _place_in_functions(loaded)
+        except Exception:  # noqa: BLE001  NoTrapError, or bytecode that is not what we know
+            traps_state.checks = CodeTable()
+            if len(before) or len(wanted):
+                _place_in_functions(loaded)
+            return False
+        finally:
+            traps_state.placing = None
+    return True
+
+
+def take_checks_away() -> None:
+    """Give the program its own code back."""
+    if len(traps_state.checks):
+        place_checks(CodeTable(), _listed_code())
+
+
+def hear_new_code(heard: Callable[[], Any] | None) -> None:
+    """Whom to call before code may come that nobody has looked at; None: nobody any more."""
+    traps_state.heard = heard
+
+
+def original_of(code: Any) -> Any:
+    """The code as the program has it."""
+    entry = traps_state.codes.get(code)
+    return code if entry is None else entry.original
+
+
+def has_its_checks(code: Any) -> bool:
+    """Whether a code that may be under way has those that it is to have, and is to have some."""
+    entry = traps_state.codes.get(code)
+    return entry is not None and entry.checks is not None and code in entry.checked
+
+
+def is_to_have_checks(code: Any) -> bool:
+    return original_of(code) in traps_state.checks
+
+
+def _place_in_functions(loaded: LoadedCode) -> None:
+    concerned: dict[int, bool] = {}
+    for function in loaded.functions:
+        code = function.__code__
+        if _is_concerned(code, concerned):
+            trapped = trapped_code(code)
+            if trapped is not code:
+                function.__code__ = trapped
+    codes = [frame.f_code for frame in every_frame()]
+    codes += [getattr(one, GOING_ON[type(one)][0]) for one in loaded.going_on]
+    for code in codes:  # of what they make functions
+        if _is_concerned(code, concerned):
+            trapped_code(code)
+
+
+def _is_concerned(code: Any, known: dict[int, bool]) -> bool:
+    """Whether it, or a code in it, has checks, or is to have some."""
+    found = known.get(id(code))
+    if found is None:
+        entry = traps_state.codes.get(code)
+        original = code if entry is None else entry.original
+        found = original in traps_state.checks or (entry is not None and entry.checks is not None)
+        for inner in original.co_consts:
+            if type(inner) is CODE_OBJECT and _is_concerned(inner, known):
+                found = True
+        known[id(code)] = found
+    return found

@@ -1,0 +1,248 @@
+"""Data breakpoints without tracing, on Python 3.11: which code is to have checks, and what they ask.
+
+A check looks whether a value is what it was; only where it is not is anything traced. All code that
+may write has checks, or all is traced as ever.
+"""
+
+from __future__ import annotations
+
+import time
+import types
+import weakref
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        frames_of_all_threads,
+        is_debugger_file,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import dict_of_target
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import LineChecks, QuickCheck
+    from relay.debuggers.debugpy.debuggee.probe.traps.checking import (
+        LoadedCode,
+        loaded_code,
+        original_of,
+        place_checks,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.traps.placing import CODE_OBJECT, GOING_ON
+    from relay.debuggers.debugpy.debuggee.probe.values.types import lookup, plan_of
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
+        NO_LINES,
+        is_indirect_writer,
+        write_lines_of,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import is_writer_in_c
+
+_KINDS_CHECKED = ("attribute", "slot", "global")
+"""Of others too much code may write, or a frame that is under way and cannot have checks."""
+_MOST_CODES = 600
+_SECONDS_A_CODE = 0.006  # that it takes to give one its checks
+_MOST_TIMES = 64
+_SECONDS_AN_EVENT = 1e-6  # that tracing takes at least
+
+
+class DataChecks:
+    """The checks for some data breakpoints."""
+
+    def __init__(self, watches: list[DataWatch]) -> None:
+        self.watches = watches
+        self.can_be = bool(watches) and all(watch.kind in _KINDS_CHECKED for watch in watches)
+        self.are_placed = False
+        self.going_on: list[Any] = []  # generators that are there, begun with checks or without
+        self.worth = 20_000.0  # events of tracing before it is worth it
+        self._times = 1  # that it is to be worth it, before it is done again
+        self._check: Any = None
+        self._quick: QuickCheck | None = None
+        if self.can_be:
+            self._quick = attempt(_quick_of, watches[0]) if len(watches) == 1 else None
+            self._check = _check_of(watches, self._quick)
+        self._lines: dict[tuple[int, frozenset[Any]], Any] = {}
+        self._kept: list[Any] = []  # the codes of those ids
+
+    def place(self, spent: float) -> None:
+        """Give all code its checks, if that is worth what tracing has cost since: in events."""
+        began = time.perf_counter()
+        loaded = loaded_code()
+        if loaded is None:
+            self.can_be = False
+            return
+        wanted, new = self._planned(loaded)
+        if len(wanted) > _MOST_CODES:
+            self.can_be = False
+            return
+        worth = new * _SECONDS_A_CODE / 4 / _SECONDS_AN_EVENT
+        if worth > spent:
+            self.worth = worth
+            return
+        self.look_anew()
+        self.worth = (time.perf_counter() - began) * self._times / _SECONDS_AN_EVENT
+        self._times = min(2 * self._times, _MOST_TIMES)
+        self.can_be = self.are_placed = place_checks(wanted, loaded)
+        self.going_on = loaded.going_on
+
+    def look_anew(self) -> None:
+        """Where the value is now."""
+        if self._quick is not None and not self._quick.is_slot:
+            watch = self.watches[0]
+            owner, target = watch.owner(), watch.target()
+            watch.space = {} if target is None else dict_of_target(target)
+            if watch.kind == "attribute" and type(watch.owner) is weakref.ref:
+                # Its dict is not to outlive the object.
+                watch.ending = weakref.ref(owner, lambda _: setattr(watch, "space", {}))
+
+    def _planned(self, loaded: LoadedCode) -> tuple[CodeTable, int]:
+        """The checks by code; and of how many codes the lines were not known yet."""
+        found: dict[int, tuple[Any, set[Any]]] = {}
+        writers = _WritersInSpaces({watch.kind for watch in self.watches})
+        for function in loaded.functions:
+            code, named = original_of(function.__code__), writers.of(function.__globals__)
+            _add(found, code, named)
+            found[id(code)][1].update(writers.given_to(function, code))
+        for _, frame in frames_of_all_threads():
+            _add(found, original_of(frame.f_code), writers.of(frame.f_globals))
+        for one in loaded.going_on:
+            _add(found, original_of(getattr(one, GOING_ON[type(one)][0])), frozenset())
+        wanted, new = CodeTable(), 0
+        for code, names in found.values():
+            if is_debugger_file(code.co_filename):
+                continue
+            key = id(code), frozenset(names)
+            if key not in self._lines:
+                self._lines[key] = self._checks_in(code, names)
+                self._kept.append(code)
+                new += self._lines[key] is not None
+            if self._lines[key] is not None:
+                wanted[code] = self._lines[key]
+        return wanted, new
+
+    def _checks_in(self, code: Any, names: set[Any]) -> LineChecks | None:
+        found = []
+        for watch in self.watches:
+            bound = frozenset(name for kind, name in names if kind == watch.kind)
+            lines = attempt(write_lines_of, code, watch.kind, watch.key, watch.fills, bound)
+            found.append(lines or NO_LINES)
+        writes = frozenset().union(*[lines.writes for lines in found])
+        ends = frozenset().union(*[lines.ends for lines in found])
+        if not writes:
+            return None
+        keeps_space = not names and not any(
+            is_indirect_writer(name, watch.kind) for watch in self.watches for name in code.co_names
+        )
+        return LineChecks(self._check, writes | ends, writes, self._quick, keeps_space)
+
+
+_PLAIN = ("__setattr__", "__delattr__", "__getattribute__")
+
+
+def _quick_of(watch: DataWatch) -> QuickCheck | None:
+    """Where the place is in a plain dict, which only code that says so gives another one."""
+    if type(watch.key) is not str:
+        return None
+    if watch.kind == "global":
+        return QuickCheck(watch, watch.key, has_owner=False)
+    owner = watch.owner()
+    plan = plan_of(owner)
+    if plan.family == "class":
+        return None
+    is_plain = all(lookup(plan.mro, name) is object.__dict__[name] for name in _PLAIN)
+    if watch.kind == "slot":
+        is_plain = is_plain and lookup(plan.mro, "__getattr__") is None
+        is_plain = is_plain and type(lookup(plan.mro, watch.key)) is types.MemberDescriptorType
+        return QuickCheck(watch, watch.key, True, is_slot=True) if is_plain else None
+    is_plain = is_plain and type(lookup(plan.mro, "__dict__")) is types.GetSetDescriptorType
+    is_plain = is_plain and type(plan.dictionary.__get__(owner)) is dict
+    return QuickCheck(watch, watch.key, has_owner=True) if is_plain else None
+
+
+def _add(found: dict[int, tuple[Any, set[Any]]], code: Any, writers: frozenset[Any]) -> None:
+    """A code and those in it, with the names that stand for writers there."""
+    names = set(code.co_names)
+    here = {entry for entry in writers if entry[1] in names}
+    known = found.get(id(code))
+    if known is not None and here <= known[1]:
+        return
+    found.setdefault(id(code), (code, set()))[1].update(here)
+    for inner in code.co_consts:
+        if type(inner) is CODE_OBJECT:
+            _add(found, original_of(inner), writers)
+
+
+class _WritersInSpaces:
+    """Which names are bound to functions in C that write: pairs of a kind of state, and the name."""
+
+    def __init__(self, kinds: set[str]) -> None:
+        self.kinds = kinds
+        self.known: dict[int, frozenset[Any]] = {}
+
+    def of(self, space: Any) -> frozenset[Any]:
+        known = self.known.get(id(space))
+        if known is None:
+            known = self.known[id(space)] = frozenset(self._in(list(dict.items(space))))
+        return known
+
+    def given_to(self, function: Any, code: Any) -> list[Any]:
+        """Of its defaults, and of the variables that it shares."""
+        given: list[Any] = list((function.__kwdefaults__ or {}).items())
+        defaults = function.__defaults__ or ()
+        names = code.co_varnames[: code.co_argcount]
+        given += zip(names[len(names) - len(defaults) :], defaults)  # noqa: B905  Python 3.8
+        for name, cell in zip(code.co_freevars, function.__closure__ or ()):  # noqa: B905
+            given.append((name, attempt(getattr, cell, "cell_contents")))
+        return self._in(given)
+
+    def _in(self, items: list[Any]) -> list[Any]:
+        return [
+            (kind, name)
+            for name, value in items
+            for kind in self.kinds
+            if is_writer_in_c(value, kind)
+        ]
+
+
+class _WatchGroup:
+    """Several data breakpoints, asked as one."""
+
+    last = None
+
+    def __init__(self, watches: list[DataWatch]) -> None:
+        self.watches = watches
+
+    def peek(self) -> Any:
+        """`last`, if each is what it was."""
+        for watch in self.watches:
+            if watch.peek() is not watch.last:
+                return True
+        return None
+
+    came = staticmethod(DataWatch.came)
+    __reduce__ = DataWatch.__reduce__
+
+
+def _check_of(watches: list[DataWatch], quick: QuickCheck | None) -> Callable[[], None]:
+    """What code calls where it may have written. The usual case is to be quick.
+
+    Who pickles a code with it by what it is made of gets one that can be called as well.
+    """
+    if quick is not None and quick.has_owner and not quick.is_slot:
+
+        def check_attribute(watch: Any = watches[0]) -> None:
+            owner = watch.owner()
+            if owner is None:
+                watch.came()
+                return
+            if owner.__dict__.get(watch.key, watch.absent) is not watch.last:
+                watch.came()
+
+        return check_attribute
+    watched: Any = watches[0] if len(watches) == 1 else _WatchGroup(watches)
+
+    def check(watched: Any = watched) -> None:
+        if watched.peek() is not watched.last:
+            watched.came()
+
+    return check

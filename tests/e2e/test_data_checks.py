@@ -1,0 +1,380 @@
+"""On Python 3.11 code that may write what is watched has checks in its bytecode, and is not traced.
+
+The way before, by a trace function, is the oracle: DEBUG_RELAY_EVERY_LINE has it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.debuggers.bootstrap_runner import installed_python
+from tests.e2e.api import Api, Session
+from tests.programs import Program
+
+Write = Callable[..., Program]
+
+EVERY_LINE = {"DEBUG_RELAY_EVERY_LINE": "1"}
+
+WRITERS = """
+    import asyncio
+    import contextlib
+    import functools
+    import os
+    import sys
+    import threading
+    import time
+
+    IS_CHECKED = not os.environ.get("DEBUG_RELAY_EVERY_LINE")
+
+    class Plain:
+        def __init__(self):
+            self.x = 0
+
+        def put(self, value):
+            self.x = value
+
+        def put_twice(self, value): self.x = value; self.x = value + 1
+
+        @property
+        def twice(self):
+            return self.x
+
+        @twice.setter
+        def twice(self, value):
+            self.x = 2 * value
+
+    class Rate:
+        limit = 5
+
+    one, other, rate = Plain(), Plain(), Rate()
+    rate.limit = 1
+    put = other.put
+
+    def settle():
+        "Until checks are relied on: what may write is traced no more."
+        if not IS_CHECKED:
+            return
+        until = time.monotonic() + 30
+        while is_traced():
+            for number in range(500): put(number)
+            assert time.monotonic() < until, "never settled"
+
+    def is_traced():
+        other.x = 1
+        return sys._getframe().f_trace is not None
+
+    def in_loop(count):
+        for number in range(count):
+            other.x = number
+            if number == 3: one.x = number
+            if number == 5:
+                one.x = number
+                continue
+            other.x += 1
+        return one.x
+
+    def on_one_line(count):
+        while one.x < count: one.x += 1
+        for number in range(count): other.x = number
+
+    def raising(value):
+        try:
+            one.x, {}[value] = value, 1; raise KeyError(value)
+        except KeyError:
+            other.x = 1
+        finally:
+            other.x = 2
+
+    def raising_out(value):
+        one.x = value; {}[value]
+
+    def raising_twice(value):
+        try:
+            with contextlib.suppress(KeyError):
+                raising_out(value)
+            raising_out(value + 1)
+        except* KeyError as error:
+            other.x = error
+        else:
+            one.x = -1
+
+    def managed(value):
+        with contextlib.nullcontext(other) as it, manager(value) as also:
+            it.x = also
+            one.x = also
+        return it
+
+    @contextlib.contextmanager
+    def manager(value):
+        one.x = value
+        try:
+            yield value + 1
+        finally:
+            one.x = value + 2
+
+    def generates(count):
+        for number in range(count):
+            one.x = number; yield number
+            other.x = yield one.x
+        one.x = 100
+
+    def delegates(count):
+        one.x = 50; yield from generates(count)
+        one.x = 51
+
+    def recursive(depth):
+        if depth:
+            recursive(depth - 1)
+            one.x = depth
+        other.x = depth
+
+    def called(value):
+        other.x = value
+        return value
+
+    def calls_after(value):
+        one.x = value; called(value)
+        called(one.twice); one.x = called(value + 1); called(0)
+
+    def sets(value):
+        setattr(one, "x", value)
+        one.__dict__["x"] = value + 1
+        vars(one).update(x=value + 2)
+        object.__setattr__(one, "x", value + 3)
+        [setattr(one, "x", number) for number in (value, value)]
+        any(map(functools.partial(setattr, one, "x"), [value + 4]))
+        one.twice = value
+
+    def deletes():
+        del one.x
+        settle()
+        one.x = 1
+        one.__dict__ = {"x": 2, "y": 3}
+        settle()
+        one.x = 3
+
+    def equal():
+        one.x = 1000 * 1000
+        one.x = int("1000000")  # the same value
+
+    def closes(value):
+        def inner():
+            one.x = value
+            return lambda: put_one(value + 1)
+        inner()()
+
+    put_one = lambda value: one.put(
+        value)
+
+    async def awaits(value):
+        one.x = value; await asyncio.sleep(0)
+        async with Held(value):
+            one.x = value + 3; await asyncio.sleep(0)
+        await asyncio.gather(*[child(value + number) for number in range(2)])
+
+    class Held:
+        def __init__(self, value):
+            self.value = value
+
+        async def __aenter__(self):
+            await asyncio.sleep(0)
+            one.x = self.value + 1
+
+        async def __aexit__(self, *error):
+            one.x = self.value + 2
+
+    async def child(value):
+        await asyncio.sleep(0)
+        one.x = value
+
+    def in_thread(value):
+        thread = threading.Thread(target=one.put, args=(value,))
+        thread.start()
+        thread.join()
+        settle()
+        one.put(value + 1)
+
+    def long_arguments(value):
+        one.put(
+            called(
+                value,
+            ),
+        )
+        return dict(first=setattr(
+            one,
+            "x",
+            value + 1), second=called(
+            2))
+
+    def executed(value):
+        exec("one.x = value\\nother.x = 1\\none.x = value + 1", globals(), {"value": value})
+        space = {"one": one}
+        exec("def made(value):\\n    one.x = value", space)
+        settle()
+        space["made"](value + 2)
+        settle()
+        space["made"](value + 3)
+
+    def matches(value):
+        match value:
+            case [first, *rest] if one.put(first) is None:
+                one.x = rest
+            case _:
+                one.x = None
+
+    def running(value):
+        settle()
+        one.x = value
+        settle()
+        one.x = value + 1
+
+    def breaks(value):
+        other.x = value  # @break
+        one.x = value
+        one.x = value + 1; other.x = 5
+        return one.x
+
+    ALL = [
+        lambda: in_loop(8),
+        lambda: on_one_line(8),
+        lambda: raising(20),
+        lambda: raising_out(21),
+        lambda: raising_twice(22),
+        lambda: managed(30),
+        lambda: list(generates(2)),
+        lambda: list(delegates(1)),
+        lambda: recursive(3),
+        lambda: calls_after(40),
+        lambda: sets(60),
+        lambda: deletes(),
+        lambda: equal(),
+        lambda: closes(70),
+        lambda: asyncio.run(awaits(80)),
+        lambda: in_thread(90),
+        lambda: long_arguments(100),
+        lambda: executed(110),
+        lambda: matches([1, 2]),
+        lambda: running(120),
+        lambda: one.put_twice(130),
+        lambda: breaks(140),
+        lambda: one.put(1),
+    ]
+    print("start")  # @start
+    settle()
+    for run in ALL:
+        settle()
+        with contextlib.suppress(KeyError): run()
+        settle()
+    for run in reversed(ALL):
+        with contextlib.suppress(KeyError): run()
+    print("over")
+"""
+
+
+SLOTS = {
+    "class Plain:\n": "class Plain:\n        __slots__ = ('x', '__weakref__')\n",
+    'one.__dict__["x"] = value + 1': 'setattr(one, "x", value + 1)',
+    "vars(one).update(x=value + 2)": "one.put(value + 2)",
+    'one.__dict__ = {"x": 2, "y": 3}': "one.x = 2",
+}
+
+
+async def stops(
+    api: Api, program: Program, env: dict[str, str], watched: list[str]
+) -> tuple[list[Any], Session]:
+    session = await api.session(python_path=installed_python("3.11"))
+    await session.breakpoint(program.text, program.line("start"))
+    await session.launch(program.text, env=env)
+    for expression in watched:
+        await session.post("/data-breakpoints", expression=expression)
+    await session.breakpoint(program.text, program.line("break"))
+    found: list[Any] = []
+    while True:
+        stop = await session.resume(wait=60)
+        if stop["status"] == "terminated":
+            return found, session
+        at = stop["current_location"]
+        change = stop.get("change") or {}
+        seen = [change.get(name) for name in ("old", "new", "location", "inexact", "ended")]
+        found.append((stop["stop_reason"], at["function"], at["line"], seen))
+
+
+@pytest.mark.parametrize("kind", ["attribute", "slot", "several"])
+async def test_stops_are_those_of_a_trace_function(api: Api, program: Write, kind: str) -> None:
+    text = WRITERS
+    for before, after in SLOTS.items() if kind == "slot" else ():
+        assert before in text
+        text = text.replace(before, after)
+    watched = ["one.x", "rate.limit"] if kind == "several" else ["one.x"]
+    writers = program(text)
+    wanted, traced = await stops(api, writers, EVERY_LINE, watched)
+    found, checked = await stops(api, writers, {}, watched)
+    assert len(wanted) > 100
+    assert found == wanted
+    assert await checked.printed() == await traced.printed() == "start\nover\n"
+
+
+GIVEN_BACK = """
+    import sys
+    import time
+
+    class Plain:
+        x = 0
+
+        def put(self, value):
+            self.x = value
+
+    def outer():
+        def inner(it):
+            it.x = 1
+        return inner
+
+    kept = [Plain.put.__code__, outer.__code__.co_consts[1]]
+    one, other, made = Plain(), Plain(), outer()
+    one.x = 1
+
+    def is_traced():
+        other.x = 1
+        return sys._getframe().f_trace is not None
+
+    def settle():
+        until = time.monotonic() + 30
+        while is_traced():
+            for number in range(1000): other.put(number)
+            assert time.monotonic() < until, "never settled"
+
+    def now():
+        return [code is old for code, old in zip(codes(), kept)] + [made.__code__ is kept[1]]
+
+    def codes():
+        return [Plain.put.__code__, outer.__code__.co_consts[1]]
+
+    print("start")  # @start
+    settle()
+    late = outer()
+    print(now(), late.__code__ is kept[1])
+    other.put(5)  # @settled
+    print(now(), late.__code__ is kept[1], outer().__code__ is kept[1])
+    late(one)
+"""
+
+
+async def test_deletion_gives_the_program_its_code_back(api: Api, program: Write) -> None:
+    given = program(GIVEN_BACK)
+    session = await api.session(python_path=installed_python("3.11"))
+    for mark in ("start", "settled"):
+        await session.breakpoint(given.text, given.line(mark))
+    await session.launch(given.text)
+    placed = await session.post("/data-breakpoints", expression="one.x")
+    stop = await session.resume(wait=60)
+    assert stop["current_location"]["line"] == given.line("settled")
+    await session.delete(f"/data-breakpoints/{placed['id']}")
+    assert (await session.resume())["status"] == "terminated"
+    assert (await session.printed()).splitlines() == [
+        "start",
+        "[False, False, False] False",
+        "[True, True, True] True True",
+    ]
