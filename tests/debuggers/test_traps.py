@@ -485,8 +485,9 @@ def code_with_checks(
     return probe.with_traps(code, set(sorted(lines)[::3]), int, checks)
 
 
-@pytest.mark.parametrize("quick", [None, *QUICK])
-@pytest.mark.parametrize("share", [0.0, 0.7])
+@pytest.mark.parametrize(
+    ("share", "quick"), [*zip((0.7, 1.0, 0.5, 0.7, 0.3, 0.0), (None, *QUICK), strict=True)]
+)
 def test_a_check_is_called_between_lines_and_knows_which_may_have_written(
     capsys: pytest.CaptureFixture[str], share: float, quick: Any
 ) -> None:
