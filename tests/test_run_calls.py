@@ -130,6 +130,9 @@ def test_a_focus_that_is_nowhere_is_refused(run: Run, cart: Program) -> None:
     done = run("--calls", "no/such.py", "--", "main.py")
     assert (done.returncode, done.stdout) == (2, "")
     assert "--calls: focus: there is no file or folder" in done.stderr
+    inner = Program.write(cart.path.parent / "src" / "kit.py", "")
+    done = run("--calls", "kit.py", "--", "main.py")
+    assert done.stderr.splitlines()[-1] == f"  Did you mean {inner.text}?"
 
 
 def test_where_nothing_of_a_focus_was_called_it_is_said_what_there_is(

@@ -210,6 +210,19 @@ def _defines(asked: _Asked, path: str) -> bool:
     return names is not None and any(fits(one.name, asked.name) for one in names.functions)
 
 
+async def likely_files(session: Session, path: str) -> list[str]:
+    """What a path that leads to no file may mean: a source of the program that ends so, or is called
+    so; else names beside it that are close."""
+
+    def likely() -> list[str]:
+        named = list(dict.fromkeys(_of_that_name(session, path)))
+        given = path.removeprefix(os.path.join(session.config.project_root, ""))
+        ending = [one for one in named if one.endswith(os.path.join("", os.sep, given))]
+        return (ending or named)[:3] or similar_files(path)
+
+    return await trio.to_thread.run_sync(likely)
+
+
 def _of_that_name(session: Session, path: str) -> list[str]:
     """Sources of the program that are called so, the nearest first."""
     name = os.path.basename(path)

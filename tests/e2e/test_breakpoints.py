@@ -144,6 +144,20 @@ async def test_a_missing_file_is_refused_with_its_likely_names(api: Api, program
     assert written.text in refused.value.details["similar"]
 
 
+async def test_a_file_of_another_folder_is_proposed_where_its_end_or_its_name_is_given(
+    api: Api, program: Write
+) -> None:
+    inner = program("pass", "src/shop/cart.py")
+    program("pass", "cart/cart.py")
+    session = await api.session()
+    for given in ("shop/cart.py", "src/cart.py"):
+        with pytest.raises(Refused) as refused:
+            await session.breakpoint(str(inner.path.parents[2] / given), 1)
+        likely = refused.value.details["similar"]
+        assert inner.text in likely, given
+        assert (likely == [inner.text]) is (given == "shop/cart.py")
+
+
 @pytest.mark.parametrize(
     ("field", "text"),
     [

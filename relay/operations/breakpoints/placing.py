@@ -14,8 +14,8 @@ from relay.errors import (
 from relay.models.breakpoints import BreakpointSpec
 from relay.models.places import is_in_file, parse_function
 from relay.operations.allowed_roots import named_path
-from relay.operations.functions import all_parameters, named_function
-from relay.operations.paths import similar_files
+from relay.operations.functions import all_parameters, likely_files, named_function
+from relay.operations.paths import is_there
 from relay.session.dap.breakpoint_events import LEFT_TO_DEBUGGER, UNKNOWN_FUNCTION
 from relay.session.debugger import Ability
 from relay.session.session import Session
@@ -67,7 +67,7 @@ async def _left_to_debugger(session: Session, wanted: Breakpoint) -> Breakpoint:
         adapter.require(Ability.FUNCTION_BREAKPOINTS, "stop in a function by its name")
         await named_function(session, "function", wanted.function)
     else:
-        await _require_line(wanted)
+        await _require_line(session, wanted)
     if wanted.hit_condition is not None:
         message = check_hit_condition(wanted.hit_condition)
         if message is not None:
@@ -75,8 +75,8 @@ async def _left_to_debugger(session: Session, wanted: Breakpoint) -> Breakpoint:
     return replace(wanted, judged_by_adapter=True, message=LEFT_TO_DEBUGGER)
 
 
-async def _require_line(wanted: Breakpoint) -> None:
-    _require_file(wanted.path)
+async def _require_line(session: Session, wanted: Breakpoint) -> None:
+    await _require_file(session, wanted.path)
     lines = len(await source_lines(wanted.path))
     if wanted.line > max(1, lines):
         raise BreakpointInvalidLine(
@@ -193,7 +193,7 @@ def change_warning(session: Session, breakpoint: Breakpoint) -> str | None:
 
 
 async def _analyse(session: Session, path: str) -> SourceAnalysis:
-    _require_file(path)
+    await _require_file(session, path)
     try:
         return await session.debugger.check_source(path, session.config.python_path)
     except OSError as error:
@@ -204,10 +204,10 @@ async def _analyse(session: Session, path: str) -> SourceAnalysis:
         ) from None
 
 
-def _require_file(path: str) -> None:
-    if os.path.isfile(path):
+async def _require_file(session: Session, path: str) -> None:
+    if is_there(path):
         return
-    similar = similar_files(path)
+    similar = await likely_files(session, path)
     hint = f"Did you mean {similar[0]}?" if similar else None
     raise BreakpointFileNotFound(
         f"No such source file: {path}", file=path, similar=similar, suggestion=hint

@@ -43,8 +43,8 @@ from relay.operations.execution.recording import (
 )
 from relay.operations.execution.stepping import STEP_WAIT, present_as, resume_all, until_settled
 from relay.operations.execution.unmet_focus import unmet_focus
-from relay.operations.functions import named_function, source_roots
-from relay.operations.paths import is_file_or_folder, similar_files
+from relay.operations.functions import likely_files, named_function, source_roots
+from relay.operations.paths import is_file_or_folder
 from relay.session.session import Session
 from relay.session.state.program_run import WantedCalls
 
@@ -135,7 +135,7 @@ async def _focused(session: Session, name: str) -> str:
         return (await named_function(session, "focus", name)).name
     if all(part.isidentifier() for part in name.split(".")) and not name.endswith(".py"):
         return name
-    near = similar_files(path)
+    near = await likely_files(session, path)
     raise InvalidRequest.of_field(
         "focus",
         f"there is no file or folder {path}",
