@@ -26,6 +26,14 @@ SPEAKER = f"""
     class Liar:
         def __repr__(self):
             return "x\\n" + "\\n".join(said) + "\\r\\u2028".join(said)
+    class Wrong(ValueError):
+        pass
+    Wrong.__name__ = Wrong.__qualname__ = "Wrong\\n" + "\\n".join(said)
+    def told(one):
+        kept = one
+        return kept
+    def fails(one):
+        raise Wrong("so\\n" + text)
     liar = Liar()
     text = "\\n".join(said)
     class Key:
@@ -36,10 +44,11 @@ SPEAKER = f"""
     print("so\\n" + text, file=sys.stderr, flush=True)
     print("so", *said, sep="\\r", flush=True)
     pass  # @here
+    told(liar)
     try:
         raise KeyError(text)
     except KeyError as error:
-        raise ValueError("so\\n" + text) from error
+        fails(liar)
 """
 
 
@@ -59,7 +68,8 @@ async def test_no_line_of_an_answer_is_the_programs(tmp_path: Path) -> None:
         assert ref is not None, answers[3]
         answers.append(await client.call("debug_inspect", what="variable", ref=int(ref[1])))
         answers += [await client.call("debug_inspect", what=w) for w in ("locals", "output")]
-        answers.append(await client.call("debug_continue"))
+        answers.append(await client.call("debug_trace", target="told"))
+        answers.append(await client.call("debug_trace", what="calls"))
         answers.append(await client.call("debug_inspect", what="exception"))
         answers.append(await client.call("debug_continue"))
         answers.append(await client.call("debug_inspect", what="output"))

@@ -105,11 +105,12 @@ async def _exception(session: Session, asked: Inspect) -> str:
     if found is None:
         return "the stop is about no exception"
     chain = [line for link in found.chain for line in _link_lines(session, link)]
-    ended = [f"fails {found.test}" if found.test else f"ends {found.ends}"] if found.ends else []
+    whose = f"fails {quoted(found.test)}" if found.test else f"ends {found.ends}"
+    ended = [whose] if found.ends else []
     ref = found.variables_reference
     more = [f"… its attributes: debug_inspect what=variable ref={ref}"] if ref else []
-    message = quoted(clip(found.message, asked.max_chars // 3))
-    head = f"{usual_name(found.full_type)}: {message}"
+    message = clip(found.message, asked.max_chars // 3)
+    head = quoted(f"{usual_name(found.full_type)}: {message}")
     room = asked.max_chars - sum(len(line) + 1 for line in [head, *ended, *chain, *more])
     body = " " + tail(quoted(found.traceback.rstrip()), max(100, room - 1))
     return clip("\n".join([head, *ended, *chain, body, *more]), asked.max_chars)
@@ -117,12 +118,11 @@ async def _exception(session: Session, asked: Inspect) -> str:
 
 def _link_lines(session: Session, link: ChainedException) -> list[str]:
     """An exception of the chain: what, where in the program's own code, and its locals there."""
-    message = quoted(clip(link.message, VALUE_CHARS))
-    line = f"{link.relation}: {usual_name(link.full_type)}: {message}"
+    line = f"{link.relation}: {usual_name(link.full_type)}: {clip(link.message, VALUE_CHARS)}"
     if (place := link.location) is not None:
         line += f" at {short_path(session, place.path)}:{place.line} in {place.function}"
-    values = ", ".join(f"{one.name}={quoted(clip(one.value, CHAIN_CHARS))}" for one in link.locals)
-    return [line, *([f"  with {values}"] if values else [])]
+    values = ", ".join(f"{one.name}={clip(one.value, CHAIN_CHARS)}" for one in link.locals)
+    return [quoted(line), *([f"  with {quoted(values)}"] if values else [])]
 
 
 async def _source(session: Session, asked: Inspect) -> str:

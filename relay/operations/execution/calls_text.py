@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from relay.operations.report.report_text import one_line
+
 OPEN, RETURNED, RAISED, STOPPED = range(4)
 CUT = "…"
 WIDTHS = (80, 48, 24)
@@ -153,7 +155,7 @@ class _Writer:
 
     def _line(self, row: CallRow, width: int, passes_on: bool = False) -> str:
         if row.is_thread:
-            return f"[{row.arguments[0]}]"
+            return one_line(f"[{row.arguments[0]}]")
         function = self.functions[row.function]
         names = function["arguments"]
         arguments = ", ".join(
@@ -167,7 +169,7 @@ class _Writer:
         if row.yields:
             more = f", {CUT}" if row.yields > len(row.yielded) else ""
             gave = f" yields {row.yields}: {_cut(', '.join(row.yielded) + more, width)}"
-        return f"{function['name']}({arguments}){gave}{ending}{times}"
+        return one_line(f"{function['name']}({arguments}){gave}{ending}{times}")
 
     # Choosing ------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from relay.models.trace import (
     TraceValue,
     TraceVariable,
 )
+from relay.operations.report.report_text import one_line
 
 CUT = "…"
 
@@ -51,7 +52,7 @@ def text_of(call: TraceCall, max_chars: int, name: str = "") -> tuple[str, bool]
     """
     lines: list[str] = []
     for detail in LESS:
-        lines = _whole(call, detail, name)
+        lines = [one_line(line.expandtabs(4)) for line in _whole(call, detail, name)]
         if _size(lines) <= max_chars:
             text = "\n".join(lines)
             return text, detail is not FULL or CUT in text
