@@ -28,8 +28,9 @@ OTHER = {"Relay-Client": "other"}
 class Relay:
     """`relay serve`, and a client of its API that is not the page."""
 
-    def __init__(self, url: str, token: str | None = None) -> None:
+    def __init__(self, url: str, token: str | None = None, pid: int = 0) -> None:
         self.url = url
+        self.pid = pid
         self.page = f"{url}/ui/"
         headers = OTHER | ({"Authorization": f"Bearer {token}"} if token else {})
         self.client = httpx.Client(
@@ -62,7 +63,8 @@ def serving(folder: Path, *options: str, token: str | None = None) -> Iterator[R
     ) as process:
         assert process.stdout is not None
         try:
-            relay = Relay(process.stdout.readline().split()[-1].removesuffix("/api/v1"), token)
+            url = process.stdout.readline().split()[-1].removesuffix("/api/v1")
+            relay = Relay(url, token, process.pid)
             with relay.client:
                 yield relay
         finally:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -229,6 +231,48 @@ def test_a_click_sets_a_breakpoint_and_takes_it_away(
     until(page, lambda: source.line("sum") + 1 not in lines())
 
 
+def test_breakpoints_of_every_kind_are_set_shown_and_taken_away(
+    relay: Relay, shop: tuple[Program, str], page: Any
+) -> None:
+    source, session_id = shop
+    opened(page, relay, session_id)
+    listed = region(page, "Breakpoints")
+
+    listed.get_by_label("Function to stop in").fill("Evil.__repr__")
+    page.keyboard.press("Enter")
+    listed.get_by_text("Evil.__repr__").click()
+    listed.get_by_role("button", name="Remove").last.click()
+    listed.get_by_text("Evil.__repr__").wait_for(state="detached")
+
+    uncaught = listed.get_by_label("Uncaught exceptions")
+    assert uncaught.is_checked()
+    listed.get_by_label("Raised exceptions").check()
+    path = f"/sessions/{session_id}/exception-breakpoints"
+    until(page, lambda: relay.get(path)["filters"] == ["uncaught", "raised"])
+    relay.post(path, filters=["raised"], types=["KeyError"])  # by another client
+    listed.get_by_text("only KeyError").wait_for()
+    assert not uncaught.is_checked()
+
+    relay.post(f"/sessions/{session_id}/data-breakpoints", expression="result")
+    listed.get_by_text("changes of result").wait_for()
+    listed.get_by_role("button", name="Let result change").click()
+    listed.get_by_text("changes of result").wait_for(state="detached")
+    assert relay.get(f"/sessions/{session_id}/data-breakpoints")["data_breakpoints"] == []
+
+    listed.get_by_text(f"shop.py:{source.line('sum')}").click()
+    listed.get_by_label("Record").fill("price; result")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_text("exit code 1").first.wait_for()
+    listed.get_by_role("button", name="Show what it has recorded").click()
+    rows = listed.get_by_role("table").get_by_role("row")
+    rows.nth(1).wait_for()
+    assert [one.split() for one in rows.all_inner_texts()] == [
+        ["hit", "price", "result"],
+        ["1", "4", "3"],
+    ]
+
+
 def test_a_breakpoint_can_be_set_while_the_program_runs(
     relay: Relay, tmp_path: Path, page: Any
 ) -> None:
@@ -440,6 +484,19 @@ def test_much_of_everything_is_shown_at_once(full_relay: Relay, tmp_path: Path, 
     assert page.locator("main *").count() < 3000, "only what is in sight is in the document"
 
 
+def test_a_relay_that_says_nothing_is_gone_too(tmp_path: Path, page: Any) -> None:
+    with serving(tmp_path / "relay") as relay:
+        made = relay.post("/sessions", name="kept")
+        page.goto(f"{relay.page}#session={made['session_id']}")
+        region(page, "Sessions").get_by_role("link", name="kept").wait_for()
+        os.kill(relay.pid, signal.SIGSTOP)
+        try:
+            page.get_by_text("The relay is gone").wait_for()
+        finally:
+            os.kill(relay.pid, signal.SIGCONT)
+        page.get_by_text("The relay is gone").wait_for(state="hidden")
+
+
 def test_it_says_when_the_relay_is_gone_and_comes_back_by_itself(tmp_path: Path, page: Any) -> None:
     with serving(tmp_path / "relay") as relay:
         made = relay.post("/sessions", name="kept")
@@ -462,7 +519,9 @@ def test_a_token_is_asked_for_once_and_is_in_no_address(tmp_path: Path, page: An
         page.on("request", lambda request: addresses.append(request.url))
         page.goto(relay.page)
         page.get_by_label("Token").fill("wrong")
+        assert page.get_by_role("alert").count() == 0
         page.keyboard.press("Enter")
+        page.get_by_role("alert").get_by_text("refuses the token").wait_for()
         page.get_by_label("Token").fill("secret-of-the-relay")
         page.keyboard.press("Enter")
         region(page, "Sessions").wait_for()

@@ -32,6 +32,11 @@ export function useToken(token) {
   sessionStorage.setItem(TOKEN, token);
 }
 
+/** Whether requests carry a token. */
+export function hasToken() {
+  return Boolean(sessionStorage.getItem(TOKEN));
+}
+
 function headers(more) {
   const token = sessionStorage.getItem(TOKEN);
   return {

@@ -1,6 +1,6 @@
 // The page: its parts, the token that it may need, and the relay that may be gone.
 
-import { clientName, get, rename, useToken } from "./api.js";
+import { clientName, get, hasToken, rename, useToken } from "./api.js";
 import { Breakpoints } from "./breakpoints.js";
 import { Console } from "./console.js";
 import { Controls, useKeys } from "./controls.js";
@@ -20,6 +20,7 @@ import { Watches } from "./watches.js";
 
 const LOOK = 2000;
 const LOOK_FOR_RELAY = 1000;
+const PATIENCE = 5000; // with a relay that has a connection and says nothing
 
 /** The sessions of the relay, and whether it answers. */
 class Relay extends Store {
@@ -31,7 +32,7 @@ class Relay extends Store {
   async look() {
     clearTimeout(this.#timer);
     try {
-      this.sessions = (await get("/sessions", { limit: 1000 })).items;
+      this.sessions = (await get("/sessions", { limit: 1000 }, AbortSignal.timeout(PATIENCE))).items;
       this.gone = this.needsToken = false;
     } catch (error) {
       this.needsToken = error.status === 401;
@@ -75,6 +76,7 @@ function Token() {
     <h1>Debug relay</h1>
     <label>Token <input name="token" type="password" autocomplete="off" required /></label>
     <button>Use this token</button>
+    ${hasToken() && html`<p class="bad" role="alert">The relay refuses the token that it was given.</p>`}
     <p>This relay asks for the token that <code>relay serve</code> has printed or was given. It stays in this tab.</p>
   </form></main>`;
 }

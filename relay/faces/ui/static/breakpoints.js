@@ -1,7 +1,8 @@
-// The breakpoints of the session: when each stops, what it logs or records, and where it is.
+// The breakpoints of the session: when each stops, what it logs or has recorded, and where it is;
+// those on functions, on values, and on exceptions.
 
 import { go } from "./place.js";
-import { html } from "./vendor/htm-preact.js";
+import { html, useState } from "./vendor/htm-preact.js";
 
 const FIELDS = [
   ["condition", "Stop if"],
@@ -10,12 +11,51 @@ const FIELDS = [
   ["capture", "Record"],
 ];
 
+const FILTERS = [
+  ["raised", "Raised exceptions"],
+  ["uncaught", "Uncaught exceptions"],
+];
+
 export function Breakpoints({ session }) {
+  const add = async (event) => {
+    event.preventDefault();
+    const form = event.target;
+    const added = await session.run("breakpoints", { function: new FormData(form).get("function").trim() });
+    if (added) form.reset();
+    await session.refresh();
+  };
   return html`<section class="breakpoints" aria-label="Breakpoints">
     <h2>Breakpoints</h2>
-    <ul>${session.breakpoints.map((one) => html`<${Breakpoint} key=${one.id} session=${session} one=${one} />`)}</ul>
+    <ul>
+      ${session.breakpoints.map((one) => html`<${Breakpoint} key=${one.id} session=${session} one=${one} />`)}
+      ${session.dataBreakpoints.map((one) => html`<${DataBreakpoint} key=${one.id} session=${session} one=${one} />`)}
+    </ul>
     ${!session.breakpoints.length && html`<p class="quiet">A click on a line's number sets one.</p>`}
+    <form onSubmit=${add}><input name="function" aria-label="Function to stop in" placeholder="function" required
+      spellcheck="false" /><button>Add</button></form>
+    ${session.exceptionBreakpoints && html`<${Exceptions} session=${session} />`}
   </section>`;
+}
+
+function Exceptions({ session }) {
+  const { filters, types, condition } = session.exceptionBreakpoints;
+  const change = (name, on) => session.stopAtExceptions(on ? [...filters, name] : filters.filter((one) => one !== name));
+  return html`<div class="exceptions" role="group" aria-label="Exceptions to stop at">
+    ${FILTERS.map(
+      ([name, title]) => html`<label key=${name} class="check"><input type="checkbox" checked=${filters.includes(name)}
+        onChange=${(event) => change(name, event.target.checked)} /> ${title}</label>`,
+    )}
+    ${types.length > 0 && html`<p class="quiet">only ${types.join(", ")}</p>`}
+    ${condition && html`<p class="quiet">only if ${condition}</p>`}
+  </div>`;
+}
+
+function DataBreakpoint({ session, one }) {
+  return html`<li class="variable">
+    <span class=${one.verified ? "" : "quiet"}>changes of <code>${one.expression}</code></span>
+    <button class="link" aria-label="Let ${one.expression} change" onClick=${() => session.removeBreakpoint(one.id, "data-breakpoints")}>×</button>
+    ${one.message && html`<p class="quiet">${one.message}</p>`}
+  </li>`;
 }
 
 function Breakpoint({ session, one }) {
@@ -37,8 +77,30 @@ function Breakpoint({ session, one }) {
           <input key=${one[name]} defaultValue=${[one[name] ?? []].flat().join("; ")} spellcheck="false"
             onChange=${(event) => change(name, event.target.value)} /></label>`,
       )}
+      ${one.capture && html`<${Recorded} session=${session} one=${one} />`}
       ${file && html`<button onClick=${() => go({ file, line: one.line })}>Show</button>`}
       <button onClick=${() => session.removeBreakpoint(one.id)}>Remove</button>
     </details>
   </li>`;
+}
+
+/** What a breakpoint has recorded: the first rows, the last, and what is remarkable between. */
+function Recorded({ session, one }) {
+  const [found, show] = useState(null);
+  const look = () =>
+    session.ask(`/breakpoints/${one.id}/captures`).then(show, (refused) => show({ refused: refused.message }));
+  const left = found?.rows ? found.total - found.rows.length : 0;
+  return html`<button onClick=${look}>Show what it has recorded</button>
+    ${found?.refused && html`<p class="bad">${found.refused}</p>`}
+    ${found?.rows &&
+    html`<div class="table" tabindex="0" role="group" aria-label="Recorded by ${one.id}">
+      <table>
+        <thead><tr><th scope="col">hit</th>${found.columns.map((column) => html`<th scope="col">${column.expression}</th>`)}</tr></thead>
+        <tbody>${found.rows.map(
+          (row) => html`<tr key=${row.row}><th scope="row">${row.row}</th>
+            ${row.values.map((value) => html`<td>${value.error ?? value.value ?? value.number}</td>`)}</tr>`,
+        )}</tbody>
+      </table>
+      ${left > 0 && html`<p class="quiet">${left} more hits are not shown.</p>`}
+    </div>`}`;
 }

@@ -17,6 +17,8 @@ export class LiveSession extends Store {
   exception = null;
   watches = [];
   breakpoints = [];
+  dataBreakpoints = [];
+  exceptionBreakpoints = null; // of a debugger that has none
   timeline = [];
   output = new OutputText();
   error = null; // of the last thing that was asked for by hand
@@ -94,8 +96,14 @@ export class LiveSession extends Store {
     return this.attempt(() => patch(`${this.path}/breakpoints/${id}`, changes)).then(() => this.refresh());
   }
 
-  removeBreakpoint(id) {
-    return this.attempt(() => remove(`${this.path}/breakpoints/${id}`)).then(() => this.refresh());
+  removeBreakpoint(id, kind = "breakpoints") {
+    return this.attempt(() => remove(`${this.path}/${kind}/${id}`)).then(() => this.refresh());
+  }
+
+  async stopAtExceptions(filters) {
+    const { types, condition } = this.exceptionBreakpoints;
+    await this.run("exception-breakpoints", { filters, types, ...(condition ? { condition } : {}) });
+    await this.refresh();
   }
 
   async release() {
@@ -141,6 +149,7 @@ export class LiveSession extends Store {
     if (moved || this.#byHand) this.stop++;
     this.#byHand = false;
     Object.assign(this, parts, { view: after.data });
+    if (this.error?.status === 0) this.error = null; // the relay answers again
     this.#asOf = before.meta.timestamp;
     this.#again ||= this.#news >= this.#asOf;
   }
@@ -153,8 +162,10 @@ export class LiveSession extends Store {
     const paused = view.status === "paused";
     const live = paused || view.status === "running";
     const there = (path, query) => this.ask(path, query).catch(passedOver);
-    const [breakpoints, stack, threads, exception, watches] = await Promise.all([
+    const [breakpoints, data, exceptions, stack, threads, exception, watches] = await Promise.all([
       this.ask("/breakpoints"),
+      there("/data-breakpoints"),
+      there("/exception-breakpoints"),
       paused ? there("/stacktrace", { levels: 200, thread_id: this.#thread }) : null,
       live ? there("/threads") : null,
       paused && view.stop_reason === "exception" ? there("/exception") : null,
@@ -162,6 +173,8 @@ export class LiveSession extends Store {
     ]);
     return {
       breakpoints: breakpoints.breakpoints,
+      dataBreakpoints: data?.data_breakpoints ?? [],
+      exceptionBreakpoints: exceptions,
       stack,
       threads: threads?.threads ?? [],
       exception: exception?.exception ?? null,
