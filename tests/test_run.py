@@ -303,7 +303,12 @@ def test_what_was_not_hit_is_told_from_what_is_not_there(start: Start, tmp_path:
     unknown = "pock (no function of this name, if there is one, was called)"
     deaf = "if 1 > 2" if sys.version_info >= (3, 12) else DEAF_FUNCTION
     [end] = blocks(err)
-    assert end.splitlines()[1] == f"never hit: pick (if n == 7); {unknown}; never; deaf ({deaf})"
+    assert end.splitlines()[1:] == [
+        f"never hit: pick (if n == 7); {unknown}; never; deaf ({deaf})",
+        "no source has pock; did you mean pick?",
+    ]
+    code, _, err = finish(start("--trace", "Tyll.pick", "--", "app.py"))
+    assert err.endswith("--trace Tyll.pick: no such call; did you mean Till.pick?\n")
 
     words = ["--trace", "Till.pick:m == 7", "--until-result", "result == 2"]
     code, _, err = finish(start(*words, "--", "app.py"))

@@ -44,6 +44,7 @@ from relay.operations.execution.trace_text import text_of
 from relay.operations.execution.trace_tree import paths_of, tree_of
 from relay.operations.functions import all_parameters, named_function, source_roots, sources_below
 from relay.operations.report.report_text import one_line
+from relay.operations.similar_functions import similar_function
 from relay.operations.source_functions import names_in, shortened
 from relay.session.session import Session
 from relay.session.source_text import source_lines
@@ -192,14 +193,15 @@ async def _check_function(session: Session, function: str) -> None:
             f"{function} is written in C, whose calls the debugger does not see",
             "Name the function of Python that calls it",
         )
+    similar = list(loaded.similar)
+    if not similar and (misspelt := await similar_function(session, function)) is not None:
+        similar = [misspelt]
     raise _refusal(
         "function",
         function,
         f"no function {function} is loaded, and no file below {' or '.join(roots)} defines one",
-        f"Did you mean {' or '.join(loaded.similar)}?"
-        if loaded.similar
-        else _other_names(function),
-        similar=list(loaded.similar),
+        f"Did you mean {' or '.join(similar)}?" if similar else _other_names(function),
+        similar=similar,
     )
 
 

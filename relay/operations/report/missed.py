@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from relay.models.launch import ChildProcess
+from relay.models.places import path_and_name
 from relay.operations.functions import shown_function
 from relay.operations.report.python_commands import is_helper, runs_python
 from relay.operations.report.report_text import CUT
@@ -29,6 +30,16 @@ def never_hit(session: Session) -> list[str]:
         and not breakpoint.hit_count
         and not _unknown(breakpoint)
         and not _was_killed_silently(session, breakpoint)
+    ]
+
+
+def unknown_functions(session: Session) -> list[str]:
+    """The functions without a file, of breakpoints in force, that the program never called."""
+    return [
+        one.function
+        for one in session.breakpoints
+        if one.enabled and one.function and path_and_name(one.function)[0] is None
+        if not one.verified and one.message == UNKNOWN_FUNCTION
     ]
 
 

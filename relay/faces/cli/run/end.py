@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from relay.faces.cli.run.failures import Failures
@@ -38,6 +39,8 @@ class RunEnd:
     """Seconds of --timeout, if that has ended it."""
     has_calls: bool = False
     """Whether the calls of the program were shown."""
+    similar: Mapping[str, str] = MappingProxyType({})
+    """Of functions that no source has and that were never called, the names that may be meant."""
 
     @property
     def exit_code(self) -> int:
@@ -76,6 +79,7 @@ class RunEnd:
             "stops": self.stops,
             **({"failures": self.failures.total} if self.failures is not None else {}),
             "never_hit": never_hit(session),
+            **({"similar": dict(self.similar)} if self.similar else {}),
             **({"unanswered": self.unanswered} if self.unanswered else {}),
             **({"unchanged": list(self.unchanged)} if self.unchanged else {}),
             **({"unasked": list(self.unasked)} if self.unasked else {}),
@@ -101,6 +105,9 @@ class RunEnd:
         missed = never_hit(session)
         if missed:
             words.append(f"never hit: {'; '.join(missed)}")
+        words += [
+            f"no source has {name}; did you mean {one}?" for name, one in self.similar.items()
+        ]
         words += [unseen] if (unseen := self._unseen(is_missed=bool(missed))) else []
         return words + ([unsaid] if (unsaid := not_known(session)) else [])
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import trio
@@ -42,6 +43,7 @@ from relay.models.watches import WatchesQuery, WatchRequest
 from relay.operations.execution.stepping import continue_execution
 from relay.operations.functions import all_parameters
 from relay.operations.inspect.watches import add_watch, list_watches, require_expression
+from relay.operations.report.missed import unknown_functions
 from relay.operations.report.stop_report import gather
 from relay.operations.sessions.ending import terminate
 from relay.operations.sessions.launching import launch
@@ -246,14 +248,14 @@ class _Run:
             from relay.operations.breakpoints.captures import captures
 
             await self._writer.captured(await captures(session, number))
-        end = self._end()
+        end = self._end(await self._similar())
         await self._writer.ended(end.summary(), end.words())
 
     @property
     def _is_cut_short(self) -> bool:
         return self._stops == self._options.until
 
-    def _end(self) -> RunEnd:
+    def _end(self, similar: Mapping[str, str] = MappingProxyType({})) -> RunEnd:
         shown = self._failures if self._options.on_exception else None
         return RunEnd(
             self._session,
@@ -266,7 +268,19 @@ class _Run:
             self._unasked(),
             self._options.timeout if self._is_late else None,
             self._options.calls is not None,
+            similar,
         )
+
+    async def _similar(self) -> dict[str, str]:
+        """Of the functions of breakpoints that nobody has called, those that may be misspelt."""
+        unknown, found = unknown_functions(self._session), {}
+        if unknown:
+            from relay.operations.similar_functions import similar_function
+        for name in unknown:
+            similar = await similar_function(self._session, name)
+            if similar is not None:
+                found[name] = similar
+        return found
 
     def _unasked(self) -> list[str]:
         """The options that ask at a stop, as far as no stop has come to ask at."""

@@ -18,6 +18,7 @@ from relay.operations.execution.trace import (
     trace,
 )
 from relay.operations.report.short_paths import short_path
+from relay.operations.similar_functions import similar_function
 
 
 class TraceQuestion:
@@ -63,7 +64,8 @@ async def _what_is_meant(session: Any, function: str | None) -> str:
         return ""
     own = await own_functions(session, function)
     if not own:
-        return _other_name(function)
+        similar = await similar_function(session, function)
+        return _other_name(function) if similar is None else f"; did you mean {similar}?"
     first, script = own[0], session.launched and session.launched.script
     place = f"{first.name} at {short_path(session, first.path)}:{first.line}"
     more = f" and {len(own) - 1} more of that name" if len(own) > 1 else ""
