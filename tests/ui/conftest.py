@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,8 @@ from tests.relays import environment
 BROWSER = shutil.which("chromium")
 PATIENCE = 10_000
 """Milliseconds that a page is waited for: whoever needs them has failed."""
+
+PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 
 OTHER = {"Relay-Client": "other"}
 """Headers of a client that is not the page."""
@@ -111,3 +114,9 @@ def page(browser: Any) -> Iterator[Any]:
     yield page
     context.close()
     assert complaints == []
+
+
+def keep_picture(page: Any, name: str) -> None:
+    """For the documentation, where RELAY_TEST_PICTURES is set; else each run would change them."""
+    if os.environ.get("RELAY_TEST_PICTURES"):
+        page.screenshot(path=PICTURES / f"{name}.png")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.programs import Program
-from tests.ui.conftest import Relay, serving
+from tests.ui.conftest import Relay, keep_picture, serving
 
 AXE = Path(__file__).parents[1] / "editor" / "js" / "node_modules" / "axe-core" / "axe.min.js"
 
@@ -422,6 +422,7 @@ def test_a_value_answers_questions_and_an_exception_shows_its_causes(
     raised.get_by_text("no shop", exact=True).wait_for()
     assert "JSONDecodeError" in raised.inner_text()
     assert "raised from" in raised.inner_text()
+    keep_picture(page, "page-exception")
     assert current_line(page) == source.line("raise")
     page.keyboard.press("F8")
     page.get_by_text("exit code 1").first.wait_for()
@@ -608,8 +609,15 @@ def test_everybody_can_use_it(
     ).click()
     region(page, "Variables").get_by_role("button", name="Table").click()
     region(page, "Variables").get_by_role("cell", name="4").wait_for()
+    pictures = {
+        ("light", 1400): "page",
+        ("dark", 1400): "page-dark",
+        ("light", 390): "page-telephone",
+    }
     for width in (1400, 390):
         page.set_viewport_size({"width": width, "height": 844})
+        if (scheme, width) in pictures:
+            keep_picture(page, pictures[scheme, width])
         assert serious_findings(page) == [], width
         assert not is_wider_than_the_window(page)
 
