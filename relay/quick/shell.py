@@ -51,6 +51,9 @@ PASSED_ON = frozenset(
 END_SECONDS = 15.0
 """How long a server may take to end with all that it holds."""
 
+ENDING_SECONDS = 60.0
+"""How long it may take before that to end its sessions."""
+
 HELP_WIDTH = 80
 """Columns that the files of help were written for; click makes no line longer."""
 
@@ -122,8 +125,14 @@ def _ask(words: Sequence[str]) -> int | None:
     settings = QuickSettings(os.environ)
     for url in settings.servers():
         connection = _connected(url, settings)
-        if connection is not None:
+        if connection is None:
+            continue
+        try:
             return _show(_answer_of(connection, url, settings, words))
+        except BrokenOff as error:
+            message = f"the relay at {url} did not answer: {error}\n"
+            message += "  See where it stands: relay where; the command may have been carried out"
+            return _show(_failure(message, NO_RELAY))
     return None
 
 
@@ -134,7 +143,10 @@ def _connected(url: str, settings: QuickSettings) -> socket | None:
 def _answer_of(
     connection: socket, url: str, settings: QuickSettings, words: Sequence[str]
 ) -> Answer | None:
-    """What is to be printed; None where the server has refused to carry the command out."""
+    """What is to be printed; None where the server has refused to carry the command out.
+
+    Raises BrokenOff.
+    """
     request = {
         "version": installed_version() or "",
         "words": words,
@@ -142,12 +154,7 @@ def _answer_of(
         "environment": _environment(words),
         "terminal_width": _terminal_width(),
     }
-    try:
-        status, content = exchange(connection, settings.token(), as_json(request).encode())
-    except BrokenOff as error:
-        message = f"the relay at {url} did not answer: {error}\n"
-        message += "  See where it stands: relay where; the command may have been carried out"
-        return _failure(message, NO_RELAY)
+    status, content = exchange(connection, settings.token(), as_json(request).encode())
     if status == 500:
         return _failure(f"the relay at {url} failed; its log says why", 1)
     if status != 200:
@@ -220,6 +227,7 @@ def _end(settings: QuickSettings, words: Sequence[str]) -> Answer | None:
     except OSError:  # another server listens there
         connection.close()
         return None
+    connection.settimeout(ENDING_SECONDS)
     try:
         answer = _answer_of(connection, url, settings, words)
         if answer is None or answer[1] != 0:
@@ -227,10 +235,24 @@ def _end(settings: QuickSettings, words: Sequence[str]) -> Answer | None:
         end = select.poll()
         end.register(process, select.POLLIN)
         if not end.poll(END_SECONDS * 1000):
-            log = os.path.join(settings.state_dir, LOG)
-            message = f"the server {pid} does not end\n  Look into {log}, and end it: kill {pid}"
-            return _failure(message, NO_RELAY)
+            return _not_ended(f"the server {pid} does not end", pid, settings, words)
+    except BrokenOff as error:
+        return _not_ended(f"the server {pid} did not answer: {error}", pid, settings, words)
     finally:
         os.close(process)
-    os.unlink(os.path.join(settings.state_dir, NOTE))
+    try:
+        os.unlink(os.path.join(settings.state_dir, NOTE))
+    except FileNotFoundError:  # with the whole state directory, say
+        pass
     return answer
+
+
+def _not_ended(message: str, pid: int, settings: QuickSettings, words: Sequence[str]) -> Answer:
+    """The refusal as the whole command says it, with --json too."""
+    log = os.path.abspath(os.path.join(settings.state_dir, LOG))
+    way_out = f"Look into {log}, and end it: kill {pid}"
+    if "--json" not in words:
+        return _failure(f"{message}\n  {way_out}", NO_RELAY)
+    details = {"suggestion": way_out}
+    error = {"code": "RELAY_UNREACHABLE", "message": message, "details": details}
+    return [(as_json({"error": error}) + "\n", False)], NO_RELAY

@@ -267,6 +267,44 @@ def test_an_answer_that_is_cut_off_is_said_and_not_asked_for_again(
     assert "may have been carried out" in result.stderr
 
 
+def test_a_server_that_does_not_answer_is_not_waited_for_without_end(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what is said is what the whole command says of one that does not end."""
+    monkeypatch.setattr(quick_shell, "ENDING_SECONDS", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        note(shell, f"http://127.0.0.1:{listener.getsockname()[1]}", os.getpid())
+        told = shell.run("stop", code=3)
+        as_json = shell.run("stop", "--json", code=3)
+    message = f"the server {os.getpid()} did not answer: timed out"
+    way_out = f"Look into {shell.state_dir / 'background.log'}, and end it: kill {os.getpid()}"
+    assert (told.stdout, told.stderr) == ("", f"relay: {message}\n  {way_out}\n")
+    error = {"code": "RELAY_UNREACHABLE", "message": message, "details": {"suggestion": way_out}}
+    assert json.loads(as_json.stdout) == {"error": error}
+    assert as_json.stderr == ""
+    (shell.state_dir / "background.json").unlink()
+
+
+def test_a_note_that_goes_with_the_server_is_no_trouble(shell: Shell) -> None:
+    """As where its state directory is taken away meanwhile."""
+    body = b'{"data": {"written": [], "exit_code": 0}}'
+    answer = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
+    code = f"import os; input(); os.unlink({str(shell.state_dir / 'background.json')!r})"
+    command = [sys.executable, "-IS", "-c", code]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as ending, answering(answer) as url:
+        assert ending.stdin is not None
+        note(shell, url, ending.pid)
+        ending.stdin.write(b"\n")
+        ending.stdin.flush()
+        assert quick_shell.answer(["stop"]) == 0
+
+
+def note(shell: Shell, url: str, pid: int) -> None:
+    """As a command does that has started a server in the background."""
+    shell.state_dir.mkdir(parents=True, exist_ok=True)
+    (shell.state_dir / "background.json").write_text(json.dumps({"pid": pid, "url": url}))
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
 def test_another_user_who_has_the_port_gets_no_word(shell: Shell, tmp_path: Path) -> None:
     code = """
