@@ -79,7 +79,8 @@ async def stop_in_work(api: Api, loop: Program, **where: object) -> None:
     (listed,) = (await api.get("/sessions"))["items"]
     named = f"process {where['pid']}: " if "pid" in where else f"{where['host']}:{where['port']}"
     assert listed["program"].startswith(named)
-    assert "pid" not in where or listed["program"].endswith(f" {loop.text}")
+    assert "pid" not in where or f" {loop.text}" in listed["program"]
+    assert listed["program"].isprintable()
     cursor = (await session.get("/events", limit=1000))["next_cursor"]
     assert (await session.breakpoint(loop.text, loop.line("work")))["verified"] is True
     await session.get("/events", types="stopped", timeout=30, cursor=cursor)
@@ -121,7 +122,7 @@ async def test_attach_by_port_stop_and_let_go_twice(
 
 async def test_attach_by_process_id_twice(api: Api, program: Callable[..., Program]) -> None:
     loop = program(LOOP)
-    with target(loop.text) as process:
+    with target(loop.text, "an argument\nof two lines\033[1m") as process:
         await stop_in_work(api, loop, pid=process.pid)
         assert await lives_on(process)
         await stop_in_work(api, loop, pid=process.pid)

@@ -35,7 +35,7 @@ from relay.models.sessions import (
 )
 from relay.models.variables import RevealQuery
 from relay.operations.allowed_roots import require_allowed, require_allowed_interpreter
-from relay.operations.report.report_text import cut
+from relay.operations.report.report_text import cut, one_line
 from relay.operations.sessions.holding import hold_view
 from relay.redaction.redaction import REVEALING, Redaction
 from relay.session.children.child import argv_of
@@ -225,7 +225,7 @@ def program_text(session: Session) -> str | None:
     if not words:
         return f"process {asked.pid}"
     command = " ".join([os.path.basename(words[0]), *words[1:]])
-    return f"process {asked.pid}: {cut(command, _LONGEST_COMMAND)}"
+    return f"process {asked.pid}: {cut(one_line(command), _LONGEST_COMMAND)}"
 
 
 def view(session: Session, *, reveal: bool = False) -> SessionView:
