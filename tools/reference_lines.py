@@ -150,6 +150,9 @@ def _default(field: Mapping[str, Any], required: bool) -> str:
 
 
 def _meaning(field: Mapping[str, Any]) -> str:
-    items = field.get("maxItems", field.get("maxProperties"))
     text = str(field.get("description", ""))
-    return f"{text}; at most {items}" if items is not None else text
+    for schema in (field, *field.get("anyOf", ())):
+        items = schema.get("maxItems", schema.get("maxProperties"))
+        if items is not None:
+            return f"{text}; at most {items}"
+    return text

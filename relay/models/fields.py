@@ -102,42 +102,16 @@ class StrictModel(BaseModel):
         return schema
 
 
+_ABOUT_FIELD = frozenset({"title", "description", "default", "examples", "deprecated"})
+"""What the schema of a field says of the field; all else is about the value."""
+
+
 def _or_null(field: dict[str, Any]) -> dict[str, Any]:
     """The schema of a field that may be null, too."""
     null = {"type": "null"}
     members = field.get("anyOf")
     if members is not None:
         return field if null in members else {**field, "anyOf": [*members, null]}
-    value = {name: part for name, part in field.items() if name in _OF_A_VALUE}
-    about = {name: part for name, part in field.items() if name not in _OF_A_VALUE}
+    value = {name: part for name, part in field.items() if name not in _ABOUT_FIELD}
+    about = {name: part for name, part in field.items() if name in _ABOUT_FIELD}
     return {"anyOf": [value, null], **about}
-
-
-_OF_A_VALUE = frozenset(
-    {
-        "$ref",
-        "type",
-        "enum",
-        "const",
-        "oneOf",
-        "allOf",
-        "format",
-        "pattern",
-        "minLength",
-        "maxLength",
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "multipleOf",
-        "items",
-        "minItems",
-        "maxItems",
-        "uniqueItems",
-        "properties",
-        "propertyNames",
-        "additionalProperties",
-        "required",
-    }
-)
-"""What a schema says of a value; all else is about the field that has it."""

@@ -99,6 +99,8 @@ def test_null_may_stand_where_the_document_has_a_field_that_may_be_absent() -> N
                 takes_null = {"type": "null"} in field.get("anyOf", ())
                 is_optional = name not in schema.get("required", ())
                 assert takes_null is is_optional, f"{body.__name__}.{name}: {field}"
+                about_field = {"anyOf", "title", "description", "default"}
+                assert not takes_null or field.keys() <= about_field, f"{body.__name__}.{name}"
 
 
 def _model(place: Place) -> type[BaseModel]:
