@@ -104,7 +104,7 @@ def _hand_names_on() -> None:
 
 def function_places() -> dict[str, Any]:
     """Where the functions lie that are known by now: name -> path and line."""
-    wanted = [f for functions in _functions.values() for f in functions]
+    wanted = [f for functions in list(_functions.values()) for f in functions]
     if any(f.place is None for f in wanted):
         attempt(_look, [f for f in wanted if f.place is None])
     return {"places": {f.name: f.place for f in wanted if f.place is not None}}
