@@ -103,9 +103,8 @@ async def _start(session: Session, body: CreateSession) -> dict[str, Any]:
     target = body.target
     try:
         if body.launch is not None:
-            await (
-                session.keep()
-            )  # also one that is refused: a restart repeats it once it is corrected
+            # Also what is refused: a restart repeats it once it is corrected.
+            await session.keep()
             return {"stop": (await launching.launch(session, body=body.launch)).stop}
         if target is not None:
             attached = await launching.attach(session, body=target)
