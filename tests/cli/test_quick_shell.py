@@ -188,6 +188,24 @@ def test_a_command_has_the_directory_and_environment_of_its_shell(
     assert "basket.py" in shell("sessions").split("*")[1].split("\n")[0]
 
 
+def test_a_relative_state_directory_is_one_below_the_shells(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not below that of the server, to which no two commands would agree."""
+    Program.write(tmp_path / "basket.py", PROGRAM)
+    monkeypatch.setenv("RELAY_STATE_DIR", os.path.relpath(shell.state_dir))
+    for _ in range(2):
+        shell("start", "--stop-on-entry", "basket.py")
+    assert quick_shell.answer(["where"]) == 0
+    assert [path.name for path in shell.state_dir.glob("**/shell")] == ["shell"]
+    assert len(list((shell.state_dir / "shell").iterdir())) == 1
+    noted = noted_in(shell.state_dir)
+    assert quick_shell.answer(["stop"]) == 0
+    assert noted is not None
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(noted.pid, 0)
+
+
 # What it leaves to the whole command ------------------------------------------------------
 
 

@@ -84,7 +84,9 @@ class Served(Caller):
         """The shell's own, by its own home."""
         given = self.environment.get("RELAY_STATE_DIR", DEFAULT_STATE_DIR)
         home = self.environment.get("HOME", "~")
-        return Path(given.replace("~", home, 1) if given.startswith("~/") else given)
+        if given.startswith("~"):
+            return Path(given.replace("~", home, 1) if given.startswith("~/") else given)
+        return Path(self.directory, given)
 
     def client(self, url: str | None, *, start: bool) -> Client:
         """Of this relay. Raises NeedsOwnProcess for another one."""
