@@ -58,8 +58,8 @@ class StrictModel(BaseModel):
     """Base of every request, body or query.
 
     Unknown names are refused and nothing is converted: `"3"` is no number and `1` is
-    no boolean. null for an optional field is its absence. A face whose values all arrive as
-    text validates with `strict=False`.
+    no boolean. null for an optional field is its absence, but for those in `null_says`. A face
+    whose values all arrive as text validates with `strict=False`.
     """
 
     model_config = ConfigDict(
