@@ -240,7 +240,7 @@ def _end(settings: QuickSettings, words: Sequence[str]) -> Answer | None:
         return _not_ended(f"the server {pid} did not answer: {error}", pid, settings, words)
     finally:
         os.close(process)
-    try:
+    try:  # noqa: SIM105  `contextlib` would be one more import
         os.unlink(os.path.join(settings.state_dir, NOTE))
     except FileNotFoundError:  # with the whole state directory, say
         pass
