@@ -41,7 +41,7 @@ HOOKS = {
     "cursor": (".cursor/hooks.json", "postToolUse"),
 }
 
-LONGEST_WAIT = Run.model_json_schema()["properties"]["wait"]["maximum"]
+LONGEST_WAIT = Run.model_json_schema()["properties"]["wait"]["anyOf"][0]["maximum"]
 
 OTHERS_JSON = '// mine\n{\n    "a": "é", // kept\n    "GROUP": {"other": {"command": "x"}},\n}\n'
 OTHERS_TOML = '# mine\nmodel = "x"\n\n[mcp_servers.other]\ncommand = "x"  # kept\n'

@@ -126,9 +126,7 @@ async def test_switched_off_and_on_while_it_runs(api: Api, program: Write) -> No
         ({"log_message": "{"}, "BREAKPOINT_INVALID_CONDITION"),
         ({"line": 99}, "BREAKPOINT_INVALID_LINE"),
         ({"line": 0}, "INVALID_REQUEST"),
-        ({"line": None}, "INVALID_REQUEST"),
         ({"enabled": "yes"}, "INVALID_REQUEST"),
-        ({"enabled": None}, "INVALID_REQUEST"),
         ({"file": "other.py"}, "INVALID_REQUEST"),
         ({"line": "taken"}, "INVALID_REQUEST"),
     ],
@@ -147,6 +145,14 @@ async def test_a_bad_change_is_refused_and_changes_nothing(
         await patch(session, "bp_1", **body)
     assert (refused.value.status, refused.value.code) == (400, code)
     assert await session.get("/breakpoints") == before
+
+
+async def test_null_changes_nothing_of_what_cannot_be_taken_away(api: Api, program: Write) -> None:
+    written = program(LOOP)
+    session = await api.session()
+    await session.breakpoint(written.text, written.line("add"), condition="number > 3")
+    before = await session.get("/breakpoints/bp_1")
+    assert await patch(session, "bp_1", line=None, enabled=None) == before
 
 
 async def test_a_change_to_a_line_without_code_says_so_and_does_not_stop(
