@@ -361,24 +361,38 @@ class _LastLines:
         unknown = [one for one in instructions if one.line is None and one not in self.near]
         self.ways = _ways(instructions, handlers, unknown)
         while True:
-            differing = next(
-                (one for one in self.ways if len(self._found(one, frozenset())) > 1), None
-            )
+            differing = next((one for one in self.ways if len(self._found(one)) > 1), None)
             if differing is None:
                 return
             self.near.add(differing)
             del self.ways[differing]
 
-    def _found(self, one: _Instruction, seen: frozenset[Any]) -> set[Any]:
-        ways = [before for before, how in self.ways.get(one, ()) if before not in seen]
-        return set().union(*[self._before(before, seen | {one}) for before in ways])
+    def _found(self, one: _Instruction) -> set[Any]:
+        """The last lines of all ways that lead to this instruction, which has none itself."""
+        found: set[Any] = set()
+        seen, ahead = {one}, [one]
+        while ahead:
+            for before, _ in self.ways.get(ahead.pop(), ()):
+                if before in seen:
+                    continue
+                seen.add(before)
+                if self._is_known(before):
+                    found.add(self._line(before))
+                else:
+                    ahead.append(before)
+        return found
 
-    def _before(self, one: _Instruction, seen: frozenset[Any]) -> set[Any]:
-        if self.checks is None or (one.name == "RESUME" and one.arg == 0):
-            return {None}  # nothing has run before what begins a code
-        if one.line is not None:
-            return {one.line if one.line in self.checks.writes else None}
-        return {None} if one in self.near else self._found(one, seen)
+    def _is_known(self, one: _Instruction) -> bool:
+        return self._begins(one) or one.line is not None or one in self.near
+
+    def _line(self, one: _Instruction) -> Any:
+        if self.checks is None or self._begins(one):
+            return None
+        return one.line if one.line in self.checks.writes else None
+
+    def _begins(self, one: _Instruction) -> bool:
+        """Whether nothing of this code has run before, or nothing is checked."""
+        return self.checks is None or (one.name == "RESUME" and one.arg == 0)
 
     def is_near(self, one: _Instruction) -> bool:
         return one in self.near
@@ -389,7 +403,9 @@ class _LastLines:
 
     def before(self, one: _Instruction) -> Any:
         """The line, for what follows this instruction."""
-        found = self._before(one, frozenset())
+        if self._is_known(one):
+            return self._line(one)
+        found = self._found(one)
         return found.pop() if found else None
 
 
