@@ -24,6 +24,8 @@ import dis
 import functools
 import itertools
 import opcode
+import operator
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -300,8 +302,13 @@ def _ways(
 
 
 def _covered(instructions: list[_Instruction], handler: _Handler) -> list[_Instruction]:
-    end = float("inf") if handler.behind is None else handler.behind.start
-    return [one for one in instructions if handler.first.start <= one.start < end]
+    first = _index(instructions, handler.first)
+    behind = None if handler.behind is None else _index(instructions, handler.behind)
+    return instructions[first:behind]
+
+
+def _index(instructions: list[_Instruction], one: _Instruction) -> int:
+    return bisect_left(instructions, one.start, key=operator.attrgetter("start"))
 
 
 def _is_reported(before: _Instruction, one: _Instruction, entry: _Instruction) -> bool:
@@ -360,12 +367,11 @@ class _LastLines:
         """What has no line may follow several of them: there the last one is known by the way."""
         unknown = [one for one in instructions if one.line is None and one not in self.near]
         self.ways = _ways(instructions, handlers, unknown)
-        while True:
-            differing = next((one for one in self.ways if len(self._found(one)) > 1), None)
-            if differing is None:
-                return
-            self.near.add(differing)
-            del self.ways[differing]
+        # None before it is concerned: a way through it would have had them all.
+        for one in list(self.ways):
+            if len(self._found(one)) > 1:
+                self.near.add(one)
+                del self.ways[one]
 
     def _found(self, one: _Instruction) -> set[Any]:
         """The last lines of all ways that lead to this instruction, which has none itself."""
@@ -420,13 +426,14 @@ def _split_by_line(
     if not checks:
         return handlers
     found = []
+    following = dict(itertools.pairwise(instructions))
     for handler in handlers:
         covered = _covered(instructions, handler)
 
         def kind(one: _Instruction, target: _Instruction = handler.target) -> Any:
             return _kind_of_line(one, checks), _is_reported(one, target, entry)
 
-        found += [handler.over(*run) for run in _alike(covered, instructions, kind)]
+        found += [handler.over(*run) for run in _alike(covered, following, kind)]
     return found
 
 
@@ -435,10 +442,9 @@ def _kind_of_line(one: _Instruction, checks: LineChecks) -> Any:
 
 
 def _alike(
-    run: list[_Instruction], instructions: list[_Instruction], kind: Callable[[Any], Any]
+    run: list[_Instruction], following: dict[Any, _Instruction], kind: Callable[[Any], Any]
 ) -> Iterator[tuple[_Instruction, _Instruction | None]]:
     """Neighbours of one kind: the first, and what is behind the last."""
-    following: dict[Any, Any] = dict(itertools.pairwise(instructions))
     first = last = None
     for one in run:
         if last is None or following.get(last) is not one or kind(one) != kind(last):
@@ -639,7 +645,7 @@ def _unwinding_checks(
         covered = {one for handler in handlers for one in _covered(instructions, handler)}
         free = [one for one in following if one not in covered]
         kind = functools.partial(_kind_of_line, checks=last.checks)
-        for first, behind in _alike(free, instructions, kind):
+        for first, behind in _alike(free, dict(itertools.pairwise(instructions)), kind):
             found.add(first, behind, last.before(first), numbers)
     return found
 
@@ -693,14 +699,14 @@ def _handlers_with_traps(
             begin = behind
         found.append(_Handler(begin, before, trap.escape[0], depth, keeps_place=False))
     added = next(trap.escape[0] for trap in traps.values())  # where the code's own instructions end
+    trapped = list(traps)
     for one in handlers:
-        end = float("inf") if one.behind is None else one.behind.start
         first = _first_of(one.first)
-        for before, trap in traps.items():
-            if one.first.start <= before.start < end:
-                found.append(one.over(first, trap.begin))
-                found.append(one.over(trap.raises, trap.over))
-                first = before
+        for before in _covered(trapped, one):
+            trap = traps[before]
+            found.append(one.over(first, trap.begin))
+            found.append(one.over(trap.raises, trap.over))
+            first = before
         found.append(one.over(first, added if one.behind is None else _first_of(one.behind)))
     return found
 
