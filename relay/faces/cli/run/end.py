@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import Any
 
 from relay.faces.cli.run.failures import Failures
@@ -39,7 +38,7 @@ class RunEnd:
     """Seconds of --timeout, if that has ended it."""
     has_calls: bool = False
     """Whether the calls of the program were shown."""
-    similar: Mapping[str, str] = MappingProxyType({})
+    similar: Mapping[str, str] = field(default_factory=dict)
     """Of functions that no source has and that were never called, the names that may be meant."""
 
     @property
