@@ -102,7 +102,12 @@ class StrictModel(BaseModel):
         return schema
 
 
-_ABOUT_FIELD = frozenset({"title", "description", "default", "examples", "deprecated"})
+_ABOUT_FIELD = frozenset(
+    {
+        *("title", "description", "default", "examples", "deprecated"),
+        *("hint", "brief", "unlisted"),  # for the list of tools (`faces/mcp/tools.py`)
+    }
+)
 """What the schema of a field says of the field; all else is about the value."""
 
 
