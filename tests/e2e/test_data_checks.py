@@ -197,6 +197,32 @@ WRITERS = """
         settle()
         one.put(value + 1)
 
+    def beside_thread(value):
+        go_on = threading.Event()
+        def wait_and_put():
+            go_on.wait(); one.x = value + 1
+        thread = threading.Thread(target=wait_and_put)
+        thread.start()
+        one.x = value
+        go_on.set()
+        thread.join()
+
+    def traced_by_itself(value):
+        events = []
+        def trace(frame, event, arg):
+            if frame.f_code is put_and_call.__code__:
+                events.append((event, frame.f_lineno - frame.f_code.co_firstlineno))
+            return trace
+        sys.settrace(trace)
+        put_and_call(value)
+        sys.settrace(None)
+        assert events == [("call", 0), *[("line", n) for n in range(1, 4)], ("return", 3)], events
+
+    def put_and_call(value):
+        one.x = value
+        called(value)
+        one.x = value + 1
+
     def long_arguments(value):
         one.put(
             called(
@@ -254,6 +280,8 @@ WRITERS = """
         lambda: closes(70),
         lambda: asyncio.run(awaits(80)),
         lambda: in_thread(90),
+        lambda: beside_thread(94),
+        lambda: traced_by_itself(97),
         lambda: long_arguments(100),
         lambda: executed(110),
         lambda: matches([1, 2]),

@@ -13,10 +13,16 @@ import _thread
 import sys
 import threading
 import weakref
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from collections.abc import Iterator
+
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        frames_of_all_threads,
+        is_debugger_file,
+    )
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
         begin_thread,
         set_trace,
@@ -63,6 +69,20 @@ def function_of_program() -> Any:
 def threads_that_share() -> list[int]:
     """Threads in which the program traces: each by its ident."""
     return list(_shared)
+
+
+@contextmanager
+def frames_shared_on() -> Iterator[None]:
+    """Whatever trace functions frames are given meanwhile, the program's own hear of all as before."""
+    frames = [frame for _, frame in frames_of_all_threads()] if _shared else []
+    shared = [(one, one.f_trace) for one in frames if type(one.f_trace) is SharedFrame]
+    try:
+        yield
+    finally:
+        for frame, local in shared:
+            if frame.f_trace is not local:
+                local.go_on(frame, frame.f_trace)
+                frame.f_trace = local
 
 
 def _settrace_of_program(function: Any) -> None:
@@ -117,15 +137,19 @@ class _Both:
         ours = _function_of_debugger()
         inner = None if ours is None else ours(frame, event, arg)
         local = self.theirs(frame, event, arg)
-        return inner if local is None and frame.f_trace_lines else _BothLocal(frame, inner, local)
+        return inner if local is None and frame.f_trace_lines else SharedFrame(frame, inner, local)
 
 
-class _BothLocal:
+class SharedFrame:
     """The trace function of a frame that the program traces, and perhaps the debugger, too."""
 
     def __init__(self, frame: Any, inner: Any, theirs: Any) -> None:
-        self.inner, self.theirs = inner, theirs
-        self.wants_lines = True
+        self.theirs, self.wants_lines = theirs, True
+        self.go_on(frame, inner)
+
+    def go_on(self, frame: Any, inner: Any) -> None:
+        """With this one of the debugger's from now on."""
+        self.inner = inner
         self._keep_lines(frame)
 
     def _keep_lines(self, frame: Any) -> None:

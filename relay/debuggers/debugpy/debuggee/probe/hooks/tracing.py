@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import keep_frames
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.program_tracing import (
+        frames_shared_on,
         function_of_program,
         is_trace_function_of_debugger,
         real_gettrace,
@@ -360,7 +361,8 @@ def _begin(py_db: Any) -> None:
     if not tracing_state.has_begun or tracing_state.is_on:
         return
     _trace_all_threads(py_db)
-    py_db.set_tracing_for_untraced_contexts()
+    with frames_shared_on():
+        py_db.set_tracing_for_untraced_contexts()
     adopt = getattr(tracing_state.holder, "adopt", None)
     if adopt is not None:
         attempt(adopt)

@@ -239,6 +239,13 @@ def write_behind(code: Any, offset: int) -> int | None:
     return found
 
 
+def is_before_send(code: Any, offset: int) -> bool:
+    """Whether a check at this offset stands where the frame hands on to another one: the next event
+    may be that one's."""
+    behind = _inserted.get(code, {}).get(offset)
+    return behind is not None and code.co_code[behind] == dis.opmap["SEND"]
+
+
 # Taking apart
 
 

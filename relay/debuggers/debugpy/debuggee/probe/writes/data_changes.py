@@ -110,6 +110,20 @@ def _begin_write(watch: DataWatch, old: Any, frame: Any) -> None:
     writes.append(PendingWrite(watch, old, frame.f_lineno))
 
 
+def begin_found_writes(frame: Any, line: int) -> None:
+    """A check of this frame has found what this line of it has written: its next event tells."""
+    if _frame_with_source(frame) is not frame:
+        return
+    with data_state.lock:
+        for watch in data_state.lines():
+            old, new = watch.last, watch.read()
+            if old is new or watch.owner() is None:
+                continue
+            _close_writes(watch, old)
+            watch.last = new
+            data_state.pending.setdefault(frame, []).append(PendingWrite(watch, old, line))
+
+
 def _close_writes(watch: DataWatch, value: Any) -> None:
     """What is under way has led to this value, before it is written anew."""
     for writes in list(data_state.pending.values()):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         is_debugger_file,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.program_tracing import (
+        SharedFrame,
         function_of_program,
         real_gettrace,
         real_settrace,
@@ -46,16 +47,21 @@ if TYPE_CHECKING:
         frame_at,
     )
     from relay.debuggers.debugpy.debuggee.probe.trace.record import starts_here
-    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import write_behind
+    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import is_before_send, write_behind
     from relay.debuggers.debugpy.debuggee.probe.traps.checking import (
         has_its_checks,
         hear_new_code,
         is_to_have_checks,
         take_checks_away,
     )
-    from relay.debuggers.debugpy.debuggee.probe.traps.coming import info_of_thread, is_of_program
+    from relay.debuggers.debugpy.debuggee.probe.traps.coming import (
+        info_of_thread,
+        is_foreign,
+        is_of_program,
+    )
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import GOING_ON
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
+        begin_found_writes,
         data_leave,
         data_line,
         is_asked,
@@ -240,12 +246,21 @@ class DataSettrace:
                 watch.last = watch.read()
             return
         self.patience = min(2 * self.patience, _MOST_PATIENCE)
+        line = write_behind(frame.f_code, frame.f_lasti)
+        if line is not None and self._hears_next(frame):
+            begin_found_writes(frame, line)  # before another thread compares
         self._rely_no_more()
         place = threading.get_ident(), id(frame)
         data_state.at.pop(place, None)
-        line = write_behind(frame.f_code, frame.f_lasti)
         if line is not None:
             data_state.at[place] = line
+
+    def _hears_next(self, frame: Any) -> bool:
+        """Whether the next event, once all is traced, is this frame's."""
+        function = real_gettrace()
+        return (function is None or not is_foreign(function)) and not is_before_send(
+            frame.f_code, frame.f_lasti
+        )
 
     def _on_new_code(self) -> None:
         """Code may come that nobody has looked at: trace all, until it has been."""
@@ -286,12 +301,18 @@ class DataSettrace:
         return self.relies and has_its_checks(frame.f_code)
 
     def wrap(self, frame: Any, lines: WriteLines) -> None:
-        """Stand before the trace function that a frame has, and before the one that it may get."""
-        theirs = frame.f_trace
+        """Stand before the trace function that a frame has, and before the one that it may get; but
+        behind the program's own, which is to hear of each event, whatever happens at a stop."""
+        shared = frame.f_trace if type(frame.f_trace) is SharedFrame else None
+        theirs = frame.f_trace if shared is None else shared.inner
         while isinstance(theirs, _DataLocal):  # of watches that were taken away at this very stop
             theirs.has_its_frame()
             theirs = theirs.inner
-        frame.f_trace = _LocalOfRunning(self, theirs, lines, frame)
+        local = _LocalOfRunning(self, theirs, lines, frame)
+        if shared is None:
+            frame.f_trace = local
+        else:
+            shared.go_on(frame, local)
 
     def has_wrapped(self, frame: Any) -> bool:
         """Whether the frame's trace function is one of this listener's."""
