@@ -203,6 +203,7 @@ WRITERS = """
             go_on.wait(); one.x = value + 1
         thread = threading.Thread(target=wait_and_put)
         thread.start()
+        settle()
         one.x = value
         go_on.set()
         thread.join()
@@ -216,12 +217,13 @@ WRITERS = """
         sys.settrace(trace)
         put_and_call(value)
         sys.settrace(None)
-        assert events == [("call", 0), *[("line", n) for n in range(1, 4)], ("return", 3)], events
+        assert events == [("call", 0), *[("line", n) for n in range(1, 5)], ("return", 4)], events
 
     def put_and_call(value):
         one.x = value
-        called(value)
-        one.x = value + 1
+        one.put(value + 1)
+        one.x = value + 2
+        one.x = value + 3
 
     def long_arguments(value):
         one.put(
@@ -281,7 +283,7 @@ WRITERS = """
         lambda: asyncio.run(awaits(80)),
         lambda: in_thread(90),
         lambda: beside_thread(94),
-        lambda: traced_by_itself(97),
+        lambda: traced_by_itself(194),
         lambda: long_arguments(100),
         lambda: executed(110),
         lambda: matches([1, 2]),
