@@ -266,6 +266,7 @@ WRITERS = """
         return one.x
 
     ALL = [
+        lambda: traced_by_itself(194),
         lambda: in_loop(8),
         lambda: on_one_line(8),
         lambda: raising(20),
@@ -283,7 +284,6 @@ WRITERS = """
         lambda: asyncio.run(awaits(80)),
         lambda: in_thread(90),
         lambda: beside_thread(94),
-        lambda: traced_by_itself(194),
         lambda: long_arguments(100),
         lambda: executed(110),
         lambda: matches([1, 2]),
