@@ -15,6 +15,7 @@ hangs         who waits for what, and who holds it
 server        the relay about itself, and the processes of this machine
 tool          the run-to-breakpoint tool API
 functions, source_functions     which function a name means, and which ones a file defines
+similar_functions               what a name may mean that no source has
 paths, project_paths      paths that clients give, and those that must stay inside of a project
 allowed_roots             where the settings say that they may lie
 """
