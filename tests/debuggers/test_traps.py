@@ -324,13 +324,7 @@ def test_a_code_with_traps_is_whole(package: types.ModuleType) -> None:
 
 
 def deepest(code: types.CodeType) -> int:
-    instructions = probe._taken_apart(code)
-    by_start = {one.start: one for one in instructions}
-    handlers = [
-        probe._Handler(by_start[h.start], by_start.get(h.end), by_start[h.target], h.depth, h.lasti)
-        for h in probe.handler_table(code)
-    ]
-    return int(max(probe._depths(code, instructions, handlers).values()))
+    return int(max(probe.value_depths(code, *probe.taken_apart(code)).values()))
 
 
 RAISING = """

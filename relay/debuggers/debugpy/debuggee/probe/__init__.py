@@ -88,6 +88,8 @@ PARTS = (
     "hooks/tracing",
     "hooks/program_tracing",
     "hooks/running_frames",
+    "traps/instructions",
+    "traps/line_checks",
     "traps/assembly",
     "traps/coming",
     "traps/placing",

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import dict_of_target
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import LineChecks, QuickCheck
     from relay.debuggers.debugpy.debuggee.probe.traps.checking import (
         LoadedCode,
         loaded_code,
         original_of,
         place_checks,
     )
+    from relay.debuggers.debugpy.debuggee.probe.traps.line_checks import LineChecks, QuickCheck
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import CODE_OBJECT, GOING_ON
     from relay.debuggers.debugpy.debuggee.probe.values.types import lookup, plan_of
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch

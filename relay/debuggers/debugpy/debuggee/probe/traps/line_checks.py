@@ -1,0 +1,306 @@
+"""Looks whether what is watched has changed, within a code of Python 3.11: where, and of which instructions.
+
+A look stands before lines, with the line that has run before told apart by the way; where the frame is
+left by a return or a yield; and where an exception leaves it. It calls a check only if the value is
+not what it was. Refuses to know who watches what.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from relay.debuggers.debugpy.debuggee.probe.traps.instructions import (
+        CodeHandler,
+        Instruction,
+        covered_by,
+        is_line_reported,
+        ways_into,
+    )
+
+_PASSED_OVER = (RecursionError, MemoryError)
+_LEAVES_FRAME = ("RETURN_VALUE", "YIELD_VALUE", "SEND")
+_LOOKS = ("space", "last", "owner", "__dict__")  # attributes that a quick check reads
+
+
+class QuickCheck(NamedTuple):
+    """What tells that nothing has changed, without a call."""
+
+    watched: Any
+    """It has a dict, `space`, and what that has under the key if nothing has changed: `last`."""
+    key: str
+    has_owner: bool
+    """Whether the dict is the `__dict__` of what `owner` gives when it is called, and may get another
+    one."""
+    is_slot: bool = False
+    """Whether there is no dict: what `owner` gives has the attribute itself."""
+
+
+class LineChecks(NamedTuple):
+    """What to call in a code that may write, between lines and where its frame is left."""
+
+    check: Callable[[], Any]
+    near: frozenset[int]
+    """The lines that it is called before."""
+    writes: frozenset[int]
+    """Those that may write: a check knows which of them has run last."""
+    quick: QuickCheck | None = None
+    keeps_space: bool = False
+    """Whether the dict stays the same while this code runs."""
+
+
+# What has run before
+
+
+def checked_instructions(
+    following: list[Instruction], handlers: list[CodeHandler], checks: LineChecks | None
+) -> set[Instruction]:
+    """The instructions before which to check: of these lines, and the beginnings of handlers, which
+    have no line."""
+    if checks is None:
+        return set()
+    begun = {handler.target for handler in handlers if handler.target.line is None}
+    return {one for one in following if one.line in checks.near or one in begun}
+
+
+class LastLines:
+    """Which line that may write has run before an instruction, if it was the last one."""
+
+    def __init__(
+        self,
+        checks: LineChecks | None,
+        near: set[Instruction],
+        instructions: list[Instruction],
+        handlers: list[CodeHandler],
+    ) -> None:
+        self.checks, self.near = checks, near
+        self.ways: dict[Instruction, list[Any]] = {}
+        self.leaving: set[Instruction] = set()
+        if checks:
+            # The interpreter counts on `SEND` directly before what it leaves the frame by.
+            self.leaving = {
+                one
+                for before, one in itertools.pairwise(instructions)
+                if one.name in _LEAVES_FRAME and before.name != "SEND"
+            }
+            self._check_where_ways_differ(instructions, handlers)
+
+    def _check_where_ways_differ(
+        self, instructions: list[Instruction], handlers: list[CodeHandler]
+    ) -> None:
+        """What has no line may follow several of them: there the last one is known by the way."""
+        unknown = [one for one in instructions if one.line is None and one not in self.near]
+        self.ways = ways_into(instructions, handlers, unknown)
+        # None before it is concerned: a way through it would have had them all.
+        for one in list(self.ways):
+            if len(self._found(one)) > 1:
+                self.near.add(one)
+                del self.ways[one]
+
+    def _found(self, one: Instruction) -> set[Any]:
+        """The last lines of all ways that lead to this instruction, which has none itself."""
+        found: set[Any] = set()
+        seen, ahead = {one}, [one]
+        while ahead:
+            for before, _ in self.ways.get(ahead.pop(), ()):
+                if before in seen:
+                    continue
+                seen.add(before)
+                if self._is_known(before):
+                    found.add(self._line(before))
+                else:
+                    ahead.append(before)
+        return found
+
+    def _is_known(self, one: Instruction) -> bool:
+        return self._begins(one) or one.line is not None or one in self.near
+
+    def _line(self, one: Instruction) -> Any:
+        if self.checks is None or self._begins(one):
+            return None
+        return one.line if one.line in self.checks.writes else None
+
+    def _begins(self, one: Instruction) -> bool:
+        """Whether nothing of this code has run before, or nothing is checked."""
+        return self.checks is None or (one.name == "RESUME" and one.arg == 0)
+
+    def is_near(self, one: Instruction) -> bool:
+        return one in self.near
+
+    def left_at(self, one: Instruction) -> list[Any]:
+        """Where the frame is left, the line that may write then."""
+        return [self.before(one)] if one in self.leaving else []
+
+    def before(self, one: Instruction) -> Any:
+        """The line, for what follows this instruction."""
+        if self._is_known(one):
+            return self._line(one)
+        found = self._found(one)
+        return found.pop() if found else None
+
+
+def handlers_by_line(
+    instructions: list[Instruction],
+    handlers: list[CodeHandler],
+    entry: Instruction,
+    checks: LineChecks | None,
+) -> list[CodeHandler]:
+    """Each handler is come to from instructions of one line, or from some that may not write; and
+    its line is reported then, or not."""
+    if not checks:
+        return handlers
+    found = []
+    following = dict(itertools.pairwise(instructions))
+    for handler in handlers:
+        covered = covered_by(instructions, handler)
+
+        def kind(one: Instruction, target: Instruction = handler.target) -> Any:
+            return _kind_of_line(one, checks), is_line_reported(one, target, entry)
+
+        found += [handler.over(*run) for run in _alike(covered, following, kind)]
+    return found
+
+
+def _kind_of_line(one: Instruction, checks: LineChecks) -> Any:
+    return one.line if one.line is None or one.line in checks.writes else 0
+
+
+def _alike(
+    run: list[Instruction], following: dict[Any, Instruction], kind: Callable[[Any], Any]
+) -> Iterator[tuple[Instruction, Instruction | None]]:
+    """Neighbours of one kind: the first, and what is behind the last."""
+    first = last = None
+    for one in run:
+        if last is None or following.get(last) is not one or kind(one) != kind(last):
+            if first is not None:
+                yield first, following.get(last)
+            first = one
+        last = one
+    if first is not None:
+        yield first, following.get(last)
+
+
+# What is put in
+
+
+class TrapNumbers:
+    """Of what traps use, among the constants and names of a code."""
+
+    def __init__(self, code: Any, trap: Any, checks: LineChecks | None) -> None:
+        first = len(code.co_consts)
+        self.trap, self.passed_over, self.none = first, first + 1, first + 2
+        self.check, self.watched, self.key = first + 3, first + 4, first + 5
+        self.constants: list[Any] = [trap, _PASSED_OVER, None]
+        quick = checks.quick if checks else None
+        self.is_quick, self.has_owner = quick is not None, quick is not None and quick.has_owner
+        self.keeps_space = checks is not None and checks.keeps_space
+        self.is_slot = quick is not None and quick.is_slot
+        if checks is not None:
+            self.constants += [checks.check, *(quick or ())[:2]]
+        self.traceback = len(code.co_names)
+        self.space, self.last, self.owner, self.dict, self.slot = range(
+            self.traceback + 1, self.traceback + 6
+        )
+        self.names = ("__traceback__", *((*_LOOKS, quick.key) if quick else ()))
+
+
+def trap_call(number: int, place: Any = (None,) * 4) -> list[Instruction]:
+    """The call of a constant, at no line if it is to be reported behind it."""
+    new = Instruction
+    load = new("LOAD_CONST", number, place)
+    rest = [new("PRECALL", place=place), new("CALL", place=place), new("POP_TOP", place=place)]
+    return [new("PUSH_NULL", place=place), load, *rest]
+
+
+class LineCheck:
+    """One look whether something has changed."""
+
+    def __init__(
+        self,
+        numbers: TrapNumbers,
+        over: Instruction,
+        place: Any = (None,) * 4,
+        is_first: bool = False,
+    ) -> None:
+        """over: where to go on if nothing has; is_first: whether other code may have run before."""
+        self.call = trap_call(numbers.check, place)
+        self.made = self.call
+        self.reads: list[tuple[Instruction, Instruction, Instruction]] = []
+        """What may raise, what is behind it, and where to go on if there is nothing to compare."""
+        if not numbers.is_quick:
+            return
+
+        def new(name: str, arg: int = 0) -> Instruction:
+            return Instruction(name, arg, place)
+
+        read, compare = new("BINARY_SUBSCR"), new("LOAD_CONST", numbers.watched)
+        is_same, absent = new("POP_JUMP_FORWARD_IF_TRUE"), new("POP_TOP")
+        is_same.target = over
+        item = [new("LOAD_CONST", numbers.key), read]
+        if numbers.is_slot or (numbers.has_owner and (is_first or not numbers.keeps_space)):
+            begin = new("LOAD_ATTR", numbers.slot if numbers.is_slot else numbers.dict)
+            call = [new("PUSH_NULL"), new("LOAD_CONST", numbers.watched)]
+            call += [new("LOAD_ATTR", numbers.owner), new("PRECALL"), new("CALL"), begin]
+            item = [] if numbers.is_slot else item
+        else:
+            call = [new("LOAD_CONST", numbers.watched), new("LOAD_ATTR", numbers.space)]
+            begin = read
+        self.made = [
+            *(*call, *item),
+            *(compare, new("LOAD_ATTR", numbers.last), new("IS_OP"), is_same),
+            *(new("LOAD_CONST", numbers.none), absent),  # in the place of an exception
+            *self.call,
+        ]
+        self.reads = [(begin, compare, absent)]
+
+
+class UnwindingChecks:
+    """Checks where an exception leaves the frame."""
+
+    def __init__(self) -> None:
+        self.instructions: list[Instruction] = []
+        self.handlers: list[CodeHandler] = []
+        self.own_handlers: list[CodeHandler] = []
+        """Of what a check raises."""
+        self.checks: list[tuple[Instruction, Any]] = []
+
+    def add(self, first: Any, behind: Any, line: Any, numbers: TrapNumbers) -> None:
+        new = Instruction
+        begin, call = new("PUSH_EXC_INFO"), trap_call(numbers.check)
+        leave = [new("SWAP", 2), new("POP_EXCEPT"), new("RERAISE", 1)]
+        over, back = new("POP_TOP"), new("JUMP_BACKWARD")
+        is_passed_over = new("POP_JUMP_FORWARD_IF_TRUE")
+        is_passed_over.target, back.target = over, leave[0]
+        raised = [
+            *(new("PUSH_EXC_INFO"), new("LOAD_CONST", numbers.passed_over)),
+            *(new("CHECK_EXC_MATCH"), is_passed_over),
+            *(new("SWAP", 2), new("POP_EXCEPT"), new("SWAP", 3), new("POP_EXCEPT")),
+            *(new("POP_TOP"), new("RERAISE", 1)),
+            *(over, new("POP_EXCEPT"), back),
+        ]
+        self.checks.append((call[3], line))
+        self.handlers.append(CodeHandler(first, behind, begin, 0, keeps_place=True))
+        self.own_handlers.append(CodeHandler(call[0], leave[0], raised[0], 3, keeps_place=False))
+        self.instructions += [begin, *call, *leave, *raised]
+
+
+def unwinding_checks(
+    instructions: list[Instruction],
+    handlers: list[CodeHandler],
+    following: list[Instruction],
+    numbers: TrapNumbers,
+    last: LastLines,
+) -> UnwindingChecks:
+    """One for each line that may write, and some for the others, for all that no handler covers."""
+    found = UnwindingChecks()
+    if last.checks:
+        covered = {one for handler in handlers for one in covered_by(instructions, handler)}
+        free = [one for one in following if one not in covered]
+        kind = functools.partial(_kind_of_line, checks=last.checks)
+        for first, behind in _alike(free, dict(itertools.pairwise(instructions)), kind):
+            found.add(first, behind, last.before(first), numbers)
+    return found
