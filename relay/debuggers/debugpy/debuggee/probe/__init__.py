@@ -110,6 +110,7 @@ PARTS = (
     "calls/kept_texts",
     "calls/scattered",
     "calls/stored",
+    "calls/stored_families",
     "calls/tree",
     "calls/stream",
     "calls/scope",

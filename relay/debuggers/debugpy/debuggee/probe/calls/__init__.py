@@ -7,6 +7,7 @@ tree        each call below its caller; equal siblings are one with a count
 stream      calls as lines of a file, as they end: for a comparison of runs
 values      values as short texts, without running the program's code
 stored      values with what they store, as texts that are compared
+stored_families  the same, family by family: containers, objects, functions, tables
 looks       whether such a text would be the same again
 kept_texts  such texts, for values that have not changed
 compiled_code  modules that are compiled, as those that are read

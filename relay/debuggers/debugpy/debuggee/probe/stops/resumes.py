@@ -16,7 +16,7 @@ before it waits, so that a step need not wait, and `continue` wakes them all.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,75 +138,83 @@ def _resume_and_wake(resume: Any, api: Any, thread_id: str) -> None:
     attempt(trace_less)
 
 
-def _prompt_notification(stock: Any) -> Any:
-    stop_of: dict[str, int] = {}  # thread id → number of the stop that it is at
+_Stock: Any = object  # pydevd's own class is known once it is loaded, and so are its fields
+_NO_FIELDS: Any = ()
 
-    class Notification(stock):  # type: ignore[misc]
-        __slots__ = ()
-        has_prompt_resumes = True
 
-        def add_on_resumed_callback(self: Any, callback: Callable[[], None]) -> None:
-            """`callback` answers `continue`; pydevd sets the threads free right after this."""
-            with self._lock:
-                waiting = self._suspended_thread_id_to_thread
-                if waiting:
-                    self._let_one_report(waiting)
-                    stock.add_on_resumed_callback(self, callback)
-            if not waiting:
-                callback()
+class _PromptNotification(_Stock):  # type: ignore[misc]
+    """Goes before pydevd's class of notifications, and has no fields beside its."""
 
-        def _let_one_report(self: Any, waiting: dict[str, Any]) -> None:
-            if all(stop_of.get(one, -1) <= self._last_resume_notification_time for one in waiting):
-                self._last_resume_notification_time = self._last_suspend_notification_time - 1
-                stop_of.update(dict.fromkeys(waiting, self._last_suspend_notification_time))
+    __slots__ = _NO_FIELDS
+    _last_resume_notification_time: int
+    stop_of: ClassVar[dict[str, int]]
+    """By thread id, the number of the stop that the thread is at."""
 
-        def send_suspend_notification(self: Any, thread_id: str, thread: Any, reason: int) -> None:
-            count_announced(own_stop_of(thread))
-            stock.send_suspend_notification(self, thread_id, thread, reason)
+    def add_on_resumed_callback(self, callback: Callable[[], None]) -> None:
+        """`callback` answers `continue`; pydevd sets the threads free right after this."""
+        with self._lock:
+            waiting = self._suspended_thread_id_to_thread
+            if waiting:
+                self._let_one_report(waiting)
+                super().add_on_resumed_callback(callback)
+        if not waiting:
+            callback()
 
-        def send_resume_notification(self: Any, thread_id: str) -> None:
-            note_client_resumes()
-            stock.send_resume_notification(self, thread_id)
+    def _let_one_report(self, waiting: dict[str, Any]) -> None:
+        if all(self.stop_of.get(one, -1) <= self._last_resume_notification_time for one in waiting):
+            self._last_resume_notification_time = self._last_suspend_notification_time - 1
+            self.stop_of.update(dict.fromkeys(waiting, self._last_suspend_notification_time))
 
-        def on_thread_suspend(self: Any, thread_id: str, thread: Any, stop_reason: int) -> None:
+    def send_suspend_notification(self, thread_id: str, thread: Any, reason: int) -> None:
+        count_announced(own_stop_of(thread))
+        super().send_suspend_notification(thread_id, thread, reason)
+
+    def send_resume_notification(self, thread_id: str) -> None:
+        note_client_resumes()
+        super().send_resume_notification(thread_id)
+
+    def on_thread_suspend(self, thread_id: str, thread: Any, stop_reason: int) -> None:
+        stop = own_stop_of(thread)
+        while stop is not None and is_overrun(stop):
+            self._py_db().set_suspend(thread, stop.reason)  # the others, once more
+            if own_stop_of(thread) is stop:
+                break
             stop = own_stop_of(thread)
-            while stop is not None and is_overrun(stop):
-                self._py_db().set_suspend(thread, stop.reason)  # the others, once more
-                if own_stop_of(thread) is stop:
-                    break
-                stop = own_stop_of(thread)
-            with self._lock:
-                if stop is not None and is_stop_looked_at():  # announced when that is over
-                    self._suspended_thread_id_to_thread[thread_id] = thread
-                    stop_of[thread_id] = self._last_suspend_notification_time
-                    return
-                late = self._last_resume_notification_time < self._last_suspend_notification_time
-                if late and self._callbacks:  # free to go, though none has yet: said ahead of this
-                    self._last_resume_notification_time = self._last_suspend_notification_time
+        with self._lock:
+            if stop is not None and is_stop_looked_at():  # announced when that is over
+                self._suspended_thread_id_to_thread[thread_id] = thread
+                self.stop_of[thread_id] = self._last_suspend_notification_time
+                return
+            late = self._last_resume_notification_time < self._last_suspend_notification_time
+            if late and self._callbacks:  # free to go, though none has yet: said ahead of this
+                self._last_resume_notification_time = self._last_suspend_notification_time
+                self.send_resume_notification(thread_id)
+            if stop is not None:
+                self._announce(thread_id, thread, stop.reason)
+                return
+        super().on_thread_suspend(thread_id, thread, stop_reason)
+        with self._lock:
+            self.stop_of[thread_id] = self._last_suspend_notification_time
+
+    def _announce(self, thread_id: str, thread: Any, reason: int) -> None:
+        self._pause_requested = False
+        self._suspended_thread_id_to_thread[thread_id] = thread
+        self._suspend_time_request = self._next_request_time()
+        self._last_suspend_notification_time = self._suspend_time_request
+        self.stop_of[thread_id] = self._last_suspend_notification_time
+        self.send_suspend_notification(thread_id, thread, reason)
+
+    def on_thread_resume(self, thread_id: str, thread: Any) -> None:
+        forget_own_stop(thread)
+        with self._lock:
+            self._suspended_thread_id_to_thread.pop(thread_id, None)
+            stop = self.stop_of.pop(thread_id, -1)
+            if self._last_resume_notification_time < stop:
+                self._last_resume_notification_time = stop
+                if self._callbacks or stop == self._last_suspend_notification_time:
                     self.send_resume_notification(thread_id)
-                if stop is not None:
-                    self._announce(thread_id, thread, stop.reason)
-                    return
-            stock.on_thread_suspend(self, thread_id, thread, stop_reason)
-            with self._lock:
-                stop_of[thread_id] = self._last_suspend_notification_time
 
-        def _announce(self: Any, thread_id: str, thread: Any, reason: int) -> None:
-            self._pause_requested = False
-            self._suspended_thread_id_to_thread[thread_id] = thread
-            self._suspend_time_request = self._next_request_time()
-            self._last_suspend_notification_time = self._suspend_time_request
-            stop_of[thread_id] = self._last_suspend_notification_time
-            self.send_suspend_notification(thread_id, thread, reason)
 
-        def on_thread_resume(self: Any, thread_id: str, thread: Any) -> None:
-            forget_own_stop(thread)
-            with self._lock:
-                self._suspended_thread_id_to_thread.pop(thread_id, None)
-                stop = stop_of.pop(thread_id, -1)
-                if self._last_resume_notification_time < stop:
-                    self._last_resume_notification_time = stop
-                    if self._callbacks or stop == self._last_suspend_notification_time:
-                        self.send_resume_notification(thread_id)
-
-    return Notification
+def _prompt_notification(stock: Any) -> Any:
+    fields = {"__slots__": (), "stop_of": {}, "has_prompt_resumes": True}
+    return type("Notification", (_PromptNotification, stock), fields)
