@@ -198,10 +198,28 @@ def _no_file(asked: _Asked) -> InvalidRequest:
     else:
         message = f"there is no file {path}"
     named = list(dict.fromkeys(_of_that_name(session, path)))[:_MOST_READ]
-    near = [one for one in named or similar_files(path) if _defines(asked, one)] or named
-    shown = [f"{asked.written(one)}{rest}" for one in near[:3]]
-    hint = f"Did you mean {' or '.join(shown)}?" if shown else "Give its path from project_root"
-    return asked.refused(message, hint, shown)
+    near = [one for one in named or similar_files(path) if _defines(asked, one)]
+    shown = [f"{asked.written(one)}{rest}" for one in near[:3]] or _meant_in(asked, named[:3])
+    if shown:
+        return asked.refused(message, f"Did you mean {' or '.join(shown)}?", shown)
+    if named:
+        files = " or ".join(asked.written(one) for one in named[:3])
+        hint = f"If you meant {files}: it defines no function {asked.name}; name one that it does"
+        return asked.refused(message, hint)
+    return asked.refused(message, "Give its path from project_root")
+
+
+def _meant_in(asked: _Asked, paths: Sequence[str]) -> list[str]:
+    """Functions that may be meant in files that do not define the one that was named."""
+    name, shown = shortened(asked.name), []
+    for path in paths:
+        names = names_in(path, source_roots(asked.session))
+        there = names.elsewhere(name) if names is not None else None
+        if there is not None and there.path is not None:
+            shown.append(f"{asked.written(there.path)}:{there.name}")
+        elif names is not None:
+            shown += [f"{asked.written(path)}:{near}" for near in names.similar(name)]
+    return list(dict.fromkeys(shown))[:3]
 
 
 def _defines(asked: _Asked, path: str) -> bool:

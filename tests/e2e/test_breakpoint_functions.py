@@ -449,6 +449,9 @@ async def test_a_generator_with_its_file_stops_or_says_why_it_cannot(
     ("name", "message", "suggestion"),
     [
         ("parts.py:add", "there is no file ", "Did you mean kit/parts.py:add?"),
+        ("parts.py:Cart.total", "there is no file ", "Did you mean kit/parts.py:total?"),
+        ("parts.py:Cart.add", "there is no file ", "Did you mean kit/base.py:Base.add?"),
+        ("parts.py:gone", "there is no file ", "If you meant kit/parts.py: it defines no function"),
         ("kit/pars.py:total", "there is no file ", "Did you mean kit/parts.py:total?"),
         ("kit/pars.py:Order.gone", "there is no file ", "Give its path from project_root"),
         ("kit.parts:add", "'kit.parts:add' names no function", "Write kit.parts.add"),
