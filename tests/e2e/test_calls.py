@@ -434,3 +434,16 @@ async def test_what_cannot_be_recorded_is_refused_and_changes_nothing(
     lost = await session.post("/calls", focus=["json.decoder", opened.text], wait=30)
     assert (lost["status"], lost["complete"]) == ("terminated", False)
     assert lost["reason"] == "the program ended at once, and what was recorded went with it"
+
+
+async def test_a_trace_that_ran_to_the_end_has_recorded_no_tree_of_calls(
+    api: Api, program: Write
+) -> None:
+    opened = program(OPEN)
+    session = await paused(api, opened, "ready")
+    await session.delete("/breakpoints")
+    await session.post("/input", input="go\n")
+    traced = await session.post("/trace", function="json.decoder.py_scanstring", wait=30)
+    assert traced["status"] == "terminated"
+    none = await session.get("/calls")
+    assert (none["calls_state"], none["reason"]) == ("none", "no calls of this run were recorded")

@@ -187,8 +187,7 @@ async def recorded(session: Session) -> Record:
             return record
     kept = session.program_run.calls
     if kept is None:
-        run = session.program_run
-        was_begun = run.was_recorded or run.recorded_in is not None
+        was_begun = session.program_run.was_recorded
         return NOT_REPORTED if session.is_over and was_begun else NOTHING
     return kept
 

@@ -82,7 +82,7 @@ class ProgramRun:
         self.calls: Mapping[str, Any] | None = None
         """The tree of own calls, as the program gave it when it ended."""
         self.was_recorded = False
-        """Whether own calls were recorded from its beginning."""
+        """Whether a recording of own calls was begun, at its beginning or later."""
         self.recorded_in: int | None = None
         """The process in which the latest recording was begun, a trace or a tree of calls."""
         self.lost: str | None = None
@@ -192,7 +192,7 @@ class ProgramRun:
 
     def drop_calls(self) -> None:
         """Calls are recorded anew: the tree is in the program again."""
-        self.calls = None
+        self.calls, self.was_recorded = None, True
 
     def record_in(self, pid: int | None) -> None:
         """A recording is begun in this process."""
