@@ -124,5 +124,6 @@ class Report(Resource):
     stopped_before: str | None = Field(None, description="Its latest stop that is over, in words")
     prompt: str | None = Field(None, description="What it asked, if it waits for input")
     never_hit: list[str] = Field([])
+    misspelt: list[str] = Field([], description="What functions that no source has may mean")
     not_known: str | None = Field(None, description="Of which nobody knows whether it was hit")
     unwatched: str | None = Field(None, description="Which processes had no debugger")

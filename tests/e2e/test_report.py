@@ -154,6 +154,23 @@ async def test_a_session_told_in_reports(settings: Settings, program: Write) -> 
         assert len(text.encode()) <= REPORT_BYTES
 
 
+async def test_the_end_names_what_a_function_that_no_source_has_may_mean(
+    api: Api, program: Write
+) -> None:
+    shop = program("def total(price):\n    return price\n\ntotal(1)\n")
+    session = await api.session()
+    for name in ("totel", "nothing.near"):
+        await session.post("/breakpoints", function=name)
+    ended = await session.launch(shop.text, include=["report"])
+    assert ended["status"] == "terminated"
+    why = "no function of this name, if there is one, was called"
+    assert (await session.get("/report"))["report"].splitlines() == [
+        "ended: exit code 0",
+        f"never hit: totel ({why}); nothing.near ({why})",
+        "no source has totel; did you mean total?",
+    ]
+
+
 async def test_a_failing_test_is_reported_where_it_failed(
     api: Api, program: Write, tmp_path: Path
 ) -> None:

@@ -258,6 +258,7 @@ reports = st.builds(
     lost=st.none() | st.text(max_size=80),
     stopped_before=st.none() | st.text(max_size=80),
     never_hit=st.lists(st.text(max_size=80), max_size=5),
+    misspelt=st.lists(st.text(max_size=80), max_size=2),
 )
 
 

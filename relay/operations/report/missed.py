@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from relay.models.launch import ChildProcess
@@ -12,6 +12,7 @@ from relay.operations.functions import shown_function
 from relay.operations.report.python_commands import is_helper, runs_python
 from relay.operations.report.report_text import CUT
 from relay.operations.report.short_paths import short_path
+from relay.operations.similar_functions import similar_function
 from relay.session.dap.breakpoint_events import UNKNOWN_FUNCTION
 from relay.session.session import Session
 from relay.session.state.breakpoints import Breakpoint
@@ -33,7 +34,18 @@ def never_hit(session: Session) -> list[str]:
     ]
 
 
-def unknown_functions(session: Session) -> list[str]:
+async def misspelt_functions(session: Session) -> dict[str, str]:
+    """Of functions that no source has and that were never called, the names that may be meant."""
+    similar = {name: await similar_function(session, name) for name in _unknown_functions(session)}
+    return {name: one for name, one in similar.items() if one is not None}
+
+
+def misspelt_in_words(similar: Mapping[str, str]) -> list[str]:
+    """The same, a sentence for each."""
+    return [f"no source has {name}; did you mean {one}?" for name, one in similar.items()]
+
+
+def _unknown_functions(session: Session) -> list[str]:
     """The functions without a file, of breakpoints in force, that the program never called."""
     return [
         one.function

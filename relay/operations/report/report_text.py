@@ -308,6 +308,9 @@ def _other(report: Report, room: int) -> list[str]:
     if report.never_hit:
         missed = "never hit: " + "; ".join(map(one_line, report.never_hit))
         lines.append(cut(missed, (room - _length(lines)) // 2))
+        if report.misspelt:
+            misspelt = one_line("; ".join(report.misspelt))
+            lines.append(cut(misspelt, (room - _length(lines)) // 3))
         if report.unwatched is not None:
             lines.append(cut(one_line(report.unwatched), (room - _length(lines)) // 3))
     if report.not_known is not None:

@@ -26,7 +26,13 @@ from relay.models.report import (
     ReportQuery,
     ReportView,
 )
-from relay.operations.report.missed import never_hit, not_known, unwatched
+from relay.operations.report.missed import (
+    misspelt_functions,
+    misspelt_in_words,
+    never_hit,
+    not_known,
+    unwatched,
+)
 from relay.operations.report.report_text import place_of, render
 from relay.operations.report.short_paths import is_own, short_path
 from relay.operations.sessions.sessions import REALLY_HERE, failure_fields, left_failure
@@ -94,7 +100,11 @@ async def gather(session: Session, *, reveal: bool = False, since: int | None = 
             continue  # it went on meanwhile: report what holds now
         if session.stop is stop:
             return found
-    return _of_session(session, since)
+    found = _of_session(session, since)
+    if not found.never_hit:
+        return found
+    misspelt = misspelt_in_words(await misspelt_functions(session))
+    return found.model_copy(update={"misspelt": misspelt})
 
 
 # A stop ------------------------------------------------------------------------------------

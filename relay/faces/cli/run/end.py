@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from relay.faces.cli.run.failures import Failures
-from relay.operations.report.missed import never_hit, not_known, unwatched
+from relay.operations.report.missed import misspelt_in_words, never_hit, not_known, unwatched
 
 FAILED = 1
 LATE = 124
@@ -104,9 +104,7 @@ class RunEnd:
         missed = never_hit(session)
         if missed:
             words.append(f"never hit: {'; '.join(missed)}")
-        words += [
-            f"no source has {name}; did you mean {one}?" for name, one in self.similar.items()
-        ]
+        words += misspelt_in_words(self.similar)
         words += [unseen] if (unseen := self._unseen(is_missed=bool(missed))) else []
         return words + ([unsaid] if (unsaid := not_known(session)) else [])
 

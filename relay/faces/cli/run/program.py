@@ -43,7 +43,7 @@ from relay.models.watches import WatchesQuery, WatchRequest
 from relay.operations.execution.stepping import continue_execution
 from relay.operations.functions import all_parameters
 from relay.operations.inspect.watches import add_watch, list_watches, require_expression
-from relay.operations.report.missed import unknown_functions
+from relay.operations.report.missed import misspelt_functions
 from relay.operations.report.stop_report import gather
 from relay.operations.sessions.ending import terminate
 from relay.operations.sessions.launching import launch
@@ -248,7 +248,7 @@ class _Run:
             from relay.operations.breakpoints.captures import captures
 
             await self._writer.captured(await captures(session, number))
-        end = self._end(await self._similar())
+        end = self._end(await misspelt_functions(self._session))
         await self._writer.ended(end.summary(), end.words())
 
     @property
@@ -270,17 +270,6 @@ class _Run:
             self._options.calls is not None,
             similar,
         )
-
-    async def _similar(self) -> dict[str, str]:
-        """Of the functions of breakpoints that nobody has called, those that may be misspelt."""
-        unknown, found = unknown_functions(self._session), {}
-        if unknown:
-            from relay.operations.similar_functions import similar_function
-        for name in unknown:
-            similar = await similar_function(self._session, name)
-            if similar is not None:
-                found[name] = similar
-        return found
 
     def _unasked(self) -> list[str]:
         """The options that ask at a stop, as far as no stop has come to ask at."""
