@@ -347,6 +347,56 @@ def test_two_scripts_are_one_program_whatever_they_are_called(diff: Diff, tmp_pa
     ]
 
 
+def test_calls_that_only_defaults_tell_apart_are_compared_and_the_defaults_named(
+    diff: Diff, tmp_path: Path
+) -> None:
+    source = """
+        def price(name, tax={tax}, *, sign="€"{more}):
+            return {result}
+
+        def rate(value={value}):
+            return 1
+
+        rate()
+        price("pear", 0.5)
+        price("pear")
+    """
+    for name, parts in {
+        "one": {"tax": 0.1, "result": "len(name)", "more": "", "value": 1},
+        "two": {"tax": 0.5, "result": "len(name)", "more": ", rounds=None", "value": 1},
+        "other": {"tax": 0.5, "result": "len(name) + tax", "more": "", "value": "0 + 1"},
+    }.items():
+        Program.write(tmp_path / f"{name}.py", source.format(**parts))
+    equal = diff("--", "one.py", ":::", "two.py")
+    assert (equal.returncode, equal.stderr) == (0, "")
+    assert equal.stdout == (
+        "no call differs: 3 with equal arguments, of 3 and 3; 2 with other defaults (first price at "
+        "one.py:1: default of rounds: no such parameter in 1, None in 2)\n"
+    )
+    other = diff("--", "one.py", ":::", "other.py")
+    assert other.returncode == 1
+    assert other.stdout.splitlines() == [
+        "first call that differs: price at one.py:1",
+        "  with name='pear', tax=0.5, sign='€'",
+        "1: → 4",
+        "2: → 4.5",
+        "2 of 3 calls with equal arguments differ",
+    ]
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "one.py")
+    git(tmp_path, "commit", "-q", "-m", "one")
+    text = source.format(tax=0.9, result="len(name) + tax", more="", value=1)
+    Program.write(tmp_path / "one.py", text.replace(", 0.5", ""))
+    revised = diff("--rev", "HEAD", "--focus", "one.py:price", "--", "one.py")
+    assert revised.stdout.splitlines()[:5] == [
+        "first call that differs: price at one.py:1",
+        "  with name='pear', tax=0.9, sign='€'",
+        "  default of tax: 0.9 in this tree, 0.1 in HEAD",
+        "this tree: → 4.9",
+        "HEAD: → 4",
+    ]
+
+
 def test_addresses_ids_and_times_are_no_difference(diff: Diff, tmp_path: Path) -> None:
     Program.write(tmp_path / "main.py", CART)
     done = diff("--", "main.py", ":::", "main.py", "--unknown")

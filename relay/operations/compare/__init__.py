@@ -8,6 +8,7 @@ recorded_run     one run, recorded into a file
 failure_words    the line of what it printed that says what failed
 readings         all runs of a comparison, each read once
 stream_reader    that file as numbers: which calls are equal, how each ended
+defaults         defaults of parameters that two trees write otherwise
 moments          times in texts that are those of the runs
 matching         which call of one run is which of the other
 difference_text  what the runs differ in, as text

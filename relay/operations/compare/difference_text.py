@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import NamedTuple
 
 from relay.operations.compare.matching import Comparison, Difference, below
@@ -92,16 +93,17 @@ def _sides(found: Difference, both: Compared) -> list[str]:
     """What the call was given, and what it did in either run."""
     runs, ran, *_ = both
     one, other = runs[0].texts(found.one), runs[1].texts(found.other)
+    given = [*_arguments(one), *_by_default(found.one, found.other, both)]
     if found.is_branch:
-        return [*_arguments(one), *_branches(found, both)]
+        return [*given, *_branches(found, both)]
     if found.is_change:
-        return [*_arguments(one), *_changes(one, other, ran)]
+        return [*given, *_changes(one, other, ran)]
     shown = [
         f"{ran[0].side.name}: {_outcome(one, other)}",
         f"{ran[1].side.name}: {_outcome(other, one)}",
     ]
     is_masked = (one.kind, one.outcome, one.yielded) == (other.kind, other.outcome, other.yielded)
-    return [*_arguments(one), *shown, *(["what differs is masked"] if is_masked else [])]
+    return [*given, *shown, *(["what differs is masked"] if is_masked else [])]
 
 
 def _changes(one: Texts, other: Texts, ran: tuple[Ran, Ran]) -> list[str]:
@@ -143,6 +145,25 @@ def _arguments(texts: Texts) -> list[str]:
     return [
         "  with " + clip(", ".join(shown), 200) + (f" ({part} compared in part)" if part else "")
     ]
+
+
+def _by_default(one: EndedCall, other: EndedCall, both: Compared) -> list[str]:
+    """Which defaults tell two calls apart that were given the same."""
+    if one.arguments == other.arguments:
+        return []
+    pair = [run.texts(call) for run, call in zip(both.runs, (one, other), strict=True)]
+    values = [dict(zip(texts.function.arguments, texts.arguments, strict=False)) for texts in pair]
+    shown = []
+    for name in dict.fromkeys(chain(*values)):
+        texts = [each.get(name) for each in values]
+        if texts[0] == texts[1]:
+            continue
+        said = [
+            f"{'no such parameter' if text is None else clip(text, 40)} in {ran.side.name}"
+            for ran, text in zip(both.ran, texts, strict=True)
+        ]
+        shown.append(f"default of {name}: {', '.join(said)}")
+    return ["  " + clip("; ".join(shown), 150)]
 
 
 def _outcome(texts: Texts, beside: Texts) -> str:
@@ -203,7 +224,10 @@ def _callers(run: RecordedRun, call: EndedCall) -> list[str]:
 def _nothing(found: Comparison, both: Compared) -> str:
     ends = _ends(both.ran)
     if not found.matched:
-        return f"no call with equal arguments is in both runs: nothing can be compared{_cut(both)}{ends}"
+        return (
+            "no call with equal arguments is in both runs: nothing can be compared"
+            f"{_others(found, both)}{_cut(both)}{ends}"
+        )
     return (
         f"no call differs{_but_for(found, both)}: {_counts(found, both)}{_in_part(found)}"
         f"{_others(found, both)}{_cut(both)}{ends}"
@@ -218,6 +242,10 @@ def _counts(found: Comparison, both: Compared) -> str:
 def _others(found: Comparison, both: Compared) -> str:
     """Of calls that are not compared with an equal one, as the runs have made them otherwise."""
     said = []
+    if found.by_default:
+        count, (one, other) = len(found.by_default), found.by_default[0]
+        which = _by_default(one, other, both)[0].strip()
+        said.append(f"; {count} with other defaults (first {_place(one, both.runs[0])}: {which})")
     if found.unequal:
         count, first = len(found.unequal), _place(found.unequal[0][0], both.runs[0])
         said.append(f"; {count} with other arguments (first {first})")

@@ -83,6 +83,8 @@ class Comparison(NamedTuple):
     had equal arguments, as then these differ."""
     alone_by_chance: Calls = ((), ())
     """Of those, the ones that chance may have made: left out there."""
+    by_default: tuple[tuple[EndedCall, EndedCall], ...] = ()
+    """Of the matched, pairs that only defaults tell apart which the trees write otherwise, in their order."""
     unequal: tuple[tuple[EndedCall, EndedCall], ...] = ()
     """Pairs of one function at one place with other arguments, in the order of the first run."""
 
@@ -135,13 +137,15 @@ class Matcher:
         differences: dict[DifferenceKind, list[Difference]] = {kind: [] for kind in DifferenceKind}
         by_chance: list[Difference] = []
         matched = in_part = 0
-        unequal = []
+        unequal, by_default = [], []
         alone: CallLists = ([], [])
         for a, b, is_equal in self._pairs(alone):
             if not is_equal:
                 unequal.append((a, b))
                 continue
             matched += 1
+            if a.arguments != b.arguments:
+                by_default.append((a, b))
             in_part += a.is_in_part or b.is_in_part
             kinds = list(self._kinds(a, b))
             pairs = list(zip(chances, (a, b), strict=False))
@@ -175,6 +179,7 @@ class Matcher:
             change = None
         by_chance.sort(key=_when_ended)
         unequal.sort(key=_when_begun)
+        by_default.sort(key=_when_begun)
         made_alone, alone_by_chance = self._without_chance(alone, chances)
         return Comparison(
             first,
@@ -187,6 +192,7 @@ class Matcher:
             tuple(by_chance),
             made_alone,
             alone_by_chance,
+            tuple(by_default),
             tuple(unequal),
         )
 
@@ -313,22 +319,18 @@ def _matched(
     theirs: Sequence[EndedCall],
     alone: CallLists,
 ) -> Iterator[tuple[EndedCall, EndedCall, bool]]:
-    """Equal calls in their order; of the rest, calls of the same function in their order."""
-    equal, rest = defaultdict(list), defaultdict(list)
-    for b in reversed(theirs):
-        equal[other.functions[b.function].key, b.arguments].append(b)
-    left, used = [], set()
-    for a in ours:
-        found = equal.get((one.functions[a.function].key, a.arguments))
-        if found:
-            b = found.pop()
-            used.add(b.number)
-            yield a, b, True
-        else:
-            left.append(a)
-    for b in reversed(theirs):
-        if b.number not in used:
-            rest[other.functions[b.function].key].append(b)
+    """Equal calls in their order, then those that only defaults tell apart; of the rest, calls of the
+    same function in their order."""
+    left, left_of_other = list(ours), list(theirs)
+    for pair in _equal(one, left, other, left_of_other, _arguments):
+        yield *pair, True
+    if any(a.given for a in left):
+        for what in (_known, _given):
+            for pair in _equal(one, left, other, left_of_other, what):
+                yield *pair, True
+    rest = defaultdict(list)
+    for b in reversed(left_of_other):
+        rest[other.functions[b.function].key].append(b)
     for a in left:
         candidates = rest.get(one.functions[a.function].key)
         if candidates:
@@ -336,3 +338,39 @@ def _matched(
         else:
             alone[0].append(a)
     alone[1].extend(b for candidates in rest.values() for b in candidates)
+
+
+def _equal(
+    one: RecordedRun,
+    ours: list[EndedCall],
+    other: RecordedRun,
+    theirs: list[EndedCall],
+    what: Callable[[EndedCall], int],
+) -> Iterator[tuple[EndedCall, EndedCall]]:
+    """Calls of the same function in which this is equal, and not 0, in their order; they leave the lists."""
+    equal = defaultdict(list)
+    for b in filter(what, reversed(theirs)):
+        equal[other.functions[b.function].key, what(b)].append(b)
+    left, used = [], set()
+    for a in ours:
+        found = equal.get((one.functions[a.function].key, what(a)))
+        if found:
+            b = found.pop()
+            used.add(b.number)
+            yield a, b
+        else:
+            left.append(a)
+    ours[:] = left
+    theirs[:] = [b for b in theirs if b.number not in used]
+
+
+def _arguments(call: EndedCall) -> int:
+    return call.arguments
+
+
+def _known(call: EndedCall) -> int:
+    return call.known
+
+
+def _given(call: EndedCall) -> int:
+    return call.given

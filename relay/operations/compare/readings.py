@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from relay.operations.compare.defaults import OtherDefaults
 from relay.operations.compare.moments import Moments
-from relay.operations.compare.recorded_run import Ran
+from relay.operations.compare.recorded_run import Ran, Side
 from relay.operations.compare.stream_reader import RecordedRun, read_run
 
 FURTHER_RUNS = 4
@@ -22,8 +23,8 @@ class Readings:
     where the file has it anywhere, or a moment behind all that were foreseen.
     """
 
-    def __init__(self, masked: Callable[[str], str], *, are_scripts: bool) -> None:
-        self._masked, self._are_scripts = masked, are_scripts
+    def __init__(self, masked: Callable[[str], str], sides: tuple[Side, Side]) -> None:
+        self._masked, self._sides = masked, sides
         self._pids: tuple[int, ...] = ()
         self._moments: Moments | None = None
         self._began = self._until = 0.0
@@ -51,14 +52,18 @@ class Readings:
 
     def _kept_or_read(self, ran: Ran, moments: Moments) -> RecordedRun:
         kept = self._kept.get(ran.stream)
+        other = self._sides[ran.side is self._sides[0]]
+        both = ran.side.script, other.script
+        scripts = (both[0], both[1]) if both[0] and both[1] else None
         if kept is None or self._says_one_of(ran.stream, set(self._pids).difference(kept.pids)):
             kept = self._kept[ran.stream] = read_run(
                 ran.stream,
                 ran.side.root,
                 self._pids,
                 moments,
+                OtherDefaults((ran.side.root, other.root), scripts),
                 is_cut=ran.has_stopped or bool(ran.complaint),
-                script=ran.side.script if self._are_scripts else None,
+                script=scripts[0] if scripts else None,
                 masked=self._masked,
             )
         return kept

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from relay.operations.compare.defaults import OtherDefault, OtherDefaults
 from relay.operations.compare.moments import WHOLE, Moments
 
 MOST_CALLS = 1_000_000
@@ -62,6 +63,8 @@ class Function(NamedTuple):
     """How many of its last arguments are `*args` or `**kwargs`."""
     is_of_script: bool = False
     """Whether it is in the file that was run."""
+    other_defaults: Mapping[str, OtherDefault] | None = None
+    """Defaults that the other tree has not, by their parameters; None if both have the same."""
 
     @property
     def result(self) -> str:
@@ -102,6 +105,11 @@ class EndedCall(NamedTuple):
     """A hash of what became of its arguments; 0 if that was not recorded, or they stayed as they were."""
     begun: int = 0
     """How many calls had begun when it ended; their numbers are up to that."""
+    known: int = 0
+    """A hash of the arguments without those that are the default of a parameter which the other tree
+    has not; 0 if the function has the same defaults in both."""
+    given: int = 0
+    """The same, without all that are a default which the other tree has not."""
 
 
 @dataclass
@@ -262,6 +270,7 @@ def read_run(
     root: str,
     pids: tuple[int, ...],
     moments: Moments,
+    other_defaults: OtherDefaults,
     *,
     is_cut: bool = False,
     script: str | None = None,
@@ -279,7 +288,13 @@ def read_run(
             _, number, name, path, line, names, collecting = row
             relative = os.path.relpath(path, root) if path.startswith(root) else path
             run.functions[number] = Function(
-                name, relative, line, tuple(names), collecting, os.path.realpath(path) == script
+                name,
+                relative,
+                line,
+                tuple(names),
+                collecting,
+                os.path.realpath(path) == script,
+                other_defaults.of(path, line),
             )
         elif row[0] < 0 or len(run.calls) >= MOST_CALLS:
             run.is_cut = True
@@ -320,5 +335,21 @@ def _add(run: RecordedRun, row: Sequence[Any], offset: int) -> None:
         if changed
         else 0,
         begun,
+        *_given(run, about, arguments),
     )
     run.children.setdefault(parent, []).append(number)
+
+
+def _given(run: RecordedRun, about: Function, arguments: Sequence[str | int]) -> tuple[int, int]:
+    if about.other_defaults is None:
+        return 0, 0
+    known, given = [], []
+    for name, text in zip(about.arguments, arguments, strict=True):
+        default = about.other_defaults.get(name)
+        pair = name, run.value(text, name)
+        if default is None or default.text != text:
+            given.append(pair)
+            known.append(pair)
+        elif not default.is_new:
+            known.append(pair)
+    return hash(tuple(known)), hash(tuple(given))

@@ -77,8 +77,7 @@ class _Runs:
         self._settings, self._sides, self._focus, self._home = settings, sides, focus, home
         self._limit, self._progress = limit, progress
         self._masked = Redaction(settings.redact_patterns, settings.redact_credentials).text
-        scripts = [side.script for side in sides]
-        self._readings = Readings(self._masked, are_scripts=all(scripts))
+        self._readings = Readings(self._masked, sides)
         self._python: str | None = None
         self._count = 0
 
