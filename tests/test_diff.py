@@ -678,6 +678,43 @@ def test_equal_runs_that_both_failed_say_so(diff: Diff, tmp_path: Path) -> None:
     )
 
 
+def test_equal_calls_whose_programs_end_otherwise_are_a_difference_unless_by_chance(
+    diff: Diff, tmp_path: Path
+) -> None:
+    source = """
+        import os, sys
+
+        def main(number):
+            return 1
+
+        main(1)
+        if sys.argv[1] == "killed":
+            os.kill(os.getpid(), 9)
+        for number in range(600):
+            main(number)
+        if sys.argv[1] == "kill":
+            os.kill(os.getpid(), 9)
+        if sys.argv[1] == "in turn":
+            with open("count", "a+") as file:
+                file.write("+")
+            sys.exit(os.stat("count").st_size % 2)
+        sys.exit(int(sys.argv[1]))
+    """
+    Program.write(tmp_path / "main.py", source)
+    for other, said, code in (
+        ("3", "exit codes differ: 0 in 1, 3 in 2\nno call differs: 601 with equal", 1),
+        ("kill", "exit codes differ: 0 in 1, SIGKILL in 2\nno call differs: ", 1),
+        ("killed", "nothing to compare: SIGKILL ended command 2 before a call was recorded", 2),
+    ):
+        done = diff("--", "main.py", "0", ":::", "main.py", other)
+        assert (done.returncode, done.stdout[: len(said)]) == (code, said)
+    done = diff("--", "main.py", "in turn", ":::", "main.py", "0")
+    assert done.stdout == (
+        "no call differs: 601 with equal arguments, of 601 and 601; exit codes 1 in 1, 0 in 2, by chance\n"
+    )
+    assert done.returncode == 0
+
+
 def test_a_tree_is_compared_with_a_revision_which_leaves_nothing_behind(
     diff: Diff, tmp_path: Path
 ) -> None:

@@ -79,8 +79,8 @@ def diff(
       relay diff --rev HEAD~1 --focus src/cart -- app.py
 
     \b
-    Exit code: 0 if no call differs, 1 if one does, or only one run makes it, 2 if there is
-    nothing to compare; 124 after --timeout; 130 after Ctrl-C.
+    Exit code: 0 if no call differs, 1 if one does, or only one run makes it, or the exit codes
+    differ, 2 if there is nothing to compare; 124 after --timeout; 130 after Ctrl-C.
     """
     commands, python = _commands(words, rev, python)
     with imports_that_stay():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import chain
 from typing import NamedTuple
 
@@ -25,6 +27,8 @@ class Compared(NamedTuple):
     knows: Known
     by_chance: str
     """In words, of which calls it is known that chance decides them."""
+    ends_differ: bool
+    """Whether the exit codes do, and each side has ended so as often as it ran."""
 
 
 def comparison_text(found: Comparison, both: Compared) -> str:
@@ -37,6 +41,8 @@ def comparison_text(found: Comparison, both: Compared) -> str:
         text = _made_by_one(found, both)
     else:
         text = _nothing(found, both)
+    if both.ends_differ and found.matched and found.first is None:
+        text = f"exit codes differ: {_exit_codes(both.ran)}\n{text}"
     data = text.encode()
     return text if len(data) <= MOST_BYTES else data[: MOST_BYTES - 3].decode(errors="ignore") + CUT
 
@@ -67,7 +73,7 @@ def _change(change: Difference, both: Compared) -> str:
     """The first call that changed its arguments otherwise, where nothing else differs."""
     lines = ["first call that differs: " + _place(change.one, both.runs[0]), *_sides(change, both)]
     lines += _callers(both.runs[0], change.one)
-    lines.append("no result, exception or branch differs" + _ends(both.ran))
+    lines.append("no result, exception or branch differs" + _ends(both))
     return "\n".join(lines) + _cut(both)
 
 
@@ -80,7 +86,7 @@ def _made_by_one(found: Comparison, both: Compared) -> str:
             lines.append(f"{count} that only {ran.side.in_words} makes: {_place(calls[0], run)}")
             lines += _arguments(run.texts(calls[0]))
             lines += _callers(run, calls[0]) or ["called by no function that is compared"]
-    lines.append(f"no call of both differs: {_counts(found, both)}{_ends(both.ran)}")
+    lines.append(f"no call of both differs: {_counts(found, both)}{_ends(both)}")
     return "\n".join(lines) + _cut(both)
 
 
@@ -190,7 +196,7 @@ def _exception(texts: Texts, beside: Texts) -> str:
 
 def _branches(first: Difference, both: Compared) -> list[str]:
     """The first call that only one of them made there."""
-    runs, ran, knows, _ = both
+    runs, ran, knows, *_ = both
     calls = [
         below(run, call.number, known)
         for run, call, known in zip(runs, first[:2], knows, strict=True)
@@ -222,7 +228,7 @@ def _callers(run: RecordedRun, call: EndedCall) -> list[str]:
 
 
 def _nothing(found: Comparison, both: Compared) -> str:
-    ends = _ends(both.ran)
+    ends = _ends(both)
     if not found.matched:
         return (
             "no call with equal arguments is in both runs: nothing can be compared"
@@ -272,14 +278,29 @@ def nothing_called(one: Ran) -> str:
         what = f"in {one.side.in_words} {clip(one.complaint, 200)}"
     elif one.unmet:
         what = f"in {one.side.in_words} {clip(one.unmet, 300)}"
+    elif one.was_killed:
+        killer = _exit_code(one.exit_code)
+        return f"nothing to compare: {killer} ended {one.side.in_words} before a call was recorded{said}"
     return f"nothing to compare: {what} (exit code {one.exit_code}){said}"
 
 
-def _ends(ran: tuple[Ran, Ran]) -> str:
-    codes = [one.exit_code for one in ran]
-    if codes[0] != codes[1]:
-        return f"; exit codes {codes[0]} and {codes[1]}"
-    return _both_failed(ran[0]) if codes[0] else ""
+def _ends(both: Compared) -> str:
+    codes = [one.exit_code for one in both.ran]
+    if codes[0] == codes[1]:
+        return _both_failed(both.ran[0]) if codes[0] else ""
+    return "" if both.ends_differ else f"; exit codes {_exit_codes(both.ran)}, by chance"
+
+
+def _exit_codes(ran: tuple[Ran, Ran]) -> str:
+    return ", ".join(f"{_exit_code(one.exit_code)} in {one.side.name}" for one in ran)
+
+
+def _exit_code(code: int | None) -> str:
+    """A number, or the name of the signal that has ended the program."""
+    if code is not None and code < 0:
+        with suppress(ValueError):
+            return signal.Signals(-code).name
+    return str(code)
 
 
 def _in_part(found: Comparison) -> str:

@@ -62,7 +62,7 @@ class Readings:
                 self._pids,
                 moments,
                 OtherDefaults((ran.side.root, other.root), scripts),
-                is_cut=ran.has_stopped or bool(ran.complaint),
+                is_cut=ran.is_cut,
                 script=scripts[0] if scripts else None,
                 masked=self._masked,
             )

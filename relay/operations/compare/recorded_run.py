@@ -96,6 +96,16 @@ class Ran:
     """Why nothing was called of what the question names; empty if it names nothing, or something was."""
 
     @property
+    def is_cut(self) -> bool:
+        """Whether it has called more than is recorded: a signal takes the last calls along."""
+        return self.has_stopped or bool(self.complaint) or self.was_killed
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether a signal has ended it."""
+        return self.exit_code is not None and self.exit_code < 0
+
+    @property
     def has_called(self) -> bool:
         """Whether any call is in the file."""
         return self.stream.stat().st_size > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -80,6 +80,7 @@ class _Runs:
         self._readings = Readings(self._masked, sides)
         self._python: str | None = None
         self._count = 0
+        self._exit_codes: tuple[set[int | None], set[int | None]] = (set(), set())
 
     async def compared(self) -> Answer:
         """What the sides differ in, but for what chance decides."""
@@ -111,6 +112,7 @@ class _Runs:
             progress=self._progress,
         )
         self._python = ran.python
+        self._exit_codes[self._sides.index(side)].add(ran.exit_code)
         return ran
 
     async def _without_chance(self, first: Pair) -> Answer:
@@ -171,8 +173,9 @@ class _Runs:
         knows = _known(one, other), _known(other, one)
         found = Matcher(one, other, knows).compare(*chances)
         by_chance = _by_chance(self._sides, len(chances))
-        text = comparison_text(found, Compared((one, other), ran, knows, by_chance))
-        return found, Answer(text, found.differs if found.matched else None)
+        ends_differ = _is_known_to_differ(*self._exit_codes)
+        text = comparison_text(found, Compared((one, other), ran, knows, by_chance, ends_differ))
+        return found, Answer(text, found.differs or ends_differ if found.matched else None)
 
 
 def _all(function: int) -> bool:
@@ -194,6 +197,11 @@ def _by_chance(sides: tuple[Side, Side], controls: int) -> str:
 
 def _ends_differ(ran: Pair) -> bool:
     return (ran[0].exit_code, ran[0].printed) != (ran[1].exit_code, ran[1].printed)
+
+
+def _is_known_to_differ(ours: Set[int | None], theirs: Set[int | None]) -> bool:
+    """Whether each side has ended in one way only, and the other in another."""
+    return len(ours) == len(theirs) == 1 and ours != theirs
 
 
 def _is_open(found: Comparison, ran: Pair, again: Ran) -> bool:
