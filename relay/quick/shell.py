@@ -54,6 +54,9 @@ END_SECONDS = 15.0
 ENDING_SECONDS = 60.0
 """How long it may take before that to end its sessions."""
 
+FROZEN_SECONDS = 5.0
+"""How long it may take at least where another shell has waited for it already."""
+
 HELP_WIDTH = 80
 """Columns that the files of help were written for; click makes no line longer."""
 
@@ -199,22 +202,29 @@ def _show(answer: Answer | None) -> int | None:
 def _stop(words: Sequence[str]) -> int | None:
     """`relay stop`; meanwhile no other shell starts a server, or ends one."""
     settings = QuickSettings(os.environ)
-    if settings.noted() is None or not settings.guesses or not hasattr(os, "pidfd_open"):
+    noted = settings.noted()
+    if noted is None or not settings.guesses or not hasattr(os, "pidfd_open"):
         return None
     import fcntl
+    from time import monotonic
 
+    began = monotonic()
     try:
         lock = open(os.path.join(settings.state_dir, LOCK), "wb")  # noqa: SIM115  closed below
     except OSError:
         return None
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        answer = _end(settings, words)
+        waited = monotonic() - began if settings.noted() == noted else 0.0  # for the same server
+        answer = _end(settings, words, max(ENDING_SECONDS - waited, FROZEN_SECONDS))
     return _show(answer)
 
 
-def _end(settings: QuickSettings, words: Sequence[str]) -> Answer | None:
-    """Have the server in the background end itself, and wait until it is gone."""
+def _end(settings: QuickSettings, words: Sequence[str], seconds: float) -> Answer | None:
+    """Have the server in the background end itself, and wait until it is gone.
+
+    seconds: how long it may take to end its sessions.
+    """
     import select
 
     noted = settings.noted()
@@ -227,7 +237,7 @@ def _end(settings: QuickSettings, words: Sequence[str]) -> Answer | None:
     except OSError:  # another server listens there
         connection.close()
         return None
-    connection.settimeout(ENDING_SECONDS)
+    connection.settimeout(seconds)
     try:
         answer = _answer_of(connection, url, settings, words)
         if answer is None or answer[1] != 0:

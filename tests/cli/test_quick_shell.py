@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -290,6 +291,7 @@ def test_a_server_that_does_not_answer_is_not_waited_for_without_end(
 ) -> None:
     """And what is said is what the whole command says of one that does not end."""
     monkeypatch.setattr(quick_shell, "ENDING_SECONDS", 0.1)
+    monkeypatch.setattr(quick_shell, "FROZEN_SECONDS", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         note(shell, f"http://127.0.0.1:{listener.getsockname()[1]}", os.getpid())
         told = shell.run("stop", code=3)
@@ -300,6 +302,30 @@ def test_a_server_that_does_not_answer_is_not_waited_for_without_end(
     error = {"code": "RELAY_UNREACHABLE", "message": message, "details": {"suggestion": way_out}}
     assert json.loads(as_json.stdout) == {"error": error}
     assert as_json.stderr == ""
+    (shell.state_dir / "background.json").unlink()
+
+
+def test_who_ends_a_frozen_server_does_not_wait_for_another_who_does(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody answers, as a server that SIGSTOP has stopped."""
+    monkeypatch.setattr(quick_shell, "ENDING_SECONDS", 3.0)
+    monkeypatch.setattr(quick_shell, "FROZEN_SECONDS", 0.1)
+    codes: list[int | None] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        note(shell, f"http://127.0.0.1:{listener.getsockname()[1]}", os.getpid())
+        shells = [
+            threading.Thread(target=lambda: codes.append(quick_shell.answer(["stop"])))
+            for _ in range(2)
+        ]
+        began = time.monotonic()
+        for one in shells:
+            one.start()
+        for one in shells:
+            one.join()
+        took = time.monotonic() - began
+    assert codes == [3, 3]
+    assert 3.0 < took < 6.0, "they have waited one after the other"
     (shell.state_dir / "background.json").unlink()
 
 
