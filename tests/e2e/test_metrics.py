@@ -48,6 +48,8 @@ async def test_sessions_stops_output_and_requests_are_counted(
         await api.get("/sessions/sess_none")
     with pytest.raises(Refused):
         await api.get("/nowhere/at/all")
+    for page in ("/docs", "/openapi.json"):
+        assert (await api.client.get(page)).status_code == 200
 
     found = await scrape(api)
     assert value(found, "relay_sessions", status="paused") == 1
@@ -64,6 +66,9 @@ async def test_sessions_stops_output_and_requests_are_counted(
     assert value(found, "relay_http_request_seconds_count", **route) == 1
     nowhere = {"method": "GET", "route": "(none)"}
     assert value(found, "relay_http_requests_total", status="404", **nowhere) == 1
+    for page in ("/api/v1/docs", "/api/v1/openapi.json"):
+        at = {"method": "GET", "route": page}
+        assert value(found, "relay_http_requests_total", status="200", **at) == 1
     created = {"method": "POST", "route": "/api/v1/sessions"}
     assert value(found, "relay_http_requests_total", status="201", **created) == 2
     assert value(found, "relay_http_request_seconds_bucket", le="+Inf", **created) == 2

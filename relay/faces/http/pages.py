@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 
 from quart import Response
 
-from relay.faces.common.asgi import Scope, header
+from relay.faces.common.asgi import ROUTE, Scope, header
 from relay.faces.http import answers
 from relay.faces.http.docs_page import LOCAL, render
 from relay.faces.http.openapi import Document, openapi
@@ -42,6 +42,13 @@ def _origin(scope: Scope) -> str:
     return f"{scope['scheme']}://{host}" if _HOST.fullmatch(host) else LOCAL
 
 
+def _noted() -> Scope:
+    """The request, whose path is its route: that of one of PAGES."""
+    scope = current_scope()
+    scope[ROUTE] = scope["path"]
+    return scope
+
+
 def page_views(routes: Sequence[Route]) -> dict[str, Callable[[], Awaitable[Response]]]:
     """A view for each endpoint of PAGES: the document, the page made of it, and a signpost."""
 
@@ -58,13 +65,14 @@ def page_views(routes: Sequence[Route]) -> dict[str, Callable[[], Awaitable[Resp
         return render(document(), origin).encode()
 
     async def serve_document() -> Response:
-        return answers.bare(current_scope(), document_json(), "application/json; charset=utf-8")
+        scope = _noted()
+        return answers.bare(scope, document_json(), "application/json; charset=utf-8")
 
     async def serve_page() -> Response:
-        scope = current_scope()
+        scope = _noted()
         return answers.bare(scope, page(_origin(scope)), "text/html; charset=utf-8")
 
     async def welcome() -> Response:
-        return answers.success_json(current_scope(), dump_plain(WELCOME))
+        return answers.success_json(_noted(), dump_plain(WELCOME))
 
     return {"openapi": serve_document, "docs": serve_page, "welcome": welcome}
