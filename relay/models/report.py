@@ -52,6 +52,7 @@ class ReportFrame(Resource):
     moved_on: bool = False
     elsewhere: bool = False
     inner: bool = False
+    left_out: int = Field(0, description="Frames between the one before and this, of any code")
 
 
 class ReportLocal(Resource):
@@ -115,7 +116,6 @@ class Report(Resource):
     more_locals: int = 0
     trouble: str | None = Field(None, description="Why there are no locals")
     stack: list[ReportFrame] = Field([])
-    more_frames: int = 0
     end: str | None = Field(None, description="How the program ended, in words")
     printed: dict[str, str] = Field(
         {}, description="The last of what this run printed, by stream; the newest stream last"

@@ -1157,7 +1157,7 @@ async def test_of_a_task_below_a_framework_the_own_frames_are_shown_those_of_a_c
         f"    {code.text}:{code.line('inner')} in inner",
     ]
     assert places[2].endswith("in _ContextManagerMixin.__aenter__")
-    assert places[3] == "    … 13 more frames"
+    assert places[3] == "    … 13 library frames"
     (request,) = [task for task in report["tasks"] if task["name"] == "request"]
     assert [frame["own"] for frame in request["frames"]][-4:] == [True, True, False, False]
 

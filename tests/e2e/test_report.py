@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -169,6 +170,30 @@ async def test_the_end_names_what_a_function_that_no_source_has_may_mean(
         f"never hit: totel ({why}); nothing.near ({why})",
         "no source has totel; did you mean total?",
     ]
+
+
+async def test_frames_that_are_left_out_of_a_deep_stack_are_no_library_frames(
+    api: Api, program: Write
+) -> None:
+    code = program(
+        """
+        def down(levels):
+            if levels:
+                return down(levels - 1)
+            return levels  # @bottom
+
+        down(300)
+        """
+    )
+    session = await api.session()
+    await session.breakpoint(code.text, code.line("bottom"))
+    await session.launch(code.text)
+    text = (await session.get("/report"))["report"]
+    stack = text.splitlines()[-1]
+    assert stack.endswith(f" more < <module> :{code.line('bottom') + 2}")
+    left = int(re.search(r"… \+(\d+) more", stack)[1])  # type: ignore[index]
+    assert left + stack.count(" < ") - 1 == 301
+    assert "library" not in stack
 
 
 async def test_a_failing_test_is_reported_where_it_failed(

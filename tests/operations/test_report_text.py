@@ -26,6 +26,7 @@ SOURCE = [
 TOP = ReportFrame(name="total", path="shop.py", line=10, shown=True)
 MAIN = ReportFrame(name="main", path="app/run.py", line=4)
 LIBRARY = ReportFrame(name="call", path="lib/call.py", line=7, own=False)
+DEEP = LIBRARY.model_copy(update={"left_out": 5})
 
 BREAKPOINT = Report(
     status=Phase.PAUSED,
@@ -79,15 +80,14 @@ locals: none""",
             thread_id=7,
             exception=ReportException(type="ValueError", message="a\nb", raised=LIBRARY),
             locals=[],
-            stack=[LIBRARY, LIBRARY, TOP, MAIN, *[LIBRARY] * 30],
-            more_frames=5,
+            stack=[LIBRARY, LIBRARY, TOP, MAIN, DEEP, *[LIBRARY] * 30],
         ),
         """\
 exception ValueError: a\\nb
 at shop.py:10 in total, frame 2, thread 7
 raised at lib/call.py:7 in call
 locals: none
-stack: (2 library frames) < total shop.py:10 < main app/run.py:4 < (35 library frames)""",
+stack: (2 library frames) < total shop.py:10 < main app/run.py:4 < … +5 more < (31 library frames)""",
     ),
     "step with a repr that hangs": (
         Report(

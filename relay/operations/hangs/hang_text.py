@@ -140,10 +140,21 @@ def _stack(stack: Sequence[HangFrame], total: int, most: _Most) -> list[str]:
         ]
         if len(locals_) > most.locals:
             lines.append(f"        … {len(locals_) - most.locals} more locals")
-    left = total - len(shown[: most.frames])
-    if left > 0:
-        lines.append(f"    … {left} more frames")
-    return lines
+    rest = _rest(stack, shown[: most.frames], total)
+    return [*lines, *rest]
+
+
+def _rest(stack: Sequence[HangFrame | TaskFrame], shown: Sequence[object], total: int) -> list[str]:
+    """How many frames are not shown; whose code those beyond the known part of a stack are is not known."""
+    left = total - len(shown)
+    if left <= 0:
+        return []
+    missing = [one for one in stack if not any(one is frame for frame in shown)]
+    of_libraries = sum(not one.own for one in missing)
+    if of_libraries == left:
+        return [f"    … {left} library frame{'s' if left > 1 else ''}"]
+    also = f", {of_libraries} of libraries" if of_libraries else ""
+    return [f"    … {left} more frame{'s' if left > 1 else ''}{also}"]
 
 
 def _tasks(report: HangReport, most: _Most) -> list[str]:
@@ -205,10 +216,9 @@ def _await_chain(task: TaskView, most: _Most) -> list[str]:
     if is_cut:  # where it was begun, and where it stands
         shown = [shown[0], *shown[1 - most.frames :]]
     lines = [f"    {one_line(f'{f.path}:{f.line} in {f.function}')}" for f in shown]
-    left = task.total_frames - len(task.frames) + len(frames) - len(shown)
-    if left > 0:
-        lines.insert(1 if is_cut else len(lines), f"    … {left} more frames")
-    return lines
+    rest = _rest(frames, shown, task.total_frames - len(task.frames) + len(frames))
+    at = 1 if is_cut else len(lines)
+    return [*lines[:at], *rest, *lines[at:]]
 
 
 def _up_to_library(task: TaskView) -> list[TaskFrame]:

@@ -6,6 +6,7 @@ Pure: a model in, text out. Knows which lines matter more; refuses to know a deb
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from relay.dap.lifecycle import Phase
 from relay.models.report import Report, ReportChange, ReportException, ReportFrame, ReportLocal
@@ -243,18 +244,28 @@ def _left_out(count: int) -> str:
     return f" +{count} more{CUT}"
 
 
+class LeftOut(NamedTuple):
+    """So many frames of a deep stack, whose code is not known."""
+
+    frames: int
+
+
+Entry = ReportFrame | int | LeftOut
+
+
 def _stack(report: Report, room: int) -> list[str]:
     """All of it, or its beginning and the program's outermost frame, as that of a test, or less."""
     if len(report.stack) < 2:
         return []
     entries = _entries(report)
+    counts = [one.frames if isinstance(one, LeftOut) else 1 for one in entries]
     text = "stack: " + _joined(entries)
     if size(text) <= room:
         return [text]
     outermost = max((i for i, one in enumerate(entries) if isinstance(one, ReportFrame)), default=0)
     for last in (outermost, len(entries)):
         for count in range(last - 1, 0, -1):
-            head, left = _joined(entries[:count]), f"{CUT} +{last - count} more"
+            head, left = _joined(entries[:count]), f"{CUT} +{sum(counts[count:last])} more"
             tail = _joined(entries[last:], entries[count - 1])
             text = f"stack: {' < '.join(filter(None, [head, left, tail]))}"
             if size(text) <= room:
@@ -262,13 +273,17 @@ def _stack(report: Report, room: int) -> list[str]:
     return [CUT]
 
 
-def _entries(report: Report) -> list[ReportFrame | int]:
+def _entries(report: Report) -> list[Entry]:
     """The program's frames one by one; of others, how many lie there."""
-    entries: list[ReportFrame | int] = []
+    entries: list[Entry] = []
     folded = 0
     for frame in report.stack:
         if frame.inner:
             continue  # where it was raised is said above
+        if frame.left_out:
+            entries += [folded] if folded else []
+            entries.append(LeftOut(frame.left_out))
+            folded = 0
         if not frame.own and not frame.shown:
             folded += 1
             continue
@@ -276,17 +291,20 @@ def _entries(report: Report) -> list[ReportFrame | int]:
             entries.append(folded)
         folded = 0
         entries.append(frame)
-    folded += report.more_frames
     return entries + ([folded] if folded else [])
 
 
-def _joined(entries: Sequence[ReportFrame | int], before: ReportFrame | int = 0) -> str:
+def _joined(entries: Sequence[Entry], before: Entry = 0) -> str:
     """A file is named when it changes."""
     known = [before.path] if isinstance(before, ReportFrame) else []
     texts = []
     for entry in entries:
         if isinstance(entry, int):
             texts.append(_folded(entry))
+            continue
+        if isinstance(entry, LeftOut):
+            texts.append(f"{CUT} +{entry.frames} more")
+            known = []
             continue
         file = "" if known == [entry.path] else entry.path or "?"
         texts.append(one_line(f"{entry.name} {file}:{entry.line}"))

@@ -115,7 +115,7 @@ async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
     redaction = REVEALING if reveal else session.redaction
     source = [] if shown is None else await _source(shown, redaction)
     answer, trouble = await _answer(session, shown, source, reveal)
-    frames, more = await _stack(session, stop, shown, answer)
+    frames = await _stack(session, stop, shown, answer)
     locals_, left_out = _locals(session, stop, shown, answer, source, reveal)
     return Report(
         status=Phase.PAUSED,
@@ -135,7 +135,6 @@ async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
         more_locals=left_out,
         trouble=trouble,
         stack=frames,
-        more_frames=more,
     )
 
 
@@ -229,17 +228,16 @@ def _local(answer: Mapping[str, Any], before: Mapping[str, str] | None, named: b
 
 async def _stack(
     session: Session, stop: Stop, shown: Frame | None, answer: Mapping[str, Any]
-) -> tuple[list[ReportFrame], int]:
-    """The program's stack, top first, and how many frames are left out of it."""
+) -> list[ReportFrame]:
+    """The program's stack, top first."""
     if shown is None:
-        return [], 0
+        return []
     if (frames := answer.get("frames")) is None:
         known = await stack(session.require_debuggee("report"), stop, stop.thread_id)
         # The top one came by an answer of its own, and some debuggers number frames anew.
         at = known[0] if known and shown is stop.top else shown
-        return [_frame(session, frame, frame is at) for frame in known], 0
+        return [_frame(session, frame, frame is at) for frame in known]
     items = frames["items"]
-    more = frames["total"] - len(items)
     inner = [one for one in items if one.get("inner")]
     items = [one for one in items if not one.get("inner")]
     while items and session.debugger.is_launcher_frame(items[-1]["path"], items[-1]["name"]):
@@ -255,9 +253,10 @@ async def _stack(
             moved_on=bool(one.get("moved_on")),
             elsewhere=bool(one.get("elsewhere")),
             inner=bool(one.get("inner")),
+            left_out=one["left_out"],
         )
         for one in items
-    ], more
+    ]
 
 
 def _frame(session: Session, frame: Frame, shown: bool) -> ReportFrame:

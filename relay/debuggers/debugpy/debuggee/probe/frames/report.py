@@ -70,8 +70,9 @@ def _frames_above(frame: Any, most: int) -> dict[str, Any]:
     thread = manager.get_thread_id_for_variable_reference(id(frame))
     known = manager.get_frames_list(thread)
     stack = [f for f in known if not is_debugger_file(f.f_code.co_filename)]
-    cut = len(stack) > most
-    shown = stack[: most - _BOTTOM_FRAMES] + stack[-_BOTTOM_FRAMES:] if cut else stack
+    left_out = max(len(stack) - most, 0)
+    below = most - _BOTTOM_FRAMES
+    shown = stack[:below] + stack[-_BOTTOM_FRAMES:] if left_out else stack
     return {
         "items": [
             {
@@ -82,8 +83,8 @@ def _frames_above(frame: Any, most: int) -> dict[str, Any]:
                 "moved_on": getattr(f, "moved_on", False),
                 "elsewhere": getattr(f, "is_elsewhere", False),
                 "inner": attempt(_is_inner, f, default=False),
+                "left_out": left_out if index == below else 0,
             }
-            for f in shown
+            for index, f in enumerate(shown)
         ],
-        "total": len(stack),
     }
