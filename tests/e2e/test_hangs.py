@@ -1093,6 +1093,78 @@ async def test_tasks_with_a_thread_and_those_that_wait_for_one_are_told_once_eac
     assert told["report"].count("waits for semaphore") == 1
 
 
+async def test_locks_and_semaphores_of_an_older_anyio_are_none_of_its_events(
+    api: Api, program: Write, tmp_path: Path
+) -> None:
+    """Until 4.4 they are made of its events, on whatever event loop. As far as they are waited for."""
+    installed = tmp_path / "site-packages"
+    for folder in ("anyio", "anyio/_core"):
+        Program.write(installed / folder / "__init__.py", "")
+    Program.write(
+        installed / "anyio" / "_core" / "_synchronization.py",
+        """
+        import asyncio
+
+        class Semaphore:
+            def __init__(self):
+                self._value, self._event = 1, asyncio.Event()
+
+            async def __aenter__(self):
+                await self.acquire()
+
+            async def __aexit__(self, *error):
+                pass
+
+            async def acquire(self):
+                if not self._value:
+                    await self._event.wait()
+                self._value = 0
+
+        class TaskInfo:
+            def __init__(self, task):
+                self.id = id(task)
+
+        class Lock:
+            def __init__(self):
+                self._owner_task, self._event = None, asyncio.Event()
+
+            async def acquire(self):
+                if self._owner_task is not None:
+                    await self._event.wait()
+                self._owner_task = TaskInfo(asyncio.current_task())
+        """,
+    )
+    code = program("""
+        import asyncio, sys
+
+        sys.path.insert(0, sys.path[0] + "/site-packages")
+        from anyio._core._synchronization import Lock, Semaphore
+
+        async def inside(seats):
+            async with seats:
+                await asyncio.sleep(1000)
+
+        async def after(lock):
+            await lock.acquire()
+            await asyncio.sleep(1000)
+
+        async def main():
+            seats, lock = Semaphore(), Lock()
+            tasks = [asyncio.create_task(inside(seats), name=f"seated {n}") for n in (1, 2)]
+            tasks += [asyncio.create_task(after(lock), name=f"locked {n}") for n in (1, 2)]
+            print("up", flush=True)
+            await asyncio.wait(tasks)
+
+        asyncio.run(main())
+    """)
+    session = await up(api, code)
+    report = await hang(session, lambda report: report["blocked"] and len(report["tasks"]) == 5)
+    waits = {task["name"]: task.get("blocked_on") for task in report["tasks"]}
+    assert (waits["seated 2"]["kind"], waits["seated 2"]["on"]) == ("semaphore", "seats")
+    assert waits["seated 2"]["note"].startswith("taken by seated 1 (it stands inside")
+    assert (waits["locked 2"]["kind"], waits["locked 2"]["held_by"]["name"]) == ("lock", "locked 1")
+
+
 async def test_tasks_stand_before_the_threads_of_libraries(api: Api, program: Write) -> None:
     code = program("""
         import asyncio, queue, threading

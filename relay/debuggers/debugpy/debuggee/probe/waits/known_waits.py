@@ -52,6 +52,8 @@ _TASK_WAITS = (
     ("queue", "asyncio.queues", "Queue.join", "task_done of a queue"),
     ("sleep", "asyncio.tasks", "sleep", "asyncio.sleep"),
     ("io", "asyncio.streams", "StreamReader._wait_for_data", "data of a stream"),
+    ("lock", "anyio._core._synchronization", "Lock.acquire", "a lock"),  # until 4.4
+    ("semaphore", "anyio._core._synchronization", "Semaphore.acquire", "a semaphore"),
     ("lock", "anyio._backends._asyncio", "Lock.acquire", "a lock"),
     ("semaphore", "anyio._backends._asyncio", "Semaphore.acquire", "a semaphore"),
     ("semaphore", "anyio._backends._asyncio", "CapacityLimiter.acquire_on_behalf_of", "a limiter"),

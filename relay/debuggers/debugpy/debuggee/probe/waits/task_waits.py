@@ -84,9 +84,10 @@ class TaskWaits:
         }
 
     def _holder_of(self, lock: Any) -> list[tuple[FoundTask, str]]:
-        owner = self._by_task.get(
-            id(stored_field(lock, "_owner") or stored_field(lock, "_owner_task"))
-        )
+        named = stored_field(lock, "_owner") or stored_field(lock, "_owner_task")
+        owner = self._by_task.get(id(named))
+        if owner is None and named is not None:  # anyio until 4.4 keeps a `TaskInfo`
+            owner = self._by_task.get(stored_field(named, "id"))
         if owner is not None:
             return [(owner, "the lock names its owner")]
         found = {id(one): (one, known) for one, known in self._inside(lock)}
