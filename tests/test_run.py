@@ -419,6 +419,32 @@ def test_what_is_asked_at_a_stop_is_answered_though_the_time_is_over(
     assert "[stop 1]" not in err or "eval slow() = 7" in err, "where a busy machine lets it stop"
 
 
+def test_source_that_was_changed_while_the_program_ran_is_said_to_be(
+    start: Start, tmp_path: Path
+) -> None:
+    code = Program.write(
+        tmp_path / "main.py",
+        """
+        def here():
+            return 1  # @here
+
+        here()
+        source = open(__file__).read()
+        with open(__file__, "w") as file:
+            file.write("# by an editor\\n" + source)
+        here()
+        """,
+    )
+    with start("--break", f"main.py:{code.line('here')}", "--", "main.py") as process:
+        shown = process.communicate(timeout=SECONDS)[1].decode()
+    remark = (
+        "main.py was changed after the program was started: these lines may not be those that it "
+        "runs\n"
+    )
+    first, _, second = shown.partition("[stop 2]")
+    assert (remark in first, remark in second) == (False, True)
+
+
 def test_a_signal_while_a_stop_is_shown_ends_as_well(start: Start, tmp_path: Path) -> None:
     program = Program.write(tmp_path / "app.py", COUNTER)
     process = start("--break", f"app.py:{program.line('wait')}", "--", "app.py")

@@ -174,22 +174,34 @@ def change_warning(session: Session, breakpoint: Breakpoint) -> str | None:
     if session.debuggee is None or breakpoint.pending:
         return None
     try:
-        changed_at = os.stat(breakpoint.path).st_mtime
+        os.stat(breakpoint.path)
     except OSError:
         return f"{breakpoint.path} is gone; the program goes on with the text that it has loaded"
-    start = session.program_run.start_moment
     # What came only after the start was not loaded before.
-    if start is None or not start.may_precede(changed_at) or changed_at <= breakpoint.appeared_at:
+    was_changed = changed_since_start(session, breakpoint.path, breakpoint.appeared_at)
+    if was_changed is None:
         return None
-    was_changed = "was changed after the program was started"
-    if start.set_back:
-        was_changed = (
-            "may have been changed after the program was started: the clock was set back since"
-        )
     return (
         f"{breakpoint.path} {was_changed}; breakpoints stay at their lines of the text that the "
         "program has loaded"
     )
+
+
+def changed_since_start(session: Session, path: str, appeared_at: float = 0.0) -> str | None:
+    """A predicate for a file that was changed while the program runs; None if it was not, or is gone.
+
+    appeared_at: when it was found first, in seconds since 1970, if that was after the start.
+    """
+    try:
+        changed_at = os.stat(path).st_mtime
+    except OSError:
+        return None
+    start = session.program_run.start_moment
+    if start is None or not start.may_precede(changed_at) or changed_at <= appeared_at:
+        return None
+    if start.set_back:
+        return "may have been changed after the program was started: the clock was set back since"
+    return "was changed after the program was started"
 
 
 async def _analyse(session: Session, path: str) -> SourceAnalysis:

@@ -26,6 +26,7 @@ from relay.models.report import (
     ReportQuery,
     ReportView,
 )
+from relay.operations.breakpoints.placing import changed_since_start
 from relay.operations.report.missed import (
     misspelt_functions,
     misspelt_in_words,
@@ -124,7 +125,7 @@ async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
         hits=max(stop.hits.values(), default=0),
         thread_id=stop.thread_id,
         process_id=_other_process(session, stop),
-        remark=REALLY_HERE if left_failure(session) else None,
+        remark=_remark(session, shown if source else None),
         lost=session.program_run.lost,
         returned=None if stop.return_value is None else _returned(stop.return_value),
         change=_change(session, stop),
@@ -136,6 +137,17 @@ async def _of_stop(session: Session, stop: Stop, reveal: bool) -> Report:
         trouble=trouble,
         stack=frames,
     )
+
+
+def _remark(session: Session, frame: Frame | None) -> str | None:
+    """What should be known of where it stands; frame: the one whose source is shown."""
+    words = [REALLY_HERE] if left_failure(session) else []
+    if frame is not None and frame.path is not None:
+        was_changed = changed_since_start(session, frame.path)
+        if was_changed is not None:
+            path = short_path(session, frame.path)
+            words.append(f"{path} {was_changed}: these lines may not be those that it runs")
+    return "\n".join(words) or None
 
 
 def _other_process(session: Session, stop: Stop) -> int | None:
