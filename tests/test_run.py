@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -55,8 +56,10 @@ Start = Callable[..., "subprocess.Popen[bytes]"]
 def start(tmp_path: Path) -> Start:
     """start("--break", …) starts `relay run`, if not said otherwise in the program's directory."""
 
-    def started(*words: str, shell: str = "", cwd: Path = tmp_path) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "relay", "run", *words]
+    def started(
+        *words: str, shell: str = "", cwd: Path = tmp_path, of: str = ""
+    ) -> subprocess.Popen[bytes]:
+        command = [sys.executable, *(["-c", of] if of else ["-m", "relay", "run"]), *words]
         return subprocess.Popen(
             ["sh", "-c", f'exec "$@" {shell}', "sh", *command] if shell else command,
             cwd=cwd,
@@ -456,6 +459,31 @@ def test_a_signal_while_a_stop_is_shown_ends_as_well(start: Start, tmp_path: Pat
     assert code == 130
     assert "[end] ended by SIGINT, " in err
     assert "never hit" not in err
+
+
+def test_the_end_is_told_also_where_it_took_too_long_to_ask_the_program_and_to_end_it(
+    start: Start, tmp_path: Path
+) -> None:
+    program = Program.write(tmp_path / "app.py", COUNTER)
+    place = f"app.py:{program.line('wait')}"
+    hurried = """
+        import sys
+        from relay.command_line import cli
+        from relay.faces.cli.run import program
+        program.PARTING_SECONDS = 0.0
+        cli(["run", *sys.argv[1:]], prog_name="relay")
+    """
+    for words, told in ((["--break", place], b"[stop 2]"), ([], b"")):
+        process = start(*words, "--", "app.py", of=dedent(hurried))
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        while told and not process.stderr.readline().startswith(told):
+            pass
+        process.send_signal(signal.SIGINT)
+        code, _, err = finish(process)
+        assert code == 130
+        assert err.splitlines()[-1].startswith("[end] ended by SIGINT, ")
 
 
 MANY = """

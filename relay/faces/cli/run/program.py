@@ -57,7 +57,13 @@ Request = TypeVar("Request", bound=BaseModel)
 
 BAD_OPTIONS = 2
 PARTING_SECONDS = 5.0
-"""From a signal on: how long the end of the program, and the report of it, may take."""
+"""From a signal on: how long the questions to the program, and its end, may take.
+
+Then it is ended without them, by killing it.
+"""
+
+END_SECONDS = 5.0
+"""How long a reader may take to take the last line."""
 
 START_SECONDS = 300.0
 """Until a program that is to be asked something stands at its first line."""
@@ -108,6 +114,9 @@ async def _with_signals(
             nursery.start_soon(_obey, signals, run, outcome, nursery.cancel_scope)
             outcome.settle(await _guarded(run, settings, begun, writer))
             nursery.cancel_scope.cancel()
+        if not run.is_left:
+            with trio.move_on_after(END_SECONDS), suppress(CannotWriteError):
+                await run.write_end()
 
 
 async def _obey(
@@ -117,6 +126,7 @@ async def _obey(
     async for number in signals:
         outcome.settle(128 + number)
         if run.interrupted is not None:
+            run.is_left = True
             scope.cancel()
             return
         run.interrupt(signal.Signals(number))
@@ -153,7 +163,10 @@ class _Run:
         self._question: TraceQuestion | None = None
         self._unanswered: str | None = None
         self._is_ending = self._ends_at_stop = self._is_late = False
+        self._has_begun = self._is_end_written = False
         self.interrupted: signal.Signals | None = None
+        self.is_left = False
+        """Whether whoever has started it waits no longer, not even for the last line."""
 
     def interrupt(self, by: signal.Signals) -> None:
         """End the program as soon as it is there; `whole` then says how far it came."""
@@ -209,7 +222,7 @@ class _Run:
 
     async def _follow(self, nursery: trio.Nursery) -> None:
         session = self._session
-        self._cursor = session.events.last_seq
+        self._cursor, self._has_begun = session.events.last_seq, True
         catches: Literal["uncaught", False] = "uncaught" if self._options.on_exception else False
         body = _asked(
             LaunchRequest,
@@ -248,7 +261,18 @@ class _Run:
             from relay.operations.breakpoints.captures import captures
 
             await self._writer.captured(await captures(session, number))
-        end = self._end(await misspelt_functions(self._session))
+        await self._write_end(self._end(await misspelt_functions(self._session)))
+
+    async def write_end(self) -> None:
+        """How it ended, if a signal has ended it and that is not told: it took too long.
+
+        The program is gone; raises CannotWriteError.
+        """
+        if self.interrupted is not None and self._has_begun and not self._is_end_written:
+            await self._write_end(self._end())
+
+    async def _write_end(self, end: RunEnd) -> None:
+        self._is_end_written = True
         await self._writer.ended(end.summary(), end.words())
 
     @property
