@@ -40,6 +40,9 @@ class Served:
         self.kept = 1
         self.__private = 2
 
+    def later(self) -> None:
+        self.more = 3
+
     @property
     def computed(self) -> int:
         return self.kept
@@ -240,6 +243,7 @@ def stopped() -> types.FrameType:
         ("slotted.unset", "slot", "unset", probe.ABSENT),
         ("served.kept", "attribute", "kept", 1),
         ("thing.late", "attribute", "late", probe.ABSENT),
+        ("served.more", "attribute", "more", probe.ABSENT),
         ("Served.limit", "attribute", "limit", 10),
         ("counts[key]", "item", "a", 1),
         ("line.__dict__['price']", "attribute", "price", 3),

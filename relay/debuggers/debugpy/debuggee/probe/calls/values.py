@@ -12,7 +12,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import attributes_stored_by
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import arguments_of, own_dict
     from relay.debuggers.debugpy.debuggee.probe.values.credentials import SHORTEST_WORD
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import (
@@ -396,10 +396,6 @@ def _stored_names(plan: Any) -> list[str]:
     for base in plan.mro[:-1]:
         made = namespace_of(base).get("__init__")
         if type(made) is types.FunctionType:
-            names.update(dict.fromkeys(_names_stored_by(made.__code__)))
+            names.update(dict.fromkeys(attributes_stored_by(made.__code__)))
     names.update(dict.fromkeys(name for name, _ in plan.members))
     return [name for name in names if type(name) is str]
-
-
-def _names_stored_by(code: Any) -> list[str]:
-    return [one.argval for one in facts_of(code)[0] if one.opname == "STORE_ATTR"]

@@ -111,6 +111,11 @@ def names_bound_anew(code: Any) -> frozenset[str]:
     return frozenset(found)
 
 
+def attributes_stored_by(code: Any) -> list[str]:
+    """Attributes, of whatever objects, that the code binds, in its order."""
+    return [one.argval for one in facts_of(code)[0] if one.opname == "STORE_ATTR"]
+
+
 def variable_kind(code: Any, name: str) -> str:
     """ "local", "cell" for one that functions share, or "" for what is no variable of this code.
 

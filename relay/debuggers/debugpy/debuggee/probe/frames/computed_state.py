@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import attributes_stored_by
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         OwnerPart,
         fills_when_read,
@@ -67,7 +68,19 @@ def refuse_own_getattr(part: OwnerPart, name: str, text: str, space: Any = None)
         who = f"{plan_of(part.value).name}.__getattr__"
     else:
         return
-    raise _computed(f"{text} is not stored: {who} computes it", place_read(part, name))
+    read = place_read(part, name)
+    if not read and space is None and _will_store(mro, name):
+        return  # only until then it is asked
+    raise _computed(f"{text} is not stored: {who} computes it", read)
+
+
+def _will_store(mro: tuple[type, ...], name: str) -> bool:
+    """Whether a method binds an attribute of this name, which Python then stores."""
+    if type(lookup(mro, "__setattr__")) is not types.WrapperDescriptorType:
+        return False
+    members = [found for cls in mro for found in list(namespace_of(cls).values())]
+    codes = [found.__code__ for found in members if type(found) is types.FunctionType]
+    return any(name in code.co_names and name in attributes_stored_by(code) for code in codes)
 
 
 def refuse_looked_up(found: Any, name: str) -> None:

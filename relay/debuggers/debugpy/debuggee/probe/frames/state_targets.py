@@ -329,6 +329,8 @@ def _target_in_namespace(space: Any, key: Any, text: str) -> StateTarget | None:
 def note_of_class(target: StateTarget) -> str:
     """What a watch of an attribute does not see, since so far only the class has it; or nothing."""
     plan = plan_of(target.owner)
+    if target.kind in ("attribute", "slot") and _is_computed_until_stored(target, plan):
+        return f"until it is stored, {plan.name}.__getattr__ computes it: that is not seen"
     if target.kind != "attribute" or plan.family == "class" or target.key in dict_of_target(target):
         return ""
     found, kept_by = _in_class(plan, target.key)
@@ -338,6 +340,11 @@ def note_of_class(target: StateTarget) -> str:
     return (
         f"this {plan.name} has none of its own yet: writes to {name} are not seen, watch that too"
     )
+
+
+def _is_computed_until_stored(target: StateTarget, plan: Plan) -> bool:
+    computes = plan.family not in ("class", "module") and lookup(plan.mro, "__getattr__")
+    return bool(computes) and read_target(target) is ABSENT
 
 
 def note_within(target: StateTarget) -> str:
