@@ -44,6 +44,15 @@ def test_a_process_whose_debug_server_listens_is_asked_there(shell: Shell, tmp_p
 
 
 def test_a_process_that_is_none_is_refused_in_words(shell: Shell) -> None:
-    refused = shell.run("hang", "--pid", str(2**22 + 1), code=1)
-    assert str(2**22 + 1) in refused.stderr
-    assert shell.json("sessions")["items"] == []
+    absent = str(2**22 + 1)
+    for words in (["hang", "--pid", absent], ["attach", absent]):
+        refused = shell.run(*words, code=1)
+        assert refused.stderr == (
+            f"relay: cannot attach: there is no process {absent}\n  Check the process id\n"
+        )
+    assert shell("stop") == "no server runs in the background\n", "none is left for it alone"
+    Program.write(shell.directory / "short.py", "print(1)\n")
+    shell("start", "short.py")
+    with_server = shell.run("hang", "--pid", absent, code=1)
+    assert with_server.stderr == refused.stderr
+    assert len(shell.json("sessions")["items"]) == 1

@@ -41,7 +41,7 @@ def hang(shell: Shell, pid: int | None, reveal: bool) -> None:
     if pid is None:
         _show(shell, shell.session(), reveal)
         return
-    client = shell.client()
+    client = shell.client_for_process(pid)
     with _session_of(shell, client, pid) as session:
         _show(shell, session, reveal)
 

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import click
 
-from relay.errors import RelayError, RelayUnreachable, SessionExpired, SessionNotFound
+from relay.actions import Action
+from relay.errors import (
+    AttachFailed,
+    RelayError,
+    RelayUnreachable,
+    SessionExpired,
+    SessionNotFound,
+)
 from relay.faces.cli.sessions.caller import NO_SESSION, Caller, caller_of
 from relay.faces.cli.sessions.memory import Memory
 
@@ -62,6 +69,24 @@ class Shell:
     def client(self, *, start: bool = True) -> Client:
         """A client of the server; with `start`, one is started in the background if need be."""
         return self._open.enter_context(self.caller.client(self.url, start=start))
+
+    def client_for_process(self, pid: int) -> Client:
+        """A client of the server that is to attach to a process; raises AttachFailed if there is none.
+
+        No server is started for that: it would be left running.
+        """
+        import psutil
+
+        if psutil.pid_exists(pid):
+            return self.client()
+        try:
+            return self.client(start=False)
+        except RelayUnreachable:
+            raise AttachFailed(
+                f"cannot attach: there is no process {pid}",
+                pid=pid,
+                suggestion=Action.CHECK_PROCESS_ID,
+            ) from None
 
     def session(self) -> Session:
         """The session that is meant: --session, else this directory's last, else the only one."""

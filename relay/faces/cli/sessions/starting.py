@@ -215,7 +215,8 @@ def attach(
       relay attach --adapter lldb 4711
     """
     fields = _attach_to(target)
-    client = shell.client()
+    pid = fields.get("pid")
+    client = shell.client() if pid is None else shell.client_for_process(pid)
     session = client.create_session(
         project_root=shell.caller.directory,
         breakpoints=specs(breaks),
