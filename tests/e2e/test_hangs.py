@@ -1093,6 +1093,30 @@ async def test_tasks_with_a_thread_and_those_that_wait_for_one_are_told_once_eac
     assert told["report"].count("waits for semaphore") == 1
 
 
+async def test_members_of_a_gather_that_are_no_tasks_are_named(api: Api, program: Write) -> None:
+    code = program("""
+        import asyncio
+        import threading
+
+        never = threading.Event()
+
+        async def main():
+            loop = asyncio.get_running_loop()
+            done = loop.create_future()
+            done.set_result(1)
+            in_thread = loop.run_in_executor(None, never.wait)
+            print("up", flush=True)
+            await asyncio.gather(done, in_thread, loop.create_future(), asyncio.sleep(1000))
+
+        asyncio.run(main())
+    """)
+    session = await up(api, code)
+    report = await hang(session, lambda report: report["blocked"] and len(report["tasks"]) == 2)
+    assert ", waits for gather of Task-2, 2 x Future\n" in report["report"]
+    waits = next(task["waits_for"] for task in report["tasks"] if task["name"] == "Task-1")
+    assert (waits["total_tasks"], waits["futures"]) == (1, ["Future", "Future"])
+
+
 async def test_locks_and_semaphores_of_an_older_anyio_are_none_of_its_events(
     api: Api, program: Write, tmp_path: Path
 ) -> None:

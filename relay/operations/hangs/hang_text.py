@@ -7,6 +7,7 @@ Pure: a model in, text out.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -197,7 +198,10 @@ def task_waits(task: TaskView) -> list[str]:
     words = []
     waits = task.waits_for
     if waits is not None and not (waits.kind == "future" and task.blocked_on):
-        names = ", ".join(one.name for one in waits.tasks)
+        futures = Counter(waits.futures or ()).items()
+        named = [one.name for one in waits.tasks]
+        named += [f"{count} x {name}" if count > 1 else f"a {name}" for name, count in futures]
+        names = ", ".join(named)
         words.append(f"waits for {waits.kind}" + (f" of {names}" if names else ""))
     if (lock := task.blocked_on) is not None:
         held = f", held by {lock.held_by.name} ({lock.known_from})" if lock.held_by else ""

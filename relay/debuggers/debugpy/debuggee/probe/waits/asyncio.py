@@ -7,6 +7,7 @@ by loop.
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 import types
 from typing import TYPE_CHECKING, Any
@@ -144,6 +145,14 @@ class TaskRelations:
             self._ending = self._by_future()
         return self._ending.get(id(future), [])
 
+    def futures_of(self, gathered: Any) -> list[str]:
+        """The classes of a gather's members that are no tasks, and not over."""
+        children = stored_field(gathered, "_children")
+        if type(children) is not list:
+            return []
+        open_ = (one for one in children if id(one) not in self._found and _is_pending_future(one))
+        return [clipped(name_of(type(one))) for one in itertools.islice(open_, SHOWN_RELATIVES)]
+
     def _by_future(self) -> dict[int, list[FoundTask]]:
         by_future: dict[int, list[FoundTask]] = {}
         for one in self._found.values():
@@ -206,7 +215,7 @@ def asyncio_answer(one: FoundTask, relations: TaskRelations) -> dict[str, Any]:
             kind = "task"
         elif type(stored_field(future, "_children")) is list:
             kind = "gather"
-        waits_for = waits_for_answer(kind, future, awaited)
+        waits_for = waits_for_answer(kind, future, awaited, relations.futures_of(future))
     parent = relations.get(_task_group_of(task))
     error = stored_field(task, "_exception")
     return {

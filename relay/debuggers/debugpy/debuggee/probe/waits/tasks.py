@@ -238,13 +238,17 @@ def _suspended_at(places: list[AwaitPlace]) -> dict[str, Any] | None:
     return None if place is None else place.answer()
 
 
-def waits_for_answer(kind: str, subject: Any, awaited: list[FoundTask]) -> dict[str, Any]:
+def waits_for_answer(
+    kind: str, subject: Any, awaited: list[FoundTask], futures: list[str] | None = None
+) -> dict[str, Any]:
+    """futures: the classes of those that are waited for and are no tasks."""
     return {
         "kind": kind,
         "id": hex(id(subject)),
         "type": clipped(name_of(type(subject))),
         "tasks": [task_reference(other) for other in awaited[:SHOWN_RELATIVES]],
         "total_tasks": len(awaited),
+        "futures": futures or None,
     }
 
 
