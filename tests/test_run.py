@@ -280,6 +280,32 @@ def test_functions_with_their_file_are_places_of_every_option(start: Start, tmp_
     assert told[-1].splitlines()[1] == "never hit: kit.py:never"
 
 
+def test_the_functions_that_a_bare_name_means_are_named_where_there_are_several(
+    start: Start, tmp_path: Path
+) -> None:
+    Program.write(tmp_path / "kit.py", "def step(n):\n    return n\n\ndef once(n):\n    return n\n")
+    Program.write(
+        tmp_path / "app.py",
+        """
+        import kit
+
+        class Line:
+            def step(self):
+                def once_more():
+                    return kit.once(1)
+                return once_more()
+
+        Line().step()
+        """,
+    )
+    note = "[note] step: 2 functions: app.py:Line.step, kit.py:step"
+    for words in (["--break", "step"], ["--trace", "step"]):
+        code, _, err = finish(start(*words, "--break", "once", "--", "app.py"))
+        assert (code, err.splitlines().count(note), err.count("[note]")) == (0, 1, 1)
+    code, _, err = finish(start("--break", "Line.step", "--break", "kit.py:once", "--", "app.py"))
+    assert (code, "[note]" in err) == (0, False)
+
+
 def test_what_was_not_hit_is_told_from_what_is_not_there(start: Start, tmp_path: Path) -> None:
     Program.write(
         tmp_path / "app.py",

@@ -41,6 +41,12 @@ class RunOptions:
     """Seconds after which it is ended, whatever it does."""
 
     @property
+    def functions(self) -> list[str]:
+        """Those that it names, each once."""
+        named = [*self.breakpoints, *self.watches, self.trace or {}]
+        return list(dict.fromkeys(one["function"] for one in named if "function" in one))
+
+    @property
     def parameters(self) -> list[str]:
         """Those of the tests that it names, each once; not of one that is run by its whole id."""
         named = [*self.breakpoints, *self.watches, self.trace or {}]

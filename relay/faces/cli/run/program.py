@@ -49,6 +49,7 @@ from relay.operations.sessions.ending import terminate
 from relay.operations.sessions.launching import launch
 from relay.operations.sessions.sessions import adapter_of, open_session
 from relay.operations.sessions.stop_wait import STOPS
+from relay.operations.similar_functions import namesakes
 
 if TYPE_CHECKING:
     from relay.faces.cli.run.trace import TraceQuestion
@@ -70,6 +71,11 @@ START_SECONDS = 300.0
 
 HANG_SECONDS = 2.0
 """How long a program that is to be ended may take to say what it waits for."""
+
+NAMESAKES_SECONDS = 2.0
+"""How long the end of a run may wait until the sources are searched for functions of one name."""
+
+MOST_NAMESAKES = 5
 
 HITS_SECONDS = 1.0
 """How long a program that is to be ended may take to say what it came to."""
@@ -159,7 +165,7 @@ class _Run:
         self._has_asked = self._has_asked_why = False
         self._began = trio.current_time()
         self._failures = Failures(options.reports)
-        self._signalled = trio.Event()
+        self._signalled, self._namesakes_named = trio.Event(), trio.Event()
         self._question: TraceQuestion | None = None
         self._unanswered: str | None = None
         self._is_ending = self._ends_at_stop = self._is_late = False
@@ -252,8 +258,11 @@ class _Run:
         nursery.start_soon(streams.feed)
         nursery.start_soon(self._written, self._end_early, nursery.cancel_scope)
         nursery.start_soon(self._written, streams.write_logs, nursery.cancel_scope)
+        nursery.start_soon(self._written, self._name_namesakes, nursery.cancel_scope)
         await self._through_stops()
         await streams.catch_up()
+        with trio.move_on_after(NAMESAKES_SECONDS):
+            await self._namesakes_named.wait()
         if not self._is_cut_short:
             await self._report_calls()
         streams.close()
@@ -274,6 +283,17 @@ class _Run:
     async def _write_end(self, end: RunEnd) -> None:
         self._is_end_written = True
         await self._writer.ended(end.summary(), end.words())
+
+    async def _name_namesakes(self) -> None:
+        """Of a name that several functions have, which those are: each of them counts."""
+        for function in self._options.functions:
+            found = await namesakes(self._session, function)
+            if len(found) > 1:
+                left = f" and {len(found) - MOST_NAMESAKES} more" * (len(found) > MOST_NAMESAKES)
+                named = ", ".join(found[:MOST_NAMESAKES])
+                text = f"[note] {function}: {len(found)} functions: {named}{left}"
+                await self._writer.noted(text)
+        self._namesakes_named.set()
 
     @property
     def _is_cut_short(self) -> bool:
