@@ -1175,7 +1175,19 @@ ERRORS = """
         except KeyError as error:
             raise Invalid("required", error.__traceback__)
 
-    for function in (handled, checked, passed_on, raised_again, raised_later, ended_with, in_one_line, caused, noted, explained):
+    def came_of(given):
+        try:
+            raise KeyError if LAST == "b" else IndexError
+        except LookupError:
+            raise Invalid("required")
+
+    def came_of_no_matter(given):
+        try:
+            raise KeyError if LAST == "b" else IndexError
+        except LookupError:
+            raise Invalid("required") from None
+
+    for function in (handled, checked, passed_on, raised_again, raised_later, ended_with, in_one_line, caused, noted, explained, came_of, came_of_no_matter):
         try:
             list(function(1))
         except Invalid:
@@ -1186,7 +1198,7 @@ ERRORS = """
 def test_what_an_exception_stores_counts_as_the_contents_of_other_values_do(
     diff: Diff, tmp_path: Path
 ) -> None:
-    """Not what it was raised in the handling of: the interpreter adds that, and has its own calls."""
+    """What it was raised in the handling of by its type only: the interpreter adds that."""
     errors = Program.write(tmp_path / "errors.py", ERRORS)
     line = errors.path.read_text().splitlines().index
     shown = {
@@ -1199,6 +1211,7 @@ def test_what_an_exception_stores_counts_as_the_contents_of_other_values_do(
         "caused": ("__cause__=KeyError('b')", "__cause__=KeyError('c')"),
         "noted": ("__notes__=['b']", "__notes__=['c']"),
         "explained": ("args=('required\\nb')", "args=('required\\nc')"),
+        "came_of": ("__context__=<KeyError>", "__context__=<IndexError>"),
     }
     done = diff("--", "errors.py", "b", ":::", "errors.py", "c")
     assert (done.returncode, done.stderr) == (1, "")
@@ -1209,7 +1222,7 @@ def test_what_an_exception_stores_counts_as_the_contents_of_other_values_do(
         "  with given=1",
         f"1: raised Invalid: required with {stored[0]} at line {at}",
         f"2: raised Invalid: required with {stored[1]} at line {at}",
-        "9 of 13 calls with equal arguments differ",
+        "10 of 15 calls with equal arguments differ",
     ]
     for name in list(shown)[1:]:
         done = diff("--focus", f"errors.py:{name}", "--", "errors.py", "b", ":::", "errors.py", "c")

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import (
         arguments_of,
         cause_of,
+        context_of,
+        is_context_suppressed,
         own_dict,
     )
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import MASK, hides
@@ -95,8 +97,17 @@ def ample_error(error: Any) -> str:
         shown.append("args=" + reading.text(arguments, 0))
     reading.path.append(id(error))
     shown += reading.attributes(error, plan, 1)
+    shown += _handled_before(error)
     text = "\n".join(filter(None, [head, ", ".join(shown)]))
     return IN_PART + text if reading.is_cut else text
+
+
+def _handled_before(error: Any) -> list[str]:
+    """What was being handled when it was raised, by its type, unless the program says that it is no matter."""
+    context = context_of(error)
+    if context is None or cause_of(error) is not None or is_context_suppressed(error):
+        return []
+    return [f"__context__=<{name_of(type(context))}>"]
 
 
 def _says_all(head: str, plan: Any, arguments: Any) -> bool:

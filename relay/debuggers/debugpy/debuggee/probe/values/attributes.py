@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 arguments_of: Any = BaseException.__dict__["args"].__get__
 cause_of: Any = BaseException.__dict__["__cause__"].__get__
+context_of: Any = BaseException.__dict__["__context__"].__get__
+is_context_suppressed: Any = BaseException.__dict__["__suppress_context__"].__get__
 _FUNCTION_ATTRIBUTES = ("__qualname__", "__module__", "__doc__", "__defaults__", "__kwdefaults__")
 
 
