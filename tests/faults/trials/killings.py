@@ -18,8 +18,9 @@ LATEST = {Moment.LAUNCH: 0.6, Moment.TEARDOWN: 0.03}
 
 GUARDIAN = " debug-relay="
 ADAPTER = "/debugpy/adapter"
-OWN = (GUARDIAN, f"{ADAPTER} ", "/debugpy/launcher ")
-"""What tells the debugger's processes from the program, in their command lines with a space behind."""
+OWN = (GUARDIAN, f"{ADAPTER} ", "/debugpy/launcher ", "uname ")
+"""What tells the debugger's processes from the program, in their command lines with a space behind.
+The adapter asks `uname` about the machine, for its log."""
 
 Victim = Callable[[Trial], int | None]
 
