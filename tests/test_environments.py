@@ -36,7 +36,7 @@ def test_the_oldest_python_runs_every_test() -> None:
     assert command("py311") == BASE + "{posargs}"
 
 
-@pytest.mark.parametrize("environment", ["py312", "py313"])
+@pytest.mark.parametrize("environment", ["py312", "py313", "py314"])
 def test_the_others_leave_out_what_one_python_suffices_for(environment: str) -> None:
     assert environment in environments()
     assert command(environment) == BASE + '-m "not once" {posargs}'

@@ -34,7 +34,7 @@ def same(function):
 )
 def decorated(
     first=1,
-    second: int = (
+    second: int = (  # annotated
         2
     ),
 ):

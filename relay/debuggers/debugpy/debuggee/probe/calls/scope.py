@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 _MOST_OTHERS = 50_000
 _FUNCTION_FLAGS = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS  # else the body of a module or class
-_PARTS_OF_FUNCTIONS = frozenset(("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>"))
+_PARTS_OF_FUNCTIONS = frozenset(
+    ("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>", "__annotate__")
+)
+"""Code that the compiler has made a function of: the last one for annotations, since Python 3.14."""
 _SUSPENDING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _YIELDING = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 

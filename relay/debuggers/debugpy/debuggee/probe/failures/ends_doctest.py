@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.failures.example_lines import note_test
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import failed, is_in_test
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import listen
@@ -52,6 +53,7 @@ def _at_other_output(runner: Any, out: Any, test: Any, example: Any, got: str) -
 def _example_failed(runner: Any, test: Any, example: Any, error: Any, tb: Any) -> None:
     if type(runner).__name__ != "DocTestRunner":
         return  # others raise it, and report it themselves
+    note_test(test)
     if is_in_test():
         failed_examples.append((error, tb, example))
     else:

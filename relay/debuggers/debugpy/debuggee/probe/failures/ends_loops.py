@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import listen
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
+    from relay.debuggers.debugpy.debuggee.probe.waits.asyncio import tasks_of_collector
 
 _NEVER_ASKED = "Future exception was never retrieved"  # what asyncio itself says of one
 
@@ -36,7 +37,7 @@ def fail_unread_tasks() -> None:
         return
     tasks = sys.modules.get("asyncio.tasks")
     known: Any = getattr(tasks, "_scheduled_tasks", None) or getattr(tasks, "_all_tasks", ())
-    for task in list(known):
+    for task in [*known, *tasks_of_collector(getattr(tasks, "Task", None))]:
         # What asyncio goes by itself, when a task is thrown away.
         if task.done() and not task.cancelled() and task._log_traceback:
             failed(task._exception, "task", exact(str(task.get_name())))

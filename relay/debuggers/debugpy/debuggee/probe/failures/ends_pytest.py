@@ -14,7 +14,10 @@ if TYPE_CHECKING:
         explanation_of_example,
         failed_examples,
     )
-    from relay.debuggers.debugpy.debuggee.probe.failures.example_lines import note_example
+    from relay.debuggers.debugpy.debuggee.probe.failures.example_lines import (
+        note_example,
+        note_test,
+    )
     from relay.debuggers.debugpy.debuggee.probe.failures.failing import begin_test, end_test, failed
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.inner_tests import is_run_by_a_test
@@ -231,6 +234,7 @@ def _of_example(error: Any, tb: Any) -> Any:
     if type(error).__name__ == "DocTestFailure":
         return error, None
     if type(error).__name__ == "UnexpectedException":
+        note_test(error.test)
         return error.exc_info[1], error.exc_info[2]
     if type(error).__name__ == "SybilFailure":
         note_example(error.example.path, error.example.line)

@@ -1,7 +1,8 @@
 """Examples of doctests: each is compiled under a name of its own, and stands in lines of a file.
 
-The frames of its code name no file: `<doctest lib.half[1]>`, line 1. The runner's own frame, from
-which every traceback of an example leads, knows the test, and so the file and the line.
+The frames of its code name no file: `<doctest lib.half[1]>`, line 1. The test knows the file and the
+line: who reports a failure has it, and the runner's own frame, from which tracebacks of examples lead
+before Python 3.14.
 """
 
 from __future__ import annotations
@@ -23,10 +24,15 @@ def note_examples(frames: list[Any]) -> None:
     for frame in frames:
         code = frame.f_code
         if code.co_name == "__run" and os.path.basename(code.co_filename) == "doctest.py":
-            attempt(_note_test, frame.f_locals.get("test"))
+            note_test(frame.f_locals.get("test"))
 
 
-def _note_test(test: Any) -> None:
+def note_test(test: Any) -> None:
+    """Remember where the examples of a test stand."""
+    attempt(_note_lines, test)
+
+
+def _note_lines(test: Any) -> None:
     """The line of a test is not always known: then neither is that of an example."""
     if test.lineno is not None and os.path.isfile(test.filename or ""):
         begin = test.lineno + 1

@@ -24,12 +24,17 @@ _INNER_AT = 3 * _WORD_SIZE
 _CODE_AT = 4 * _WORD_SIZE if sys.version_info < (3, 12) else 0
 """In an interpreter's frame: its code."""
 _TOP_AT = 8 * _WORD_SIZE
-"""In an interpreter's frame, on 3.11: how many values it has, variables included."""
-_VALUES_AT = 9 * _WORD_SIZE
+"""In an interpreter's frame: on 3.11 how many values it has, variables included; from 3.14 on the
+address above them, while it calls something."""
+_VALUES_AT = (10 if sys.version_info >= (3, 14) else 9) * _WORD_SIZE
 """In an interpreter's frame: its variables, then its stack."""
+_REFERENCE_MARKS = 3 if sys.version_info >= (3, 14) else 0
+"""Bits of a word in an interpreter's frame that are no part of an address: who counts the reference."""
+_NUMBER_MARK = 3
+"""The marks of a word that is a number, and no object."""
 _DICT_VALUES_AT = 5 * _WORD_SIZE
-"""In a dict, on 3.13: the address of its values, if they are apart from the keys."""
-_STACK_VERSIONS = ((3, 8), (3, 13))
+"""In a dict, from 3.13 on: the address of its values, if they are apart from the keys."""
+_STACK_VERSIONS = ((3, 8), (3, 14))
 _ENDS = ("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "INTERPRETER_EXIT")
 _ALWAYS_JUMPS = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
 
@@ -54,20 +59,25 @@ def stack_values(frame: Any, offset: int, count: int) -> list[Any]:
     import ctypes
 
     inner = _word_at(ctypes, id(frame) + _INNER_AT)
-    if sys.version_info < (3, 12):
+    if sys.version_info >= (3, 14):
+        top = _word_at(ctypes, inner + _TOP_AT)
+    elif sys.version_info < (3, 12):
         height = ctypes.c_int.from_address(inner + _TOP_AT).value
+        top = inner + _VALUES_AT + height * _WORD_SIZE
     else:  # it is in a register, and so worked out
         code = frame.f_code
         height = len(_variable_names(code)) + stack_depths(code)[offset]
-    top = inner + _VALUES_AT + height * _WORD_SIZE
+        top = inner + _VALUES_AT + height * _WORD_SIZE
     return [_object_at(ctypes, top - place * _WORD_SIZE) for place in range(1, count + 1)]
 
 
 def _object_at(ctypes: Any, place: int) -> Any:
-    try:
-        return ctypes.py_object.from_address(place).value
-    except ValueError:  # no object
+    """What a word of an interpreter's frame refers to; None if that is no object."""
+    word = _word_at(ctypes, place)
+    address = word & ~_REFERENCE_MARKS
+    if not address or (_REFERENCE_MARKS and word & _REFERENCE_MARKS == _NUMBER_MARK):
         return None
+    return ctypes.cast(address, ctypes.py_object).value
 
 
 def owners_of_inline_values(space: dict[Any, Any]) -> list[Any]:
@@ -97,11 +107,10 @@ def cell_of(frame: Any, name: str) -> Any:
     import ctypes
 
     inner = _word_at(ctypes, id(frame) + _INNER_AT)
-    if _word_at(ctypes, inner + _CODE_AT) != id(frame.f_code):
+    if not _is_frame_of(ctypes, inner, frame.f_code):
         return None  # another layout than is known
     index = _variable_names(frame.f_code).index(name)
-    address = _word_at(ctypes, inner + _VALUES_AT + index * _WORD_SIZE)
-    found = ctypes.cast(address, ctypes.py_object).value if address else None
+    found = _object_at(ctypes, inner + _VALUES_AT + index * _WORD_SIZE)
     return found if type(found) is types.CellType else None
 
 
@@ -115,7 +124,7 @@ def variables_at_start(frame: Any) -> dict[str, Any]:
     import ctypes
 
     code, inner = frame.f_code, _word_at(ctypes, id(frame) + _INNER_AT)
-    if not code.co_flags & 1 or _word_at(ctypes, inner + _CODE_AT) != id(code):
+    if not code.co_flags & 1 or not _is_frame_of(ctypes, inner, code):
         return {}
     names = _variable_names(code)
     count = code.co_argcount + code.co_kwonlyargcount
@@ -143,6 +152,11 @@ def referent_of(proxy: Any) -> Any:
 
     found = _object_at(ctypes, id(proxy) + object.__basicsize__)
     return proxy if found is None else found
+
+
+def _is_frame_of(ctypes: Any, inner: int, code: Any) -> bool:
+    """Whether an interpreter's frame is laid out as is known here, and has this code."""
+    return _word_at(ctypes, inner + _CODE_AT) & ~_REFERENCE_MARKS == id(code)
 
 
 def _word_at(ctypes: Any, address: int) -> int:

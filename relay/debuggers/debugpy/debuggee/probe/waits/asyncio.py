@@ -1,20 +1,19 @@
 """The tasks of asyncio: where it keeps them, and which of them waits for which.
 
-They are in weak sets of the module `asyncio.tasks` (one up to 3.11, two from 3.12 on); 3.14 is asked
-by loop.
+They are in weak sets of the module `asyncio.tasks` (one up to 3.11, two from 3.12 on); from 3.14 on
+only the collector knows those that are over.
 """
 
 from __future__ import annotations
 
 import functools
+import gc
 import itertools
 import sys
 import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.types import mro_of, name_of
     from relay.debuggers.debugpy.debuggee.probe.waits.awaits import (
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 def asyncio_tasks(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[FoundTask]:
     found = []
     numbers: dict[int, int] = {}
-    for task in _every_asyncio_task(stacks):
+    for task in _every_asyncio_task():
         loop = stored_field(task, "_loop")
         if id(loop) not in numbers:
             thread = stored_field(loop, "_thread_id")
@@ -48,25 +47,22 @@ def asyncio_tasks(stacks: ThreadStacks, runs: list[dict[str, Any]]) -> list[Foun
     return found
 
 
-def _every_asyncio_task(stacks: ThreadStacks) -> list[Any]:
+def _every_asyncio_task() -> list[Any]:
     module = module_globals("asyncio.tasks")
     known: dict[int, Any] = {}
     for name in ("_all_tasks", "_scheduled_tasks", "_eager_tasks"):
         for task in weak_members(module.get(name)):
             known[id(task)] = task
-    if sys.version_info >= (3, 14) and "all_tasks" in module:
-        for loop in _asyncio_loops_on(stacks):
-            for task in attempt(module["all_tasks"], loop, default=()):
-                known[id(task)] = task
+    for task in tasks_of_collector(module.get("Task")):
+        known[id(task)] = task
     return list(known.values())
 
 
-def _asyncio_loops_on(stacks: ThreadStacks) -> Iterator[Any]:
-    for frames in stacks.of.values():
-        for frame in frames:
-            loop = loop_run_by(frame)
-            if loop is not None:
-                yield loop
+def tasks_of_collector(kind: Any) -> list[Any]:
+    """Objects of asyncio's type for tasks, from Python 3.14 on; before, they are in weak sets."""
+    if sys.version_info >= (3, 14) and kind is not None:
+        return [one for one in gc.get_objects() if kind in mro_of(type(one))]
+    return []
 
 
 def loop_run_by(frame: Any) -> Any:

@@ -355,7 +355,7 @@ def called_function(frame: Any, offset: int, site: WriteSite) -> tuple[Any, list
     name, count = site.operation, site.argument
     newest = sys.version_info >= (3, 13)
     if name == "CALL_FUNCTION_EX":
-        more = count & 1
+        more = 1 if sys.version_info >= (3, 14) else count & 1  # perhaps what is no object
         values = stack_values(frame, offset, more + (3 if newest else 2))
         given, named = values[more], values[0] if more else None
         by_name = list(named.values()) if type(named) is dict else []

@@ -202,6 +202,8 @@ def _values_taken(one: Any) -> int | None:
     if operation == "BUILD_MAP":
         return 2 * argument
     if operation == "CALL_FUNCTION_EX":
+        if sys.version_info >= (3, 14):
+            return 4
         return 2 + (argument & 1) + (sys.version_info >= (3, 11))
     if operation == "MAKE_FUNCTION":
         given = 0 if sys.version_info >= (3, 13) else bin(argument & 15).count("1")
