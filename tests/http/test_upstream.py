@@ -170,6 +170,13 @@ async def test_what_follows_an_answer_that_was_waited_for_comes_after_all_of_the
     assert order == ["woken"] * CLIENTS + [f"{CLIENTS} answered"] * CLIENTS
 
 
+# hypercorn_plain ------------------------------------------------------------------------
+
+
+def test_every_request_is_read_by_h11() -> None:
+    assert type(protocol_of(None, None).connection) is h11.Connection
+
+
 # hypercorn_turn -------------------------------------------------------------------------
 
 
@@ -315,6 +322,35 @@ class _Free:
 
     async def __aexit__(self, *exc_info: object) -> None:
         pass
+
+
+async def test_each_read_has_a_timer_and_is_tried_before_there_is_anything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Stream:
+        async def receive_some(self, most: int) -> bytes:
+            scopes.append(trio.current_effective_deadline())
+            return b""
+
+    class Protocol:
+        async def handle(self, event: Any) -> None:
+            pass
+
+    scopes: list[float] = []
+    opened = 0
+    fail_after = trio.fail_after
+
+    def count(seconds: float) -> Any:
+        nonlocal opened
+        opened += 1
+        return fail_after(seconds)
+
+    monkeypatch.setattr(trio, "fail_after", count)
+    parts: Any = (nothing, Config(), WorkerContext(None), LifespanState({}), Stream())
+    server = TCPServer(*parts)
+    server.protocol = Protocol()  # type: ignore[assignment]
+    await server._read_data()
+    assert (opened, scopes) == (1, [math.inf])
 
 
 # hypercorn_disconnect and quart_connection ----------------------------------------------

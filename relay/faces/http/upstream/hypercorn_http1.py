@@ -12,7 +12,8 @@ subclass; on servers that are not ours that behaves like the original. On ours
 - such an answer goes out at once, if the socket takes it: of a thousand requests that wake
   together, the first does not wait until all have been looked at, and what is to be done
   after an answer waits until all are answered;
-- a request costs few rounds of the event loop: see `Exchange` and `Idleness`;
+- a request costs few rounds of the event loop, and few steps: see `Exchange`, `Idleness` and
+  `hypercorn_plain`;
 - connections of other users of the machine are refused, where the relay is to.
 
 Hypercorn's version is pinned, and the tests read these answers from a socket.
@@ -28,7 +29,7 @@ from __future__ import annotations
 
 import os
 from time import time
-from typing import Any
+from typing import Any, cast
 
 import h11
 import hypercorn.protocol
@@ -48,8 +49,10 @@ from relay.errors import (
     RelayError,
 )
 from relay.faces.common.actions import shown_details
-from relay.faces.common.asgi import JSON, REQUEST_ID
+from relay.faces.common.asgi import JSON, REQUEST_ID, Headers
+from relay.faces.http.upstream import hypercorn_sockets
 from relay.faces.http.upstream.hypercorn_idle import Idleness
+from relay.faces.http.upstream.hypercorn_plain import PlainRequest, ShortConnection, plain_answer
 from relay.faces.http.upstream.hypercorn_sockets import reader, send_now
 from relay.faces.http.upstream.hypercorn_stream import Exchange
 from relay.faces.http.upstream.hypercorn_turn import HungUpError, Turn
@@ -70,6 +73,7 @@ class RelayConfig(Config):
 class EnvelopedH11(H11Protocol):
     """HTTP/1.1 whose every answer has the envelope, on servers with a RelayConfig."""
 
+    _h11: ShortConnection
     _held = b""
     _is_whole = False  # the answer under way: no stream, which has to let others have their turn
     _idleness: Idleness | None = None
@@ -81,6 +85,8 @@ class EnvelopedH11(H11Protocol):
         self._send_to_server = self.send
         if isinstance(self.config, RelayConfig):
             self.send = self._pass_on
+            self._h11 = ShortConnection(cast(h11.Connection, self.connection))
+            self.connection = cast(h11.Connection, self._h11)
             read, room = reader(self._send_to_server), self.config.h11_max_incomplete_size
             self._turn = Turn(read, lambda data: self.connection.receive_data(data), room)
             self.can_read = self._turn
@@ -89,7 +95,46 @@ class EnvelopedH11(H11Protocol):
         """Take bytes from the socket, or its end."""
         if isinstance(event, Closed) or _is_end(event):
             self._leave()
+        elif isinstance(event, RawData) and isinstance(self.config, RelayConfig):
+            request = self._h11.take(event.data)
+            if request is not None:
+                await self._take(request)
+                return
         await super().handle(event)
+
+    async def _take(self, request: PlainRequest) -> None:
+        await self.send(Updated(idle=False))
+        if self._is_of_stranger():
+            await self._refuse(403)
+            return
+        self._open_stream().begin_whole(
+            events.Request(
+                stream_id=STREAM_ID,
+                headers=request.headers,
+                http_version="1.1",
+                method=request.method,
+                raw_path=request.target,
+                state=self.connection_state,
+            ),
+            request.body,
+            self._answer_whole,
+        )
+
+    async def _answer_whole(self, status: int, headers: Headers, body: bytes) -> bool:
+        all_headers = [*headers, *self.config.response_headers("h11")]
+        data = plain_answer(status, all_headers, body)
+        if data is None:
+            return False
+        self._h11.note_answered()
+        await self._send_whole(data)
+        return True
+
+    async def _send_whole(self, data: bytes) -> None:
+        left = send_now(self._send_to_server, data)
+        if left:
+            await self.send(RawData(data=left))
+        elif self._was_waited_for():
+            await trio.lowlevel.cancel_shielded_checkpoint()
 
     def _leave(self) -> None:
         if self._idleness is not None:
@@ -134,19 +179,21 @@ class EnvelopedH11(H11Protocol):
         if self._held and not _body_follows(event):
             data, self._held = self._held, b""
             if self._is_whole:
-                data = send_now(self._send_to_server, data)
-            if data:
+                await self._send_whole(data)
+            else:
                 await self.send(RawData(data=data))
-            elif self._was_waited_for():
-                await trio.lowlevel.cancel_shielded_checkpoint()
 
-    def _refusal(self, request: h11.Request) -> int | None:
-        """The status of what is not to be served by anybody; None if it may be."""
+    def _is_of_stranger(self) -> bool:
+        """Whether somebody has made the connection whom this relay does not serve."""
         if self._is_strangers is None:
             assert isinstance(self.config, RelayConfig)
             user = _user_of(self) if self.config.same_user_only else ROOT
             self._is_strangers = user not in (os.geteuid(), ROOT)
-        if self._is_strangers:
+        return self._is_strangers
+
+    def _refusal(self, request: h11.Request) -> int | None:
+        """The status of what is not to be served by anybody; None if it may be."""
+        if self._is_of_stranger():
             return 403
         is_served = request.http_version.startswith(b"1.") and not _has_two_lengths(request)
         return None if is_served else 400
@@ -205,9 +252,25 @@ class EnvelopedH11(H11Protocol):
             return
         refusal = self._refusal(request)
         if refusal is not None:
-            await self._send_error_response(refusal)
-            await self.send(Closed())
+            await self._refuse(refusal)
             return
+        await self._open_stream().handle(
+            events.Request(
+                stream_id=STREAM_ID,
+                headers=[header for header in request.headers if header[0] != b"upgrade"],
+                http_version=request.http_version.decode(),
+                method=request.method.decode("ascii").upper(),
+                raw_path=request.target,
+                state=self.connection_state,
+            )
+        )
+
+    async def _refuse(self, status: int) -> None:
+        await self._send_error_response(status)
+        await self.send(Closed())
+
+    def _open_stream(self) -> Exchange:
+        self.keep_alive_requests += 1
         self.stream = Exchange(
             self.app,
             self.config,
@@ -219,17 +282,7 @@ class EnvelopedH11(H11Protocol):
             self.stream_send,
             STREAM_ID,
         )
-        await self.stream.handle(
-            events.Request(
-                stream_id=STREAM_ID,
-                headers=[header for header in request.headers if header[0] != b"upgrade"],
-                http_version=request.http_version.decode(),
-                method=request.method.decode("ascii").upper(),
-                raw_path=request.target,
-                state=self.connection_state,
-            )
-        )
-        self.keep_alive_requests += 1
+        return self.stream
 
 
 def _user_of(protocol: H11Protocol) -> int | None:
@@ -262,3 +315,4 @@ def _is_end(event: Event) -> bool:
 def install() -> None:
     """Let servers with a RelayConfig answer so."""
     hypercorn.protocol.H11Protocol = EnvelopedH11  # type: ignore[attr-defined,assignment]
+    hypercorn_sockets.install()

@@ -10,7 +10,6 @@ holds its socket for the whole `keep_alive_timeout`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable
 
 import trio
@@ -24,27 +23,34 @@ class Idleness:
         self._close = close
         self._scope = trio.CancelScope()
         self._left = False
+        self._rests_since: float | None = None  # None while a request is under way
 
     async def watch(self, server_ends: Callable[[], Awaitable[None]]) -> None:
         """Run until the connection is closed, by us or by the client."""
         with self._scope:
-            await server_ends()
-        if self._left or (self._busy and not self._scope.cancelled_caught):
+            await self._until_unused(server_ends)
+        if self._left or self._rests_since is None:
             return  # the end of a request that is under way closes its connection itself
         with trio.CancelScope(shield=True):
             await self._close()
 
-    @property
-    def _busy(self) -> bool:
-        return self._scope.deadline == math.inf
+    async def _until_unused(self, server_ends: Callable[[], Awaitable[None]]) -> None:
+        """Until the time is over, or the server ends. Nobody moves a timer for each request."""
+        remaining = self._seconds
+        while remaining > 0:
+            with trio.move_on_after(remaining):
+                await server_ends()
+                return
+            since = trio.current_time() if self._rests_since is None else self._rests_since
+            remaining = since + self._seconds - trio.current_time()
 
     def rest(self) -> None:
         """A request has been answered: the time runs."""
-        self._scope.deadline = trio.current_time() + self._seconds
+        self._rests_since = trio.current_time()
 
     def wake(self) -> None:
         """A request has come: the time stands still."""
-        self._scope.deadline = math.inf
+        self._rests_since = None
 
     def leave(self) -> None:
         """The client has left, and the connection is closed by its reader."""

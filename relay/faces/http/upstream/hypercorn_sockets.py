@@ -1,12 +1,13 @@
-"""The sockets that Hypercorn has: the listener is not inherited, what fits is sent at once,
-connections are read out of turn and cut.
+"""The sockets that Hypercorn has: the listener is not inherited, connections are read once there is
+something, what fits is sent at once, and they can be cut.
 
 Knows descriptors and Hypercorn's word that it listens. Knows no HTTP.
 
-Waits for: Hypercorn to leave a listener as inheritable as it was given, and to let a
-cancellation end a send to a client that does not read. The first is
-https://github.com/pgjones/hypercorn/issues/345. Of the second no issue is known; to be reported: a
-send of the trio worker is shielded, so that such a client outlives `graceful_timeout`.
+Waits for: Hypercorn to leave a listener as inheritable as it was given, to let a cancellation end a
+send to a client that does not read, and to set no timer for a read that has no timeout. The first is
+https://github.com/pgjones/hypercorn/issues/345. Of the rest no issue is known; to be reported: a
+send of the trio worker is shielded, so that such a client outlives `graceful_timeout`; and each read
+opens a scope for a time without end, and is tried before the request is served that came just now.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+import hypercorn.trio.run
 import trio
+from hypercorn.events import Closed, RawData
+from hypercorn.trio.tcp_server import TCPServer
 
 from relay.faces.http.listener import Place, place_of
 
@@ -57,16 +61,44 @@ def send_now(send: Any, data: bytes) -> bytes:
         return data
 
 
+class Server(TCPServer):
+    """A connection that is read in few steps; as Hypercorn reads it where that may take its time."""
+
+    async def _read_data(self) -> None:
+        stream: object = self.stream
+        if self.config.read_timeout or not isinstance(stream, trio.SocketStream):
+            await super()._read_data()
+            return
+        while data := await _read(stream):
+            await self.protocol.handle(RawData(data))
+        await self.protocol.handle(RawData(b""))
+        await self.protocol.handle(Closed())
+
+
+async def _read(stream: trio.SocketStream) -> bytes:
+    """What comes next; nothing when the connection has ended, however it did."""
+    try:
+        while (descriptor := stream.socket.fileno()) >= 0:
+            await trio.lowlevel.wait_readable(descriptor)
+            with suppress(BlockingIOError):
+                return os.read(descriptor, PIECE_BYTES)
+    except (OSError, trio.ClosedResourceError):
+        pass
+    return b""
+
+
 def reader(send: Any) -> Callable[[], Awaitable[bytes]]:
     """Reads the connection of Hypercorn's `send`; gives nothing when it has ended, however it did."""
 
     async def read() -> bytes:
-        try:
-            return bytes(await send.__self__.stream.receive_some(PIECE_BYTES))
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            return b""
+        return await _read(send.__self__.stream)
 
     return read
+
+
+def install() -> None:
+    """Have Hypercorn's servers read so."""
+    hypercorn.trio.run.TCPServer = Server  # type: ignore[attr-defined]
 
 
 def sever(place: Place) -> int:

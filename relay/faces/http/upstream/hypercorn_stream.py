@@ -14,10 +14,10 @@ app needs a task that listens for each request, or does not learn that its clien
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from time import time
-from typing import cast
+from typing import Any, TypeAlias, cast
 from urllib.parse import unquote
 
 import trio
@@ -26,7 +26,10 @@ from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
 from hypercorn.trio.task_group import _handle
 from hypercorn.typing import HTTPScope
 
-from relay.faces.common.asgi import ON_HANG_UP, Message
+from relay.faces.common.asgi import ON_HANG_UP, Headers, Message
+
+AnswerWhole: TypeAlias = Callable[[int, Headers, bytes], Awaitable[bool]]
+"""Sends status, headers and body as one; False if they cannot go out like that."""
 
 ROOM = 16
 """Pieces of a body, of up to 64 KiB, that are taken from the socket before the app asks."""
@@ -37,12 +40,12 @@ class Inbox:
 
     def __init__(self) -> None:
         self._messages: deque[Message] = deque()
-        self._changed = trio.Event()
+        self._changed: trio.Event | None = None  # while somebody waits for that
 
     async def put(self, message: Message) -> None:
         """Add a piece; waits while there is no room, so that a flood stays in the socket."""
         while len(self._messages) >= ROOM:
-            await self._changed.wait()
+            await self._change()
         self.put_now(message)
 
     def put_now(self, message: Message) -> None:
@@ -53,21 +56,28 @@ class Inbox:
     async def receive(self) -> Message:
         """The next message, as ASGI has them."""
         while not self._messages:
-            await self._changed.wait()
+            await self._change()
         message = self._messages.popleft()
         self._wake_waiters()
         return message
 
-    def _wake_waiters(self) -> None:
-        if self._changed.statistics().tasks_waiting:
-            self._changed.set()
+    async def _change(self) -> None:
+        if self._changed is None:
             self._changed = trio.Event()
+        await self._changed.wait()
+
+    def _wake_waiters(self) -> None:
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
 
 
 class Exchange(HTTPStream):
     """A stream whose app receives from an inbox."""
 
     _hung_up: Callable[[], object] | None = None
+    _answer_whole: AnswerWhole | None = None
+    _head: Any = None  # of an answer that may go out whole: held back for its body
 
     async def handle(self, event: Event) -> None:
         """Take what the protocol has read, or that the exchange is over."""
@@ -81,6 +91,34 @@ class Exchange(HTTPStream):
             await self._inbox.put(_piece(b"", more=False))
         elif isinstance(event, StreamClosed):
             self._end()
+
+    def begin_whole(self, request: Request, body: bytes, answer: AnswerWhole) -> None:
+        """Serve a request that is there already; `answer` sends what can go out whole."""
+        self._answer_whole = answer
+        self._begin(request)
+        self._inbox.put_now(_piece(body, more=False))
+
+    async def app_send(self, message: Any) -> None:
+        """Take a part of the answer from the app; None when it has no more."""
+        if self._answer_whole is None or message is None:
+            await super().app_send(message)
+        elif self._head is None and _has_length(message):
+            self._head = message
+        else:
+            await self._send_on(message, self._answer_whole)
+
+    async def _send_on(self, message: Any, answer: AnswerWhole) -> None:
+        head, self._head, self._answer_whole = self._head, None, None
+        if head is None:
+            await super().app_send(message)
+            return
+        is_last = not message.get("more_body", False)
+        if is_last and await answer(head["status"], head["headers"], message.get("body", b"")):
+            self.state = ASGIHTTPState.CLOSED
+            await self.send(StreamClosed(self.stream_id))
+            return
+        await super().app_send(head)
+        await super().app_send(message)
 
     def _begin(self, request: Request) -> None:
         self.start_time = time()
@@ -129,6 +167,11 @@ class Exchange(HTTPStream):
         self._inbox.put_now({"type": "http.disconnect"})
         if self.state is not ASGIHTTPState.CLOSED and self._hung_up is not None:
             self._hung_up()
+
+
+def _has_length(message: Message) -> bool:
+    """Whether it is the head of an answer whose body follows at once."""
+    return any(name == b"content-length" for name, _ in message.get("headers", ()))
 
 
 def _piece(body: bytes, *, more: bool) -> Message:
