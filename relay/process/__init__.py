@@ -6,6 +6,7 @@ guarded_process  a program with its streams, and the certainty that all of it en
 guardian         the process that stands between
 guardian_link    the messages to it
 streams          pipes and terminals, both ends
+ready_reads      a socket read once there is something
 output_pipe      what a program prints, as text
 stdin_queue      what it is to read, until it reads it
 tap              what it prints, byte for byte, for one who passes it on

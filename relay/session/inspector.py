@@ -177,6 +177,13 @@ class Inspector(ABC):
         Before Python 3.12 a thread that blocks in C does not stand, though all are stopped.
         """
 
+    @abstractmethod
+    async def stack_modules(self, top: Frame) -> dict[int, str] | None:
+        """The same for the whole stack of the thread that stands at `top`, which need not be known yet.
+
+        None where they can only be asked for by frame.
+        """
+
     # Threads -----------------------------------------------------------------------
 
     @abstractmethod

@@ -57,6 +57,18 @@ async def test_what_was_said_is_shown_without_secrets(api: Api, program: Write, 
     ]
 
 
+async def test_a_stack_and_its_modules_are_asked_for_at_once(api: Api, program: Write) -> None:
+    script = program(KEEPS_SECRETS)
+    session = await api.session()
+    await session.breakpoint(script.text, script.line("here"))
+    await session.launch(script.text)
+    await session.get("/stacktrace")
+    messages = [one["message"] for one in (await session.get("/dap-log", limit=20))["messages"]]
+    said = [one for one in messages if one is not None and one["type"] != "event"][-4:]
+    assert [one["type"] for one in said] == ["request", "request", "response", "response"]
+    assert said[0]["command"] == "stackTrace"
+
+
 async def test_a_session_without_a_program_has_said_nothing(api: Api) -> None:
     session = await api.session()
     assert await session.get("/dap-log") == {"messages": [], "dropped": 0}

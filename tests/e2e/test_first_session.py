@@ -52,6 +52,7 @@ async def test_the_whole_way(api: Api, program: Callable[..., Program], mode: st
         orders.line("main"),
     ]
     assert {f["module_name"] for f in frames} == {"__main__"}
+    assert (await session.get("/stacktrace"))["frames"] == frames
 
     seen = await session.locals()
     assert {name: v["value"] for name, v in seen.items()} == {

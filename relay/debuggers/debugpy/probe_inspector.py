@@ -222,6 +222,10 @@ class ProbeInspector(Inspector):
         answer = await self._ask("modules", at, frames=[f.dap_id for f in frames])
         return {int(key): name for key, name in answer["modules"].items()}
 
+    async def stack_modules(self, top: Frame) -> dict[int, str] | None:
+        found = (await self._ask("stack_modules", top, frame=top.dap_id))["modules"]
+        return None if found is None else {int(key): name for key, name in found.items()}
+
     # Threads ----------------------------------------------------------------------------
 
     async def threads(self, *, timeout: float | None = None) -> list[dict[str, Any]]:

@@ -219,6 +219,10 @@ class StandardInspector(Inspector):
         """Always empty: DAP does not say which module a frame belongs to."""
         return {}
 
+    async def stack_modules(self, top: Frame) -> dict[int, str] | None:
+        """Always empty, too."""
+        return {}
+
     async def threads(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
         """As listed now, or at the last stop: some debuggers cannot list them while the program runs."""
         try:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any
 
+import trio
+
 from relay.errors import ThreadNotFound
 from relay.models.inspection import (
     FrameView,
@@ -23,9 +25,10 @@ from relay.models.variables import shown
 from relay.operations.inspect.running import can_look, running_stack
 from relay.session.dap.stack import frame_at, stack
 from relay.session.debuggee.debuggee import Debuggee
+from relay.session.debuggee.start_failures import relay_error_in
 from relay.session.inspector import Inspector
 from relay.session.session import Session
-from relay.session.state.stop import Frame
+from relay.session.state.stop import Frame, Stop
 
 PAGE = 100
 """Children of a value that one answer holds, unless `count` says otherwise."""
@@ -78,16 +81,45 @@ async def get_stack_trace(session: Session, *, query: StackQuery) -> StackTrace:
     if thread_id != stop.thread_id:
         await _require_thread(session, thread_id)
         stop.require_held(thread_id, "get the stack trace")
+    inspector = inspector_of(session, "get the stack trace")
+    modules: dict[int, str] | None = None
+    if thread_id == stop.thread_id and stop.top is not None and thread_id not in stop.stacks:
+        modules = await _modules_beside_stack(debuggee, inspector, stop, stop.top)
     frames = await stack(debuggee, stop, thread_id)
     end = query.start_frame + query.levels if query.levels else len(frames)
     shown = range(len(frames))[query.start_frame : end]
-    inspector = inspector_of(session, "get the stack trace")
-    modules = await inspector.modules([frames[i] for i in shown], stop.top)
+    if modules is None:
+        modules = await inspector.modules([frames[i] for i in shown], stop.top)
     return StackTrace(
         thread_id=thread_id,
         frames=[_frame_view(i, frames[i], modules) for i in shown],
         total_frames=len(frames),
     )
+
+
+async def _modules_beside_stack(
+    debuggee: Debuggee, inspector: Inspector, stop: Stop, top: Frame
+) -> dict[int, str] | None:
+    """Ask for the stack of the stopped thread and for its modules at once: one way to and fro.
+
+    The stack goes first: with it the debugger gives the frames their numbers.
+    """
+    modules: dict[int, str] | None = None
+
+    async def ask_for_modules() -> None:
+        nonlocal modules
+        modules = await inspector.stack_modules(top)
+
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ask_for_modules)
+            await stack(debuggee, stop, stop.thread_id)
+    except ExceptionGroup as errors:
+        known = relay_error_in(errors)
+        if known is None:
+            raise
+        raise known from None
+    return modules
 
 
 async def _require_thread(session: Session, thread_id: int) -> None:

@@ -24,6 +24,7 @@ import trio
 from relay.dap.conversation import Conversation, IncomingEvent, IncomingRequest, Response
 from relay.dap.framing import BrokenStream
 from relay.errors import ProtocolViolation
+from relay.process.ready_reads import read_when_ready
 
 log = logging.getLogger("relay.dap")
 
@@ -105,9 +106,12 @@ class SocketByteStream:
         self._acknowledge_quickly()
 
     async def receive_some(self, max_bytes: int) -> bytes:
-        data = await self._stream.receive_some(max_bytes)
+        try:
+            data = await read_when_ready(self._socket, max_bytes)
+        except OSError as error:
+            raise trio.BrokenResourceError from error
         self._acknowledge_quickly()
-        return bytes(data)
+        return data
 
     async def aclose(self) -> None:
         await self._stream.aclose()

@@ -25,6 +25,7 @@ from hypercorn.events import Closed, RawData
 from hypercorn.trio.tcp_server import TCPServer
 
 from relay.faces.http.listener import Place, place_of
+from relay.process.ready_reads import read_when_ready
 
 PIECE_BYTES = 2**16
 """Read at once; as much as Hypercorn reads."""
@@ -78,13 +79,9 @@ class Server(TCPServer):
 async def _read(stream: trio.SocketStream) -> bytes:
     """What comes next; nothing when the connection has ended, however it did."""
     try:
-        while (descriptor := stream.socket.fileno()) >= 0:
-            await trio.lowlevel.wait_readable(descriptor)
-            with suppress(BlockingIOError):
-                return os.read(descriptor, PIECE_BYTES)
+        return await read_when_ready(stream.socket, PIECE_BYTES)
     except (OSError, trio.ClosedResourceError):
-        pass
-    return b""
+        return b""
 
 
 def reader(send: Any) -> Callable[[], Awaitable[bytes]]:

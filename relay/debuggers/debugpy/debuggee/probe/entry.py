@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         loaded_modules,
         modules,
         source,
+        stack_modules,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.report import report
     from relay.debuggers.debugpy.debuggee.probe.frames.returns import return_values
@@ -117,6 +118,7 @@ _CALLS: dict[str, Callable[..., dict[str, Any]]] = {
         exception,
         return_values,
         modules,
+        stack_modules,
         release,
         install,
         debug_children,

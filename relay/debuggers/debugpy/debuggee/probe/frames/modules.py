@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
+        debugger,
         find_frame,
         find_live_frame,
         is_debugger_file,
@@ -28,6 +29,18 @@ def modules(frames: list[int]) -> dict[str, Any]:
     """The name of the module of each frame, by frame id; a frame without one is left out."""
     found = ((frame_id, find_live_frame(frame_id)) for frame_id in frames)
     names = [(key, frame.f_globals.get("__name__")) for key, frame in found if frame is not None]
+    return {"modules": {str(key): exact(name) for key, name in names if _is_text(name)}}
+
+
+def stack_modules(frame: int) -> dict[str, Any]:
+    """The same for each frame of the stack that this one is in; null where the debugger keeps none."""
+    manager = debugger().suspended_frames_manager
+    thread = manager.get_thread_id_for_variable_reference(id(find_frame(frame)))
+    stack = None if thread is None else manager.get_frames_list(thread)
+    if stack is None:
+        return {"modules": None}
+    schema: Any = sys.modules["_pydevd_bundle._debug_adapter.pydevd_base_schema"].BaseSchema
+    names = [(schema._translate_id_to_dap(id(one)), one.f_globals.get("__name__")) for one in stack]
     return {"modules": {str(key): exact(name) for key, name in names if _is_text(name)}}
 
 
