@@ -135,6 +135,10 @@ class EventLog:
             await trio.lowlevel.checkpoint()
             while not self.closed and not self._matching(after, 1, types):
                 await self._waiters.wait(types)
+        return self.first(after, types=types)
+
+    def first(self, after: int, *, types: Set[str] | None = None) -> Event | None:
+        """The first event numbered above `after` that has one of `types` (None: any), if it is there."""
         return next(iter(self._matching(after, 1, types)), None)
 
     def close(self) -> None:

@@ -24,6 +24,8 @@ async def until_it_stands(session: Session, after: int, wait: float = math.inf) 
     Waits for at most `wait` seconds. Where threads meet breakpoints together, the stop of one can
     be over before anybody looks: the resume that was sent ahead of it lets all of them go.
     """
+    if session.phase is not Phase.RUNNING and session.events.first(after, types=STOPS) is not None:
+        return  # as after most steps: the stop comes along with the debugger's answer
     with trio.move_on_after(wait):
         while event := await session.events.wait(after, types=STOPS):
             if session.phase is not Phase.RUNNING:

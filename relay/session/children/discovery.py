@@ -57,6 +57,7 @@ class Children:
         """Look when there may be something to see, and then as long as there is something."""
         while True:
             await self._wanted.wait()
+            await trio.lowlevel.checkpoint()  # who waits for the same stop is answered first
             self._wanted = trio.Event()
             if await self.look(listing):
                 self._wanted.set()
