@@ -107,7 +107,7 @@ async def test_a_hang_report_knows_the_debuggers_threads_from_the_programs(
 
 
 PATCHES_NOTHING = """
-    import threading
+    import threading  # @entry
 
     def work(number):
         doubled = number * 2  # @double
@@ -129,7 +129,10 @@ async def test_threads_of_a_program_that_patches_nothing_beside_an_installed_gev
     code = program(PATCHES_NOTHING)
     session = await api.session(python_path=python_with(GEVENT))
     await session.breakpoint(code.text, code.line("double"))
-    at = await session.launch(code.text, stop_on_exception="uncaught")
+    at = await session.launch(code.text, stop_on_entry=True, stop_on_exception="uncaught")
+    assert at["stop_reason"] == "entry"
+    assert at["current_location"]["line"] == code.line("entry")
+    at = await session.resume()
     assert at["current_location"]["line"] == code.line("double")
     threads = (await session.get("/threads"))["threads"]
     assert {thread["name"] for thread in threads} == {"MainThread", "work"}

@@ -143,7 +143,7 @@ def main() -> None:
     hide_hash_seed(spec["hash_seed"])
     link = linking.Link(pydevd, py_db, sock)
     runpy = plain.runpy._run_module_as_main.__code__.co_filename
-    link.hide_files((os.path.abspath(__file__), hooks.__file__, plain.__file__, runpy))
+    link.hide_files((os.path.abspath(__file__), plain.__file__, runpy))
     hooks.install(link)
     link.hold_main()
     link.wait_until_configured()

@@ -83,7 +83,7 @@ def join(spec: dict[str, str]) -> None:
         return
     link = _parts["link"].Link(pydevd, py_db, sock)
     hooks = _parts["hooks"]
-    link.hide_files((__file__, hooks.__file__, os.path.join(spec["site"], "sitecustomize.py")))
+    link.hide_files((os.path.join(spec["site"], "sitecustomize.py"),))
     hooks.install(link)
     link.wait_until_configured()
     # The debugger stays: the program's collections need not walk its thousands of objects.
@@ -135,7 +135,7 @@ def rejoin(spec: dict[str, str], frame: Any) -> None:
     link = _parts["link"].Link(pydevd, py_db, sock, hears_of_forks=True)
     _link_of_fork[:] = [link]
     hooks = _parts["hooks"]
-    link.hide_files((__file__, hooks.__file__))
+    link.hide_files(())
     _say_goodbye(link)
     hooks.install(link)
     link.wait_until_configured()

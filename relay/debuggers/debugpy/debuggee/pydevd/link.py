@@ -85,8 +85,9 @@ class Link:
     def hide_files(self, files: tuple[str, ...]) -> None:
         """Frames of these files, of ours and of debugpy are neither shown nor stepped into."""
         debugpy = os.path.join(os.path.dirname(sys.modules["debugpy"].__file__ or ""), "")
-        probe = os.path.join(os.path.dirname(os.path.dirname(__file__)), "probe", "")
-        hidden = (*files, __file__, probe, debugpy)
+        here = os.path.dirname(__file__)
+        probe = os.path.join(os.path.dirname(here), "probe", "")
+        hidden = (*files, os.path.join(here, ""), probe, debugpy)
         self.pydevd.PyDevdAPI().set_dont_trace_start_end_patterns(self.py_db, hidden, ())
 
     def wait_until_configured(self) -> None:
