@@ -219,6 +219,45 @@ WAYS = """
 """
 
 
+async def test_an_item_under_a_tuple_is_told_and_no_code_of_other_keys_runs(
+    api: Api, program: Write
+) -> None:
+    cached = program("""
+        class Key:
+            def __hash__(self):
+                return hash("a")
+
+            def __eq__(self, other):
+                print("compared", flush=True)
+                return self is other
+
+        def put(*key):
+            cache[key] = len(key)  # @put
+
+        cache = {}
+        put("a", 1)
+        cache[Key(), 1] = 0
+        cache |= {("a", 1): 4, ("a", 2): 5}  # @merged
+        cache["a", 1] += 1  # @more
+        put(None, ("b",))
+        cache[frozenset(("a",))] = cache[float("inf"),] = 7
+        pass  # @here
+    """)
+    session = await stopped(api, cached, "here")
+    await is_complete(
+        session,
+        cached,
+        "cache['a', 1]",
+        [("4", "5", "more"), ("2", "4", "merged"), (None, "2", "put")],
+    )
+    await is_complete(session, cached, "cache[None, ('b',)]", [(None, "2", "put")])
+    for expression in ("cache[frozenset(('a',))]", "cache[float('inf'),]"):
+        with pytest.raises(Refused) as refused:
+            await why(session, expression)
+        assert (refused.value.code, refused.value.status) == ("INVALID_REQUEST", 400)
+        assert "Only numbers, texts and tuples of them" in refused.value.message
+
+
 async def test_every_way_to_write_is_seen(api: Api, program: Write) -> None:
     ways = program(WAYS)
     session = await stopped(api, ways, "here")

@@ -227,7 +227,7 @@ async def test_a_record_that_cannot_be_is_refused_before_anything_runs(
         ("main.py:1:f(x)", "name a variable, an attribute or an item"),
         ("none.py:1:x", "No such file or directory"),
         (f"main.py:{once.line('made') - 4}:x", "has no code: the nearest is"),
-        ("work:prices[name]", "only an item under a number or a text is known"),
+        ("work:prices[name]", "only an item under a number, a text or a tuple of them is known"),
     ):
         with pytest.raises(Refused) as refused:
             await session.launch(once.text, record=[text], args=[str(runs)])

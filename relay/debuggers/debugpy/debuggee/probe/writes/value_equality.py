@@ -75,6 +75,8 @@ def are_same_key(one: Any, key: Any) -> bool:
     if one is key:
         return True
     kind, other = type(one), type(key)
+    if kind is other is tuple:  # an item may be the program's, whose code is not to run
+        return len(one) == len(key) and all(map(are_same_key, one, key))
     if kind is other or (kind in _NUMBER_KINDS and other in _NUMBER_KINDS):
         return bool(one == key)
     if kind in _KINDS_OF_PLAIN_KEYS and other in _KINDS_OF_PLAIN_KEYS:

@@ -8,6 +8,7 @@ again, and the writes of the object that it names then are the answer.
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 import sys
 import zlib
@@ -98,16 +99,30 @@ def write_question(frame: int, expression: str) -> dict[str, Any]:
 
 
 def _watched_state_of(target: StateTarget) -> WatchedState:
-    key = _simple_text(target.key, 1)
-    if key is None or ast.literal_eval(key) != target.key:
+    key = _key_text(target.key)
+    if key is None:
         raise TroubleError(
-            "unwatchable", "Only numbers and texts can be asked for as keys of a dict"
+            "unwatchable", "Only numbers, texts and tuples of them can be asked for as keys of a dict"
         )
     if target.code is None:
         fills = target.kind == "item" and fills_when_read(target.owner)
         return WatchedState(target.kind, key, fills=fills)
     code = target.code
     return WatchedState(target.kind, key, code.co_filename, code.co_name, code.co_firstlineno)
+
+
+def _key_text(key: Any) -> str | None:
+    """A text from which the other run makes an equal key; None if there is none."""
+    text = repr(key) if _is_plain_key(key) else None
+    with contextlib.suppress(ValueError):  # of nan and inf there is no literal
+        return text if text is not None and ast.literal_eval(text) == key else None
+    return None
+
+
+def _is_plain_key(key: Any) -> bool:
+    if type(key) is tuple:
+        return len(key) <= _MOST_ITEMS_COMPARED and all(map(_is_plain_key, key))
+    return type(key) in _SIMPLE_TYPES
 
 
 def _simple_values(frame: Any) -> dict[str, str]:

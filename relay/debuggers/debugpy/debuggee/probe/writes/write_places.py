@@ -74,15 +74,22 @@ def _item_states(node: Any, expression: str) -> list[WatchedState]:
         key = ast.literal_eval(index)
     except (ValueError, TypeError):
         key = None
-    if type(key) not in (str, bytes, int, float, bool):
+    if key is None or not _is_known_key(key):
         raise TroubleError(
             "unwatchable",
-            f"{expression}: before the program runs, only an item under a number or a text is known",
+            f"{expression}: before the program runs, only an item under a number, a text or a tuple"
+            " of them is known",
         )
     states = [WatchedState("item", key)]
     if type(key) is int and key >= 0:
         states.append(WatchedState("list_item", key))
     return states
+
+
+def _is_known_key(key: Any) -> bool:
+    if type(key) is tuple:
+        return all(map(_is_known_key, key))
+    return type(key) in (str, bytes, int, float, bool, type(None))
 
 
 # Variables
