@@ -688,13 +688,28 @@ async def test_a_layer_of_nose2(api: Api, program: Write) -> None:
     assert (stop.test, stop.view["ends_name"]) == ("test_shop.Open", "layer")
 
 
-async def test_trial_with_deferreds(api: Api, program: Write) -> None:
+async def test_trial_with_deferreds_and_tests_that_a_test_runs(api: Api, program: Write) -> None:
     suite = program(
         """
         from twisted.internet import defer, reactor, task
+        from twisted.python.failure import Failure
         from twisted.trial import unittest
+        from twisted.trial.reporter import TestResult
+
+        class Inner(unittest.TestCase):
+            def fails(self):
+                raise KeyError("inner")
 
         class Shop(unittest.TestCase):
+            def test_inner(self):
+                result = TestResult()
+                Inner("fails").run(result)
+                try:
+                    raise OSError("of no test that was run")
+                except OSError:
+                    result.addError(Inner("fails"), Failure())
+                self.assertEqual(len(result.errors), 2)
+
             @defer.inlineCallbacks
             def test_later(self):
                 yield task.deferLater(reactor, 0, int)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         end_test,
         failed,
         is_in_test,
+        running_test,
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.imports import when_imported
     from relay.debuggers.debugpy.debuggee.probe.failures.inner_tests import tests_around
@@ -206,7 +207,7 @@ def _listen_to_trial(reporter: Any) -> None:
     for name in ("addError", "addFailure"):
         listen(reporter.TestResult, name, before=_at_trial)
     listen(reporter.TestResult, "startTest", before=_at_trial_test)
-    listen(reporter.TestResult, "stopTest", after=lambda *_: end_test())
+    listen(reporter.TestResult, "stopTest", after=_after_trial_test)
 
 
 _tracebacks: list[Any] = []  # (twisted's Failure, traceback), before it is cleaned
@@ -223,7 +224,13 @@ def _keep_traceback(failure: Any) -> None:
 
 
 def _at_trial_test(result: Any, test: Any) -> None:
-    begin_test(id_of_case(test), home_of_case(test))
+    if tests_around() <= 1:
+        begin_test(id_of_case(test), home_of_case(test))
+
+
+def _after_trial_test(*_: Any) -> None:
+    if tests_around() <= 1:
+        end_test()
 
 
 def _at_trial(result: Any, test: Any, failure: Any) -> None:
@@ -233,4 +240,7 @@ def _at_trial(result: Any, test: Any, failure: Any) -> None:
         error = failure.value
         tb = error.__traceback__ or next((t for f, t in _tracebacks if f is failure), None)
     _tracebacks.clear()
-    failed(error, "test", None, tb=tb, test=id_of_case(test), home=home_of_case(test))
+    name, around = id_of_case(test), tests_around()
+    # A test may run others, or tell a result of its own that some have failed.
+    expectable = around > 1 or (around == 1 and name != running_test())
+    failed(error, "test", None, tb=tb, test=name, expectable=expectable, home=home_of_case(test))

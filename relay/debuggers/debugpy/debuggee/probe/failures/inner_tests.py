@@ -1,5 +1,5 @@
 """Tests that are run by a test, as those of test runners and of their plugins do: with pytest's
-`pytester`, or a suite of unittest. How they end is for that test to judge.
+`pytester`, or a suite of unittest or trial. How they end is for that test to judge.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 _RUNNER = os.path.join("_pytest", "runner.py")
 _CASE = os.path.join("unittest", "case.py")
 _TESTTOOLS_CASE = os.path.join("testtools", "testcase.py")
+_TRIAL_CASE = os.path.join("twisted", "trial", "_synctest.py")
 # What stands on the stack as long as a phase of a test runs. pytest's cases of unittest are in both.
 _PHASES: dict[str, str | tuple[str, ...]] = {
     "pytest_runtest_setup": _RUNNER,
     "pytest_runtest_call": _RUNNER,
     "pytest_runtest_teardown": _RUNNER,
-    "run": (_CASE, _TESTTOOLS_CASE),
+    "run": (_CASE, _TESTTOOLS_CASE, _TRIAL_CASE),
 }
 # What stands there as long as pytest runs at all, or one test of it.
 _RUNS: dict[str, str | tuple[str, ...]] = {
