@@ -390,6 +390,45 @@ async def test_what_code_in_c_wrote_is_said_to_be_missing(api: Api, program: Wri
     )
 
 
+async def test_what_looks_at_files_may_have_been_replaced_by_the_program(
+    api: Api, program: Write
+) -> None:
+    """blockbuster does so, and lets pydevd and `linecache` look."""
+    guarded = program("""
+        import asyncio
+        import os
+        import sys
+
+        def refusing(look):
+            def refuse(*path):
+                frame = sys._getframe()
+                while frame is not None:
+                    if frame.f_globals["__name__"] in ("pydevd_file_utils", "linecache"):
+                        return look(*path)
+                    frame = frame.f_back
+                raise RuntimeError("no file is looked at here")
+            return refuse
+
+        async def late(cart):
+            cart["total"] = 3  # @written
+            raise KeyError("lost")  # @raise
+
+        async def main():
+            for module, name in ((os, "stat"), (os.path, "abspath"), (os.path, "isfile")):
+                setattr(module, name, refusing(getattr(module, name)))
+            task = asyncio.create_task(late({}))
+            await asyncio.wait([task])
+            del task
+            await asyncio.sleep(0)
+
+        asyncio.run(main())
+    """)
+    session = await api.session()
+    at = await session.launch(guarded.text, stop_on_exception="uncaught")
+    assert (at["ends"], at["current_location"]["line"]) == ("task", guarded.line("raise"))
+    await is_complete(session, guarded, "cart['total']", [(None, "3", "written")])
+
+
 async def test_the_stop_of_a_failure_is_come_to_again(api: Api, program: Write) -> None:
     failing = program("""
         class Account:

@@ -28,6 +28,7 @@ PARTS = (
     "values/credentials",
     "values/secrets",
     "process/guard",
+    "process/paths",
     "values/types",
     "values/text",
     "values/writers",

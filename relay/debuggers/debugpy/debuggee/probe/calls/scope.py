@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.paths import absolute_path, real_path
     from relay.debuggers.debugpy.debuggee.probe.stops.functions import (
         FunctionTarget,
         ends_with,
@@ -84,7 +85,7 @@ class CallScope:
         paths = [one for one in paths if not _is_function(one)]
         self.modules = [one for one in focus if not os.path.isabs(one)]
         self.focused = bool(focus)
-        self.paths = [one for path in paths for one in {path, os.path.realpath(path)}]
+        self.paths = [one for path in paths for one in {path, real_path(path)}]
         self.asked = list(focus or roots) if start is None else []  # else it depends on that, too
         self.whole, self.rereads = whole, rereads
         self.start = None if start is None else FunctionTarget(start, start)
@@ -134,7 +135,7 @@ class CallScope:
     def _is_meant_file(self, name: str) -> bool:
         if name[:1] == "<" or is_debugger_file(name):
             return False
-        path = os.path.abspath(name)
+        path = absolute_path(name)
         for root in self.paths:
             inside = path[len(root) :]
             if path == root:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         forget_warnings,
         listen_to_warnings,
     )
+    from relay.debuggers.debugpy.debuggee.probe.process.paths import absolute_path
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
 
@@ -257,7 +258,7 @@ def _phase(report: Any) -> str | None:
 
 def _home_of_report(report: Any) -> str | None:
     path = getattr(report, "fspath", None) or (getattr(report, "location", None) or [None])[0]
-    return os.path.dirname(os.path.abspath(str(path))) if path else None
+    return os.path.dirname(absolute_path(str(path))) if path else None
 
 
 def _explanation(report: Any, error: Any) -> str | None:

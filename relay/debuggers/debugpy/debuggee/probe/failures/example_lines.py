@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.paths import absolute_path, is_file
 
 _NAME_OF_EXAMPLE = re.compile(r"<doctest (.+)\[(\d+)\]>$")
 _lines_of_test: dict[str, tuple[str, list[int]]] = {}
@@ -34,11 +35,11 @@ def note_test(test: Any) -> None:
 
 def _note_lines(test: Any) -> None:
     """The line of a test is not always known: then neither is that of an example."""
-    if test.lineno is not None and os.path.isfile(test.filename or ""):
+    if test.lineno is not None and is_file(test.filename or ""):
         begin = test.lineno + 1
         lines = [begin + example.lineno for example in test.examples]
         _lines_of_test.clear()
-        _lines_of_test[str(test.name)] = (os.path.abspath(test.filename), lines)
+        _lines_of_test[str(test.name)] = (absolute_path(test.filename), lines)
 
 
 def note_example(path: str, line: int) -> None:

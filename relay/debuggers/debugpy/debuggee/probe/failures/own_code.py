@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.process.paths import absolute_path
 
 _INSTALLED = frozenset(("site-packages", "dist-packages", "node_modules", ".tox", ".nox"))
 _own_roots: list[str] = []
@@ -26,7 +27,7 @@ def is_own_path(path: str) -> bool:
         return False
     if "ipykernel_" in path or path.startswith("<ipython-input-"):
         return True
-    real = os.path.abspath(path) if path[:1] != "<" else path
+    real = absolute_path(path) if path[:1] != "<" else path
     return any(real.startswith(root) and not is_installed(real[len(root) :]) for root in _own_roots)
 
 

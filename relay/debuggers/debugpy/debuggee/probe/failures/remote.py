@@ -8,7 +8,6 @@ of its traceback as its cause. Twisted before 24.10 takes the frames away, and k
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import sys
 import types
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.listening import calling_frame
     from relay.debuggers.debugpy.debuggee.probe.failures.raised_frames import TracebackEntry
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.process.paths import is_file
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, name_of
 
 _FRAME_LINE = re.compile(r'^  File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
@@ -118,7 +118,7 @@ def stated_entries(error: Any) -> list[TracebackEntry]:
         path, line, name = code.co_filename, code.co_firstlineno, code.co_name
     else:
         return []
-    if type(path) is not str or type(line) is not int or not os.path.isfile(path):
+    if type(path) is not str or type(line) is not int or not is_file(path):
         return []
     return [TracebackEntry(RemoteFrame(path, line, name, shown), line)]
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.paths import absolute_path, real_path
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import (
         breakpoint_holds,
         names_in_condition,
@@ -68,7 +69,7 @@ class FunctionTarget:
 def split_function(function: str) -> tuple[str, str]:
     """The real path of the file, "" for none, and the qualified name."""
     path, _, name = function.rpartition(":")
-    return os.path.realpath(path) if path else "", name
+    return real_path(path) if path else "", name
 
 
 _functions: dict[str, list[FunctionTarget]] = {}  # by bare name
@@ -174,7 +175,7 @@ def real_path_of(code: Any) -> str:
     if path is None:
         if len(_real_paths) > _MOST_FILES:
             _real_paths.clear()
-        path = _real_paths[name] = os.path.realpath(place_of_code(code)["path"])
+        path = _real_paths[name] = real_path(place_of_code(code)["path"])
     return path
 
 
@@ -367,7 +368,7 @@ def is_own_namespace(namespace: Any) -> bool:
     file = namespace.get("__file__")
     if type(file) is not str or is_debugger_file(file):
         return False
-    return bool(debugger()._files_filtering.in_project_roots(os.path.abspath(file)))
+    return bool(debugger()._files_filtering.in_project_roots(absolute_path(file)))
 
 
 def walk_namespace(namespace: Any, depth: int) -> Iterator[tuple[list[str], Any]]:

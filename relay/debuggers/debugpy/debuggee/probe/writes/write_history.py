@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import os
 import sys
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
         resolve_target,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError
+    from relay.debuggers.debugpy.debuggee.probe.process.paths import absolute_path
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
         is_dunder,
         is_heap_type,
@@ -102,7 +102,8 @@ def _watched_state_of(target: StateTarget) -> WatchedState:
     key = _key_text(target.key)
     if key is None:
         raise TroubleError(
-            "unwatchable", "Only numbers, texts and tuples of them can be asked for as keys of a dict"
+            "unwatchable",
+            "Only numbers, texts and tuples of them can be asked for as keys of a dict",
         )
     if target.code is None:
         fills = target.kind == "item" and fills_when_read(target.owner)
@@ -264,7 +265,7 @@ def _answer_of(write: Any) -> dict[str, Any]:
     stack = [(code, line) for code, line in write.stack if has_source(code.co_filename)]
     shown = stack or list(write.stack)
     frames = [
-        {"function": code.co_name, "path": os.path.abspath(code.co_filename), "line": line}
+        {"function": code.co_name, "path": absolute_path(code.co_filename), "line": line}
         for code, line in shown
     ]
     return {"old": write.old, "new": write.new, "stack": frames}

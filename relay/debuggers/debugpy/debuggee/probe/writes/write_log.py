@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import collections
 import itertools
-import os
 import sys
 import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import ABSENT
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.paths import is_file
     from relay.debuggers.debugpy.debuggee.probe.trace.values import ValueTexts
     from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import are_equal
 
@@ -155,5 +155,5 @@ def has_source(path: str) -> bool:
     """Whether the code's file can be read: what is made while the program runs has none."""
     known = _with_source.get(path)
     if known is None:
-        known = _with_source[path] = path[:1] != "<" and os.path.isfile(path)
+        known = _with_source[path] = path[:1] != "<" and is_file(path)
     return known

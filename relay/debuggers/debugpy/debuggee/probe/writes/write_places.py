@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import variable_kind
     from relay.debuggers.debugpy.debuggee.probe.frames.expressions import mangle_names
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, exception_line
+    from relay.debuggers.debugpy.debuggee.probe.process.paths import real_path
     from relay.debuggers.debugpy.debuggee.probe.writes.write_sites import WatchedState
 
 _CODE = type(dis.get_instructions.__code__)
@@ -35,7 +36,7 @@ def states_at(
 
     Raises TroubleError ("syntax" or "unwatchable") for what cannot be known before.
     """
-    path = os.path.realpath(path) if path else ""
+    path = real_path(path) if path else ""
     scopes = _scopes_at(path, line) if path else []
     owners = {scope.owner for scope in scopes} or {function.rpartition(".")[0].rpartition(".")[2]}
     states: list[WatchedState] = []

@@ -5,7 +5,6 @@ Knows bytecode of Python 3.8 to 3.13. Refuses to know frames and values.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
         changes_container,
         operations_named,
     )
+    from relay.debuggers.debugpy.debuggee.probe.process.paths import real_path
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_flow import (
         NO_FLOW,
         WriterFlow,
@@ -88,7 +88,7 @@ class WatchedState(NamedTuple):
         """Whether the state is a variable of this code; without a path, of any with that name."""
         if self.path:
             is_like = (code.co_name, code.co_firstlineno) == (self.function, self.first_line)
-            return is_like and self.path in (code.co_filename, os.path.realpath(code.co_filename))
+            return is_like and self.path in (code.co_filename, real_path(code.co_filename))
         name = getattr(code, "co_qualname", None)
         if name is None:  # before 3.11
             return bool(code.co_name == self.function.rpartition(".")[2])
