@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.e2e.api import Api
-from tests.failures.runs import run, run_tests
+from tests.failures.runs import LONGEST, run, run_tests
 from tests.programs import Program
 
 Write = Callable[..., Program]
@@ -93,6 +93,32 @@ PYTEST = """
     def test_exit():
         raise GeneratorExit  # @exit
 """
+
+
+async def test_a_test_may_have_replaced_the_number_of_its_process(api: Api, program: Write) -> None:
+    """A stop is refused where the number says that the process is a fork."""
+    suite = program(
+        """
+        import os
+
+        def test_number(monkeypatch):
+            monkeypatch.setattr(os, "getpid", lambda: 1)
+            number = os.getpid()  # @break
+            assert number == 2  # @fail
+    """,
+        "test_number.py",
+    )
+    session = await api.session()
+    await session.breakpoint(suite.text, suite.line("break"))
+    args = ["-q", "-p", "no:cacheprovider", suite.text]
+    at = await session.post("/launch", module="pytest", args=args, wait=LONGEST)
+    assert (at["stop_reason"], at["current_location"]["line"]) == (
+        "breakpoint",
+        suite.line("break"),
+    )
+    at = await session.resume(wait=LONGEST, include=["exception"])
+    assert (at["ends"], at["current_location"]["line"]) == ("test", suite.line("fail"))
+    assert at["stop"]["exception"]["type"] == "AssertionError"
 
 
 async def test_pytest(api: Api, program: Write) -> None:

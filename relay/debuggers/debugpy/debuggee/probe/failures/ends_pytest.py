@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         forget_warnings,
         listen_to_warnings,
     )
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import process_id
     from relay.debuggers.debugpy.debuggee.probe.process.paths import absolute_path
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact
 
@@ -117,7 +118,7 @@ def _listen_to_session(main: Any) -> None:
 
 
 def _at_session(*_: Any, **__: Any) -> None:
-    _sessions.append(os.getpid())
+    _sessions.append(process_id())
 
 
 def _after_pytest_report(report: Any, kind: Any, item: Any, call: Any) -> None:
@@ -151,7 +152,7 @@ def _after_pytest_phase(is_failure: Any, call: Any, report: Any) -> None:
         return
     if (
         getattr(report, "when", None) in (None, "collect")
-        or os.getpid() not in _sessions
+        or process_id() not in _sessions
         or any(known is report for known in _reported)
     ):
         _phase_failed(call, report)

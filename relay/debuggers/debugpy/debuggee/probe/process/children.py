@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         attempt,
         frame_at,
         leave_no_entry,
+        process_id,
     )
 
 CHILD_EVENT = "relaySubprocess"
@@ -110,8 +111,8 @@ def stop_here_only() -> None:
     A child's hooks drop the debugger, but those of others run first, and a fork made by C code runs
     none at all.
     """
-    own = os.getpid()
-    hook_suspensions("process", before=lambda *_: os.getpid() == own and is_connected())
+    own = process_id()
+    hook_suspensions("process", before=lambda *_: process_id() == own and is_connected())
 
 
 def _report_child(pid: int | None, argv: Any) -> None:

@@ -8,6 +8,7 @@ know what is called.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 frame_at = sys._getframe
 """Bound once: a program may take it out of `sys` for a while, as the tests of attrs do."""
+process_id = os.getpid
+"""Bound once: tests put a mock in its place, and who looks for a fork would take that for one."""
 
 
 class Interrupted(BaseException):

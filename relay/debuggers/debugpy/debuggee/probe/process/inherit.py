@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         attempt,
         frame_at,
         leave_no_entry,
+        process_id,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.pickled_code import (
         keep_files_of_pickled_code,
@@ -128,7 +129,7 @@ def _load_joining(directory: str) -> Any:
 
 def _number_apart() -> None:
     """No two processes of a session give the same reference."""
-    references.numbers = itertools.count(os.getpid() * _REFERENCES_EACH + 1000)
+    references.numbers = itertools.count(process_id() * _REFERENCES_EACH + 1000)
 
 
 # Forks

@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import Interrupted
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import Interrupted, process_id
 
 # The C functions: the wrappers in `signal` look up enumerations, ten times as slow.
 _c_signal: Any = sys.modules["_signal"]
@@ -141,7 +141,7 @@ def hand_over_sigint() -> None:
     module: Any = sys.modules["_thread"]
     start = getattr(module, "_original_start_new_thread", module.start_new_thread)
     nap = itertools.starmap(time.sleep, [(0.1,)])
-    send = itertools.starmap(os.kill, [(os.getpid(), signal.SIGINT)])
+    send = itertools.starmap(os.kill, [(process_id(), signal.SIGINT)])
     start(collections.deque, (itertools.chain(nap, send), 0))
 
 

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, process_id
     from relay.debuggers.debugpy.debuggee.probe.waits.descriptors import proc_text, process_name
 
 _FIRST_LOCKED_BYTE = 0x40000000
@@ -53,7 +53,7 @@ def locked_databases() -> list[LockedDatabase]:
 
 def _lockers(locks: list[_FileLock]) -> str:
     """Who writes, else who reads: a writer waits for the end of these."""
-    own = os.getpid()
+    own = process_id()
     others = [one for one in locks if one.pid != own]
     writes = any(one.writes for one in others)
     pids = list(dict.fromkeys(one.pid for one in others if one.writes == writes))
