@@ -95,14 +95,17 @@ PYTEST = """
 """
 
 
-async def test_a_test_may_have_replaced_the_number_of_its_process(api: Api, program: Write) -> None:
-    """A stop is refused where the number says that the process is a fork."""
+async def test_a_test_may_have_replaced_what_a_stop_is_made_with(api: Api, program: Write) -> None:
+    """The number of the process, which says whether it is a fork, and the texts of the protocol."""
     suite = program(
         """
+        import json
         import os
 
         def test_number(monkeypatch):
             monkeypatch.setattr(os, "getpid", lambda: 1)
+            monkeypatch.setattr(json, "loads", dict)
+            monkeypatch.setattr(json, "dumps", dict)
             number = os.getpid()  # @break
             assert number == 2  # @fail
     """,

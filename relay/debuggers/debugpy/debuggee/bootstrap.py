@@ -71,6 +71,7 @@ def load_debugger(setup: dict[str, Any], parts: Parts, sock: socket.socket) -> t
         reason = probe.unfit()
         if reason is not None:
             raise loading.UnfitError(reason)
+        loading.keep_json(probe)
     except (loading.UnfitError, ImportError, OSError, SyntaxError) as error:
         reason = f"{type(error).__name__}: {error}"
         event = {"seq": 1, "type": "event", "event": "relayUnfit", "body": {"reason": reason}}

@@ -78,6 +78,7 @@ def join(spec: dict[str, str]) -> None:
         probe = pydevd._debug_relay_probe = load("_debug_relay_probe", spec["probe"])
         if probe.unfit() is not None:
             raise loading.UnfitError
+        loading.keep_json(probe)
     except (loading.UnfitError, ImportError, OSError, SyntaxError):
         sock.close()
         return

@@ -13,6 +13,7 @@ import contextlib
 import gc
 import importlib.util
 import itertools
+import json
 import os
 import re
 import sys
@@ -88,6 +89,16 @@ def load_pydevd(fallback: str) -> tuple[types.ModuleType, Any]:
             sys.modules["_pydevd_bundle.pydevd_utils"].SUPPORT_GEVENT = True  # type: ignore[attr-defined]
         pydevd = sys.modules["pydevd"]
         return pydevd, pydevd.PyDB()
+
+
+def keep_json(probe: Any) -> None:
+    """Give pydevd and the probe a `json` of their own: tests put mocks in the place of its functions."""
+    kept = types.ModuleType("json")
+    vars(kept).update(vars(json))
+    own = [m for name, m in sys.modules.items() if name.startswith(("pydevd", "_pydev"))]
+    for module in (*own, probe):
+        if vars(module).get("json") is json:
+            module.json = kept
 
 
 FRAMEWORK = "django"
