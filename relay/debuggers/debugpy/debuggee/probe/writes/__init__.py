@@ -4,6 +4,7 @@ data_breakpoints  data breakpoints: set, and taken away
 data_watches      what each of them watches, and what is under way
 data_changes      from a write to the stop that it makes
 data_monitor      lines and ends of frames for them by `sys.monitoring`: 3.12 and later
+quiet_events      those events as long as nothing has changed
 data_settrace     the same by the trace function, before
 data_checks       what needs no trace function for that: checks in bytecode, on 3.11
 dict_watch        who writes to one dict, as CPython 3.12 and later reports it
@@ -14,6 +15,7 @@ write_log         the newest writes of one state, for each object that has it
 write_places      which states an expression may name, known from source alone
 write_sites       which instructions of a code may write the state
 write_lines       which lines may write to a place, and where the statement is over
+write_exits       where a line that may write is left, and by which instruction
 write_effects     what an instruction or a call writes, and what was there before
 write_monitor     those instructions as events of `sys.monitoring`: 3.12 and later
 write_settrace    the same by `sys.settrace`, before

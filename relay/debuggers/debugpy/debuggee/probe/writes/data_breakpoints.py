@@ -107,6 +107,8 @@ def data_delete(number: str) -> dict[str, Any]:
 def data_states() -> dict[str, Any]:
     """Of each data breakpoint, whether it still watches."""
     with data_state.lock:
+        if data_state.listener is not None:
+            data_state.listener.look_closely()  # else it keeps what is watched
         for watch in data_state.watches.values():
             _look_for_end(watch)
         return {"states": {w.number: _watch_state(w) for w in data_state.watches.values()}}

@@ -344,6 +344,8 @@ def change_at_stop(frame: Any) -> dict[str, Any] | None:
     """What the stop that is about to be made in this frame is for, if it is a data breakpoint."""
     if not data_state.watches and not data_state.left:
         return None
+    if data_state.listener is not None:
+        attempt(data_state.listener.before_stop)
     ident = threading.get_ident()
     at = data_state.at.get((ident, id(frame)))
     changes = attempt(changes_in, frame, default=[])

@@ -59,7 +59,7 @@ class DataChecks:
         self._check: Any = None
         self._quick: QuickCheck | None = None
         if self.can_be:
-            self._quick = attempt(_quick_of, watches[0]) if len(watches) == 1 else None
+            self._quick = attempt(quick_check_of, watches[0]) if len(watches) == 1 else None
             self._check = _check_of(watches, self._quick)
         self._lines: dict[tuple[int, frozenset[Any]], Any] = {}
         self._kept: list[Any] = []  # the codes of those ids
@@ -139,7 +139,7 @@ class DataChecks:
 _PLAIN = ("__setattr__", "__delattr__", "__getattribute__")
 
 
-def _quick_of(watch: DataWatch) -> QuickCheck | None:
+def quick_check_of(watch: DataWatch) -> QuickCheck | None:
     """Where the place is in a plain dict, which only code that says so gives another one."""
     if type(watch.key) is not str:
         return None

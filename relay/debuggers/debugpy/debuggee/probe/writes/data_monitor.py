@@ -2,12 +2,17 @@
 
 A tool number of our own. A frame that writes to a watched dict gets events of its code only from
 then on. What is compared at lines needs to know all code: each is looked at once, when it starts,
-and only lines that may write, or come next, stay events.
+and only lines that may write, or come next, stay events. Of these, each line notes its place, for the
+next to know what may have written. As long as nothing changes for a while that is left out
+(`quiet_events.py`); what has written last is then read from where the frame stands.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,7 +21,7 @@ if TYPE_CHECKING:
         frames_of_all_threads,
         is_debugger_file,
     )
-    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import pass_on
+    from relay.debuggers.debugpy.debuggee.probe.hooks.idle_events import EVERY_LINE, pass_on
     from relay.debuggers.debugpy.debuggee.probe.hooks.monitoring_tool import (
         MONITORING,
         give_back_tool,
@@ -38,18 +43,23 @@ if TYPE_CHECKING:
         note_place,
         note_places,
     )
+    from relay.debuggers.debugpy.debuggee.probe.writes.quiet_events import QuietEvents
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_exits import NO_EXITS, exits_of
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         NO_LINES,
         WriteLines,
         is_within_line,
+        line_of_offset,
         watched_lines_of,
     )
 
 _DATA_EVENTS = (
-    *("PY_START", "PY_RESUME", "PY_THROW", "LINE", "JUMP"),
+    *("PY_START", "PY_RESUME", "PY_THROW", "LINE", "JUMP", "BRANCH"),
     *("PY_RETURN", "PY_YIELD", "PY_UNWIND"),
 )
 _DATA_TOOLS = (5, 4, 3)  # the highest is called first: a change is stopped for ahead of all else
+_LEAST_PATIENCE, _MOST_PATIENCE = 100, 20_000
+"""Events without a change before they are no more than compared."""
 _MOST_IDLE = 1000  # events of a code that has nothing under way, before it has none any more
 
 
@@ -63,23 +73,31 @@ class DataMonitor:
         self.tool = tool
         self.watches: list[DataWatch] = []
         self.codes = CodeTable()  # that have events of lines and returns, with their WriteLines
+        self.exits = CodeTable()  # of these, those that may write, with their WriteExits
         self.skips: Any = None  # the frame that has stopped, and pydevd's callback of lines
         self.armed = CodeTable()  # of these, all lines are events; how many have been for nothing
-        events = MONITORING.events
-        for name, callback in (
-            ("PY_START", self._on_start),
-            ("PY_RESUME", self._on_resume),
-            ("PY_THROW", self._on_throw),
-            ("LINE", self._on_line),
-            ("JUMP", self._on_jump),
-            ("PY_RETURN", self._on_return),
-            ("PY_YIELD", self._on_yield),
-            ("PY_UNWIND", self._on_unwind),
-        ):
-            MONITORING.register_callback(tool, getattr(events, name), callback)
+        self.is_quiet = False  # no place is noted, and the callbacks are those of `quiet`
+        self.quiet: QuietEvents | None = None
+        self.calm, self.patience = 0, _LEAST_PATIENCE  # events without a change; how many will do
+        self.called: dict[str, Any] = {
+            "LINE": self._line,
+            "JUMP": self._jump,
+            "BRANCH": self._branch,
+            "PY_RETURN": self._return,
+            "PY_YIELD": self._yield,
+            "PY_UNWIND": self._unwind,
+        }
+        self.thorough = {name: _with_frame(call) for name, call in self.called.items()}
+        self._call(self.thorough)
+        starts = {"PY_START": self._on_start, "PY_RESUME": self._on_resume}
+        self._call({**starts, "PY_THROW": self._on_throw})
 
         start = threading.Thread.start.__code__
-        MONITORING.set_local_events(tool, start, events.PY_START)
+        MONITORING.set_local_events(tool, start, MONITORING.events.PY_START)
+
+    def _call(self, callbacks: dict[str, Any]) -> None:
+        for name, callback in callbacks.items():
+            MONITORING.register_callback(self.tool, getattr(MONITORING.events, name), callback)
 
     def stop(self) -> None:
         tool, self.tool = self.tool, -1
@@ -88,11 +106,13 @@ class DataMonitor:
         self._end_skip()
         give_back_tool(tool, _DATA_EVENTS, [threading.Thread.start.__code__, *self.codes])
         self.codes.clear()
+        self.exits.clear()
         self.armed.clear()
 
     def watch(self, watches: list[DataWatch]) -> None:
         """Compare these at lines from now on."""
-        self.watches = watches
+        self.look_closely()
+        self.watches, self.patience = watches, _LEAST_PATIENCE
         for code in list(self.codes):
             self._leave(code)
         for code in self.armed:
@@ -115,6 +135,7 @@ class DataMonitor:
 
     def arm(self, frame: Any) -> None:
         """Report the next line of this frame, or its end."""
+        self.look_closely()
         code = frame.f_code
         was_armed = code in self.armed
         self.armed[code] = 0
@@ -127,12 +148,25 @@ class DataMonitor:
             self._set_global()
 
     def _enter(self, code: Any, lines: WriteLines) -> None:
-        events = MONITORING.events
         self.codes[code] = lines
+        if lines.sites:
+            self.exits[code] = exits_of(code, lines.sites)
+        self._get_events(code)
+        if self.is_quiet:
+            self.look_closely()  # until it is known which of its places are to be events
+            self.calm = self.patience - _LEAST_PATIENCE
+
+    def _get_events(self, code: Any) -> None:
+        """Of all its places, also those that were to be none any more."""
+        events = MONITORING.events
         wanted = events.LINE | events.JUMP | events.PY_RETURN | events.PY_YIELD | events.PY_RESUME
+        if self.exits.get(code, NO_EXITS).branches:
+            wanted |= events.BRANCH
+        MONITORING.set_local_events(self.tool, code, 0)
         MONITORING.set_local_events(self.tool, code, wanted)
 
     def _leave(self, code: Any) -> None:
+        self.exits.pop(code)
         if self.codes.pop(code) is not None:
             MONITORING.set_local_events(self.tool, code, 0)
 
@@ -155,40 +189,155 @@ class DataMonitor:
 
     def _on_resume(self, code: Any, *_: Any) -> Any:
         """What was suspended goes on within a line: there is no event of that line."""
-        frame = frame_at(1)
-        attempt(self._meet, frame)
+        if code not in self.codes:
+            attempt(self._meet, frame_at(1))
         lines = self.codes.get(code)
         if lines is None:
             return MONITORING.DISABLE
-        note_place(frame, lines)
+        if not self.is_quiet:
+            note_place(frame_at(1), lines)
         return None
 
     def _on_throw(self, code: Any, *_: Any) -> None:
         attempt(self._meet, frame_at(1))
 
-    def _on_line(self, code: Any, line: int) -> Any:
-        frame = frame_at(1)
+    def _line(self, frame: Any, code: Any, line: int) -> Any:
         lines = self.codes.get(code, NO_LINES)
         if self.skips is not None and self.skips[0] is frame:
             self._end_skip()  # pydevd had no event of that line
         if line in lines.near or is_under_way(frame):
             if is_quiet_at(frame, self.watches, lines):
-                return None
+                return self._stays_quiet(frame, line, lines)
+            self.calm = 0
             if attempt(data_line, frame, lines) and steps_on():
                 self._skip_here(frame, line)
             return None
         return self._idles(frame) if code in self.armed else MONITORING.DISABLE
 
-    def _on_jump(self, code: Any, offset: int, target: int) -> Any:
+    def _stays_quiet(self, frame: Any, line: int, lines: WriteLines) -> Any:
+        """Where a line is come to by a jump that is an event, that has compared."""
+        self._note_calm()
+        code, at = frame.f_code, frame.f_lasti
+        if line in lines.writes or code in self.armed:
+            return None
+        exits = self.exits.get(code, NO_EXITS)
+        return None if at in exits.falls or at in exits.others else MONITORING.DISABLE
+
+    def _jump(self, frame: Any, code: Any, offset: int, target: int) -> Any:
         """A jump back within a line begins it anew, which is no event of lines."""
         if target > offset or not is_within_line(code, offset, target):
-            return MONITORING.DISABLE
-        frame = frame_at(1)
+            jumps = self.exits.get(code, NO_EXITS).jumps
+            return self._jumps(frame, offset, target, jumps)
         lines = self.codes.get(code, NO_LINES)
         is_near = is_under_way(frame) or frame.f_lineno in lines.writes
-        if is_near and not is_quiet_at(frame, self.watches, lines):
+        if not is_near:
+            return None
+        if is_quiet_at(frame, self.watches, lines):
+            self._note_calm()
+        else:
+            self.calm = 0
             attempt(data_line, frame, lines)
         return None
+
+    def _branch(self, frame: Any, code: Any, offset: int, target: int) -> Any:
+        return self._jumps(frame, offset, target, self.exits.get(code, NO_EXITS).branches)
+
+    def _jumps(self, frame: Any, offset: int, target: int, exits: Any) -> Any:
+        """A line may be left that may have written: that it has is told at the next."""
+        if offset not in exits:
+            return MONITORING.DISABLE
+        code = frame.f_code
+        if is_under_way(frame) or any(watch.peek() is not watch.last for watch in self.watches):
+            self.calm = 0
+            self._get_events(code)
+            return None
+        self._note_calm()
+        if line_of_offset(code, target) != exits[offset]:
+            data_state.at.pop((threading.get_ident(), id(frame)), None)
+        return None
+
+    # As long as nothing changes
+
+    def _note_calm(self) -> None:
+        """Nothing has changed. The usual case is that it has not for long."""
+        self.calm += 1
+        if self.calm <= self.patience or self.is_quiet:
+            return
+        self.calm = 0
+        if data_state.lock.acquire(blocking=False):
+            try:
+                if self._can_be_quiet():
+                    self._be_quiet()
+            finally:
+                data_state.lock.release()
+
+    def _can_be_quiet(self) -> bool:
+        if data_state.pending or data_state.left or self.skips is not None:
+            return False
+        if os.environ.get(EVERY_LINE):
+            return False
+        return bool(self.watches) and all(watch.peek() is watch.last for watch in self.watches)
+
+    def _be_quiet(self) -> None:
+        live = [watch for watch in self.watches if not watch.ended]
+        if len(live) < len(self.watches):
+            self.watch(live)
+            return
+        if self.quiet is None or not self.quiet.are_for(live):
+            self.quiet = QuietEvents(live)
+        self.is_quiet = True
+        self._call(self.quiet.callbacks(self.called, partial(attempt, self._changed)))
+
+    def before_stop(self) -> None:
+        """A thread is about to stop: what is under way there counts, and after it all begins anew."""
+        self.look_closely()
+        self.patience = _LEAST_PATIENCE
+
+    def look_closely(self) -> None:
+        """Note the places of lines again, from where all frames stand now on."""
+        if self.is_quiet:
+            self.is_quiet, self.calm = False, 0
+            self._call(self.thorough)
+            data_state.at.clear()
+            note_places(self.codes.get)
+
+    def _changed(
+        self, name: str, frame: Any, last_code: Any, last_line: int, code: Any, *arguments: Any
+    ) -> Any:
+        """An event that is no more than compared has found a change, or may have."""
+        if code not in self.codes:
+            return None  # it is unwound, within a statement of another that is not over
+        self.look_closely()
+        self.patience = min(2 * self.patience, _MOST_PATIENCE)
+        place = threading.get_ident(), id(frame)
+        line = self._line_behind(name, frame, last_line if last_code is code else 0, arguments[0])
+        if line is not None and line in self.codes.get(code, NO_LINES).writes:
+            data_state.at[place] = line
+        else:
+            data_state.at.pop(place, None)
+        return self.called[name](frame, code, *arguments)
+
+    def _line_behind(self, name: str, frame: Any, last: int, offset: int) -> int | None:
+        """Which line of the frame has run before this event, if that may write.
+
+        last: that of the code's last event of a line, if it is known. offset: of the event, which
+        for lines has none.
+        """
+        code = frame.f_code
+        if name in ("JUMP", "BRANCH"):
+            return line_of_offset(code, offset)
+        if name != "LINE":
+            here: int | None = frame.f_lineno
+            return last if here is None else here
+        exits, at = self.exits.get(code, NO_EXITS), frame.f_lasti
+        if last:
+            return last if (last, at) in exits.ways else None
+        if at in exits.others:
+            error = sys.exc_info()[2]
+            if error is not None and error.tb_frame is frame:
+                return error.tb_lineno
+        before: int | None = exits.falls.get(at)
+        return before
 
     def _skip_here(self, frame: Any, line: int) -> None:
         """The thread has stopped at this line, and steps: pydevd, whose turn comes now, would stop
@@ -222,17 +371,34 @@ class DataMonitor:
             self._leave(code)
             self._meet(frame)
 
-    def _on_return(self, code: Any, offset: int, value: Any) -> None:
-        self._leaves(frame_at(1), "return")
+    def _return(self, frame: Any, code: Any, offset: int, value: Any) -> Any:
+        self._leaves(frame, "return")
+        is_needed = code in self.armed or any(watch.code is code for watch in self.watches)
+        if not is_needed and offset in self.exits.get(code, NO_EXITS).calm_returns:
+            return MONITORING.DISABLE
+        return None
 
-    def _on_yield(self, code: Any, offset: int, value: Any) -> None:
-        self._leaves(frame_at(1), "yield")
+    def _yield(self, frame: Any, code: Any, offset: int, value: Any) -> None:
+        self._leaves(frame, "yield")
 
-    def _on_unwind(self, code: Any, offset: int, error: Any) -> None:
+    def _unwind(self, frame: Any, code: Any, offset: int, error: Any) -> None:
         if code in self.codes:
-            self._leaves(frame_at(1), "unwind")
+            self._leaves(frame, "unwind")
 
     def _leaves(self, frame: Any, event: str) -> None:
-        is_near = self.codes.get(frame.f_code, NO_LINES) is not NO_LINES or is_under_way(frame)
-        if is_near and not leaves_quietly(frame, self.watches):
+        if self.codes.get(frame.f_code, NO_LINES) is NO_LINES and not is_under_way(frame):
+            return
+        if leaves_quietly(frame, self.watches):
+            self._note_calm()
+        else:
+            self.calm = 0
             attempt(data_leave, frame, event)
+
+
+def _with_frame(call: Any) -> Any:
+    """A callback of events that passes on the program's frame."""
+
+    def callback(code: Any, *arguments: Any) -> Any:
+        return attempt(call, frame_at(1), code, *arguments)
+
+    return callback

@@ -61,14 +61,14 @@ class DataWatch:
         self.fills = target.kind == "item" and fills_when_read(target.owner)
         self.owner = _reference_to(target.owner)
         self.last = read_target(target)
+        is_local = target.kind == "local"
+        self.aside = offsets_put_aside(target.code, target.key) if is_local else frozenset()
         self.peek = _quick_read(self, target)
         self.space: dict[Any, Any] = {}  # where the value is, if checks are relied on
         self.absent = ABSENT
         self.ending: Any = None  # a weak reference that hears of the owner's end
         self.pointer = 0  # of the dict, which may end
         self.handle: Any = None
-        is_local = target.kind == "local"
-        self.aside = offsets_put_aside(target.code, target.key) if is_local else frozenset()
 
     def target(self) -> StateTarget | None:
         owner = self.owner()
@@ -109,6 +109,10 @@ def _quick_read(watch: DataWatch, target: StateTarget) -> Any:
         return partial(dict.get, target.owner, key, ABSENT)
     if target.kind == "slot":
         return _slot_read(watch, target)
+    if target.kind == "list_item":
+        return _list_item_read(watch, key)
+    if target.kind == "local":
+        return _local_read(watch, key)
     if target.kind != "attribute" or plan_of(target.owner).family == "class":
         return watch.read
     owner_of, get, space_of = watch.owner, dict.get, plan_of(target.owner).dictionary.__get__
@@ -131,6 +135,28 @@ def _slot_read(watch: DataWatch, target: StateTarget) -> Any:
             return get(owner)
         except AttributeError:
             return ABSENT
+
+    return peek
+
+
+def _list_item_read(watch: DataWatch, key: int) -> Any:
+    owner_of, get, count = watch.owner, list.__getitem__, list.__len__
+
+    def peek() -> Any:
+        owner = owner_of()
+        return get(owner, key) if owner is not None and key < count(owner) else ABSENT
+
+    return peek
+
+
+def _local_read(watch: DataWatch, key: str) -> Any:
+    frame_of = watch.owner
+
+    def peek() -> Any:
+        frame = frame_of()
+        if watch.aside and frame.f_lasti in watch.aside:
+            return watch.last
+        return frame.f_locals.get(key, ABSENT)
 
     return peek
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _INDIRECT = SETTERS | frozenset(("__dict__", "vars", "__setstate__"))
 _OF_GLOBALS = frozenset(("globals", "exec", "eval", "import_module"))
 _NAMED_BY = ("attribute", "slot", "global")
-_NEVER_ON = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_ABSOLUTE")
+NEVER_ON = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_ABSOLUTE")
 
 
 class WriteLines(NamedTuple):
@@ -42,6 +42,8 @@ class WriteLines(NamedTuple):
     """Where a statement of `writes` is over, if the code goes on at all."""
     near: frozenset[int] = frozenset()
     """Both, of all data breakpoints."""
+    sites: frozenset[int] = frozenset()
+    """The instructions of `writes` that may write, by their places among those of the code."""
 
 
 NO_LINES = WriteLines(frozenset(), frozenset())
@@ -57,11 +59,7 @@ def write_lines_of(
     """
     if not bound and not _names_it(code, kind, key):
         return NO_LINES
-    found = facts_of(code)[0]
-    lines, at = [], code.co_firstlineno
-    for one in found:
-        at = begun_line(one) or at
-        lines.append(at)
+    found, lines = facts_of(code)[0], lines_in_order(code)
     writers = [index for index, one in enumerate(found) if _writes(one, kind, key)]
     if fills:
         writers += [index for index, one in enumerate(found) if one.opname == "BINARY_SUBSCR"]
@@ -72,7 +70,8 @@ def write_lines_of(
     ends: set[int] = set()
     for index in writers:
         ends.update(_lines_after(code, index, lines))
-    return WriteLines(frozenset(lines[index] for index in writers), frozenset(ends))
+    writes = frozenset(lines[index] for index in writers)
+    return WriteLines(writes, frozenset(ends), sites=frozenset(writers))
 
 
 def watched_lines_of(code: Any, watches: Iterable[DataWatch], frame: Any = None) -> WriteLines:
@@ -87,7 +86,8 @@ def watched_lines_of(code: Any, watches: Iterable[DataWatch], frame: Any = None)
     ]
     writes = frozenset().union(*[lines.writes for lines in found])
     ends = frozenset().union(*[lines.ends for lines in found])
-    return WriteLines(writes, ends, writes | ends)
+    sites = frozenset().union(*[lines.sites for lines in found])
+    return WriteLines(writes, ends, writes | ends, sites)
 
 
 def _writers_in(frame: Any, kind: str) -> frozenset[str]:
@@ -154,6 +154,21 @@ def _stores_variable(one: Any, key: Any) -> bool:
     return bool(value == key)
 
 
+def lines_in_order(code: Any) -> list[int]:
+    """The line of each instruction: the last that has begun before it, in the order of the code."""
+    lines, at = [], code.co_firstlineno
+    for one in facts_of(code)[0]:
+        at = begun_line(one) or at
+        lines.append(at)
+    return lines
+
+
+def line_of_offset(code: Any, offset: int) -> int:
+    """The line of the instruction there; 0 if there is none."""
+    index = facts_of(code)[1].get(offset)
+    return 0 if index is None else lines_in_order(code)[index]
+
+
 def _lines_after(code: Any, start: int, lines: list[int]) -> set[int]:
     """The lines whose beginning may come next, from behind one instruction on."""
     found, indices, _ = facts_of(code)
@@ -177,7 +192,7 @@ def _lines_after(code: Any, start: int, lines: list[int]) -> set[int]:
             todo.append(target_at)
             if target_at <= at:
                 ends.add(lines[min(target_at, len(lines) - 1)])  # a jump back begins its line anew
-        if not one.opname.startswith(_NEVER_ON):
+        if not one.opname.startswith(NEVER_ON):
             todo.append(at + 1)
     return ends
 
