@@ -10,6 +10,8 @@
 - unanswered: each question as long as nothing answers it (`unanswered_questions.py`), beside
   `sys.settrace`, `watchpoints` and `pyttd`.
 - passing: calls that go by until one ends as asked for, by the kinds of values (`passing_calls.py`).
+- watched: data breakpoints that never fire, in loops that write places of the same name
+  (`watched_places.py`); ratios of medians.
 
 Each program takes its processor time itself, since these ratios are asked for on busy machines, too;
 the kinds of run follow each other, and the best of each counts.
@@ -29,7 +31,7 @@ import trio
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # run as a file, from anywhere
 
-from benchmarks import passing_calls, unanswered_questions
+from benchmarks import passing_calls, unanswered_questions, watched_places
 from relay import Settings, open_relay
 from relay.models.calls import CallsRequest, CallsResult
 from relay.models.creating import CreateSession
@@ -207,10 +209,15 @@ def show_passing(options: argparse.Namespace) -> None:
     print(passing_calls.table(found), flush=True)
 
 
+def show_watched(options: argparse.Namespace) -> None:
+    print(watched_places.table(watched_places.watched(options.python, options.rounds)), flush=True)
+
+
 QUESTIONS: Mapping[str, Callable[[argparse.Namespace], None]] = {
     "calls": show_calls,
     "unanswered": show_unanswered,
     "passing": show_passing,
+    "watched": show_watched,
 }
 
 

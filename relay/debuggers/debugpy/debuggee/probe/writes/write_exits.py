@@ -26,15 +26,8 @@ _BRANCHES: tuple[str, ...] = ("POP_JUMP_", "FOR_ITER") if sys.version_info < (3,
 
 
 _CALM = (
-    *(
-        "LOAD_FAST",
-        "LOAD_CONST",
-        "LOAD_DEREF",
-        "LOAD_GLOBAL",
-        "LOAD_ATTR",
-        "STORE_FAST",
-        "STORE_ATTR",
-    ),
+    *("LOAD_FAST", "LOAD_CONST", "LOAD_DEREF", "LOAD_GLOBAL", "LOAD_ATTR"),
+    *("STORE_FAST", "STORE_ATTR"),
     *("BINARY_OP", "COMPARE_OP", "IS_OP", "BUILD_TUPLE", "COPY", "SWAP", "POP_TOP", "NOP"),
 )
 """What calls nothing, but for methods of the program."""
@@ -73,6 +66,7 @@ class _Walk:
         self.ways: set[tuple[int, int]] = set()
 
     def begin(self, start: int) -> None:
+        """From one of them on."""
         line, seen = self.lines[start], set()
         todo: list[tuple[int, str]] = [(start, "falls")]
         while todo:

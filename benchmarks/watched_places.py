@@ -1,0 +1,113 @@
+"""What a data breakpoint that never fires costs loops that write places of the same name.
+
+Each loop takes the processor time of its thread, once plainly and once under `relay run --watch`, in
+turns. `one.x` is a slot, which no dict watcher can report; `items[0]` an item of a list.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import tempfile
+from pathlib import Path
+
+from benchmarks.unanswered_questions import relay_run, said_by
+
+ROUNDS_OF_A_LOOP = 100_000
+MARK = "# the data breakpoint is set here"
+
+PROGRAM = f"""\
+import json, time
+
+
+class Point:
+    __slots__ = ("x", "y")
+
+    def __init__(self, x=0):
+        self.x = x
+        self.y = 0
+
+    def put(self, value):
+        self.x = value
+
+    def put_both(self, value):
+        self.x = value
+        self.y = value
+
+    def put_rest(self, value):
+        self.y = value
+
+
+def calls(function):
+    for number in range({ROUNDS_OF_A_LOOP}):
+        function(number)
+
+
+def writes(point):
+    for number in range({ROUNDS_OF_A_LOOP}):
+        point.x = number
+
+
+def writes_items(into):
+    for number in range({ROUNDS_OF_A_LOOP}):
+        into[0] = number
+
+
+def seconds(loop, given):
+    started = time.thread_time()
+    loop(given)
+    return time.thread_time() - started
+
+
+def main(one, other, items):
+    found = {{}}  {MARK}
+    found = {{
+        "a method that sets x of another object": seconds(calls, other.put),
+        "one that sets x and y": seconds(calls, other.put_both),
+        "a new object": seconds(calls, Point),
+        "a loop of writes to x of another object": seconds(writes, other),
+        "a loop of writes to items of another list": seconds(writes_items, [0]),
+        "a method that sets y": seconds(calls, other.put_rest),
+    }}
+    print(json.dumps(found))
+
+
+main(Point(), Point(), [1, 2])
+"""
+
+
+def watched(python: str, rounds: int) -> dict[str, dict[str, float]]:
+    """By watched place and loop, how many times as long it takes: medians of the rounds.
+
+    Raises BenchmarkError.
+    """
+    line = next(n for n, text in enumerate(PROGRAM.splitlines(), 1) if MARK in text)
+    ways: dict[str, list[dict[str, float]]] = {"": [], "one.x": [], "items[0]": []}
+    with tempfile.TemporaryDirectory(prefix="relay-watched-") as scratch:
+        program = Path(scratch) / "program.py"
+        program.write_text(PROGRAM)
+        for _ in range(rounds):
+            for place, runs in ways.items():
+                watch = [*relay_run(python), "--watch", f"{program}:{line}:{place}", "--"]
+                argv = [*(watch if place else [python]), str(program)]
+                runs.append(json.loads(said_by(argv, program.parent)))
+    plain = ways.pop("")
+    return {
+        place: {
+            loop: _median(runs, loop) / _median(plain, loop) for loop in (plain[0] if plain else ())
+        }
+        for place, runs in ways.items()
+    }
+
+
+def _median(runs: list[dict[str, float]], loop: str) -> float:
+    return statistics.median(run[loop] for run in runs)
+
+
+def table(found: dict[str, dict[str, float]]) -> str:
+    """Markdown."""
+    rows = [f"| in the loop | {' | '.join(found)} |", f"| --- |{' ---: |' * len(found)}"]
+    for loop in next(iter(found.values())):
+        ratios = [f"{one[loop]:.1f}" for one in found.values()]
+        rows += [f"| {loop} | {' | '.join(ratios)} |"]
+    return "\n".join(rows)
