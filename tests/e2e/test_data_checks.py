@@ -359,6 +359,194 @@ SLOTS = {
 }
 
 
+ITEMS = """
+    import bisect
+    import collections
+    import contextlib
+    import functools
+    import heapq
+    import json
+    import operator
+    import os
+    import random
+    import sys
+    import threading
+    import time
+
+    IS_CHECKED = not os.environ.get("DEBUG_RELAY_EVERY_LINE")
+    X = "x"
+    one = {"x": 0, "y": 1}
+    other = {"x": 0, "y": 1}
+    # @containers
+
+    def keep(): return one.setdefault if type(one) is not list else one.insert
+
+    kept = keep()
+
+    def put(container, value):
+        container[X] = value
+
+    def settle():
+        "Until checks are relied on: what may write is traced no more."
+        if not IS_CHECKED:
+            return
+        until = time.monotonic() + 30
+        while is_traced():
+            for number in range(500): put(other, number)
+            assert time.monotonic() < until, "never settled"
+
+    def is_traced():
+        other[X] = 1
+        return sys._getframe().f_trace is not None
+
+    def in_loop(count):
+        for number in range(count):
+            other[X] = number
+            if number == 3: one[X] = number
+            other[X] += 1
+            if number > 5: one[X] += 1
+        one[X], other[X] = other[X], one[X]
+
+    def raises(value):
+        try:
+            one[X] = value; {}[value]
+        except KeyError:
+            one[X] += 1
+        finally:
+            other[X] = 2
+        one[X] = value + 3; {}[value]
+
+    def generates(count):
+        for number in range(count):
+            one[X] = number; yield number
+            other[X] = yield one[X]
+
+    def comprehends(value):
+        [put(one, number) for number in (value, value + 1)]
+        any(map(functools.partial(operator.setitem, one, X), [value + 2]))
+        return {number: put(one, number + value) for number in range(2)}
+
+    def nests(value):
+        def inner(): one[X] = value
+        class Made: one[X] = value + 1
+        (lambda: put(one, value + 2))()
+        inner()
+
+    def kept_method(value):
+        kept(X, value)
+        other_name = one.pop; other_name(X)
+        one.update({X: value + 1}) if type(one) is not list else one.insert(0, value)
+        settle()
+        one[X] = value + 2
+
+    def in_threads(value):
+        threads = [threading.Thread(target=put, args=(one, value + number)) for number in range(3)]
+        for thread in threads:
+            thread.start()
+            thread.join()
+        settle()
+        put(one, value)
+
+    class Held:
+        def __init__(self): self.items = one
+        def __enter__(self): self.items[X] = "entered"
+        def __exit__(self, *error): self.items[X] = "left"
+
+    def manages():
+        with Held(): other[X] = 1
+
+    def of_dicts(value):
+        one.update(x=value)
+        one.update({"y": 2})
+        one.update([("x", value + 1)])
+        dict.__init__(one, x=value + 2)
+        one.pop("x")
+        one.setdefault("x", value + 3)
+        one.popitem()
+        one.setdefault("x", value + 3)
+        operator.setitem(one, "x", value + 4)
+        rest = one; rest |= {"x": value + 5}
+        operator.ior(one, {"x": value + 6})
+        one.__setitem__("x", value + 7)
+        del one["x"]
+        settle()
+        one["x"] = value + 8
+        settle()
+        one.clear()
+        one["x"] = 5.0
+        one["x"] = 5
+        json.loads('{"x": 1}', object_hook=one.update)
+        collections._count_elements(one, "xx") if type(one["x"]) is int else None
+        for one["x"] in range(2): other["x"] = 3
+        with contextlib.nullcontext(value) as one["x"]: other["x"] = 4
+        (one["x"], other["x"]) = value, value
+
+    def of_lists(value):
+        one.append(value)
+        one.insert(0, value)
+        one[:] = [value + 1, 2, 3]
+        one.sort()
+        one.reverse()
+        one.extend([value]); one.remove(2)
+        one[0:1] = [value + 2, 4]
+        del one[0]
+        del one[:]
+        settle()
+        one.extend([5, 6, 7])
+        settle()
+        mine = one; mine += [8]; mine *= 2
+        random.Random(5).shuffle(one)
+        heapq.heapify(one)
+        heapq.heappush(one, -value)
+        bisect.insort(one, -value - 1)
+        operator.setitem(one, 0, value)
+        operator.delitem(one, 0)
+        one.sort(key=lambda item: -item)
+        one.clear()
+        list.__init__(one, [value])
+        for one[0] in range(2): other[0] = 3
+
+    def breaks(value):
+        other[X] = value  # @break
+        one[X] = value
+        one[X] = value + 1; other[X] = 5
+
+    ALL = [
+        lambda: in_loop(8),
+        lambda: raises(20),
+        lambda: list(generates(2)),
+        lambda: comprehends(30),
+        lambda: nests(40),
+        lambda: kept_method(50),
+        lambda: in_threads(60),
+        lambda: manages(),
+        lambda: (of_lists if type(one) is list else of_dicts)(70),
+        lambda: breaks(80),
+        lambda: put(one, 1),
+    ]
+    print("start")  # @start
+    settle()
+    for run in ALL:
+        settle()
+        with contextlib.suppress(KeyError): run()
+        settle()
+    for run in reversed(ALL):
+        with contextlib.suppress(KeyError): run()
+    print("over")
+"""
+
+CONTAINERS = {
+    "dict": "",
+    "list": "one, other, X = [0, 1], [0, 1], 0",
+    "defaultdict": "one = collections.defaultdict(int, one)",
+    "subclass": """class Own(dict):
+        def __missing__(self, key): raise AssertionError("asked")
+        def __setitem__(self, key, value):
+            dict.__setitem__(self, key, value)
+    one = Own(one)""",
+}
+
+
 async def stops(
     api: Api, program: Program, env: dict[str, str], watched: list[str], version: str
 ) -> tuple[list[Any], Session]:
@@ -399,6 +587,20 @@ async def test_stops_are_those_of_each_line(
     wanted, traced = await stops(api, writers, EVERY_LINE, watched, version)
     found, checked = await stops(api, writers, {}, watched, version)
     assert len(wanted) > 100
+    assert found == wanted
+    assert await checked.printed() == await traced.printed() == "start\nover\n"
+
+
+@pytest.mark.parametrize("kind", CONTAINERS)
+async def test_stops_at_items_are_those_of_a_trace_function(
+    api: Api, program: Write, kind: str
+) -> None:
+    text = ITEMS.replace("# @containers", CONTAINERS[kind])
+    writers = program(text)
+    watched = ["one[X]"]
+    wanted, traced = await stops(api, writers, EVERY_LINE, watched)
+    found, checked = await stops(api, writers, {}, watched)
+    assert len(wanted) > 80
     assert found == wanted
     assert await checked.printed() == await traced.printed() == "start\nover\n"
 
