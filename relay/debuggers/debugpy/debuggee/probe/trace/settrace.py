@@ -14,13 +14,18 @@ if TYPE_CHECKING:
         YIELDS,
         stands_before_wait,
     )
-    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import wanted_trace_function
+    from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import (
+        trace_call,
+        tracing_state,
+        wanted_trace_function,
+    )
     from relay.debuggers.debugpy.debuggee.probe.trace.holder import TraceHolder
     from relay.debuggers.debugpy.debuggee.probe.trace.record import FrameTrace, starts_here
     from relay.debuggers.debugpy.debuggee.probe.trace.traces import (
         end_of_call,
         fits_call,
         guarded_event,
+        traced_name,
     )
 
 
@@ -30,6 +35,7 @@ class SettraceListener(TraceHolder):
     def __init__(self, trace: FrameTrace) -> None:
         super().__init__()
         self.trace = trace
+        self.name = traced_name()  # of the codes that may be meant: others are let go at once
 
     @property
     def is_active(self) -> bool:
@@ -42,13 +48,24 @@ class SettraceListener(TraceHolder):
         self.leave_threads()
 
     def on_call(self, frame: Any, event: str, arg: Any) -> Any:
-        if not self.trace.is_active:
+        trace = self.trace
+        if not trace.is_active:
             return self.hand_back(frame, event, arg)
-        theirs = wanted_trace_function()
-        inner = None if theirs is None else theirs(frame, event, arg)
+        is_traced = tracing_state.is_on or not tracing_state.can_wait
+        inner = self._inner(frame, event, arg) if is_traced else None
+        if frame.f_code.co_name != self.name and self._is_between_calls():
+            return inner
         if guarded_event(self.trace, self._is_wanted, frame):
             return _LocalListener(self, inner)
         return inner
+
+    def _is_between_calls(self) -> bool:
+        """Whether only a call of the function is wanted now, and nothing below one."""
+        return self.trace.root is None
+
+    def _inner(self, frame: Any, event: str, arg: Any) -> Any:
+        theirs = trace_call if tracing_state.can_wait else wanted_trace_function()
+        return None if theirs is None else theirs(frame, event, arg)
 
     def _is_wanted(self, frame: Any) -> bool:
         trace = self.trace

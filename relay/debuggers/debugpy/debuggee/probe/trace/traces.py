@@ -229,6 +229,11 @@ def fits_call(trace: FrameTrace, frame: Any, is_start: Any = None) -> bool | Non
     return count_call(trace, frame) == trace.call
 
 
+def traced_name() -> str:
+    """The name of the function that is traced, as its code has it."""
+    return str(_held.wanted.bare)
+
+
 def is_meant_code(frame: Any) -> bool:
     """Whether the frame runs the function that is traced."""
     return bool(_held.wanted.is_code(frame))

@@ -124,6 +124,9 @@ class UntilMonitorListener(MonitorListener):
 class UntilSettraceListener(SettraceListener):
     """The events of such a trace, before 3.12."""
 
+    def _is_between_calls(self) -> bool:
+        return not self.until.frames
+
     def __init__(self, trace: UntilTrace) -> None:
         super().__init__(trace)
         self.until = trace
