@@ -666,3 +666,56 @@ async def test_deletion_gives_the_program_its_code_back(api: Api, program: Write
         "[False, False, False] False",
         "[True, True, True] True True",
     ]
+
+
+RUNNING = """
+    import sys
+    import time
+
+    one, other, total = {"x": 0}, {"x": 0}, 0
+
+    def frame_code():
+        return sys._getframe(1).f_code
+
+    def inner(value):
+        one["x"] = value
+        return value
+
+    def loops():
+        begun, until = sys._getframe().f_code, time.monotonic() + 30
+        while sys._getframe().f_code is begun and time.monotonic() < until: other["x"] = 1
+        print(sys._getframe().f_code is begun)
+        max(1, 2, 3, 4, 5)  # so there is room for checks in the handler
+        try:
+            one["x"] = 1; raise KeyError
+        except KeyError:
+            one["x"] = 2; inner(3)
+        return inner(4)
+
+    begun, until = sys._getframe().f_code, time.monotonic() + 30
+    print("start")  # @start
+    loops()
+    while frame_code() is begun and time.monotonic() < until: total += inner(4)
+    print(frame_code() is begun)
+    one["x"] = 5; total = -1
+    for one["x"] in range(3): total = other["x"] = -2
+    other["x"] = 0  # @break
+"""
+
+
+async def test_a_frame_that_was_running_goes_on_with_checks(api: Api, program: Write) -> None:
+    running = program(RUNNING)
+    found, session = await stops(api, running, {}, ["one['x']"])
+    changes = [(change[2]["function"], change[:2]) for *_, change in found if change[1]]
+    assert changes == [
+        ("loops", ["0", "1"]),
+        ("loops", ["1", "2"]),
+        ("inner", ["2", "3"]),
+        ("inner", ["3", "4"]),
+        ("<module>", ["4", "5"]),
+        ("<module>", ["5", "0"]),
+        ("<module>", ["0", "1"]),
+        ("<module>", ["1", "2"]),
+    ]
+    assert not any(change[3] for _, _, _, change in found)
+    assert (await session.printed()).splitlines() == ["start", "False", "False"]

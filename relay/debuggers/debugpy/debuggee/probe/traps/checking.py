@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
+    from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.traps.going_on import goes_on_checked
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
         AT_FIRST_CALL,
         CODE_OBJECT,
@@ -96,9 +97,31 @@ def take_checks_away() -> None:
         place_checks(CodeTable(), _listed_code())
 
 
-def hear_new_code(heard: Callable[[], Any] | None) -> None:
-    """Whom to call before code may come that nobody has looked at; None: nobody any more."""
-    traps_state.heard = heard
+def hear_new_code(
+    heard: Callable[[str], Any] | None, meet: Callable[[Any], Any] | None = None
+) -> None:
+    """Whom to call, with the audit event, before code may come that nobody has looked at; and with a
+    frame that may begin to run such code. None: nobody any more."""
+    traps_state.heard, traps_state.meet_new = heard, meet
+
+
+def look_within(code: Any, is_known: Callable[[Any], bool]) -> None:
+    """A code is about to run that nobody has looked at: what it makes functions of gets its checks as it
+    is called. is_known: whether a code in it has been looked at, for one that is not any more."""
+    with traps_state.lock:
+        before, traps_state.placing = traps_state.placing, threading.get_ident()
+        try:
+            _expect_within(code, is_known)
+            trapped_code(code)
+        finally:
+            traps_state.placing = before
+
+
+def _expect_within(code: Any, is_known: Callable[[Any], bool]) -> None:
+    for inner in code.co_consts:
+        if type(inner) is CODE_OBJECT and not is_known(inner):
+            traps_state.checks[inner] = AT_FIRST_CALL
+            _expect_within(inner, is_known)
 
 
 def original_of(code: Any) -> Any:
@@ -118,30 +141,66 @@ def is_to_have_checks(code: Any) -> bool:
     return checks is not None and checks is not AT_FIRST_CALL
 
 
+def is_at_own_work() -> bool:
+    """Whether what is called in this thread now is the debugger's doing."""
+    return bool(traps_state.at_work) and threading.get_ident() in traps_state.at_work
+
+
 def met_first(code: Any, function: Any, goes_on: bool) -> Any:
     """A function is called whose code was to be made then. What its frame is to go on in, from the
     beginning; None: it has nothing to check.
 
     goes_on: whether the frame can. What is called meanwhile, to make it, goes on without.
     """
+    return None if is_at_own_work() else at_own_work(_met_first, code, function, goes_on)
+
+
+def at_own_work(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What the call gives. What it calls in this thread, such as code of libraries, is not the program's
+    doing, and needs no checks."""
     ident = threading.get_ident()
-    if ident in traps_state.meeting:
-        return None
-    traps_state.meeting.add(ident)
+    traps_state.at_work.add(ident)
+    try:
+        return function(*arguments)
+    finally:
+        traps_state.at_work.discard(ident)
+
+
+def _met_first(code: Any, function: Any, goes_on: bool) -> Any:
     try:
         made = _made_at_first_call(code, function)
     except Exception as error:
         if not _is_raised_by_debugger(error):
             raise  # of a handler of the program's, for a signal
         made, goes_on = code, False
-    finally:
-        traps_state.meeting.discard(ident)
     if made is None:
         return None
     if not goes_on or function.__code__ is not made:
         attempt(traps_state.fail_checks)
         return None
     return made
+
+
+def go_on_with_checks(frame: Any, checks: Any, is_at_line: bool) -> bool:
+    """Have a frame of this thread that runs without its LineChecks go on with them. False: it cannot.
+
+    is_at_line: whether its trace function is called for a line.
+    """
+    with traps_state.lock:
+        before, traps_state.placing = traps_state.placing, threading.get_ident()
+        try:
+            original = original_of(frame.f_code)
+            traps_state.checks[original] = checks
+            trapped_code(original)
+            entry = traps_state.codes.get(original)
+            made = goes_on_checked(frame, original, entry.lines, checks, is_at_line)
+            if made is not None:
+                entry.variants.append(made)
+                entry.checked[made] = True
+                traps_state.codes[made] = entry
+        finally:
+            traps_state.placing = before
+        return made is not None
 
 
 def _is_raised_by_debugger(error: Exception) -> bool:

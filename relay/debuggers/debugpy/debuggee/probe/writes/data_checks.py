@@ -23,11 +23,16 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.traps.checking import (
         LoadedCode,
+        go_on_with_checks,
         loaded_code,
+        look_within,
         original_of,
         place_checks,
     )
-    from relay.debuggers.debugpy.debuggee.probe.traps.first_calls import can_meet_first_calls
+    from relay.debuggers.debugpy.debuggee.probe.traps.first_calls import (
+        can_meet_first_calls,
+        function_of,
+    )
     from relay.debuggers.debugpy.debuggee.probe.traps.line_checks import LineChecks, QuickCheck
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
         AT_FIRST_CALL,
@@ -120,12 +125,22 @@ class DataChecks:
     def _planned_in(self, code: Any, names: set[Any]) -> Any:
         known = self._known.get(code)
         if known is None or not names <= known[0]:
-            may_write = not is_debugger_file(code.co_filename) and any(
-                may_write_in(code, watch.kind, watch.key, watch.fills, names)
-                for watch in self.watches
-            )
-            known = self._known[code] = set(names), AT_FIRST_CALL if may_write else None
+            checks = AT_FIRST_CALL if self._may_write(code, names) else None
+            known = self._known[code] = set(names), checks
         return known[1]
+
+    def meet(self, code: Any) -> None:
+        """A code begins that may never have been looked at, such as a module's: what is in it may write."""
+        if code not in self._known:
+            self._known[code] = set(), None
+            look_within(code, self._is_looked_at)
+
+    def _is_looked_at(self, code: Any) -> bool:
+        """Whether this code has been looked at; if not, it counts as such from now on."""
+        if code in self._known:
+            return True
+        self._known[code] = set(), AT_FIRST_CALL
+        return False
 
     def checks_in(self, code: Any, function: Any) -> LineChecks | None:
         """The checks of a code that may write, as a function is called that has it."""
@@ -133,9 +148,21 @@ class DataChecks:
         writers = _WritersInSpaces({watch.kind for watch in self.watches})
         names.update(writers.named_in(function.__globals__, code))
         names.update(writers.given_to(function, code))
-        checks = self._checks_in(code, names)
+        checks = self._checks_in(code, names) if self._may_write(code, names) else None
         self._known[code] = names, checks
         return checks
+
+    def go_on(self, frame: Any, is_at_line: bool) -> bool:
+        """Have a frame of this thread go on with its checks, if it can. is_at_line: whether its trace
+        function is called for a line."""
+        code, function = original_of(frame.f_code), function_of(frame)
+        checks = self.checks_in(code, function)
+        return checks is not None and bool(attempt(go_on_with_checks, frame, checks, is_at_line))
+
+    def _may_write(self, code: Any, names: set[Any]) -> bool:
+        return not is_debugger_file(code.co_filename) and any(
+            may_write_in(code, watch.kind, watch.key, watch.fills, names) for watch in self.watches
+        )
 
     def _checks_in(self, code: Any, names: set[Any]) -> LineChecks | None:
         found = []
@@ -158,7 +185,9 @@ def _can_be_asked(watch: DataWatch) -> bool:
     if watch.kind != "item":
         return watch.kind in _KINDS_CHECKED
     owner = watch.owner()
-    return is_plain_key(watch.key) and owner is not None and all(map(is_plain_key, dict.keys(owner)))
+    return (
+        is_plain_key(watch.key) and owner is not None and all(map(is_plain_key, dict.keys(owner)))
+    )
 
 
 _PLAIN = ("__setattr__", "__delattr__", "__getattribute__")
