@@ -598,8 +598,8 @@ async def test_stops_at_items_are_those_of_a_trace_function(
     text = ITEMS.replace("# @containers", CONTAINERS[kind])
     writers = program(text)
     watched = ["one[X]"]
-    wanted, traced = await stops(api, writers, EVERY_LINE, watched)
-    found, checked = await stops(api, writers, {}, watched)
+    wanted, traced = await stops(api, writers, EVERY_LINE, watched, "3.11")
+    found, checked = await stops(api, writers, {}, watched, "3.11")
     assert len(wanted) > 80
     assert found == wanted
     assert await checked.printed() == await traced.printed() == "start\nover\n"
@@ -705,7 +705,7 @@ RUNNING = """
 
 async def test_a_frame_that_was_running_goes_on_with_checks(api: Api, program: Write) -> None:
     running = program(RUNNING)
-    found, session = await stops(api, running, {}, ["one['x']"])
+    found, session = await stops(api, running, {}, ["one['x']"], "3.11")
     changes = [(change[2]["function"], change[:2]) for *_, change in found if change[1]]
     assert changes == [
         ("loops", ["0", "1"]),
