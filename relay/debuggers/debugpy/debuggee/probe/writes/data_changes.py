@@ -60,7 +60,7 @@ _CONDITIONS = frozenset(
     )
 )
 # Debugger's functions that look at an event, at a check, or at a call that comes first.
-_EVENTS = frozenset(
+_DEBUGGERS_LOOKS = frozenset(
     ("trace_call", "begin_thread", "trace_dispatch", "came", "meet_first_call", "_before_exec")
 )
 _ASKS = _CONDITIONS | frozenset(("do_wait_suspend", "run_code"))
@@ -163,7 +163,9 @@ def is_asked_for_condition(frame: Any) -> bool:
 
 def is_at_work(frame: Any) -> bool:
     """Whether the debugger has called this code of a library, and no program has."""
-    return _is_called_by(_EVENTS, frame) or _is_called_by(("__call__",), frame, is_own_file)
+    return _is_called_by(_DEBUGGERS_LOOKS, frame) or _is_called_by(
+        ("__call__",), frame, is_own_file
+    )
 
 
 def _is_called_by(

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
         steps_on,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
+        LEAST_PATIENCE,
+        MOST_PATIENCE,
         DataWatch,
         data_state,
         is_quiet_at,
@@ -58,8 +60,6 @@ _DATA_EVENTS = (
     *("PY_RETURN", "PY_YIELD", "PY_UNWIND"),
 )
 _DATA_TOOLS = (5, 4, 3)  # the highest is called first: a change is stopped for ahead of all else
-_LEAST_PATIENCE, _MOST_PATIENCE = 100, 20_000
-"""Events without a change before they are no more than compared."""
 _MOST_IDLE = 1000  # events of a code that has nothing under way, before it has none any more
 
 
@@ -78,7 +78,7 @@ class DataMonitor:
         self.armed = CodeTable()  # of these, all lines are events; how many have been for nothing
         self.is_quiet = False  # no place is noted, and the callbacks are those of `quiet`
         self.quiet: QuietEvents | None = None
-        self.calm, self.patience = 0, _LEAST_PATIENCE  # events without a change; how many will do
+        self.calm, self.patience = 0, LEAST_PATIENCE  # events without a change; how many will do
         self.called: dict[str, Any] = {
             "LINE": self._line,
             "JUMP": self._jump,
@@ -112,7 +112,7 @@ class DataMonitor:
     def watch(self, watches: list[DataWatch]) -> None:
         """Compare these at lines from now on."""
         self.look_closely()
-        self.watches, self.patience = watches, _LEAST_PATIENCE
+        self.watches, self.patience = watches, LEAST_PATIENCE
         for code in list(self.codes):
             self._leave(code)
         for code in self.armed:
@@ -154,7 +154,7 @@ class DataMonitor:
         self._get_events(code)
         if self.is_quiet:
             self.look_closely()  # until it is known which of its places are to be events
-            self.calm = self.patience - _LEAST_PATIENCE
+            self.calm = self.patience - LEAST_PATIENCE
 
     def _get_events(self, code: Any) -> None:
         """Of all its places, also those that were to be none any more."""
@@ -291,7 +291,7 @@ class DataMonitor:
     def before_stop(self) -> None:
         """A thread is about to stop: what is under way there counts, and after it all begins anew."""
         self.look_closely()
-        self.patience = _LEAST_PATIENCE
+        self.patience = LEAST_PATIENCE
 
     def look_closely(self) -> None:
         """Note the places of lines again, from where all frames stand now on."""
@@ -308,7 +308,7 @@ class DataMonitor:
         if code not in self.codes:
             return None  # it is unwound, within a statement of another that is not over
         self.look_closely()
-        self.patience = min(2 * self.patience, _MOST_PATIENCE)
+        self.patience = min(2 * self.patience, MOST_PATIENCE)
         place = threading.get_ident(), id(frame)
         line = self._line_behind(name, frame, last_line if last_code is code else 0, arguments[0])
         if line is not None and line in self.codes.get(code, NO_LINES).writes:

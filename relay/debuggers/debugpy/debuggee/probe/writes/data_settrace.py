@@ -78,6 +78,8 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_checks import DataChecks
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
+        LEAST_PATIENCE,
+        MOST_PATIENCE,
         DataWatch,
         data_state,
         is_quiet_at,
@@ -94,12 +96,8 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_settrace import FrameTracer
 
-_OF_FUNCTIONS = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
+_CODE_OF_FUNCTIONS = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
 _GOES_ON_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-
-
-_LEAST_PATIENCE, _MOST_PATIENCE = 100, 20_000
-"""Events without a change before checks are relied on again."""
 
 
 class DataSettrace:
@@ -118,15 +116,15 @@ class DataSettrace:
         self.checks = DataChecks([], self._cannot_rely)
         self.relies = False  # on checks
         self.spent = 0  # events of tracing since it was considered whether checks will do
-        self.due = _MOST_PATIENCE  # how many lead to that
-        self.patience = _LEAST_PATIENCE
+        self.due = MOST_PATIENCE  # how many lead to that
+        self.patience = LEAST_PATIENCE
         self.awaited: list[Any] = []  # frames under way without checks
         self.generators: list[Any] = []  # weak references to those that are
 
     def watch(self, watches: list[DataWatch]) -> None:
         """Compare these at lines from now on."""
         self.relies = False
-        self.checks, self.patience = DataChecks(watches, self._cannot_rely), _LEAST_PATIENCE
+        self.checks, self.patience = DataChecks(watches, self._cannot_rely), LEAST_PATIENCE
         self.watches = watches
         self.codes, self.others = CodeTable(), {}
         self._trace_all()
@@ -163,7 +161,7 @@ class DataSettrace:
 
     def _go_on(self, *_: Any) -> None:
         """The program goes on after a stop."""
-        self.patience = _LEAST_PATIENCE
+        self.patience = LEAST_PATIENCE
         self._expect()
         self._wrap_stack()
 
@@ -193,7 +191,7 @@ class DataSettrace:
 
     def _expect(self) -> None:
         """After how many events from now on to consider."""
-        self.spent, self.due = 0, _MOST_PATIENCE
+        self.spent, self.due = 0, MOST_PATIENCE
         if not self.relies:
             self.due = self.patience if self.checks.are_placed else int(self.checks.worth)
 
@@ -293,7 +291,7 @@ class DataSettrace:
             for watch in self.watches:
                 watch.last = watch.read()
             return
-        self.patience = min(2 * self.patience, _MOST_PATIENCE)
+        self.patience = min(2 * self.patience, MOST_PATIENCE)
         line = write_behind(frame.f_code, frame.f_lasti)
         if line is not None and self._hears_next(frame):
             begin_found_writes(frame, line)  # before another thread compares
@@ -320,14 +318,14 @@ class DataSettrace:
         if event != "exec" or is_asked(frame_at(3)) or not await_executed_code():
             self.checks.are_placed = False
             if is_asked(frame_at(3)):
-                self.checks.worth = _MOST_PATIENCE
+                self.checks.worth = MOST_PATIENCE
             if self.relies:
                 self._rely_no_more()
             self._expect()
 
     def _meet_new(self, frame: Any) -> None:
         """A frame begins, whose code may be new."""
-        if self.checks.are_placed and not frame.f_code.co_flags & _OF_FUNCTIONS:
+        if self.checks.are_placed and not frame.f_code.co_flags & _CODE_OF_FUNCTIONS:
             self.checks.meet(original_of(frame.f_code))
             if self.relies and self._is_awaited(frame):
                 self.awaited.append(frame)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     )
 
 _MOST_PLACES = 10_000
+LEAST_PATIENCE, MOST_PATIENCE = 100, 20_000
+"""Events without a change, before they take the quicker way again: at first, and at most."""
 DATA_GONE = "what it watched is gone"
 
 

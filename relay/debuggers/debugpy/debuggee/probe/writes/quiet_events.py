@@ -114,7 +114,7 @@ class QuietEvents:
     def __init__(self, watches: list[DataWatch]) -> None:
         self.watches = watches
         self._had_values = [watch.last is not ABSENT for watch in watches]
-        looks = [_look(watch, number) for number, watch in enumerate(watches)]
+        looks = [_look_at(watch, number) for number, watch in enumerate(watches)]
         given = "".join(f"value{number}, last{number}, " for number in range(len(watches)))
         self._readers = [reader for _, reader in looks]
         self._codes = [watch.code for watch in watches if watch.kind == "local"]
@@ -148,7 +148,7 @@ class QuietEvents:
         return made
 
 
-def _look(watch: DataWatch, number: int) -> tuple[str, Callable[[], Any]]:
+def _look_at(watch: DataWatch, number: int) -> tuple[str, Callable[[], Any]]:
     """An expression that is true if the value is the last one; what gives its `valueN`.
 
     It may raise AttributeError, IndexError or ValueError.
