@@ -556,7 +556,8 @@ async def stops(
     for expression in watched:
         placed = await session.post("/data-breakpoints", expression=expression)
         assert placed["how"] == "lines"
-    await session.breakpoint(program.text, program.line("break"))
+    if "# @break" in program.path.read_text():
+        await session.breakpoint(program.text, program.line("break"))
     found: list[Any] = []
     while True:
         stop = await session.resume(wait=60)
@@ -719,3 +720,79 @@ async def test_a_frame_that_was_running_goes_on_with_checks(api: Api, program: W
     ]
     assert not any(change[3] for _, _, _, change in found)
     assert (await session.printed()).splitlines() == ["start", "False", "False"]
+
+
+INTERRUPTED = """
+    import signal
+    import sys
+    import time
+
+    sys.path.insert(0, "@installed")
+    import late
+
+    one, other = {"x": 0}, {"x": 0}
+
+    def is_traced():
+        other["x"] = 1
+        return sys._getframe().f_trace is not None
+
+    def settle():
+        until = time.monotonic() + 30
+        while is_traced():
+            for number in range(500): other["x"] = number
+            assert time.monotonic() < until, "never settled"
+
+    def made(count):
+        space = {}
+        for number in range(count):
+            exec(f"def put{number}(container, value):\\n    container['x'] = value\\n", space)
+        return [space[f"put{number}"] for number in range(count)]
+
+    def call(function, number):
+        signal.setitimer(signal.ITIMER_REAL, 0.0001 + 0.00005 * number)
+        function(other, 1)
+        while not late.has_come: pass
+
+    print("start")  # @start
+    settle()
+    puts = made(30)
+    settle()
+    raised = 0
+    for number, put in enumerate(puts):
+        late.has_come = False
+        try:
+            call(put, number)
+        except late.LateError:
+            raised += 1
+    settle()
+    print(raised)
+    for put in puts:
+        put(one, one["x"] + 1)
+"""
+
+LATE = """
+    import signal
+
+    has_come = False
+
+    class LateError(Exception):
+        pass
+
+    def late(number, frame):
+        global has_come
+        has_come = True
+        raise LateError
+
+    signal.signal(signal.SIGALRM, late)
+"""
+
+
+async def test_what_an_installed_handler_of_a_signal_raises_is_the_programs(
+    api: Api, program: Write
+) -> None:
+    path = program(LATE, "site-packages/late.py").path.parent
+    interrupted = program(INTERRUPTED.replace("@installed", str(path)))
+    found, session = await stops(api, interrupted, {}, ["one['x']"], "3.11")
+    assert (await session.printed()).splitlines() == ["start", "30"]
+    changes = [change[1] for *_, change in found]
+    assert changes == [str(number + 1) for number in range(30)]

@@ -8,17 +8,21 @@ may write.
 from __future__ import annotations
 
 import gc
+import inspect
+import itertools
 import threading
+import types
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
+    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_of_library
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.traps.going_on import goes_on_checked
+    from relay.debuggers.debugpy.debuggee.probe.traps.instructions import NoTrapError
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
         AT_FIRST_CALL,
         CODE_OBJECT,
@@ -170,8 +174,8 @@ def _met_first(code: Any, function: Any, goes_on: bool) -> Any:
     try:
         made = _made_at_first_call(code, function)
     except Exception as error:
-        if not _is_raised_by_debugger(error):
-            raise  # of a handler of the program's, for a signal
+        if not is_raised_by_debugger(error):
+            raise
         made, goes_on = code, False
     if made is None:
         return None
@@ -203,13 +207,31 @@ def go_on_with_checks(frame: Any, checks: Any, is_at_line: bool) -> bool:
         return made is not None
 
 
-def _is_raised_by_debugger(error: Exception) -> bool:
+def is_raised_by_debugger(error: Exception) -> bool:
+    """Whether an exception that the debugger's own work has ended with is due to that: not to a handler of a
+    signal, nor raised in this thread by another one."""
+    if type(error).__module__ != "builtins" and not isinstance(error, NoTrapError):
+        return False
     tb: Any = error.__traceback__
-    files = []
     while tb is not None:
-        files.append(tb.tb_frame.f_code.co_filename)
-        tb = tb.tb_next
-    return all(is_debugger_file(file) or is_installed(file) for file in files)
+        frame, tb = tb.tb_frame, tb.tb_next
+        file = frame.f_code.co_filename
+        if not is_debugger_file(file) and (not is_of_library(file) or _handles_signal(frame)):
+            return False
+    return True
+
+
+def _handles_signal(frame: Any) -> bool:
+    """Whether a frame was called with a signal's number and the frame that it came in."""
+    code = frame.f_code
+    names = code.co_varnames[: code.co_argcount + bool(code.co_flags & inspect.CO_VARARGS)]
+    given: list[Any] = [frame.f_locals.get(name) for name in names]
+    if names and type(given[-1]) is tuple:
+        given[-1:] = given[-1]
+    return any(
+        isinstance(number, int) and type(within) is types.FrameType
+        for number, within in itertools.pairwise(given)
+    )
 
 
 def _made_at_first_call(code: Any, function: Any) -> Any:

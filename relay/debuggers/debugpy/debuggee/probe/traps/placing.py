@@ -240,14 +240,14 @@ def trapped_code(code: Any) -> Any:
     checks = traps_state.checks.get(entry.original)
     if (lines, checks) != (entry.lines, entry.checks):
         made = _made(entry.original, lines, checks)
-        if checks != entry.checks:
-            entry.checked = CodeTable()
-        entry.present, entry.lines, entry.checks = made, lines, checks
+        checked = entry.checked if checks == entry.checks else CodeTable()
         if checks and checks is not AT_FIRST_CALL:
-            entry.checked[made] = True
+            checked[made] = True
         if made is not entry.original:
             entry.variants.append(made)
             traps_state.codes[made] = entry
+        # At once: a handler of a signal may raise something on the way here.
+        entry.present, entry.lines, entry.checks, entry.checked = made, lines, checks, checked
     return entry.present
 
 

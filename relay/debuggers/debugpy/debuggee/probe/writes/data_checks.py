@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.traps.checking import (
         LoadedCode,
         go_on_with_checks,
+        is_raised_by_debugger,
         loaded_code,
         look_within,
         original_of,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import is_plain_key
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         NO_LINES,
+        WriteLines,
         is_indirect_writer,
         may_write_in,
         write_lines_of,
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 
 _KINDS_CHECKED = ("attribute", "slot", "global", "item", "list_item")
 """Others are written by a frame that is under way, which cannot have checks."""
+_WANT = (RecursionError, MemoryError)
 _MOST_TIMES = 64
 _SECONDS_AN_EVENT = 1e-6  # that tracing takes at least
 
@@ -168,8 +171,7 @@ class DataChecks:
         found = []
         for watch in self.watches:
             bound = frozenset(name for kind, name in names if kind == watch.kind)
-            lines = attempt(write_lines_of, code, watch.kind, watch.key, watch.fills, bound)
-            found.append(lines or NO_LINES)
+            found.append(_lines_that_write(code, watch, bound))
         writes = frozenset().union(*[lines.writes for lines in found])
         ends = frozenset().union(*[lines.ends for lines in found])
         if not writes:
@@ -178,6 +180,17 @@ class DataChecks:
             is_indirect_writer(name, watch.kind) for watch in self.watches for name in code.co_names
         )
         return LineChecks(self._check, writes | ends, writes, self._quick, keeps_space)
+
+
+def _lines_that_write(code: Any, watch: DataWatch, bound: frozenset[str]) -> WriteLines:
+    """None where the code is not understood. Raises what a handler of a signal does meanwhile, and what
+    leaves open whether it is: for want of stack or memory."""
+    try:
+        return write_lines_of(code, watch.kind, watch.key, watch.fills, bound)
+    except Exception as error:
+        if isinstance(error, _WANT) or not is_raised_by_debugger(error):
+            raise
+        return NO_LINES
 
 
 def _can_be_asked(watch: DataWatch) -> bool:
