@@ -722,6 +722,42 @@ async def test_a_frame_that_was_running_goes_on_with_checks(api: Api, program: W
     assert (await session.printed()).splitlines() == ["start", "False", "False"]
 
 
+IN_TRACEBACK = """
+    import sys
+    import time
+    import traceback
+
+    one, other = {"x": 0}, {"x": 0}
+
+    def fails():
+        try:
+            {}["key"]  # @raises
+        except KeyError as error:
+            kept = error
+        begun = sys._getframe().f_code
+        for number in range(100_000): other["x"] = number
+        max(1, 2, 3, 4, 5)  # so there is room for checks
+        print(traceback.extract_tb(kept.__traceback__)[0].lineno)
+        del kept
+        until = time.monotonic() + 30
+        while sys._getframe().f_code is begun and time.monotonic() < until: other["x"] = 1
+        print(sys._getframe().f_code is begun)
+        one["x"] = 1
+
+    print("start")  # @start
+    fails()
+"""
+
+
+async def test_a_frame_with_a_traceback_keeps_its_code(api: Api, program: Write) -> None:
+    """Who prints the traceback looks for the line in the code that the frame has by then."""
+    failing = program(IN_TRACEBACK)
+    found, session = await stops(api, failing, {}, ["one['x']"], "3.11")
+    assert [change[1] for *_, change in found] == ["1"]
+    line = str(failing.line("raises"))
+    assert (await session.printed()).splitlines() == ["start", line, "False"]
+
+
 INTERRUPTED = """
     import signal
     import sys

@@ -9,6 +9,7 @@ Refuses to know which frames are to have checks.
 
 from __future__ import annotations
 
+import gc
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,12 @@ def goes_on_checked(frame: Any, original: Any, lines: Any, checks: Any, is_at_li
     else:
         give_code(inner, made.code, made.present.here + made.present.size - behind)
     return made.code
+
+
+def frames_in_tracebacks() -> set[int]:
+    """The ids of frames that a traceback tells of, by an offset in the code that they have: they are to
+    keep it, or the traceback would be printed with other lines."""
+    return {id(one.tb_frame) for one in gc.get_objects() if type(one) is types.TracebackType}
 
 
 def _waits_for_function(inner: int) -> bool:

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         is_foreign,
         is_of_program,
     )
+    from relay.debuggers.debugpy.debuggee.probe.traps.going_on import frames_in_tracebacks
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
         FUNCTION,
         GOING_ON,
@@ -222,6 +223,8 @@ class DataSettrace:
             if any(one is frame for one in self.awaited):
                 mine.append(frame)
             frame = frame.f_back
+        kept = attempt(frames_in_tracebacks) if mine else None
+        mine = [] if kept is None else [one for one in mine if id(one) not in kept]
         gone_on = [one for one in mine if attempt(self.checks.go_on, one, one is at_line)]
         self.awaited = [one for one in self.awaited if not any(one is other for other in gone_on)]
 
