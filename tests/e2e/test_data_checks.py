@@ -758,6 +758,45 @@ async def test_a_frame_with_a_traceback_keeps_its_code(api: Api, program: Write)
     assert (await session.printed()).splitlines() == ["start", line, "False"]
 
 
+PROFILED = """
+    import sys
+    import time
+
+    one, other = {"x": 0}, {"x": 0}
+
+    def is_traced():
+        other["x"] = 1
+        return sys._getframe().f_trace is not None
+
+    def settle():
+        until = time.monotonic() + 30
+        while is_traced():
+            for number in range(500): other["x"] = number
+            assert time.monotonic() < until, "never settled"
+
+    def puts(container): container["x"] = len(container)
+
+    print("start")  # @start
+    settle()
+    events = []
+    sys.setprofile(lambda frame, event, arg: events.append((event, frame.f_code.co_name)))
+    puts(other)
+    puts(one)
+    sys.setprofile(None)
+    print(*events, sep="\\n")
+"""
+
+
+async def test_a_profile_function_hears_of_the_programs_calls_only(
+    api: Api, program: Write
+) -> None:
+    found, session = await stops(api, program(PROFILED), {}, ["one['x']"], "3.11")
+    assert [change[1] for *_, change in found] == ["1"]
+    call = [("call", "puts"), ("c_call", "puts"), ("c_return", "puts"), ("return", "puts")]
+    wanted = [*call, *call, ("c_call", "<module>")]
+    assert (await session.printed()).splitlines() == ["start", *map(str, wanted)]
+
+
 INTERRUPTED = """
     import signal
     import sys

@@ -123,7 +123,7 @@ def begin_traps() -> bool:
         hook: Any = {
             _Audit("exec", _before_exec): None,
             _Audit("code.__new__", _before_code): None,
-            **{_CheckedAudit(event): None for event in _NEW_CODE},
+            **{_CheckedAudit(event): None for event in (*_NEW_CODE, PROFILE)},
         }
         sys.addaudithook(hook.get)
         traps_state.are_set = True
@@ -370,6 +370,8 @@ class _Audit:
 
 _NEW_CODE = ("exec", "code.__new__", "function.__new__", "object.__setattr__")
 """Events after which there may be code that has never been looked at."""
+PROFILE = "sys.setprofile"
+"""The event before a thread gets another profile function, which is told of each call."""
 
 
 class _CheckedAudit(_Audit):

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
         FUNCTION,
         GOING_ON,
+        PROFILE,
         await_executed_code,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
@@ -201,6 +202,8 @@ class DataSettrace:
             return False
         if function_of_program() is not None or someone_steps_or_stops():
             return False
+        if sys.getprofile() is not None:
+            return False
         return all(watch.peek() is watch.last for watch in self.watches)
 
     def _rely(self, at_line: Any) -> None:
@@ -316,6 +319,9 @@ class DataSettrace:
         is traced until it has been."""
         if not self.checks.are_placed or is_asked_for_condition(frame_at(3)):
             return
+        if event == PROFILE:
+            self._let_profile()
+            return
         if event == "object.__setattr__" and _makes_named_tuple(frame_at(3).f_code):
             return  # the defaults of a function that is met as it is called
         if event != "exec" or is_asked(frame_at(3)) or not await_executed_code():
@@ -325,6 +331,13 @@ class DataSettrace:
             if self.relies:
                 self._rely_no_more()
             self._expect()
+
+    def _let_profile(self) -> None:
+        """A profile function would be told of the calls that have code get its checks, and of the checks'."""
+        self.checks.can_be = self.checks.are_placed = False
+        if self.relies:
+            self._rely_no_more()
+        take_checks_away()
 
     def _meet_new(self, frame: Any) -> None:
         """A frame begins, whose code may be new."""
