@@ -797,6 +797,30 @@ async def test_a_profile_function_hears_of_the_programs_calls_only(
     assert (await session.printed()).splitlines() == ["start", *map(str, wanted)]
 
 
+KNOWN_BY_CODE = """
+    import sys
+
+    one, other = {"x": 0}, {"x": 0}
+
+    def puts(container, value):
+        container["x"] = value
+        return sys._getframe().f_code in known
+
+    known = {puts.__code__}
+    print("start")  # @start
+    for number in range(100_000): other["x"] = number
+    print(puts(other, 1), puts(one, 1))
+"""
+
+
+async def test_a_code_that_is_in_a_set_of_the_programs_stays_what_it_is(
+    api: Api, program: Write
+) -> None:
+    found, session = await stops(api, program(KNOWN_BY_CODE), {}, ["one['x']"], "3.11")
+    assert [change[1] for *_, change in found] == ["1"]
+    assert (await session.printed()).splitlines() == ["start", "True True"]
+
+
 INTERRUPTED = """
     import signal
     import sys

@@ -41,6 +41,8 @@ class LoadedCode(NamedTuple):
     functions: list[Any]
     going_on: list[Any]
     """Generators and coroutines that have begun, or may."""
+    in_sets: list[Any]
+    """Codes by which the program tells frames apart, as jinja2 does those that tracebacks leave out."""
 
 
 def loaded_code() -> LoadedCode | None:
@@ -65,7 +67,13 @@ def loaded_code() -> LoadedCode | None:
 def _listed_code() -> LoadedCode:
     listed = gc.get_objects()
     functions = [one for one in listed if type(one) is FUNCTION]
-    return LoadedCode(functions, [one for one in listed if type(one) in GOING_ON])
+    going_on = [one for one in listed if type(one) in GOING_ON]
+    sets = [one for one in listed if type(one) is set or type(one) is frozenset]
+    return LoadedCode(functions, going_on, [code for one in sets for code in _codes_among(one)])
+
+
+def _codes_among(values: Any) -> list[Any]:
+    return [one for one in tuple(values) if type(one) is CODE_OBJECT]
 
 
 def place_checks(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         look_within,
         original_of,
         place_checks,
+        take_checks_away,
     )
     from relay.debuggers.debugpy.debuggee.probe.traps.first_calls import (
         can_meet_first_calls,
@@ -85,6 +86,10 @@ class DataChecks:
             self.can_be = False
             return
         wanted = self._planned(loaded)
+        if any(original_of(code) in wanted for code in loaded.in_sets):
+            self.can_be = self.are_placed = False  # the program would not know its frames
+            take_checks_away()
+            return
         self.look_anew()
         self.can_be = self.are_placed = place_checks(wanted, loaded, self.checks_in, self._fail)
         self.worth = (time.process_time() - began) * self._times / _SECONDS_AN_EVENT
