@@ -301,6 +301,26 @@ WRITERS = """
             one.x = number % 2 and called(value + number)
             if number == 1: one.x = called(value); break
 
+    def recurses(*chain):
+        if not chain:
+            return 0
+        chain[0].x = recurses(*chain[1:]) + 10
+        ended = chain
+        return 1
+
+    def writes_in_condition(it, value):
+        try:
+            it.x = value; {}[value]
+        except KeyError:
+            settle()
+            if called(1) and setattr(it, "x", value + 1):
+                it.x = 4
+            ended = called(2)
+            settle()
+            while called(1) and setattr(it, "x", value + 2):
+                it.x = 5
+            ended = called(3)
+
     def breaks(value):
         other.x = value  # @break
         one.x = value
@@ -336,6 +356,9 @@ WRITERS = """
         lambda: goes_round(170),
         lambda: handles(180),
         lambda: takes_part(190),
+        lambda: (recurses(one), recurses(other, other), settle(), recurses(one, other)),
+        lambda: writes_in_condition(other, 210),
+        lambda: writes_in_condition(one, 220),
         lambda: breaks(140),
         lambda: one.put(1),
     ]
@@ -569,7 +592,7 @@ async def stops(
         found.append((stop["stop_reason"], at["function"], at["line"], seen))
 
 
-@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
 @pytest.mark.parametrize("kind", ["attribute", "slot", "several"])
 async def test_stops_are_those_of_each_line(
     api: Api, program: Write, kind: str, version: str

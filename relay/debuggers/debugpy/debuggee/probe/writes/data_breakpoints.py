@@ -86,7 +86,7 @@ def data_set(
         watch = DataWatch(number, target, code)
         watch.note_of_class = note_of_class(target)
         watch.note_within = attempt(note_within, target, default="")
-        if target.kind in _IN_DICTS and HAS_DICT_WATCHERS and _has_one_thread():
+        if target.kind in _IN_DICTS and HAS_DICT_WATCHERS and has_one_thread():
             watch_by_dict(watch, target)
         data_state.watches[number] = watch
         try:
@@ -188,7 +188,7 @@ def watch_by_dict(watch: DataWatch, target: StateTarget) -> None:
         watch.owner = Strong(None)  # the dict is enough, and ends with its owner
 
 
-def _has_one_thread() -> bool:
+def has_one_thread() -> bool:
     """Of the program's own. A watcher's callback lets other threads run in the middle of a write:
     one that writes to the same dict then would crash the interpreter."""
     return sum(map(is_program_thread, list(sys._current_frames()))) <= 1

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
         take_tool,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt, frame_at
-    from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import leave_dicts
+    from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import (
+        has_one_thread,
+        leave_dicts,
+    )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
         data_leave,
         data_line,
@@ -46,7 +49,11 @@ if TYPE_CHECKING:
         note_places,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.quiet_events import QuietEvents
-    from relay.debuggers.debugpy.debuggee.probe.writes.write_exits import NO_EXITS, exits_of
+    from relay.debuggers.debugpy.debuggee.probe.writes.write_exits import (
+        NO_EXITS,
+        exits_of,
+        may_come_next,
+    )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         NO_LINES,
         WriteLines,
@@ -55,8 +62,9 @@ if TYPE_CHECKING:
         watched_lines_of,
     )
 
+_BRANCH_EVENTS = ("BRANCH",) if sys.version_info < (3, 14) else ("BRANCH_LEFT", "BRANCH_RIGHT")
 _DATA_EVENTS = (
-    *("PY_START", "PY_RESUME", "PY_THROW", "LINE", "JUMP", "BRANCH"),
+    *("PY_START", "PY_RESUME", "PY_THROW", "LINE", "JUMP", *_BRANCH_EVENTS),
     *("PY_RETURN", "PY_YIELD", "PY_UNWIND"),
 )
 _DATA_TOOLS = (5, 4, 3)  # the highest is called first: a change is stopped for ahead of all else
@@ -97,7 +105,8 @@ class DataMonitor:
 
     def _call(self, callbacks: dict[str, Any]) -> None:
         for name, callback in callbacks.items():
-            MONITORING.register_callback(self.tool, getattr(MONITORING.events, name), callback)
+            for each in _BRANCH_EVENTS if name == "BRANCH" else (name,):
+                MONITORING.register_callback(self.tool, getattr(MONITORING.events, each), callback)
 
     def stop(self) -> None:
         tool, self.tool = self.tool, -1
@@ -161,7 +170,8 @@ class DataMonitor:
         events = MONITORING.events
         wanted = events.LINE | events.JUMP | events.PY_RETURN | events.PY_YIELD | events.PY_RESUME
         if self.exits.get(code, NO_EXITS).branches:
-            wanted |= events.BRANCH
+            for name in _BRANCH_EVENTS:
+                wanted |= getattr(events, name)
         MONITORING.set_local_events(self.tool, code, 0)
         MONITORING.set_local_events(self.tool, code, wanted)
 
@@ -329,15 +339,23 @@ class DataMonitor:
         if name != "LINE":
             here: int | None = frame.f_lineno
             return last if here is None else here
-        exits, at = self.exits.get(code, NO_EXITS), frame.f_lasti
-        if last:
-            return last if (last, at) in exits.ways else None
-        if at in exits.others:
-            error = sys.exc_info()[2]
-            if error is not None and error.tb_frame is frame:
-                return error.tb_lineno
-        before: int | None = exits.falls.get(at)
-        return before
+        return self._line_before(frame, last)
+
+    def _line_before(self, frame: Any, last: int) -> int | None:
+        """Of a frame that is about to begin a line: which has run before, if that is known for sure."""
+        code, at = frame.f_code, frame.f_lasti
+        exits = self.exits.get(code, NO_EXITS)
+        lines = {line for line, offset in exits.ways if offset == at}
+        error = sys.exc_info()[2] if at in exits.others else None
+        if error is not None and error.tb_frame is frame and error.tb_lineno in lines:
+            # It may be the exception that has led here, or one that is being handled for longer.
+            lines = {error.tb_lineno, exits.falls.get(at, error.tb_lineno)}
+        if last in lines and (len(lines) == 1 or has_one_thread()):
+            return last
+        if last and may_come_next(code, last, at):
+            return None
+        # The last event was of a call of the same code, which has been left since.
+        return lines.pop() if len(lines) == 1 else None
 
     def _skip_here(self, frame: Any, line: int) -> None:
         """The thread has stopped at this line, and steps: pydevd, whose turn comes now, would stop

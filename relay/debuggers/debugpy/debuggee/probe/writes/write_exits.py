@@ -6,7 +6,6 @@ code runs on from one instruction to the next; a jump is an event of its own, be
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -21,9 +20,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import NEVER_ON, lines_in_order
 
 _JUMPS_ALWAYS = ("JUMP_FORWARD", "JUMP_BACKWARD")
-_BRANCHES: tuple[str, ...] = ("POP_JUMP_", "FOR_ITER") if sys.version_info < (3, 14) else ()
-"""Later ones are events of each of their two ways."""
-
+_BRANCHES = ("POP_JUMP_", "FOR_ITER")
 
 _CALM = (
     *("LOAD_FAST", "LOAD_CONST", "LOAD_DEREF", "LOAD_GLOBAL", "LOAD_ATTR"),
@@ -45,7 +42,7 @@ class WriteExits(NamedTuple):
     others: frozenset[int]
     """Where lines begin that are come to by an exception, or otherwise."""
     ways: frozenset[tuple[int, int]]
-    """All of them: a line that may have written, and where one begins that may come next."""
+    """A line that may have written, and where one begins that may come next, by no such jump."""
     calm_returns: frozenset[int]
     """Returns before which nothing may have written since a line has begun that is compared at."""
 
@@ -89,10 +86,12 @@ class _Walk:
         return int(self.indices.get(offset, len(self.found)))
 
     def _arrive(self, offset: int, how: str, line: int) -> None:
+        if how == "jumps":
+            return
         self.ways.add((line, offset))
         if how == "others":
             self.others.add(offset)
-        elif how == "falls":
+        else:
             self.falls[offset] = line
 
     def _jumped(self, one: Any, at: int, how: str, line: int) -> tuple[int, str]:
@@ -100,7 +99,6 @@ class _Walk:
         target = self._index(one.argval)
         if target >= len(self.found) or self._goes_on(at, target):
             return target, how
-        self.ways.add((line, self.found[target].offset))
         if how == "others":
             return target, how
         if one.opname in _JUMPS_ALWAYS:
@@ -135,6 +133,20 @@ def exits_of(code: Any, sites: Iterable[int]) -> WriteExits:
         frozenset(walk.ways),
         frozenset(_calm_returns(code, frozenset(sites), starts)),
     )
+
+
+def may_come_next(code: Any, line: int, offset: int) -> bool:
+    """Whether the line that begins there may come next after this one, whatever that does."""
+    found, lines = facts_of(code)[0], lines_in_order(code)
+    walk = _Walk(code)
+    for index in [index for index, one in enumerate(lines) if one == line]:
+        walk.begin(index)
+    leaps = {
+        found[index].argval
+        for index, one in enumerate(lines)
+        if one == line and found[index].opcode in JUMPS
+    }
+    return offset in leaps or (line, offset) in walk.ways
 
 
 def _calm_returns(code: Any, sites: frozenset[int], starts: set[int]) -> Iterator[int]:
