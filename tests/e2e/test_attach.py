@@ -435,7 +435,7 @@ async def test_an_attach_in_vain_does_the_target_no_harm(
         process.stdin.flush()
         assert await trio.to_thread.run_sync(process.stdout.readline) == "on\n"
         session = await api.session()
-        await session.post("/attach", pid=process.pid, connect_timeout=30)
+        await session.post("/attach", pid=process.pid, connect_timeout=120)
         await session.delete()
         assert process.poll() is None
 
@@ -508,7 +508,7 @@ async def test_a_process_that_waits_in_a_system_call(
     with target(waits.text, stdin=subprocess.PIPE) as process:
         assert process.stdin is not None
         session = await api.session()
-        await session.post("/attach", pid=process.pid, connect_timeout=30)
+        await session.post("/attach", pid=process.pid, connect_timeout=120)
         await session.breakpoint(waits.text, waits.line("said"))
         process.stdin.write("relay\n")
         process.stdin.flush()
@@ -540,7 +540,7 @@ async def test_root_attaches_to_a_program_of_another_user(
     loop = program(BECOME_NOBODY + textwrap.dedent(LOOP))
     with target(loop.text, python=python_for_all) as process:
         session = await api.session()
-        await session.post("/attach", pid=process.pid, connect_timeout=30)
+        await session.post("/attach", pid=process.pid, connect_timeout=120)
         assert (await session.get())["status"] == "running"
         await session.delete()
 

@@ -408,7 +408,7 @@ async def test_an_attached_program_is_captured_and_runs_on(api: Api, program: Wr
         for _ in range(2):  # what an earlier session left behind does not count
             session = await api.session()
             await session.breakpoint(loop.text, loop.line("work"), capture=["count"])
-            await session.post("/attach", host="127.0.0.1", port=port, connect_timeout=30)
+            await session.post("/attach", host="127.0.0.1", port=port, connect_timeout=120)
             table = await until_captured(session, 20)
             assert (table["dropped"], table["rows"][0]["row"]) == (0, 1)
             await session.post("/detach")

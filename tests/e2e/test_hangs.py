@@ -452,7 +452,7 @@ async def test_a_process_whose_main_thread_naps_in_c_code_is_attached_to(
 ) -> None:
     with target(program(NAPS).text, str(tmp_path / "naps.db")) as process:
         session = await api.session()
-        await session.post("/attach", pid=process.pid, connect_timeout=30)
+        await session.post("/attach", pid=process.pid, connect_timeout=120)
         told = await hang(session, lambda told: told["blocked"])
         [wait] = waits(told).values()
         assert wait["note"] == "a connection of this program has locked it to write"

@@ -48,7 +48,7 @@ async def test_a_plain_python_process_can_be_injected_into(
         assert sleeper not in found
         # The list keeps its word.
         session = await api.session()
-        await session.post("/attach", pid=process.pid, connect_timeout=30)
+        await session.post("/attach", pid=process.pid, connect_timeout=120)
         entry = (await listed(api))[process.pid]
         assert entry["session_id"] == session.id
         assert entry["attach"]["method"] is None
@@ -136,7 +136,7 @@ async def test_gdb_is_not_needed(
     monkeypatch.setenv("PATH", "/nonexistent")
     with target(program(LOOP).text) as process:
         session = await api.session()
-        await session.post("/attach", pid=process.pid, connect_timeout=30)
+        await session.post("/attach", pid=process.pid, connect_timeout=120)
         assert (await session.get())["status"] == "running"
 
 
@@ -150,7 +150,7 @@ async def test_where_we_make_no_calls_gdb_does(
     monkeypatch.setattr("relay.debuggers.debugpy.injection.CAN_CALL", False)
     with target(program(LOOP).text) as process:
         session = await api.session()
-        await session.post("/attach", pid=process.pid, connect_timeout=30)
+        await session.post("/attach", pid=process.pid, connect_timeout=120)
         assert (await session.get())["status"] == "running"
 
 

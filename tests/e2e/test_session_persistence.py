@@ -72,7 +72,7 @@ async def sessions_in_every_state(api: Api, program: Write, port: int) -> dict[s
     terminated = await make("terminated")
     await terminated.launch(program("", "empty.py").text)
     attached = await make("attached")
-    await attached.post("/attach", port=port, connect_timeout=30)
+    await attached.post("/attach", port=port, connect_timeout=120)
     return found
 
 

@@ -180,7 +180,7 @@ async def test_attach_by_port_to_one_that_is_too_old_is_refused_in_words(
         for _ in range(2):
             session = await api.session()
             with pytest.raises(Refused) as refused:
-                await session.post("/attach", port=port, connect_timeout=30)
+                await session.post("/attach", port=port, connect_timeout=120)
             version = requirement.partition("==")[2]
             assert refused.value.code == "ATTACH_FAILED"
             assert f"debugpy {version}" in refused.value.message
@@ -217,7 +217,7 @@ async def test_the_version_does_not_depend_on_what_the_adapter_says_unasked(
     with target(*listening(python_with(OLD[0]), port, loop)) as process:
         session = await api.session()
         with pytest.raises(Refused, match=r"debugpy 1\.8\.5"):
-            await session.post("/attach", port=port, connect_timeout=30)
+            await session.post("/attach", port=port, connect_timeout=120)
         await session.delete()
         assert await lives_on(process)
 

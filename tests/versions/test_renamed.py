@@ -146,7 +146,7 @@ async def test_who_attaches_is_told_as_well(
     monkeypatch.setenv("PYTHONPATH", renamed(WANTED)["PYTHONPATH"])
     with target(*listen, counts.text):
         session = await api.session()
-        await session.post("/attach", port=port, connect_timeout=30)
+        await session.post("/attach", port=port, connect_timeout=120)
         (limitation,) = (await session.get())["debugger"]["limitations"]
         assert "function breakpoints" in limitation
         await session.delete()
