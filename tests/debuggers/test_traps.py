@@ -446,7 +446,7 @@ class Changing:
     """What has changed whenever it is looked at, or cannot be looked at."""
 
     space: ClassVar[dict[str, Any]] = {"there": 1}
-    last, there, peek = None, 2, int
+    last, there = None, 2
 
     @classmethod
     def owner(cls) -> Any:
@@ -461,7 +461,6 @@ QUICK = [
         (("absent", False), True),
         (("there", True, True), True),
         (("absent", True, True), True),
-        (("absent", False, False, True), True),
     )
 ]
 
@@ -481,7 +480,7 @@ def code_with_checks(
 
 
 @pytest.mark.parametrize(
-    ("share", "quick"), [*zip((0.7, 1.0, 0.5, 0.7, 0.3, 0.0, 0.6), (None, *QUICK), strict=True)]
+    ("share", "quick"), [*zip((0.7, 1.0, 0.5, 0.7, 0.3, 0.0), (None, *QUICK), strict=True)]
 )
 def test_a_check_is_called_between_lines_and_knows_which_may_have_written(
     capsys: pytest.CaptureFixture[str], share: float, quick: Any
@@ -508,81 +507,3 @@ def test_a_check_is_called_between_lines_and_knows_which_may_have_written(
     assert outputs[1:] == outputs[:1] * 3
     for inner in codes_of(made):
         assert deepest(inner) <= inner.co_stacksize
-
-
-def all_lines(code: types.CodeType, check: Callable[[], Any], writes: set[int]) -> Any:
-    lines = frozenset(line for _, _, line in code.co_lines() if line)
-    return probe.LineChecks(check, lines, frozenset(writes))
-
-
-@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-def test_a_code_that_is_made_as_it_is_called_does_the_same(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, share: float
-) -> None:
-    lot = random.Random(share)
-    writes = {line for line in range(1, PROGRAM.count("\n") + 2) if lot.random() < share}
-    plain, met = Written(writes), Written(writes)
-    monkeypatch.setattr(probe, "traps_state", probe._Traps())
-    state, made = probe.traps_state, []
-    state.paths[NAME] = NAME
-
-    def find_checks(code: types.CodeType, function: Any) -> Any:
-        assert function.__code__.co_name == code.co_name
-        made.append(code)
-        return all_lines(code, met.check, writes)
-
-    state.find_checks, state.fail_checks = find_checks, pytest.fail
-    code = compile(PROGRAM, NAME, "exec", dont_inherit=True)
-    with traced(plain.trace):
-        exec(code, {"__name__": "program"})
-    output = capsys.readouterr().out
-    inner = [one for one in codes_of(code) if one is not code]
-    for one in inner:
-        state.checks[one] = probe.AT_FIRST_CALL
-    exec(probe.trapped_code(code), {"__name__": "program"})
-    assert capsys.readouterr().out == output
-    assert met.places == [one for one in plain.places if one[0] != "<module>"]
-    assert 20 < len(made) == len({id(one) for one in made}) <= len(inner)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_a_frame_goes_on_in_a_code_with_checks(
-    capsys: pytest.CaptureFixture[str], seed: int
-) -> None:
-    lot = random.Random(seed)
-    writes = {line for line in range(1, PROGRAM.count("\n") + 2) if lot.random() < 0.6}
-    plain, mixed = Written(writes), Written(writes)
-    gone_on: list[types.FrameType] = []
-
-    def go_on(frame: types.FrameType, is_at_line: bool) -> None:
-        code = frame.f_code
-        checks = all_lines(code, mixed.check, writes)
-        made = probe.goes_on_checked(frame, code, frozenset(), checks, is_at_line)
-        if made is not None:
-            assert deepest(made) <= code.co_stacksize
-            gone_on.append(frame)
-
-    def is_of_program(frame: types.FrameType) -> bool:
-        return frame.f_code.co_filename == NAME and not any(one is frame for one in gone_on)
-
-    def trace(frame: types.FrameType, event: str, arg: Any) -> Any:
-        if any(one is frame for one in gone_on):
-            return None
-        if frame.f_code.co_filename == NAME:
-            mixed.trace(frame, event, arg)
-            caller: Any = frame.f_back
-            if event == "line" and lot.random() < 0.1:
-                go_on(frame, is_at_line=True)
-            elif event == "call" and is_of_program(caller) and lot.random() < 0.3:
-                go_on(caller, is_at_line=False)
-        return trace
-
-    code = compile(PROGRAM, NAME, "exec", dont_inherit=True)
-    with traced(plain.trace):
-        exec(code, {"__name__": "program"})
-    output = capsys.readouterr().out
-    with traced(trace):
-        exec(code, {"__name__": "program"})
-    assert capsys.readouterr().out == output
-    assert len(gone_on) > 10
-    assert mixed.places == plain.places

@@ -93,7 +93,6 @@ PARTS = (
     "traps/line_checks",
     "traps/assembly",
     "traps/first_calls",
-    "traps/going_on",
     "traps/coming",
     "traps/placing",
     "traps/checking",

@@ -33,16 +33,8 @@ def is_own_path(path: str) -> bool:
 
 def is_installed(inside: str) -> bool:
     parts = inside.split(os.sep)
-    return not _INSTALLED.isdisjoint(parts) or _is_in_lib(parts)
-
-
-def is_of_library(path: str) -> bool:
-    """Whether a file is one of the standard library."""
-    parts = path.split(os.sep)
-    return _INSTALLED.isdisjoint(parts) and _is_in_lib(parts)
-
-
-def _is_in_lib(parts: list[str]) -> bool:
+    if not _INSTALLED.isdisjoint(parts):
+        return True
     pairs = zip(parts, parts[1:])  # noqa: B905, RUF007  not in Python 3.8
     return any(a in ("lib", "lib64") and b.startswith("python") for a, b in pairs)
 

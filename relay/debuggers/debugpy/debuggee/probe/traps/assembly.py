@@ -19,13 +19,12 @@ Where the code may write what is watched (`LineChecks`), other calls are put in 
 from __future__ import annotations
 
 import dis
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
-    from relay.debuggers.debugpy.debuggee.probe.traps.coming import TRAP
     from relay.debuggers.debugpy.debuggee.probe.traps.instructions import (
         UNIT_BYTES,
         CodeHandler,
@@ -54,24 +53,11 @@ if TYPE_CHECKING:
     )
 
 _TRAP_STACK = 4  # values that a trap has on the stack at most, its handler's included
-_LEAST_ROOM = 3  # of a code that a frame goes on in: what a check of one that leaves has on it
 _LEAST_STACK = 8  # of a code with checks: what the handler of one that leaves has on it
 
 _inserted = CodeTable()
 _checked_behind = CodeTable()
 _unwound = CodeTable()
-
-
-class GoingOn(NamedTuple):
-    """A code for a frame that has begun in another one."""
-
-    code: Any
-    stack: int
-    """How many values it has on the stack at most where something is put in."""
-    landing: int
-    """The offset where a frame comes in that has a function to call first."""
-    present: Instruction
-    """The one that the frame stands at, where it lies now."""
 
 
 def with_traps(
@@ -81,20 +67,6 @@ def with_traps(
 
     checks: what else to call, ahead of that. Raises NoTrapError.
     """
-    made = _put_in(code, lines, trap, checks, None)
-    return code if made is None else made.code
-
-
-def with_checks_from(
-    code: Any, lines: Collection[int], checks: LineChecks, at: int
-) -> GoingOn | None:
-    """The same for a frame that stands at the instruction with this offset. None: nothing is put in."""
-    return _put_in(code, lines, TRAP, checks, at)
-
-
-def _put_in(
-    code: Any, lines: Collection[int], trap: Any, checks: LineChecks | None, at: int | None
-) -> GoingOn | None:
     instructions, handlers = taken_apart(code)
     entry = next(one for one in instructions if one.name == "RESUME")
     depths = value_depths(code, instructions, handlers)
@@ -107,27 +79,17 @@ def _put_in(
     numbers = TrapNumbers(code, trap, checks)
     traps = {}  # by the instruction that it stands before
     for one in following:
-        found = _trap_before(
-            one, ways.get(one, ()), one.line in lines, entry, numbers, last, at is not None
-        )
+        found = _trap_before(one, ways.get(one, ()), one.line in lines, entry, numbers, last)
         if found is not None:
             traps[one] = found
     if not traps:
-        return None
-    is_small = at is not None
-    unwinding = unwinding_checks(instructions, handlers, following, numbers, last, is_small)
+        return code
+    unwinding = unwinding_checks(instructions, handlers, following, numbers, last)
     _lead_into(traps, instructions, handlers, entry, last)
     table = _handlers_with_traps([*handlers, *unwinding.handlers], traps, depths)
     table += unwinding.own_handlers
-    present = next((one for one in instructions if one.start == at), entry)
-    landing = _landing(entry, present, instructions) if at is not None else []
-    if landing:
-        around = [one for one in handlers if present in covered_by(instructions, one)]
-        table += [one.over(landing[0], landing[-1]) for one in around]
     led_in = _way_in(instructions[0]) if checks else []
     placed = [*led_in, *[every for one in instructions for every in (*one.inserted, one)]]
-    behind_entry = placed.index(entry) + 1
-    placed[behind_entry:behind_entry] = landing
     placed += [every for one in traps.values() for every in one.escape]
     placed += unwinding.instructions
     settle(placed)
@@ -139,26 +101,10 @@ def _put_in(
         co_linetable=place_table(placed, code.co_firstlineno),
         co_exceptiontable=handler_bytes(table, placed),
     )
-    _note_inserted(made, traps, [*led_in, *landing], present if landing else instructions[0])
+    _note_inserted(made, traps, led_in, instructions[0])
     if checks:
         _note_checks(made, traps, unwinding)
-    highest = max(depths[one] + (_TRAP_STACK if one.line in lines else 2) for one in traps)
-    return GoingOn(made, max(highest, _LEAST_ROOM), landing[1].here if landing else 0, present)
-
-
-def _landing(
-    entry: Instruction, present: Instruction, instructions: list[Instruction]
-) -> list[Instruction]:
-    """A call of a function that is on the stack, ahead of what a frame goes on with.
-
-    It stands before that, and on its line: so the line is not reported anew.
-    """
-    past = Instruction("JUMP_FORWARD", place=entry.place)
-    call = [Instruction(name, place=present.place) for name in ("PRECALL", "CALL", "POP_TOP")]
-    go_on = Instruction("JUMP_FORWARD", place=present.place)
-    past.target = first_inserted(instructions[instructions.index(entry) + 1])
-    go_on.target = present
-    return [past, *call, go_on]
+    return made
 
 
 def _way_in(first: Instruction) -> list[Instruction]:
@@ -180,7 +126,6 @@ def _trap_before(
     entry: Instruction,
     numbers: TrapNumbers,
     last: LastLines,
-    is_small: bool,
 ) -> _Trap | None:
     """What to put before an instruction, to which these ways lead; None for nothing. is_asked: whether
     its line is to have a trap."""
@@ -192,8 +137,8 @@ def _trap_before(
     if comers:
         behind = [last.before(comer) for comer in comers] if last.is_near(one) else []
         is_first = any(before.start <= entry.start for before in comers)
-        return _Trap(one, numbers, is_passed, is_asked, behind, left, is_first, is_small)
-    return _Trap(one, numbers, False, False, [], left, is_small=is_small) if left else None
+        return _Trap(one, numbers, is_passed, is_asked, behind, left, is_first)
+    return _Trap(one, numbers, False, False, [], left) if left else None
 
 
 def _require_one_way(are_reported: list[bool]) -> None:
@@ -261,9 +206,8 @@ class _Trap:
         behind: list[Any],
         left: list[Any],
         is_first: bool = False,
-        is_small: bool = False,
     ) -> None:
-        """is_small: with as little on the stack as can be; behind: lines that may have written, by the ways into the line, the next one first; left:
+        """behind: lines that may have written, by the ways into the line, the next one first; left:
         the one that may write where the frame is left."""
         new = Instruction
         trap = trap_call(numbers.trap) if is_trap else []
@@ -298,24 +242,7 @@ class _Trap:
         is_passed_over = new("POP_JUMP_FORWARD_IF_TRUE")
         is_passed_over.target = self.over
         self.raises = new("RAISE_VARARGS", 1, before.place)
-        if is_small and not trap:
-            self.raises = new("RERAISE", place=before.place)
-            self.escape = [
-                new("LOAD_CONST", numbers.passed_over),
-                new("CHECK_EXC_MATCH"),
-                is_passed_over,
-                self.raises,
-                self.over,
-                back,
-            ]
-        else:
-            self.escape = self._escape(numbers, is_passed_over, back)
-        self.reads = [read for look in looks for read in look.reads]
-        self.reads = [*self.reads[1:], *self.reads[:1]] if left else self.reads  # as they lie
-
-    def _escape(self, numbers: TrapNumbers, is_passed_over: Instruction, back: Instruction) -> Any:
-        new = Instruction
-        return [
+        self.escape = [
             new("PUSH_EXC_INFO"),
             new("LOAD_CONST", numbers.passed_over),
             new("CHECK_EXC_MATCH"),
@@ -330,6 +257,8 @@ class _Trap:
             new("POP_EXCEPT"),
             back,
         ]
+        self.reads = [read for look in looks for read in look.reads]
+        self.reads = [*self.reads[1:], *self.reads[:1]] if left else self.reads  # as they lie
 
     def way_in(self, is_reported: bool, behind: Any) -> Instruction:
         """Where to come from another instruction: whether the line is reported then, and which one

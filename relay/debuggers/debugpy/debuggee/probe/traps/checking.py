@@ -8,21 +8,16 @@ may write.
 from __future__ import annotations
 
 import gc
-import inspect
-import itertools
 import threading
-import types
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_of_library
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
+    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
-    from relay.debuggers.debugpy.debuggee.probe.traps.going_on import goes_on_checked
-    from relay.debuggers.debugpy.debuggee.probe.traps.instructions import NoTrapError
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
         AT_FIRST_CALL,
         CODE_OBJECT,
@@ -41,8 +36,6 @@ class LoadedCode(NamedTuple):
     functions: list[Any]
     going_on: list[Any]
     """Generators and coroutines that have begun, or may."""
-    in_sets: list[Any]
-    """Codes by which the program tells frames apart, as jinja2 does those that tracebacks leave out."""
 
 
 def loaded_code() -> LoadedCode | None:
@@ -67,13 +60,7 @@ def loaded_code() -> LoadedCode | None:
 def _listed_code() -> LoadedCode:
     listed = gc.get_objects()
     functions = [one for one in listed if type(one) is FUNCTION]
-    going_on = [one for one in listed if type(one) in GOING_ON]
-    sets = [one for one in listed if type(one) is set or type(one) is frozenset]
-    return LoadedCode(functions, going_on, [code for one in sets for code in _codes_among(one)])
-
-
-def _codes_among(values: Any) -> list[Any]:
-    return [one for one in tuple(values) if type(one) is CODE_OBJECT]
+    return LoadedCode(functions, [one for one in listed if type(one) in GOING_ON])
 
 
 def place_checks(
@@ -109,31 +96,9 @@ def take_checks_away() -> None:
         place_checks(CodeTable(), _listed_code())
 
 
-def hear_new_code(
-    heard: Callable[[str], Any] | None, meet: Callable[[Any], Any] | None = None
-) -> None:
-    """Whom to call, with the audit event, before code may come that nobody has looked at; and with a
-    frame that may begin to run such code. None: nobody any more."""
-    traps_state.heard, traps_state.meet_new = heard, meet
-
-
-def look_within(code: Any, is_known: Callable[[Any], bool]) -> None:
-    """A code is about to run that nobody has looked at: what it makes functions of gets its checks as it
-    is called. is_known: whether a code in it has been looked at, for one that is not any more."""
-    with traps_state.lock:
-        before, traps_state.placing = traps_state.placing, threading.get_ident()
-        try:
-            _expect_within(code, is_known)
-            trapped_code(code)
-        finally:
-            traps_state.placing = before
-
-
-def _expect_within(code: Any, is_known: Callable[[Any], bool]) -> None:
-    for inner in code.co_consts:
-        if type(inner) is CODE_OBJECT and not is_known(inner):
-            traps_state.checks[inner] = AT_FIRST_CALL
-            _expect_within(inner, is_known)
+def hear_new_code(heard: Callable[[], Any] | None) -> None:
+    """Whom to call before code may come that nobody has looked at; None: nobody any more."""
+    traps_state.heard = heard
 
 
 def original_of(code: Any) -> Any:
@@ -153,38 +118,24 @@ def is_to_have_checks(code: Any) -> bool:
     return checks is not None and checks is not AT_FIRST_CALL
 
 
-def is_at_own_work() -> bool:
-    """Whether what is called in this thread now is the debugger's doing."""
-    return bool(traps_state.at_work) and threading.get_ident() in traps_state.at_work
-
-
 def met_first(code: Any, function: Any, goes_on: bool) -> Any:
     """A function is called whose code was to be made then. What its frame is to go on in, from the
     beginning; None: it has nothing to check.
 
     goes_on: whether the frame can. What is called meanwhile, to make it, goes on without.
     """
-    return None if is_at_own_work() else at_own_work(_met_first, code, function, goes_on)
-
-
-def at_own_work(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What the call gives. What it calls in this thread, such as code of libraries, is not the program's
-    doing, and needs no checks."""
     ident = threading.get_ident()
-    traps_state.at_work.add(ident)
-    try:
-        return function(*arguments)
-    finally:
-        traps_state.at_work.discard(ident)
-
-
-def _met_first(code: Any, function: Any, goes_on: bool) -> Any:
+    if ident in traps_state.meeting:
+        return None
+    traps_state.meeting.add(ident)
     try:
         made = _made_at_first_call(code, function)
     except Exception as error:
-        if not is_raised_by_debugger(error):
-            raise
+        if not _is_raised_by_debugger(error):
+            raise  # of a handler of the program's, for a signal
         made, goes_on = code, False
+    finally:
+        traps_state.meeting.discard(ident)
     if made is None:
         return None
     if not goes_on or function.__code__ is not made:
@@ -193,53 +144,13 @@ def _met_first(code: Any, function: Any, goes_on: bool) -> Any:
     return made
 
 
-def go_on_with_checks(frame: Any, checks: Any, is_at_line: bool) -> bool:
-    """Have a frame of this thread that runs without its LineChecks go on with them. False: it cannot.
-
-    is_at_line: whether its trace function is called for a line.
-    """
-    with traps_state.lock:
-        before, traps_state.placing = traps_state.placing, threading.get_ident()
-        try:
-            original = original_of(frame.f_code)
-            traps_state.checks[original] = checks
-            trapped_code(original)
-            entry = traps_state.codes.get(original)
-            made = goes_on_checked(frame, original, entry.lines, checks, is_at_line)
-            if made is not None:
-                entry.variants.append(made)
-                entry.checked[made] = True
-                traps_state.codes[made] = entry
-        finally:
-            traps_state.placing = before
-        return made is not None
-
-
-def is_raised_by_debugger(error: Exception) -> bool:
-    """Whether an exception that the debugger's own work has ended with is due to that: not to a handler of a
-    signal, nor raised in this thread by another one."""
-    if type(error).__module__ != "builtins" and not isinstance(error, NoTrapError):
-        return False
+def _is_raised_by_debugger(error: Exception) -> bool:
     tb: Any = error.__traceback__
+    files = []
     while tb is not None:
-        frame, tb = tb.tb_frame, tb.tb_next
-        file = frame.f_code.co_filename
-        if not is_debugger_file(file) and (not is_of_library(file) or _handles_signal(frame)):
-            return False
-    return True
-
-
-def _handles_signal(frame: Any) -> bool:
-    """Whether a frame was called with a signal's number and the frame that it came in."""
-    code = frame.f_code
-    names = code.co_varnames[: code.co_argcount + bool(code.co_flags & inspect.CO_VARARGS)]
-    given: list[Any] = [frame.f_locals.get(name) for name in names]
-    if names and type(given[-1]) is tuple:
-        given[-1:] = given[-1]
-    return any(
-        isinstance(number, int) and type(within) is types.FrameType
-        for number, within in itertools.pairwise(given)
-    )
+        files.append(tb.tb_frame.f_code.co_filename)
+        tb = tb.tb_next
+    return all(is_debugger_file(file) or is_installed(file) for file in files)
 
 
 def _made_at_first_call(code: Any, function: Any) -> Any:

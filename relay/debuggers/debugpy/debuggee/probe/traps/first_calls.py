@@ -17,10 +17,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.frame_memory import can_read_stack
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import handler_table
-    from relay.debuggers.debugpy.debuggee.probe.hooks.program_tracing import (
-        real_gettrace,
-        real_settrace,
-    )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
     from relay.debuggers.debugpy.debuggee.probe.traps.assembly import note_prefix
     from relay.debuggers.debugpy.debuggee.probe.traps.checking import met_first
@@ -33,7 +29,7 @@ if TYPE_CHECKING:
     )
 
 _PASSED_OVER_FIRST = (RecursionError, MemoryError)
-IN_FRAME_OBJECT = 24
+_IN_FRAME_OBJECT = 24
 """In a frame object: the address of the interpreter's frame."""
 _FUNCTION_AT, _CODE_OF_FRAME_AT, _PREVIOUS_AT, _IS_ENTRY_AT = 0, 32, 48, 68
 """In an interpreter's frame: its function; its code, and three words on what lies before the next
@@ -85,36 +81,20 @@ def _prefix(constant: int, name: int) -> tuple[bytes, int, int]:
         *(over, new("POP_EXCEPT"), behind),
     ]
     settle(placed)
-    return (
-        b"".join(one.assembled() for one in placed),
-        called[-1].here + called[-1].size,
-        handler.here,
-    )
+    return b"".join(one.assembled() for one in placed), called[-1].here + called[-1].size, handler.here
 
 
 def meet_first_call() -> None:
     """Called by the likeness of a code, in its frame, before any instruction of the code's own."""
-    inner = address_in(id(frame_at()) + IN_FRAME_OBJECT)
-    caller = address_in(inner + _PREVIOUS_AT)
+    inner = _word_in(id(frame_at()) + _IN_FRAME_OBJECT)
+    caller = _word_in(inner + _PREVIOUS_AT)
     code, function = _object_in(caller + _CODE_OF_FRAME_AT), _object_in(caller + _FUNCTION_AT)
-    traced = real_gettrace()
-    if traced is not None:
-        real_settrace()(None)  # or each call in here would be an event
-    try:
-        made = met_first(code, function, not is_entry(inner))
-    finally:
-        if traced is not None and real_gettrace() is None:
-            real_settrace()(traced)
+    made = met_first(code, function, not _is_entry(inner))
     if made is not None:
-        give_code(caller, made, 0)  # behind a jump, with the value of this call to drop
+        _go_on_in(caller, made)
 
 
-def function_of(frame: Any) -> Any:
-    """The function whose call a frame is; of a module's, one that nobody else has."""
-    return _object_in(address_in(id(frame) + IN_FRAME_OBJECT) + _FUNCTION_AT)
-
-
-def address_in(address: int) -> int:
+def _word_in(address: int) -> int:
     import ctypes
 
     return ctypes.c_void_p.from_address(address).value or 0
@@ -126,19 +106,19 @@ def _object_in(address: int) -> Any:
     return ctypes.py_object.from_address(address).value
 
 
-def is_entry(inner: int) -> bool:
+def _is_entry(inner: int) -> bool:
     import ctypes
 
     return ctypes.c_bool.from_address(inner + _IS_ENTRY_AT).value
 
 
-def give_code(frame: int, code: Any, at: int) -> None:
-    """Have a frame, at this address, run another code, with what stands at this offset behind it."""
+def _go_on_in(frame: int, code: Any) -> None:
+    """Have a frame go on behind the first instruction of another code, with one value to drop."""
     import ctypes
 
     words = (ctypes.c_void_p * 4).from_address(frame + _CODE_OF_FRAME_AT)
     before = _object_in(frame + _CODE_OF_FRAME_AT)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(code))
     # At once: another thread may look at the frame.
-    words[:] = [id(code), words[1], words[2], id(code) + types.CodeType.__basicsize__ + at]
+    words[:] = [id(code), words[1], words[2], id(code) + types.CodeType.__basicsize__]
     ctypes.pythonapi.Py_DecRef(ctypes.py_object(before))

@@ -279,21 +279,6 @@ class UnwindingChecks:
         """Of what a check raises."""
         self.checks: list[tuple[Instruction, Any]] = []
 
-    def add_small(self, first: Any, behind: Any, line: Any, numbers: TrapNumbers) -> None:
-        """The same with less on the stack: what a check raises takes the place of the exception."""
-        new = Instruction
-        call, leave, over = trap_call(numbers.check), new("RERAISE"), new("POP_TOP")
-        is_passed_over, back = new("POP_JUMP_FORWARD_IF_TRUE"), new("JUMP_BACKWARD")
-        is_passed_over.target, back.target = over, leave
-        raised = [
-            *(new("LOAD_CONST", numbers.passed_over), new("CHECK_EXC_MATCH"), is_passed_over),
-            *(new("RERAISE"), over, back),
-        ]
-        self.checks.append((call[3], line))
-        self.handlers.append(CodeHandler(first, behind, call[0], 0, keeps_place=False))
-        self.own_handlers.append(CodeHandler(call[0], leave, raised[0], 1, keeps_place=False))
-        self.instructions += [*call, leave, *raised]
-
     def add(self, first: Any, behind: Any, line: Any, numbers: TrapNumbers) -> None:
         new = Instruction
         begin, call = new("PUSH_EXC_INFO"), trap_call(numbers.check)
@@ -320,7 +305,6 @@ def unwinding_checks(
     following: list[Instruction],
     numbers: TrapNumbers,
     last: LastLines,
-    is_small: bool = False,
 ) -> UnwindingChecks:
     """One for each line that may write, and some for the others, for all that no handler covers."""
     found = UnwindingChecks()
@@ -329,6 +313,5 @@ def unwinding_checks(
         free = [one for one in following if one not in covered]
         kind = functools.partial(_kind_of_line, checks=last.checks)
         for first, behind in _alike(free, dict(itertools.pairwise(instructions)), kind):
-            add = found.add_small if is_small else found.add
-            add(first, behind, last.before(first), numbers)
+            found.add(first, behind, last.before(first), numbers)
     return found

@@ -89,23 +89,16 @@ class _Traps:
             0  # objects that the garbage collector did not list as the program began; some may end
         )
         self.preloaded: frozenset[str] = frozenset()  # files that were loaded by then
-        self.checks = (
-            CodeTable()
-        )  # of codes that may write what is watched: original -> LineChecks,
+        self.checks = CodeTable()  # of codes that may write what is watched: original -> LineChecks,
         # or AT_FIRST_CALL
-        self.find_checks: Any = (
-            None  # gives the LineChecks then, for a code and a function; or None
-        )
+        self.find_checks: Any = None  # gives the LineChecks then, for a code and a function; or None
         self.fail_checks: Any = None  # to be called where that cannot be
-        self.heard: Any = None  # whom to tell of a code that is about to be, and by which event
-        self.meet_new: Any = (
-            None  # whom to show a frame that may run a code that nobody has looked at
-        )
+        self.heard: Any = None  # whom to tell of a code that is about to be
         self.is_launched = (
             False  # the debugger began with the program, which had frozen nothing yet
         )
         self.lock: Any = threading.RLock()  # held by who gives functions another code
-        self.at_work: set[int] = set()  # threads in which the debugger calls what is called now
+        self.meeting: set[int] = set()  # threads in which a code is made as it is called
         self.placing: int | None = None  # the thread that makes codes with traps now
 
 
@@ -123,7 +116,7 @@ def begin_traps() -> bool:
         hook: Any = {
             _Audit("exec", _before_exec): None,
             _Audit("code.__new__", _before_code): None,
-            **{_CheckedAudit(event): None for event in (*_NEW_CODE, PROFILE)},
+            **{_CheckedAudit(event): None for event in _NEW_CODE},
         }
         sys.addaudithook(hook.get)
         traps_state.are_set = True
@@ -203,7 +196,7 @@ def _is_recorded() -> bool:
 
 def forget_traps_at_fork() -> None:
     """In a forked child the threads of its parent are gone, and its breakpoints may be."""
-    traps_state.lock, traps_state.at_work = threading.RLock(), set()
+    traps_state.lock, traps_state.meeting = threading.RLock(), set()
     traps_state.frames = [one for one in traps_state.frames if _is_on_stack(one)]
     traps_state.lines = {}
 
@@ -240,14 +233,14 @@ def trapped_code(code: Any) -> Any:
     checks = traps_state.checks.get(entry.original)
     if (lines, checks) != (entry.lines, entry.checks):
         made = _made(entry.original, lines, checks)
-        checked = entry.checked if checks == entry.checks else CodeTable()
+        if checks != entry.checks:
+            entry.checked = CodeTable()
+        entry.present, entry.lines, entry.checks = made, lines, checks
         if checks and checks is not AT_FIRST_CALL:
-            checked[made] = True
+            entry.checked[made] = True
         if made is not entry.original:
             entry.variants.append(made)
             traps_state.codes[made] = entry
-        # At once: a handler of a signal may raise something on the way here.
-        entry.present, entry.lines, entry.checks, entry.checked = made, lines, checks, checked
     return entry.present
 
 
@@ -370,12 +363,10 @@ class _Audit:
 
 _NEW_CODE = ("exec", "code.__new__", "function.__new__", "object.__setattr__")
 """Events after which there may be code that has never been looked at."""
-PROFILE = "sys.setprofile"
-"""The event before a thread gets another profile function, which is told of each call."""
 
 
 class _CheckedAudit(_Audit):
-    """The same for whoever relies on checks in all code that there is, and is told the event."""
+    """The same for whoever relies on checks in all code that there is."""
 
     def __init__(self, event: str) -> None:
         self._event = event
@@ -390,26 +381,21 @@ class _CheckedAudit(_Audit):
             and event == self._event
             and traps_state.placing != threading.get_ident()
         ):
-            attempt(heard, self._event)
+            attempt(heard)
         return False
 
 
 def _before_exec() -> None:
-    await_executed_code()
-
-
-def await_executed_code() -> bool:
-    """This thread is about to run a code: its next call, which is to be met. False: it cannot be."""
+    """This thread is about to run a code: its next call."""
     py_db = debugger()
     if not tracing_state.has_begun or py_db is None or py_db.pydb_disposed or not is_of_program():
-        return False
+        return
     info = info_of_thread(py_db)
     if info is not None and info.is_tracing:  # a condition, or an expression at a stop
-        return False
+        return
     function = real_gettrace()
     if function is None or is_foreign(function):
         real_settrace()(_Executed(function))
-    return tracing_state.holder is None
 
 
 class _Executed:
@@ -430,9 +416,7 @@ class _Executed:
 
 def meet_code(frame: Any) -> None:
     """A frame begins, in a thread that is traced: if its code has never been met, it comes now."""
-    code, meet_new = frame.f_code, traps_state.meet_new
-    if meet_new is not None:
-        attempt(meet_new, frame)
+    code = frame.f_code
     path = _path_of(code.co_filename)
     if not traps_state.are_set or path not in traps_state.lines or code in traps_state.codes:
         return

@@ -23,18 +23,11 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.traps.checking import (
         LoadedCode,
-        go_on_with_checks,
-        is_raised_by_debugger,
         loaded_code,
-        look_within,
         original_of,
         place_checks,
-        take_checks_away,
     )
-    from relay.debuggers.debugpy.debuggee.probe.traps.first_calls import (
-        can_meet_first_calls,
-        function_of,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.traps.first_calls import can_meet_first_calls
     from relay.debuggers.debugpy.debuggee.probe.traps.line_checks import LineChecks, QuickCheck
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
         AT_FIRST_CALL,
@@ -46,7 +39,6 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import is_plain_key
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         NO_LINES,
-        WriteLines,
         is_indirect_writer,
         may_write_in,
         write_lines_of,
@@ -55,7 +47,6 @@ if TYPE_CHECKING:
 
 _KINDS_CHECKED = ("attribute", "slot", "global", "item", "list_item")
 """Others are written by a frame that is under way, which cannot have checks."""
-_WANT = (RecursionError, MemoryError)
 _MOST_TIMES = 64
 _SECONDS_AN_EVENT = 1e-6  # that tracing takes at least
 
@@ -86,10 +77,6 @@ class DataChecks:
             self.can_be = False
             return
         wanted = self._planned(loaded)
-        if any(original_of(code) in wanted for code in loaded.in_sets):
-            self.can_be = self.are_placed = False  # the program would not know its frames
-            take_checks_away()
-            return
         self.look_anew()
         self.can_be = self.are_placed = place_checks(wanted, loaded, self.checks_in, self._fail)
         self.worth = (time.process_time() - began) * self._times / _SECONDS_AN_EVENT
@@ -133,22 +120,12 @@ class DataChecks:
     def _planned_in(self, code: Any, names: set[Any]) -> Any:
         known = self._known.get(code)
         if known is None or not names <= known[0]:
-            checks = AT_FIRST_CALL if self._may_write(code, names) else None
-            known = self._known[code] = set(names), checks
+            may_write = not is_debugger_file(code.co_filename) and any(
+                may_write_in(code, watch.kind, watch.key, watch.fills, names)
+                for watch in self.watches
+            )
+            known = self._known[code] = set(names), AT_FIRST_CALL if may_write else None
         return known[1]
-
-    def meet(self, code: Any) -> None:
-        """A code begins that may never have been looked at, such as a module's: what is in it may write."""
-        if code not in self._known:
-            self._known[code] = set(), None
-            look_within(code, self._is_looked_at)
-
-    def _is_looked_at(self, code: Any) -> bool:
-        """Whether this code has been looked at; if not, it counts as such from now on."""
-        if code in self._known:
-            return True
-        self._known[code] = set(), AT_FIRST_CALL
-        return False
 
     def checks_in(self, code: Any, function: Any) -> LineChecks | None:
         """The checks of a code that may write, as a function is called that has it."""
@@ -156,27 +133,16 @@ class DataChecks:
         writers = _WritersInSpaces({watch.kind for watch in self.watches})
         names.update(writers.named_in(function.__globals__, code))
         names.update(writers.given_to(function, code))
-        checks = self._checks_in(code, names) if self._may_write(code, names) else None
+        checks = self._checks_in(code, names)
         self._known[code] = names, checks
         return checks
-
-    def go_on(self, frame: Any, is_at_line: bool) -> bool:
-        """Have a frame of this thread go on with its checks, if it can. is_at_line: whether its trace
-        function is called for a line."""
-        code, function = original_of(frame.f_code), function_of(frame)
-        checks = self.checks_in(code, function)
-        return checks is not None and bool(attempt(go_on_with_checks, frame, checks, is_at_line))
-
-    def _may_write(self, code: Any, names: set[Any]) -> bool:
-        return not is_debugger_file(code.co_filename) and any(
-            may_write_in(code, watch.kind, watch.key, watch.fills, names) for watch in self.watches
-        )
 
     def _checks_in(self, code: Any, names: set[Any]) -> LineChecks | None:
         found = []
         for watch in self.watches:
             bound = frozenset(name for kind, name in names if kind == watch.kind)
-            found.append(_lines_that_write(code, watch, bound))
+            lines = attempt(write_lines_of, code, watch.kind, watch.key, watch.fills, bound)
+            found.append(lines or NO_LINES)
         writes = frozenset().union(*[lines.writes for lines in found])
         ends = frozenset().union(*[lines.ends for lines in found])
         if not writes:
@@ -187,25 +153,12 @@ class DataChecks:
         return LineChecks(self._check, writes | ends, writes, self._quick, keeps_space)
 
 
-def _lines_that_write(code: Any, watch: DataWatch, bound: frozenset[str]) -> WriteLines:
-    """None where the code is not understood. Raises what a handler of a signal does meanwhile, and what
-    leaves open whether it is: for want of stack or memory."""
-    try:
-        return write_lines_of(code, watch.kind, watch.key, watch.fills, bound)
-    except Exception as error:
-        if isinstance(error, _WANT) or not is_raised_by_debugger(error):
-            raise
-        return NO_LINES
-
-
 def _can_be_asked(watch: DataWatch) -> bool:
     """Whether a check may look at the value as often as it likes: nothing of the program's is called."""
     if watch.kind != "item":
         return watch.kind in _KINDS_CHECKED
     owner = watch.owner()
-    return (
-        is_plain_key(watch.key) and owner is not None and all(map(is_plain_key, dict.keys(owner)))
-    )
+    return is_plain_key(watch.key) and owner is not None and all(map(is_plain_key, dict.keys(owner)))
 
 
 _PLAIN = ("__setattr__", "__delattr__", "__getattribute__")

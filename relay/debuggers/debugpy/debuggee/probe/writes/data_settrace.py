@@ -7,7 +7,6 @@ write nor has a breakpoint are let go of at once.
 from __future__ import annotations
 
 import inspect
-import sys
 import threading
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -50,12 +49,9 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.trace.record import starts_here
     from relay.debuggers.debugpy.debuggee.probe.traps.assembly import is_before_send, write_behind
     from relay.debuggers.debugpy.debuggee.probe.traps.checking import (
-        at_own_work,
         has_its_checks,
         hear_new_code,
-        is_at_own_work,
         is_to_have_checks,
-        original_of,
         take_checks_away,
     )
     from relay.debuggers.debugpy.debuggee.probe.traps.coming import (
@@ -63,13 +59,7 @@ if TYPE_CHECKING:
         is_foreign,
         is_of_program,
     )
-    from relay.debuggers.debugpy.debuggee.probe.traps.going_on import frames_in_tracebacks
-    from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
-        FUNCTION,
-        GOING_ON,
-        PROFILE,
-        await_executed_code,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.traps.placing import GOING_ON
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
         begin_found_writes,
         data_leave,
@@ -93,12 +83,10 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         NO_LINES,
         WriteLines,
-        may_write_from,
         watched_lines_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.write_settrace import FrameTracer
 
-_CODE_OF_FUNCTIONS = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
 _GOES_ON_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -134,7 +122,7 @@ class DataSettrace:
         if not self.checks.can_be:
             take_checks_away()
         hook_suspensions("data lines", after=self._go_on)
-        hear_new_code(self._on_new_code, self._meet_new)
+        hear_new_code(self._on_new_code)
 
     def _trace_all(self) -> None:
         if not trace_data(self):
@@ -173,20 +161,17 @@ class DataSettrace:
         """Whether checks are not enough."""
         return bool(self.watches) and (not self.relies or bool(self.awaited or self.generators))
 
-    def consider(self, at_line: Any = None) -> None:
-        """So many events have gone by. The usual case is that checks are relied on from now on.
-
-        at_line: the frame whose line is the event, if one is.
-        """
+    def consider(self) -> None:
+        """So many events have gone by. The usual case is that checks are relied on from now on."""
         spent, checks = self.spent, self.checks
         if self.relies:
-            self._await_less(at_line)
+            self._await_less()
         elif checks.can_be and self._is_calm() and data_state.lock.acquire(blocking=False):
             try:
                 if not checks.are_placed:
                     checks.place(spent)
                 if checks.are_placed:
-                    self._rely(at_line)
+                    self._rely()
             finally:
                 data_state.lock.release()
         self._expect()
@@ -202,34 +187,18 @@ class DataSettrace:
             return False
         if function_of_program() is not None or someone_steps_or_stops():
             return False
-        if sys.getprofile() is not None:
-            return False
         return all(watch.peek() is watch.last for watch in self.watches)
 
-    def _rely(self, at_line: Any) -> None:
+    def _rely(self) -> None:
         frames = [frame for _, frame in frames_of_all_threads()]
-        self.awaited = [one for one in frames if self._is_awaited(one) and self._may_write_yet(one)]
+        self.awaited = [frame for frame in frames if self._is_awaited(frame)]
         self.generators = [weakref.ref(one) for one in self.checks.going_on if self._is_left(one)]
         self._forget_places()
         self.checks.look_anew()
         self.relies = True
-        self._let_go_on(at_line)
         trace_less()
         if not is_thread_traced(debugger()):
             leave_thread()
-
-    def _let_go_on(self, at_line: Any) -> None:
-        """Frames of this thread that are awaited go on with checks, if they can."""
-        mine: list[Any] = []
-        frame: Any = frame_at()
-        while frame is not None and self.awaited:
-            if any(one is frame for one in self.awaited):
-                mine.append(frame)
-            frame = frame.f_back
-        kept = attempt(frames_in_tracebacks) if mine else None
-        mine = [] if kept is None else [one for one in mine if id(one) not in kept]
-        gone_on = [one for one in mine if attempt(self.checks.go_on, one, one is at_line)]
-        self.awaited = [one for one in self.awaited if not any(one is other for other in gone_on)]
 
     def _is_awaited(self, frame: Any) -> bool:
         code = frame.f_code
@@ -237,19 +206,11 @@ class DataSettrace:
             is_to_have_checks(code) or self.lines_in(frame) is not None
         )
 
-    def _may_write_yet(self, frame: Any) -> bool:
-        """Whether a frame that has no checks may write before it ends."""
-        lines = self.lines_in(frame)
-        is_known = lines is not None and all(watch.kind != "local" for watch in self.watches)
-        return not is_known or bool(
-            attempt(may_write_from, frame, lines, self.watches, default=True)
-        )
-
     def _is_left(self, generator: Any) -> bool:
         frame = getattr(generator, GOING_ON[type(generator)][1])
         return frame is not None and self._is_awaited(frame)
 
-    def _await_less(self, at_line: Any) -> None:
+    def _await_less(self) -> None:
         if self.generators:
             left = [(one, one()) for one in self.generators]
             self.generators = [
@@ -257,11 +218,8 @@ class DataSettrace:
             ]
         running = [frame for _, frame in frames_of_all_threads()] if self.awaited else []
         self.awaited = [one for one in self.awaited if any(one is frame for frame in running)]
-        self._let_go_on(at_line)
         if not self.needs_tracing():
             trace_less()
-            if not is_thread_traced(debugger()):
-                leave_thread()
 
     def leaves(self, frame: Any) -> None:
         """A frame is left that is traced."""
@@ -280,11 +238,8 @@ class DataSettrace:
     def notice(self, frame: Any) -> None:
         """A check in this frame has found a change: trace all, and compare at the next event."""
         py_db = debugger()
-        if not (self.relies and py_db is not None and is_of_program()) or is_at_own_work():
+        if not self.relies or py_db is None or not is_of_program():
             return
-        at_own_work(self._notice, frame, py_db)
-
-    def _notice(self, frame: Any, py_db: Any) -> None:
         live = [watch for watch in self.watches if not watch.ended]
         if len(live) < len(self.watches):
             self.watch(live)
@@ -314,37 +269,15 @@ class DataSettrace:
             frame.f_code, frame.f_lasti
         )
 
-    def _on_new_code(self, event: str) -> None:
-        """Code may come that nobody has looked at. What is executed is looked at as it begins, or else all
-        is traced until it has been."""
-        if not self.checks.are_placed or is_asked_for_condition(frame_at(3)):
-            return
-        if event == PROFILE:
-            self._let_profile()
-            return
-        if event == "object.__setattr__" and _makes_named_tuple(frame_at(3).f_code):
-            return  # the defaults of a function that is met as it is called
-        if event != "exec" or is_asked(frame_at(3)) or not await_executed_code():
+    def _on_new_code(self) -> None:
+        """Code may come that nobody has looked at: trace all, until it has been."""
+        if not is_asked_for_condition(frame_at(3)):
             self.checks.are_placed = False
             if is_asked(frame_at(3)):
                 self.checks.worth = MOST_PATIENCE
             if self.relies:
                 self._rely_no_more()
             self._expect()
-
-    def _let_profile(self) -> None:
-        """A profile function would be told of the calls that have code get its checks, and of the checks'."""
-        self.checks.can_be = self.checks.are_placed = False
-        if self.relies:
-            self._rely_no_more()
-        take_checks_away()
-
-    def _meet_new(self, frame: Any) -> None:
-        """A frame begins, whose code may be new."""
-        if self.checks.are_placed and not frame.f_code.co_flags & _CODE_OF_FUNCTIONS:
-            self.checks.meet(original_of(frame.f_code))
-            if self.relies and self._is_awaited(frame):
-                self.awaited.append(frame)
 
     def _cannot_rely(self) -> None:
         """A code that is called cannot have its checks: trace all, from that call on."""
@@ -425,14 +358,7 @@ class DataSettrace:
         event. It hands everything on to pydevd's, if the frame has one."""
         if frame.f_code.co_flags & _GOES_ON_LATER and not starts_here(frame):
             attempt(note_place, frame, lines)
-        if self.relies and not any(one is frame for one in self.awaited):
-            self.awaited.append(frame)
         return _DataLocal(self, inner, lines)
-
-
-def _makes_named_tuple(code: Any) -> bool:
-    make: Any = getattr(sys.modules.get("collections"), "namedtuple", None)
-    return type(make) is FUNCTION and original_of(make.__code__) is original_of(code)
 
 
 class _DataLocal:
@@ -456,8 +382,6 @@ class _DataLocal:
             frame.f_trace = self.inner
             return self.inner
         listener.spent += 1
-        if is_at_own_work():
-            return self
         if event == "line":
             self.error = False
             lines = self.lines
@@ -466,7 +390,7 @@ class _DataLocal:
                 attempt(data_line, frame, lines)
                 self._take_over(frame)
             elif listener.spent >= listener.due:
-                attempt(listener.consider, frame)
+                attempt(listener.consider)
         elif event == "exception":
             self.error = True
         elif event == "return":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of, index_at
+    from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import facts_of
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import (
         JUMPS,
         begun_line,
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 _INDIRECT = SETTERS | frozenset(("__dict__", "vars", "__setstate__"))
 _OF_GLOBALS = frozenset(("globals", "exec", "eval", "import_module"))
 _NAMED_BY = ("attribute", "slot", "global")
-_RUNS_CODE = ("exec", "eval")
-"""Writers only by code that they run, whose statements write themselves."""
 NEVER_ON = ("RETURN", "RAISE", "RERAISE", "JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_ABSOLUTE")
 
 
@@ -209,46 +207,6 @@ def _lines_after(code: Any, start: int, lines: list[int]) -> set[int]:
         if not one.opname.startswith(NEVER_ON):
             todo.append(at + 1)
     return ends
-
-
-def may_write_from(frame: Any, lines: WriteLines, watches: Iterable[DataWatch]) -> bool:
-    """Whether a frame that waits for a call may write yet: in the statement that it stands in, or later."""
-    code = frame.f_code
-    found, _, _ = facts_of(code)
-    start = index_at(code, frame.f_lasti)
-    if start is None:
-        return True
-    line_of = lines_in_order(code)
-    if line_of[start] in lines.writes and not all(
-        one.argval in _RUNS_CODE
-        for index, one in enumerate(found)
-        for watch in watches
-        if line_of[index] == line_of[start] and _writes(one, watch.kind, watch.key)
-    ):
-        return True
-    return not lines.writes.isdisjoint(line_of[index] for index in _reached_from(code, start))
-
-
-def _reached_from(code: Any, start: int) -> set[int]:
-    """The instructions that may run behind this one."""
-    found, indices, _ = facts_of(code)
-    handlers = handler_table(code)
-    seen: set[int] = set()
-    todo = [start]
-    while todo:
-        at = todo.pop()
-        if at in seen or at >= len(found):
-            continue
-        if at != start or seen:
-            seen.add(at)
-        one = found[at]
-        around = [handler for handler in handlers if handler.start <= one.offset < handler.end]
-        todo += [indices.get(handler.target, len(found)) for handler in around]
-        if one.opcode in JUMPS:
-            todo.append(indices.get(one.argval, len(found)))
-        if not one.opname.startswith(NEVER_ON):
-            todo.append(at + 1)
-    return seen
 
 
 def is_within_line(code: Any, offset: int, target: int) -> bool:
