@@ -92,7 +92,6 @@ PARTS = (
     "traps/instructions",
     "traps/line_checks",
     "traps/assembly",
-    "traps/first_calls",
     "traps/coming",
     "traps/placing",
     "traps/checking",

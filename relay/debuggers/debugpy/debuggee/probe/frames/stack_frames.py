@@ -159,11 +159,6 @@ def is_debugger_file(filename: str) -> bool:
     return filename == _OWN_FILE or filename.startswith(_homes or "\0")
 
 
-def is_own_file(filename: str) -> bool:
-    """Whether it is the relay's own."""
-    return filename == _OWN_FILE or filename.startswith(_homes[:1])
-
-
 def client_path(frame: Any) -> str:
     """The frame's file as the client knows it."""
     files = sys.modules["pydevd_file_utils"]

@@ -3,7 +3,6 @@
 instructions.py  a code as instructions: taken apart, and put together again
 line_checks.py   looks whether something has changed, for codes that may write
 assembly.py      a call put into a code wherever a line begins, or where it may have written
-first_calls.py   a code that is made as its function is first called
 coming.py        what happens where a thread comes to one: that line, and no other, is traced
 placing.py       which codes have one: of files with breakpoints, as they are loaded or later
 checking.py      which codes have one for data breakpoints: all that there are and may write

@@ -88,8 +88,7 @@ def with_traps(
     _lead_into(traps, instructions, handlers, entry, last)
     table = _handlers_with_traps([*handlers, *unwinding.handlers], traps, depths)
     table += unwinding.own_handlers
-    led_in = _way_in(instructions[0]) if checks else []
-    placed = [*led_in, *[every for one in instructions for every in (*one.inserted, one)]]
+    placed = [every for one in instructions for every in (*one.inserted, one)]
     placed += [every for one in traps.values() for every in one.escape]
     placed += unwinding.instructions
     settle(placed)
@@ -97,26 +96,14 @@ def with_traps(
         co_code=b"".join(one.assembled() for one in placed),
         co_consts=(*code.co_consts, *numbers.constants),
         co_names=(*code.co_names, *numbers.names),
-        co_stacksize=stack_with_checks(code) if checks else code.co_stacksize + _TRAP_STACK,
+        co_stacksize=max(code.co_stacksize + _TRAP_STACK, _LEAST_STACK if checks else 0),
         co_linetable=place_table(placed, code.co_firstlineno),
         co_exceptiontable=handler_bytes(table, placed),
     )
-    _note_inserted(made, traps, led_in, instructions[0])
+    _note_inserted(made, traps)
     if checks:
         _note_checks(made, traps, unwinding)
     return made
-
-
-def _way_in(first: Instruction) -> list[Instruction]:
-    """For a frame that has begun elsewhere, with a value to drop: it comes in behind the jump."""
-    past = Instruction("JUMP_FORWARD")
-    past.target = first
-    return [past, Instruction("POP_TOP")]
-
-
-def stack_with_checks(code: Any) -> int:
-    """How many values this code may have on the stack once it has checks."""
-    return max(int(code.co_stacksize) + _TRAP_STACK, _LEAST_STACK)
 
 
 def _trap_before(
@@ -291,22 +278,13 @@ def _handlers_with_traps(
     return found
 
 
-def _note_inserted(
-    made: Any, traps: dict[Instruction, _Trap], led_in: list[Instruction], first: Instruction
-) -> None:
-    inserted = [(before, [*before.inserted, *trap.escape]) for before, trap in traps.items()]
-    inserted.append((first, led_in))
+def _note_inserted(made: Any, traps: dict[Instruction, _Trap]) -> None:
     _inserted[made] = {
         at: before.here
-        for before, added in inserted
-        for one in added
+        for before, trap in traps.items()
+        for one in (*before.inserted, *trap.escape)
         for at in range(one.here, one.here + one.size, UNIT_BYTES)
     }
-
-
-def note_prefix(made: Any, length: int) -> None:
-    """So many bytes at the beginning of a code are none of the program's."""
-    _inserted[made] = dict.fromkeys(range(0, length, UNIT_BYTES), length)
 
 
 def _note_checks(made: Any, traps: dict[Instruction, _Trap], unwinding: UnwindingChecks) -> None:

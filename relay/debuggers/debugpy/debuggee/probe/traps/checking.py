@@ -15,16 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
-    from relay.debuggers.debugpy.debuggee.probe.failures.own_code import is_installed
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
-    from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
-        AT_FIRST_CALL,
         CODE_OBJECT,
         FUNCTION,
         GOING_ON,
         every_frame,
-        put_inner,
         trapped_code,
         traps_state,
     )
@@ -63,20 +58,10 @@ def _listed_code() -> LoadedCode:
     return LoadedCode(functions, [one for one in listed if type(one) in GOING_ON])
 
 
-def place_checks(
-    wanted: CodeTable,
-    loaded: LoadedCode,
-    find: Callable[[Any, Any], Any] | None = None,
-    fail: Callable[[], Any] | None = None,
-) -> bool:
-    """Have these codes call their LineChecks, and all others none. False if one cannot; then none does.
-
-    find: where a code is to have AT_FIRST_CALL, gives the LineChecks, or None, for the code and the
-    function that is called. fail: what to call where one cannot have them then.
-    """
+def place_checks(wanted: CodeTable, loaded: LoadedCode) -> bool:
+    """Have these codes call their LineChecks, and all others none. False if one cannot; then none does."""
     with traps_state.lock:
         before, traps_state.checks = traps_state.checks, wanted
-        traps_state.find_checks, traps_state.fail_checks = find, fail
         traps_state.placing = threading.get_ident()
         try:
             _place_in_functions(loaded)
@@ -114,67 +99,7 @@ def has_its_checks(code: Any) -> bool:
 
 
 def is_to_have_checks(code: Any) -> bool:
-    checks = traps_state.checks.get(original_of(code))
-    return checks is not None and checks is not AT_FIRST_CALL
-
-
-def met_first(code: Any, function: Any, goes_on: bool) -> Any:
-    """A function is called whose code was to be made then. What its frame is to go on in, from the
-    beginning; None: it has nothing to check.
-
-    goes_on: whether the frame can. What is called meanwhile, to make it, goes on without.
-    """
-    ident = threading.get_ident()
-    if ident in traps_state.meeting:
-        return None
-    traps_state.meeting.add(ident)
-    try:
-        made = _made_at_first_call(code, function)
-    except Exception as error:
-        if not _is_raised_by_debugger(error):
-            raise  # of a handler of the program's, for a signal
-        made, goes_on = code, False
-    finally:
-        traps_state.meeting.discard(ident)
-    if made is None:
-        return None
-    if not goes_on or function.__code__ is not made:
-        attempt(traps_state.fail_checks)
-        return None
-    return made
-
-
-def _is_raised_by_debugger(error: Exception) -> bool:
-    tb: Any = error.__traceback__
-    files = []
-    while tb is not None:
-        files.append(tb.tb_frame.f_code.co_filename)
-        tb = tb.tb_next
-    return all(is_debugger_file(file) or is_installed(file) for file in files)
-
-
-def _made_at_first_call(code: Any, function: Any) -> Any:
-    with traps_state.lock:
-        entry = traps_state.codes.get(code)
-        if entry is None or entry.checks is None:
-            return None
-        before, traps_state.placing = traps_state.placing, threading.get_ident()
-        try:
-            original = entry.original
-            if traps_state.checks.get(original) is AT_FIRST_CALL:
-                found = traps_state.find_checks(original, function)
-                if found is None:
-                    traps_state.checks.pop(original)
-                else:
-                    traps_state.checks[original] = found
-            made = trapped_code(original)
-            if function.__code__ is code:
-                function.__code__ = made
-            for holder, at in entry.holders:
-                put_inner(holder, at, made)
-        finally:
-            traps_state.placing = before
-        return made if made in entry.checked else None
+    return original_of(code) in traps_state.checks
 
 
 def _place_in_functions(loaded: LoadedCode) -> None:

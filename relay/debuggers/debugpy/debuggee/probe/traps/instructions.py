@@ -256,14 +256,6 @@ def place_table(placed: list[Instruction], line: int) -> bytes:
     return bytes(made)
 
 
-def no_places(units: int) -> bytes:
-    """The beginning of such a table, for instructions that stand nowhere in the source."""
-    lengths = [_LONGEST_ENTRY] * (units // _LONGEST_ENTRY)
-    if units % _LONGEST_ENTRY:
-        lengths.append(units % _LONGEST_ENTRY)
-    return bytes(0x80 | _NO_PLACE << 3 | length - 1 for length in lengths)
-
-
 def _stretches(placed: list[Instruction]) -> Iterator[tuple[Any, int]]:
     place, units = placed[0].place, 0
     for one in placed:
@@ -293,14 +285,10 @@ def handler_bytes(handlers: list[CodeHandler], placed: list[Instruction]) -> byt
         start = one.first.here
         length = (end if one.behind is None else one.behind.here) - start
         if length:
-            made += encoded_handler(start, length, one.target.here, one.depth, one.keeps_place)
+            made += _big_number(start // UNIT_BYTES, 0x80) + _big_number(length // UNIT_BYTES)
+            made += _big_number(one.target.here // UNIT_BYTES)
+            made += _big_number(one.depth << 1 | int(one.keeps_place))
     return made
-
-
-def encoded_handler(start: int, length: int, target: int, depth: int, keeps_place: bool) -> bytes:
-    """One entry of the table of handlers; the first three in bytes."""
-    made = _big_number(start // UNIT_BYTES, 0x80) + _big_number(length // UNIT_BYTES)
-    return made + _big_number(target // UNIT_BYTES) + _big_number(depth << 1 | int(keeps_place))
 
 
 def _big_number(value: int, mark: int = 0) -> bytes:

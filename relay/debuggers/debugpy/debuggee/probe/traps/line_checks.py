@@ -24,23 +24,20 @@ if TYPE_CHECKING:
 
 _PASSED_OVER = (RecursionError, MemoryError)
 _LEAVES_FRAME = ("RETURN_VALUE", "YIELD_VALUE", "SEND")
-_LOOKS = ("space", "last", "owner", "__dict__", "peek")  # attributes that a quick check reads
+_LOOKS = ("space", "last", "owner", "__dict__")  # attributes that a quick check reads
 
 
 class QuickCheck(NamedTuple):
     """What tells that nothing has changed, without a call."""
 
     watched: Any
-    """It has a dict or list, `space`, and what that has under the key if nothing has changed: `last`."""
-    key: Any
-    """A text, a number, or another value of Python's own types: to look for it runs no other code."""
+    """It has a dict, `space`, and what that has under the key if nothing has changed: `last`."""
+    key: str
     has_owner: bool
     """Whether the dict is the `__dict__` of what `owner` gives when it is called, and may get another
     one."""
     is_slot: bool = False
     """Whether there is no dict: what `owner` gives has the attribute itself."""
-    is_called: bool = False
-    """Whether the value is what a function in C gives, `peek`, and nothing else is read."""
 
 
 class LineChecks(NamedTuple):
@@ -202,17 +199,13 @@ class TrapNumbers:
         self.is_quick, self.has_owner = quick is not None, quick is not None and quick.has_owner
         self.keeps_space = checks is not None and checks.keeps_space
         self.is_slot = quick is not None and quick.is_slot
-        self.is_called = quick is not None and quick.is_called
         if checks is not None:
-            self.constants += [checks.check, *(quick or ())[: 1 if self.is_called else 2]]
+            self.constants += [checks.check, *(quick or ())[:2]]
         self.traceback = len(code.co_names)
-        first_name = self.traceback + 1
-        self.space, self.last, self.owner, self.dict, self.peek, self.slot = range(
-            first_name, first_name + 6
+        self.space, self.last, self.owner, self.dict, self.slot = range(
+            self.traceback + 1, self.traceback + 6
         )
-        self.names = ("__traceback__", *(_LOOKS if quick else ()))
-        if quick is not None and quick.is_slot:
-            self.names += (quick.key,)
+        self.names = ("__traceback__", *((*_LOOKS, quick.key) if quick else ()))
 
 
 def trap_call(number: int, place: Any = (None,) * 4) -> list[Instruction]:
@@ -248,11 +241,7 @@ class LineCheck:
         is_same, absent = new("POP_JUMP_FORWARD_IF_TRUE"), new("POP_TOP")
         is_same.target = over
         item = [new("LOAD_CONST", numbers.key), read]
-        if numbers.is_called:
-            begin, item = new("CALL"), []
-            call = [new("PUSH_NULL"), new("LOAD_CONST", numbers.watched)]
-            call += [new("LOAD_ATTR", numbers.peek), new("PRECALL"), begin]
-        elif numbers.is_slot or (numbers.has_owner and (is_first or not numbers.keeps_space)):
+        if numbers.is_slot or (numbers.has_owner and (is_first or not numbers.keeps_space)):
             begin = new("LOAD_ATTR", numbers.slot if numbers.is_slot else numbers.dict)
             call = [new("PUSH_NULL"), new("LOAD_CONST", numbers.watched)]
             call += [new("LOAD_ATTR", numbers.owner), new("PRECALL"), new("CALL"), begin]

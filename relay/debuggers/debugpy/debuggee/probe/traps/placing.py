@@ -40,14 +40,13 @@ if TYPE_CHECKING:
         tracing_state,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
-    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import stack_with_checks, with_traps
+    from relay.debuggers.debugpy.debuggee.probe.traps.assembly import with_traps
     from relay.debuggers.debugpy.debuggee.probe.traps.coming import (
         TRAP,
         info_of_thread,
         is_foreign,
         is_of_program,
     )
-    from relay.debuggers.debugpy.debuggee.probe.traps.first_calls import meeting_first
 
 _FAST_VARIABLES = 0x1 | 0x2  # of a code's flags: a function's, and no module's or class's
 _MAY_GO_ON = 0x20 | 0x80 | 0x200  # after a return: generators and coroutines
@@ -63,13 +62,12 @@ GOING_ON = {
 class _Trapped:
     """A code and its likenesses with traps."""
 
-    __slots__ = ("checked", "checks", "holders", "lines", "original", "present", "variants")
+    __slots__ = ("checked", "checks", "lines", "original", "present", "variants")
 
     def __init__(self, original: Any) -> None:
         self.original = self.present = original
         self.lines: frozenset[int] = frozenset()  # that have traps in the present one
-        self.checks: Any = None  # that it has, or AT_FIRST_CALL
-        self.holders: list[tuple[_Trapped, int]] = []  # and where among their constants it lies
+        self.checks: Any = None  # that it has
         self.checked = CodeTable()  # variants that have those
         self.variants = [original]  # each may still run
 
@@ -89,22 +87,16 @@ class _Traps:
             0  # objects that the garbage collector did not list as the program began; some may end
         )
         self.preloaded: frozenset[str] = frozenset()  # files that were loaded by then
-        self.checks = CodeTable()  # of codes that may write what is watched: original -> LineChecks,
-        # or AT_FIRST_CALL
-        self.find_checks: Any = None  # gives the LineChecks then, for a code and a function; or None
-        self.fail_checks: Any = None  # to be called where that cannot be
+        self.checks = CodeTable()  # of codes that may write what is watched: original -> LineChecks
         self.heard: Any = None  # whom to tell of a code that is about to be
         self.is_launched = (
             False  # the debugger began with the program, which had frozen nothing yet
         )
         self.lock: Any = threading.RLock()  # held by who gives functions another code
-        self.meeting: set[int] = set()  # threads in which a code is made as it is called
         self.placing: int | None = None  # the thread that makes codes with traps now
 
 
 traps_state = _Traps()
-AT_FIRST_CALL: Any = "at first call"
-"""In the place of the LineChecks of a code that is made when it is called."""
 
 
 def begin_traps() -> bool:
@@ -196,7 +188,7 @@ def _is_recorded() -> bool:
 
 def forget_traps_at_fork() -> None:
     """In a forked child the threads of its parent are gone, and its breakpoints may be."""
-    traps_state.lock, traps_state.meeting = threading.RLock(), set()
+    traps_state.lock = threading.RLock()
     traps_state.frames = [one for one in traps_state.frames if _is_on_stack(one)]
     traps_state.lines = {}
 
@@ -227,16 +219,17 @@ def trapped_code(code: Any) -> Any:
         entry = traps_state.codes[code] = _Trapped(code)
     for at, inner in enumerate(entry.original.co_consts):
         if type(inner) is CODE_OBJECT:
-            put_inner(entry, at, trapped_code(inner))
+            _put_inner(entry, at, trapped_code(inner))
     wanted = traps_state.lines.get(_path_of(code.co_filename), frozenset())
     lines = wanted.intersection(line for *_, line in code.co_lines())
     checks = traps_state.checks.get(entry.original)
     if (lines, checks) != (entry.lines, entry.checks):
-        made = _made(entry.original, lines, checks)
+        has_any = lines or checks
+        made = with_traps(entry.original, lines, TRAP, checks) if has_any else entry.original
         if checks != entry.checks:
             entry.checked = CodeTable()
         entry.present, entry.lines, entry.checks = made, lines, checks
-        if checks and checks is not AT_FIRST_CALL:
+        if checks:
             entry.checked[made] = True
         if made is not entry.original:
             entry.variants.append(made)
@@ -244,20 +237,10 @@ def trapped_code(code: Any) -> Any:
     return entry.present
 
 
-def _made(original: Any, lines: frozenset[int], checks: Any) -> Any:
-    if checks is AT_FIRST_CALL:
-        base = with_traps(original, lines, TRAP) if lines else original
-        return meeting_first(base, stack_with_checks(base))
-    return with_traps(original, lines, TRAP, checks) if lines or checks else original
-
-
-def put_inner(entry: _Trapped, at: int, inner: Any) -> None:
+def _put_inner(entry: _Trapped, at: int, inner: Any) -> None:
     """What a code makes functions of from now on, whichever variant of it runs."""
     import ctypes
 
-    held = traps_state.codes.get(inner)
-    if held is not None and not any(one is entry and place == at for one, place in held.holders):
-        held.holders.append((entry, at))
     for variant in entry.variants:
         constants = variant.co_consts
         if constants[at] is not inner:
@@ -429,7 +412,7 @@ def meet_code(frame: Any) -> None:
         try:
             for at, inner in enumerate(code.co_consts):
                 if type(inner) is CODE_OBJECT:
-                    put_inner(entry, at, _place_in_code(inner))
+                    _put_inner(entry, at, _place_in_code(inner))
         finally:
             traps_state.placing = None
     if _is_without(code):

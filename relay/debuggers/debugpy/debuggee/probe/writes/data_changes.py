@@ -13,13 +13,10 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
     from relay.debuggers.debugpy.debuggee.probe.frames.scopes import items_of
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
         debugger_threading,
         is_debugger_file,
-        is_own_file,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         ABSENT,
@@ -58,10 +55,6 @@ _CONDITIONS = frozenset(
         "handle_breakpoint_condition",
         "_data_condition",
     )
-)
-# Debugger's functions that look at an event, at a check, or at a call that comes first.
-_DEBUGGERS_LOOKS = frozenset(
-    ("trace_call", "begin_thread", "trace_dispatch", "came", "meet_first_call", "_before_exec")
 )
 _ASKS = _CONDITIONS | frozenset(("do_wait_suspend", "run_code"))
 
@@ -161,19 +154,10 @@ def is_asked_for_condition(frame: Any) -> bool:
     return _is_called_by(_CONDITIONS, frame)
 
 
-def is_at_work(frame: Any) -> bool:
-    """Whether the debugger has called this code of a library, and no program has."""
-    return _is_called_by(_DEBUGGERS_LOOKS, frame) or _is_called_by(
-        ("__call__",), frame, is_own_file
-    )
-
-
-def _is_called_by(
-    names: Collection[str], frame: Any, is_meant: Callable[[str], bool] = is_debugger_file
-) -> bool:
+def _is_called_by(names: frozenset[str], frame: Any) -> bool:
     while frame is not None:
         code = frame.f_code
-        if code.co_name in names and is_meant(code.co_filename):
+        if code.co_name in names and is_debugger_file(code.co_filename):
             return True
         frame = frame.f_back
     return False

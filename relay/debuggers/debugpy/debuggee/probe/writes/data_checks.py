@@ -27,26 +27,21 @@ if TYPE_CHECKING:
         original_of,
         place_checks,
     )
-    from relay.debuggers.debugpy.debuggee.probe.traps.first_calls import can_meet_first_calls
     from relay.debuggers.debugpy.debuggee.probe.traps.line_checks import LineChecks, QuickCheck
-    from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
-        AT_FIRST_CALL,
-        CODE_OBJECT,
-        GOING_ON,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.traps.placing import CODE_OBJECT, GOING_ON
     from relay.debuggers.debugpy.debuggee.probe.values.types import lookup, plan_of
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch
-    from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import is_plain_key
     from relay.debuggers.debugpy.debuggee.probe.writes.write_lines import (
         NO_LINES,
         is_indirect_writer,
-        may_write_in,
         write_lines_of,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import is_writer_in_c
 
-_KINDS_CHECKED = ("attribute", "slot", "global", "item", "list_item")
-"""Others are written by a frame that is under way, which cannot have checks."""
+_KINDS_CHECKED = ("attribute", "slot", "global")
+"""Of others too much code may write, or a frame that is under way and cannot have checks."""
+_MOST_CODES = 600
+_SECONDS_A_CODE = 0.006  # that it takes to give one its checks
 _MOST_TIMES = 64
 _SECONDS_AN_EVENT = 1e-6  # that tracing takes at least
 
@@ -54,10 +49,9 @@ _SECONDS_AN_EVENT = 1e-6  # that tracing takes at least
 class DataChecks:
     """The checks for some data breakpoints."""
 
-    def __init__(self, watches: list[DataWatch], on_failure: Callable[[], None]) -> None:
-        """on_failure: what to call where a code, as it is called, cannot have its checks."""
-        self.watches, self.on_failure = watches, on_failure
-        self.can_be = bool(watches) and all(map(_can_be_asked, watches))
+    def __init__(self, watches: list[DataWatch]) -> None:
+        self.watches = watches
+        self.can_be = bool(watches) and all(watch.kind in _KINDS_CHECKED for watch in watches)
         self.are_placed = False
         self.going_on: list[Any] = []  # generators that are there, begun with checks or without
         self.worth = 20_000.0  # events of tracing before it is worth it
@@ -67,26 +61,29 @@ class DataChecks:
         if self.can_be:
             self._quick = attempt(quick_check_of, watches[0]) if len(watches) == 1 else None
             self._check = _check_of(watches, self._quick)
-        self._known = CodeTable()  # of codes: the names that stand for writers, and the checks
+        self._lines: dict[tuple[int, frozenset[Any]], Any] = {}
+        self._kept: list[Any] = []  # the codes of those ids
 
     def place(self, spent: float) -> None:
-        """Have all code get its checks, if that is worth what tracing has cost since: in events."""
-        began = time.process_time()
+        """Give all code its checks, if that is worth what tracing has cost since: in events."""
+        began = time.perf_counter()
         loaded = loaded_code()
-        if loaded is None or not can_meet_first_calls():
+        if loaded is None:
             self.can_be = False
             return
-        wanted = self._planned(loaded)
+        wanted, new = self._planned(loaded)
+        if len(wanted) > _MOST_CODES:
+            self.can_be = False
+            return
+        worth = new * _SECONDS_A_CODE / 4 / _SECONDS_AN_EVENT
+        if worth > spent:
+            self.worth = worth
+            return
         self.look_anew()
-        self.can_be = self.are_placed = place_checks(wanted, loaded, self.checks_in, self._fail)
-        self.worth = (time.process_time() - began) * self._times / _SECONDS_AN_EVENT
+        self.worth = (time.perf_counter() - began) * self._times / _SECONDS_AN_EVENT
         self._times = min(2 * self._times, _MOST_TIMES)
+        self.can_be = self.are_placed = place_checks(wanted, loaded)
         self.going_on = loaded.going_on
-
-    def _fail(self) -> None:
-        """A code cannot have its checks."""
-        self.can_be = self.are_placed = False
-        self.on_failure()
 
     def look_anew(self) -> None:
         """Where the value is now."""
@@ -98,8 +95,8 @@ class DataChecks:
                 # Its dict is not to outlive the object.
                 watch.ending = weakref.ref(owner, lambda _: setattr(watch, "space", {}))
 
-    def _planned(self, loaded: LoadedCode) -> CodeTable:
-        """Of all code that may write, its checks, or that they are to be made as it is called."""
+    def _planned(self, loaded: LoadedCode) -> tuple[CodeTable, int]:
+        """The checks by code; and of how many codes the lines were not known yet."""
         found: dict[int, tuple[Any, set[Any]]] = {}
         writers = _WritersInSpaces({watch.kind for watch in self.watches})
         for function in loaded.functions:
@@ -110,32 +107,18 @@ class DataChecks:
             _add(found, original_of(frame.f_code), writers.of(frame.f_globals))
         for one in loaded.going_on:
             _add(found, original_of(getattr(one, GOING_ON[type(one)][0])), frozenset())
-        wanted = CodeTable()
+        wanted, new = CodeTable(), 0
         for code, names in found.values():
-            checks = self._planned_in(code, names)
-            if checks is not None:
-                wanted[code] = checks
-        return wanted
-
-    def _planned_in(self, code: Any, names: set[Any]) -> Any:
-        known = self._known.get(code)
-        if known is None or not names <= known[0]:
-            may_write = not is_debugger_file(code.co_filename) and any(
-                may_write_in(code, watch.kind, watch.key, watch.fills, names)
-                for watch in self.watches
-            )
-            known = self._known[code] = set(names), AT_FIRST_CALL if may_write else None
-        return known[1]
-
-    def checks_in(self, code: Any, function: Any) -> LineChecks | None:
-        """The checks of a code that may write, as a function is called that has it."""
-        names = set(self._known.get(code, (set(), None))[0])
-        writers = _WritersInSpaces({watch.kind for watch in self.watches})
-        names.update(writers.named_in(function.__globals__, code))
-        names.update(writers.given_to(function, code))
-        checks = self._checks_in(code, names)
-        self._known[code] = names, checks
-        return checks
+            if is_debugger_file(code.co_filename):
+                continue
+            key = id(code), frozenset(names)
+            if key not in self._lines:
+                self._lines[key] = self._checks_in(code, names)
+                self._kept.append(code)
+                new += self._lines[key] is not None
+            if self._lines[key] is not None:
+                wanted[code] = self._lines[key]
+        return wanted, new
 
     def _checks_in(self, code: Any, names: set[Any]) -> LineChecks | None:
         found = []
@@ -153,27 +136,16 @@ class DataChecks:
         return LineChecks(self._check, writes | ends, writes, self._quick, keeps_space)
 
 
-def _can_be_asked(watch: DataWatch) -> bool:
-    """Whether a check may look at the value as often as it likes: nothing of the program's is called."""
-    if watch.kind != "item":
-        return watch.kind in _KINDS_CHECKED
-    owner = watch.owner()
-    return is_plain_key(watch.key) and owner is not None and all(map(is_plain_key, dict.keys(owner)))
-
-
 _PLAIN = ("__setattr__", "__delattr__", "__getattribute__")
 
 
 def quick_check_of(watch: DataWatch) -> QuickCheck | None:
     """Where the place is in a plain dict, which only code that says so gives another one."""
-    owner = watch.owner()
-    if watch.kind in ("item", "list_item"):
-        is_plain = type(owner) in (dict, list) and watch.last is not watch.absent
-        return QuickCheck(watch, watch.key, has_owner=False, is_called=not is_plain)
     if type(watch.key) is not str:
         return None
     if watch.kind == "global":
         return QuickCheck(watch, watch.key, has_owner=False)
+    owner = watch.owner()
     plan = plan_of(owner)
     if plan.family == "class":
         return None
@@ -212,10 +184,6 @@ class _WritersInSpaces:
         if known is None:
             known = self.known[id(space)] = frozenset(self._in(list(dict.items(space))))
         return known
-
-    def named_in(self, space: Any, code: Any) -> list[Any]:
-        """Of what this code names in its globals."""
-        return self._in([(name, dict.get(space, name)) for name in code.co_names])
 
     def given_to(self, function: Any, code: Any) -> list[Any]:
         """Of its defaults, and of the variables that it shares."""

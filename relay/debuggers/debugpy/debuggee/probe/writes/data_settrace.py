@@ -66,7 +66,6 @@ if TYPE_CHECKING:
         data_line,
         is_asked,
         is_asked_for_condition,
-        is_at_work,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_checks import DataChecks
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import (
@@ -103,7 +102,7 @@ class DataSettrace:
         self.codes = CodeTable()  # that are compared at lines, with their WriteLines
         self.others: dict[int, Any] = {}  # by id: code that is not
         self.is_over = False
-        self.checks = DataChecks([], self._cannot_rely)
+        self.checks = DataChecks([])
         self.relies = False  # on checks
         self.spent = 0  # events of tracing since it was considered whether checks will do
         self.due = MOST_PATIENCE  # how many lead to that
@@ -114,7 +113,7 @@ class DataSettrace:
     def watch(self, watches: list[DataWatch]) -> None:
         """Compare these at lines from now on."""
         self.relies = False
-        self.checks, self.patience = DataChecks(watches, self._cannot_rely), LEAST_PATIENCE
+        self.checks, self.patience = DataChecks(watches), LEAST_PATIENCE
         self.watches = watches
         self.codes, self.others = CodeTable(), {}
         self._trace_all()
@@ -245,10 +244,7 @@ class DataSettrace:
             self.watch(live)
             return
         info = info_of_thread(py_db)
-        is_asked_here = is_asked(frame)
-        if not is_asked_here and is_at_work(frame):
-            return  # on the way from what the program has changed to where that is told
-        if is_asked_here or (info is not None and info.is_tracing):
+        if is_asked(frame) or (info is not None and info.is_tracing):
             for watch in self.watches:
                 watch.last = watch.read()
             return
@@ -278,11 +274,6 @@ class DataSettrace:
             if self.relies:
                 self._rely_no_more()
             self._expect()
-
-    def _cannot_rely(self) -> None:
-        """A code that is called cannot have its checks: trace all, from that call on."""
-        if self.relies:
-            self._rely_no_more()
 
     def _rely_no_more(self) -> None:
         with data_state.lock:

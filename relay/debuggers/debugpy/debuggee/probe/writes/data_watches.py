@@ -109,8 +109,6 @@ def _quick_read(watch: DataWatch, target: StateTarget) -> Any:
     key = target.key
     if target.kind in ("item", "global"):
         return partial(dict.get, target.owner, key, ABSENT)
-    if target.kind == "list_item":
-        return _list_read(watch.owner, key)
     if target.kind == "slot":
         return _slot_read(watch, target)
     if target.kind == "list_item":
@@ -124,16 +122,6 @@ def _quick_read(watch: DataWatch, target: StateTarget) -> Any:
     def peek() -> Any:
         owner = owner_of()
         return ABSENT if owner is None else get(space_of(owner), key, ABSENT)
-
-    return peek
-
-
-def _list_read(owner_of: Any, index: int) -> Any:
-    get, size_of = list.__getitem__, list.__len__
-
-    def peek() -> Any:
-        owner = owner_of()
-        return get(owner, index) if index < size_of(owner) else ABSENT
 
     return peek
 

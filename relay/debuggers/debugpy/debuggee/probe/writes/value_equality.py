@@ -19,7 +19,6 @@ _EXACT_KINDS = frozenset((int, bool, str, bytes, bytearray, type(None), range, *
 _FLOAT_KINDS = frozenset((float, complex))
 _NUMBER_KINDS = (int, float, bool)
 _KINDS_OF_PLAIN_KEYS = frozenset((*_NUMBER_KINDS, str, bytes, type(None), tuple, frozenset))
-_EXACT_KEYS = frozenset((*_NUMBER_KINDS, complex, str, bytes, type(None)))
 _MOST_EQUATED = 10_000  # items, of all levels
 _DEEPEST = 50
 
@@ -65,14 +64,6 @@ def _are_equal_inside(one: Any, other: Any, left: list[int], depth: int) -> bool
 def _exact_item(item: Any) -> tuple[Any, Any]:
     """Equal for equal items of a set: 1, 1.0 and True are three."""
     return type(item), repr(item) if type(item) in _FLOAT_KINDS else item
-
-
-def is_plain_key(key: Any) -> bool:
-    """Whether no code of the program runs where it is hashed, or compared with another such key."""
-    kind = type(key)
-    if kind in (tuple, frozenset):
-        return all(map(is_plain_key, key))
-    return kind in _EXACT_KEYS
 
 
 def are_same_key(one: Any, key: Any) -> bool:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         begun_line,
         changes_container,
         handler_table,
-        operations_named,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_watches import DataWatch
     from relay.debuggers.debugpy.debuggee.probe.writes.writer_names import (
@@ -47,7 +46,6 @@ class WriteLines(NamedTuple):
     """The instructions of `writes` that may write, by their places among those of the code."""
 
 
-_WRITES_ITEMS = operations_named(("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE", "BINARY_OP"))
 NO_LINES = WriteLines(frozenset(), frozenset())
 
 
@@ -74,16 +72,6 @@ def write_lines_of(
         ends.update(_lines_after(code, index, lines))
     writes = frozenset(lines[index] for index in writers)
     return WriteLines(writes, frozenset(ends), sites=frozenset(writers))
-
-
-def may_write_in(code: Any, kind: str, key: Any, fills: bool, bound: Iterable[Any]) -> bool:
-    """Whether a code may have such lines: quickly, and rather once too often."""
-    if bound or fills or kind not in ("item", "list_item"):
-        return bool(bound) or fills or _names_it(code, kind, key)
-    if not _indirect_names(kind).isdisjoint(code.co_names):
-        return True
-    operations = code.co_code[::2]
-    return any(one in operations for one in _WRITES_ITEMS)
 
 
 def watched_lines_of(code: Any, watches: Iterable[DataWatch], frame: Any = None) -> WriteLines:
