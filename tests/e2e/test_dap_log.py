@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
+import trio
 
 from relay.session.dap.dap_log import KEPT_BYTES, MOST_MESSAGES, DapLog
-from tests.e2e.api import Api
+from tests.e2e.api import Api, Session
 from tests.programs import Program
 
 Write = Callable[..., Program]
@@ -58,15 +62,31 @@ async def test_what_was_said_is_shown_without_secrets(api: Api, program: Write, 
 
 
 async def test_a_stack_and_its_modules_are_asked_for_at_once(api: Api, program: Write) -> None:
+    """Both are sent while the debuggee cannot answer."""
     script = program(KEEPS_SECRETS)
     session = await api.session()
     await session.breakpoint(script.text, script.line("here"))
     await session.launch(script.text)
-    await session.get("/stacktrace")
-    messages = [one["message"] for one in (await session.get("/dap-log", limit=20))["messages"]]
-    said = [one for one in messages if one is not None and one["type"] != "event"][-4:]
-    assert [one["type"] for one in said] == ["request", "request", "response", "response"]
-    assert said[0]["command"] == "stackTrace"
+    pid = int((await session.evaluate("os.getpid()"))["result"])
+    before = len(await requests_of(session))
+    async with trio.open_nursery() as nursery:
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            nursery.start_soon(partial(session.get, "/stacktrace"))
+            asked: list[str] = []
+            with trio.fail_after(60):
+                while len(asked) < 2:
+                    await trio.sleep(0.02)
+                    asked = (await requests_of(session))[before:]
+        finally:
+            os.kill(pid, signal.SIGCONT)
+    assert asked[0] == "stackTrace"
+
+
+async def requests_of(session: Session) -> list[str]:
+    """What the debugger was asked for."""
+    messages = [one["message"] for one in (await session.get("/dap-log", limit=200))["messages"]]
+    return [one["command"] for one in messages if one is not None and one["type"] == "request"]
 
 
 async def test_a_session_without_a_program_has_said_nothing(api: Api) -> None:
