@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from enum import Enum
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from relay.operations.compare.stream_reader import EndedCall, RecordedRun
@@ -94,6 +95,39 @@ class Comparison(NamedTuple):
         return self.first is not None or self.change is not None or any(self.alone)
 
 
+class _Pairs:
+    """The pairs of calls of two runs, as they are gone through."""
+
+    def __init__(self) -> None:
+        self.matched = self.in_part = 0
+        self.unequal: list[tuple[EndedCall, EndedCall]] = []
+        self.by_default: list[tuple[EndedCall, EndedCall]] = []
+        self.differences: dict[DifferenceKind, list[Difference]] = {
+            kind: [] for kind in DifferenceKind
+        }
+        self.by_chance: list[Difference] = []
+        self.alone: CallLists = ([], [])
+
+    def note(
+        self,
+        a: EndedCall,
+        b: EndedCall,
+        kinds: Sequence[DifferenceKind],
+        counting: Sequence[DifferenceKind],
+    ) -> None:
+        """What two calls with equal arguments differ in; counting: of that, what chance does not decide.
+
+        The strongest counts, and beside it what they have made of their arguments.
+        """
+        changes = DifferenceKind.CHANGES
+        if changes in counting:
+            self.differences[changes].append(_difference(a, b, changes))
+        if counting and counting[0] is not changes:
+            self.differences[counting[0]].append(_difference(a, b, counting[0]))
+        elif kinds and kinds[0] is not changes:
+            self.by_chance.append(_difference(a, b, kinds[0]))
+
+
 class Matcher:
     """Two runs, matched from the top: calls of matched calls are compared with each other only.
 
@@ -134,33 +168,8 @@ class Matcher:
         of two trees, in which code may have been put in order, branches where no outcome does. What
         calls made of their arguments stands apart: it may be no more than what they remember.
         """
-        differences: dict[DifferenceKind, list[Difference]] = {kind: [] for kind in DifferenceKind}
-        by_chance: list[Difference] = []
-        matched = in_part = 0
-        unequal, by_default = [], []
-        alone: CallLists = ([], [])
-        for a, b, is_equal in self._pairs(alone):
-            if not is_equal:
-                unequal.append((a, b))
-                continue
-            matched += 1
-            if a.arguments != b.arguments:
-                by_default.append((a, b))
-            in_part += a.is_in_part or b.is_in_part
-            kinds = list(self._kinds(a, b))
-            pairs = list(zip(chances, (a, b), strict=False))
-            counting = [
-                kind for kind in kinds if not any(chance.decides(c, kind) for chance, c in pairs)
-            ]
-            if DifferenceKind.CHANGES in counting:
-                differences[DifferenceKind.CHANGES].append(
-                    _difference(a, b, DifferenceKind.CHANGES)
-                )
-            if counting and counting[0] is not DifferenceKind.CHANGES:
-                differences[counting[0]].append(_difference(a, b, counting[0]))
-            elif kinds and kinds[0] is not DifferenceKind.CHANGES:
-                by_chance.append(_difference(a, b, kinds[0]))
-        outcomes, branches, weaker, changes = differences.values()
+        pairs = self._sorted_out(chances)
+        outcomes, branches, weaker, changes = pairs.differences.values()
         if self.one.root == self.other.root:
             found = [*outcomes, *branches] or weaker
         else:
@@ -168,7 +177,7 @@ class Matcher:
         found.sort(key=_when_ended)
         first, later = found[0] if found else None, tuple(found[1 : MOST_LATER + 1])
         before = first.one.ended if first else math.inf
-        apart = [*(a.ended for a, _ in unequal), *(one.one.ended for one in branches)]
+        apart = [*(a.ended for a, _ in pairs.unequal), *(one.one.ended for one in branches)]
         is_unexplained = any(ended < before for ended in apart) or (
             first is not None and first.one.number in self.one.children
         )
@@ -177,24 +186,40 @@ class Matcher:
             change.one.ended >= before or change.one.begun >= self._parting(first)
         ):
             change = None
-        by_chance.sort(key=_when_ended)
-        unequal.sort(key=_when_begun)
-        by_default.sort(key=_when_begun)
-        made_alone, alone_by_chance = self._without_chance(alone, chances)
+        made_alone, alone_by_chance = self._without_chance(pairs.alone, chances)
         return Comparison(
             first,
-            matched,
+            pairs.matched,
             len(found),
-            in_part,
+            pairs.in_part,
             later,
             is_unexplained,
             change,
-            tuple(by_chance),
+            tuple(sorted(pairs.by_chance, key=_when_ended)),
             made_alone,
             alone_by_chance,
-            tuple(by_default),
-            tuple(unequal),
+            tuple(sorted(pairs.by_default, key=_when_begun)),
+            tuple(sorted(pairs.unequal, key=_when_begun)),
         )
+
+    def _sorted_out(self, chances: Sequence[Chance]) -> _Pairs:
+        """All pairs of calls, by what they differ in and by whether chance decides that."""
+        found = _Pairs()
+        for a, b, is_equal in self._pairs(found.alone):
+            if not is_equal:
+                found.unequal.append((a, b))
+                continue
+            found.matched += 1
+            found.in_part += a.is_in_part or b.is_in_part
+            if a.arguments != b.arguments:
+                found.by_default.append((a, b))
+            kinds = list(self._kinds(a, b))
+            sides = list(zip(chances, (a, b), strict=False))
+            counting = [
+                kind for kind in kinds if not any(chance.decides(c, kind) for chance, c in sides)
+            ]
+            found.note(a, b, kinds, counting)
+        return found
 
     def _without_chance(self, alone: CallLists, chances: Sequence[Chance]) -> tuple[Calls, Calls]:
         """Those of functions that two runs of one side have called equally often; and the others.
@@ -322,10 +347,10 @@ def _matched(
     """Equal calls in their order, then those that only defaults tell apart; of the rest, calls of the
     same function in their order."""
     left, left_of_other = list(ours), list(theirs)
-    for pair in _equal(one, left, other, left_of_other, _arguments):
+    for pair in _equal(one, left, other, left_of_other, attrgetter("arguments")):
         yield *pair, True
     if any(a.given for a in left):
-        for what in (_known, _given):
+        for what in (attrgetter("known"), attrgetter("given")):
             for pair in _equal(one, left, other, left_of_other, what):
                 yield *pair, True
     rest = defaultdict(list)
@@ -362,15 +387,3 @@ def _equal(
             left.append(a)
     ours[:] = left
     theirs[:] = [b for b in theirs if b.number not in used]
-
-
-def _arguments(call: EndedCall) -> int:
-    return call.arguments
-
-
-def _known(call: EndedCall) -> int:
-    return call.known
-
-
-def _given(call: EndedCall) -> int:
-    return call.given

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 _MOST_IN_A_ROW = 250  # events that are no more than compared
 _TEXT = """
 def make({given}codes, thorough, changed, frame_at):
-    thorough_line, thorough_jump = thorough["LINE"], thorough["JUMP"]
-    thorough_branch = thorough["BRANCH"]
+    thorough_line = thorough["LINE"]
     left, last_code, last_line = {most}, None, 0
 
     def on_line(code, line):
@@ -41,42 +40,37 @@ def make({given}codes, thorough, changed, frame_at):
             pass
         return changed("LINE", frame_at(1), last_code, last_line, code, line)
 
-    def on_jump(code, offset, target):
-        nonlocal left
-        try:
-            if {same}:
-                left -= 1
-                if left:
-                    return None
-                left = {most}
-                return thorough_jump(frame_at(1), code, offset, target)
-        except (AttributeError, IndexError, ValueError):
-            pass
-        return changed("JUMP", frame_at(1), last_code, last_line, code, offset, target)
+    def jumps(event):
+        thorough_jump = thorough[event]
 
-    def on_branch(code, offset, target):
-        nonlocal left
-        try:
-            if {same}:
-                left -= 1
-                if left:
-                    return None
-                left = {most}
-                return thorough_branch(frame_at(1), code, offset, target)
-        except (AttributeError, IndexError, ValueError):
-            pass
-        return changed("BRANCH", frame_at(1), last_code, last_line, code, offset, target)
+        def on_jump(code, offset, target):
+            nonlocal left
+            try:
+                if {same}:
+                    left -= 1
+                    if left:
+                        return None
+                    left = {most}
+                    return thorough_jump(frame_at(1), code, offset, target)
+            except (AttributeError, IndexError, ValueError):
+                pass
+            return changed(event, frame_at(1), last_code, last_line, code, offset, target)
 
-    def on_return(code, offset, value):
-        nonlocal last_line
-        try:
-            if {same}{stays}:
-                if code is last_code:
-                    last_line = 0
-                return None
-        except (AttributeError, IndexError, ValueError):
-            pass
-        return changed("PY_RETURN", frame_at(1), last_code, last_line, code, offset, value)
+        return on_jump
+
+    def ends(event):
+        def on_end(code, offset, value):
+            nonlocal last_line
+            try:
+                if {same}{stays}:
+                    if code is last_code:
+                        last_line = 0
+                    return None
+            except (AttributeError, IndexError, ValueError):
+                pass
+            return changed(event, frame_at(1), last_code, last_line, code, offset, value)
+
+        return on_end
 
     def on_yield(code, offset, value):
         nonlocal last_line
@@ -89,23 +83,12 @@ def make({given}codes, thorough, changed, frame_at):
             pass
         return changed("PY_YIELD", frame_at(1), last_code, last_line, code, offset, value)
 
-    def on_unwind(code, offset, error):
-        nonlocal last_line
-        try:
-            if {same}{stays}:
-                if code is last_code:
-                    last_line = 0
-                return None
-        except (AttributeError, IndexError, ValueError):
-            pass
-        return changed("PY_UNWIND", frame_at(1), last_code, last_line, code, offset, error)
-
     return dict(
-        LINE=on_line, JUMP=on_jump, BRANCH=on_branch,
-        PY_RETURN=on_return, PY_YIELD=on_yield, PY_UNWIND=on_unwind,
+        LINE=on_line, JUMP=jumps("JUMP"), BRANCH=jumps("BRANCH"),
+        PY_RETURN=ends("PY_RETURN"), PY_YIELD=on_yield, PY_UNWIND=ends("PY_UNWIND"),
     )
 """
-"""`{{same}}` is asked some million times a second: a call of it would take as long as all else."""
+"""`{same}` is asked some million times a second: a call of it would take as long as all else."""
 
 
 class QuietEvents:

@@ -1,6 +1,6 @@
 """Which instructions of a code may write the state that is asked for, and where they have what.
 
-Knows bytecode of Python 3.8 to 3.13. Refuses to know frames and values.
+Knows bytecode of Python 3.8 to 3.14. Refuses to know frames and values.
 """
 
 from __future__ import annotations
