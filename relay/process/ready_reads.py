@@ -19,6 +19,8 @@ async def read_when_ready(sock: trio.socket.SocketType, max_bytes: int) -> bytes
     """
     while (descriptor := sock.fileno()) >= 0:
         await trio.lowlevel.wait_readable(descriptor)
+        if sock.fileno() != descriptor:  # closed since it was ready: the number may be another's
+            break
         with contextlib.suppress(BlockingIOError):
             return os.read(descriptor, max_bytes)
     return b""
