@@ -12,9 +12,7 @@ from relay.staying_imports import imports_that_stay
 def main() -> None:
     """Serve; in a fork, run."""
     with imports_that_stay():
-        from relay.faces.cli.run import ahead, command, program, trace  # noqa: F401
-        from relay.operations.execution import calls  # noqa: F401
-        from relay.operations.history import history  # noqa: F401
+        from relay.faces.cli.run import ahead, calls, command, program, trace, why  # noqa: F401
 
     listener = socket.socket(fileno=int(sys.argv[1]))
     task = Forker(listener, float(sys.argv[2]) * 60).serve()

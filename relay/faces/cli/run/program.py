@@ -1,60 +1,27 @@
-"""One run of `relay run`, in this very process: no server, one session, every stop reported.
+"""`relay run` from its options to its exit code: settings, signals, and errors that end it.
 
-Knows what is asked of the operations, and when. Refuses to know how it is written. Questions that
-few runs ask are imported by those: every run waits for the rest.
+Knows that a signal ends the program first, and then the relay. What is asked of the program is the
+run's business.
 """
 
 from __future__ import annotations
 
-import math
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import trio
-from pydantic import BaseModel, ValidationError
 
 from relay.begun_ahead import BegunAhead
 from relay.config import ConfigurationError, Settings, load_settings
-from relay.errors import (
-    DebuggerTimeout,
-    InvalidSessionState,
-    LaunchSyntaxError,
-    NotSupported,
-    RelayError,
-)
-from relay.faces.cli.complaint import own_way_out
-from relay.faces.cli.run.breakpoints import RunBreakpoints, named
-from relay.faces.cli.run.end import FAILED, RunEnd
-from relay.faces.cli.run.failures import Failures, facts_of
-from relay.faces.cli.run.options import BOUND, RunOptions, quoted
-from relay.faces.cli.run.streams import RunStreams
-from relay.faces.cli.run.watches import RunWatches
+from relay.errors import LaunchSyntaxError, RelayError
+from relay.faces.cli.run.end import FAILED
+from relay.faces.cli.run.one_run import OneRun
+from relay.faces.cli.run.options import RunOptions
 from relay.faces.cli.run.writers import CannotWriteError, JsonWriter, RunWriter, TextWriter
-from relay.hub import Hub, open_relay
-from relay.models.execution import ContinueRequest
-from relay.models.launch import LaunchRequest
-from relay.models.sessions import SessionSettings
-from relay.models.watches import WatchesQuery, WatchRequest
-from relay.operations.execution.stepping import continue_execution
-from relay.operations.functions import all_parameters
-from relay.operations.inspect.watches import add_watch, list_watches, require_expression
-from relay.operations.report.missed import misspelt_functions
-from relay.operations.report.stop_report import gather
-from relay.operations.sessions.ending import terminate
-from relay.operations.sessions.launching import launch
-from relay.operations.sessions.sessions import adapter_of, open_session
-from relay.operations.sessions.stop_wait import STOPS
-from relay.operations.similar_functions import namesakes
-
-if TYPE_CHECKING:
-    from relay.faces.cli.run.trace import TraceQuestion
-
-Request = TypeVar("Request", bound=BaseModel)
+from relay.hub import open_relay
 
 BAD_OPTIONS = 2
 PARTING_SECONDS = 5.0
@@ -65,20 +32,6 @@ Then it is ended without them, by killing it.
 
 END_SECONDS = 5.0
 """How long a reader may take to take the last line."""
-
-START_SECONDS = 300.0
-"""Until a program that is to be asked something stands at its first line."""
-
-HANG_SECONDS = 2.0
-"""How long a program that is to be ended may take to say what it waits for."""
-
-NAMESAKES_SECONDS = 2.0
-"""How long the end of a run may wait until the sources are searched for functions of one name."""
-
-MOST_NAMESAKES = 5
-
-HITS_SECONDS = 1.0
-"""How long a program that is to be ended may take to say what it came to."""
 
 
 async def run_program(options: RunOptions, begun: BegunAhead) -> int:
@@ -114,7 +67,7 @@ async def _with_signals(
     options: RunOptions, settings: Settings, begun: BegunAhead, outcome: _Outcome
 ) -> None:
     writer = (JsonWriter if options.json else TextWriter)(options.max_chars)
-    run = _Run(options, writer)
+    run = OneRun(options, writer)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_obey, signals, run, outcome, nursery.cancel_scope)
@@ -126,7 +79,7 @@ async def _with_signals(
 
 
 async def _obey(
-    signals: AsyncIterator[int], run: _Run, outcome: _Outcome, scope: trio.CancelScope
+    signals: AsyncIterator[int], run: OneRun, outcome: _Outcome, scope: trio.CancelScope
 ) -> None:
     """The first signal ends the program, and what is known is written; a second one ends us."""
     async for number in signals:
@@ -139,7 +92,7 @@ async def _obey(
         scope.deadline = trio.current_time() + PARTING_SECONDS
 
 
-async def _guarded(run: _Run, settings: Settings, begun: BegunAhead, writer: RunWriter) -> int:
+async def _guarded(run: OneRun, settings: Settings, begun: BegunAhead, writer: RunWriter) -> int:
     try:
         async with open_relay(settings, standby=begun) as hub:
             try:
@@ -152,377 +105,3 @@ async def _guarded(run: _Run, settings: Settings, begun: BegunAhead, writer: Run
                 return FAILED if error.status >= 500 else BAD_OPTIONS
     except CannotWriteError as error:
         return error.exit_code()
-
-
-class _Run:
-    """The program, from its breakpoints to its exit code."""
-
-    def __init__(self, options: RunOptions, writer: RunWriter) -> None:
-        self._options = options
-        self._writer = writer
-        self._lost: CannotWriteError | None = None
-        self._stops = 0
-        self._has_asked = self._has_asked_why = False
-        self._began = trio.current_time()
-        self._failures = Failures(options.reports)
-        self._signalled, self._namesakes_named = trio.Event(), trio.Event()
-        self._question: TraceQuestion | None = None
-        self._unanswered: str | None = None
-        self._is_ending = self._ends_at_stop = self._is_late = False
-        self._has_begun = self._is_end_written = False
-        self.interrupted: signal.Signals | None = None
-        self.is_left = False
-        """Whether whoever has started it waits no longer, not even for the last line."""
-
-    def interrupt(self, by: signal.Signals) -> None:
-        """End the program as soon as it is there; `whole` then says how far it came."""
-        self.interrupted = by
-        self._signalled.set()
-
-    async def whole(self, hub: Hub) -> int:
-        """Until the program has ended; raises RelayError if it cannot be started."""
-        adapter = self._options.adapter or adapter_of(hub, self._options.target.get("script"))
-        request = _asked(SessionSettings, python_path=self._options.python, adapter=adapter)
-        self._session = await open_session(hub, body=request)
-        with self._session.activity():
-            await self._prepare()
-            self._streams = RunStreams(self._session, self._writer, self._options.stdin)
-            failure: RelayError | CannotWriteError | None = None
-            async with trio.open_nursery() as nursery:
-                try:
-                    await self._follow(nursery)
-                except (RelayError, CannotWriteError) as error:
-                    failure = error  # as itself, not in a group
-                nursery.cancel_scope.cancel()
-            if failure is not None or (failure := self._lost) is not None:
-                raise failure
-        return self._end().exit_code
-
-    # Before --------------------------------------------------------------------------
-
-    async def _prepare(self) -> None:
-        """What is to be stopped at and looked at; raises RelayError for what cannot be."""
-        session, options = self._session, self._options
-        if options.trace is not None:
-            from relay.faces.cli.run.trace import TraceQuestion
-
-            self._question = TraceQuestion(options.trace, options.max_chars)
-        self._breakpoints = RunBreakpoints(session)
-        await self._breakpoints.place(options.breakpoints)
-        asked = [("--why", expression) for expression in dict.fromkeys(options.whys)]
-        asked += [("--watch", one["text"]) for one in options.watches]
-        for option, expression in asked:  # before the program runs, and even if no stop comes
-            with named(f"{option} {quoted(expression)}"):
-                await require_expression(session, expression)
-        self._watches = RunWatches(session, options.watches)
-        with named("--watch"):
-            await self._watches.prepare(self._breakpoints.ids)
-        for expression in dict.fromkeys(options.expressions):
-            with named(f"--eval {quoted(expression)}"):
-                await add_watch(session, body=WatchRequest(expression=expression))
-        if options.calls is not None:
-            from relay.operations.execution.calls import want_calls
-
-            with named("--calls"):
-                await want_calls(session, options.calls)
-
-    async def _follow(self, nursery: trio.Nursery) -> None:
-        session = self._session
-        self._cursor, self._has_begun = session.events.last_seq, True
-        catches: Literal["uncaught", False] = "uncaught" if self._options.on_exception else False
-        body = _asked(
-            LaunchRequest,
-            **self._options.target,
-            stop_on_exception=catches,
-            debug_subprocesses=self._options.debug_subprocesses,
-            record=list(self._options.records),
-            stop_on_entry=self._question is not None,
-            wait=None if self._question is None else START_SECONDS,
-        )
-        self._began = trio.current_time()
-        try:
-            result = await launch(session, body=body)
-        except RelayError:
-            await self._streams.write_rest()
-            raise
-        if self._question is not None and session.stop is not None:
-            self._cursor = session.events.last_seq
-            with named(self._question.option):
-                await self._question.go_on(session)
-        placed = await self._breakpoints.judged()
-        await self._writer.started(result.pid, result.python_path, placed)
-        for parameter in self._options.parameters:
-            await self._writer.noted(f"[note] {all_parameters(parameter)}")
-        streams = self._streams
-        nursery.start_soon(self._written, streams.write_output, nursery.cancel_scope)
-        nursery.start_soon(streams.feed)
-        nursery.start_soon(self._written, self._end_early, nursery.cancel_scope)
-        nursery.start_soon(self._written, streams.write_logs, nursery.cancel_scope)
-        nursery.start_soon(self._written, self._name_namesakes, nursery.cancel_scope)
-        await self._through_stops()
-        await streams.catch_up()
-        with trio.move_on_after(NAMESAKES_SECONDS):
-            await self._namesakes_named.wait()
-        if not self._is_cut_short:
-            await self._report_calls()
-        streams.close()
-        for number in self._breakpoints.capturing:
-            from relay.operations.breakpoints.captures import captures
-
-            await self._writer.captured(await captures(session, number))
-        await self._write_end(self._end(await misspelt_functions(self._session)))
-
-    async def write_end(self) -> None:
-        """How it ended, if a signal has ended it and that is not told: it took too long.
-
-        The program is gone; raises CannotWriteError.
-        """
-        if self.interrupted is not None and self._has_begun and not self._is_end_written:
-            await self._write_end(self._end())
-
-    async def _write_end(self, end: RunEnd) -> None:
-        self._is_end_written = True
-        await self._writer.ended(end.summary(), end.words())
-
-    async def _name_namesakes(self) -> None:
-        """Of a name that several functions have, which those are: each of them counts."""
-        for function in self._options.functions:
-            found = await namesakes(self._session, function)
-            if len(found) > 1:
-                left = f" and {len(found) - MOST_NAMESAKES} more" * (len(found) > MOST_NAMESAKES)
-                named = ", ".join(found[:MOST_NAMESAKES])
-                text = f"[note] {function}: {len(found)} functions: {named}{left}"
-                await self._writer.noted(text)
-        self._namesakes_named.set()
-
-    @property
-    def _is_cut_short(self) -> bool:
-        return self._stops == self._options.until
-
-    def _end(self, similar: Mapping[str, str] = MappingProxyType({})) -> RunEnd:
-        shown = self._failures if self._options.on_exception else None
-        return RunEnd(
-            self._session,
-            self._stops,
-            shown,
-            self.interrupted,
-            self._is_cut_short,
-            self._unanswered,
-            self._watches.unchanged(),
-            self._unasked(),
-            self._options.timeout if self._is_late else None,
-            self._options.calls is not None,
-            similar,
-        )
-
-    def _unasked(self) -> list[str]:
-        """The options that ask at a stop, as far as no stop has come to ask at."""
-        whys = () if self._has_asked_why else dict.fromkeys(self._options.whys)
-        evals = () if self._has_asked else dict.fromkeys(self._options.expressions)
-        options = [("--why", expression) for expression in whys]
-        options += [("--eval", expression) for expression in evals]
-        return [f"{option} {quoted(expression)}" for option, expression in options]
-
-    async def _end_early(self) -> None:
-        """At a signal, or after the time that it was given: what it was doing is said first."""
-        with trio.move_on_after(self._options.timeout or math.inf):
-            await self._signalled.wait()
-        if self.interrupted is None and self._session.stop is not None:
-            self._ends_at_stop = True  # when what is asked there is answered
-            await self._signalled.wait()
-        with suppress(RelayError):  # it has ended meanwhile
-            await self._say_what_hangs()
-            with trio.move_on_after(HITS_SECONDS):
-                await self._breakpoints.known()
-            await self._keep_calls()
-            self._is_late = self.interrupted is None and not self._session.is_over
-            self._is_ending = True
-            await terminate(self._session)
-
-    async def _say_what_hangs(self) -> None:
-        """What each thread waits for, of a program that runs."""
-        session = self._session
-        if session.stop is not None or session.is_over:
-            return
-        from relay.models.hangs import HangRequest
-        from relay.operations.hangs.hang_report import hang_report
-
-        body = HangRequest(max_chars=2 * self._options.max_chars)
-        try:
-            with trio.fail_after(HANG_SECONDS):
-                found = await hang_report(session, body=body)
-        except trio.TooSlowError:
-            return
-        except NotSupported:
-            return
-        except DebuggerTimeout as error:
-            await self._writer.noted(f"[hang] not known: {error.message}")
-            return
-        await self._streams.catch_up()
-        await self._writer.hung(found)
-
-    # Streams -----------------------------------------------------------------------------
-
-    async def _written(self, write: Callable[[], Awaitable[None]], scope: trio.CancelScope) -> None:
-        """Write as long as somebody reads; without a reader the run is over."""
-        try:
-            await write()
-        except CannotWriteError as error:
-            self._lost = error
-            scope.cancel()
-
-    # Stops ----------------------------------------------------------------------------------
-
-    async def _through_stops(self) -> None:
-        session = self._session
-        while await session.events.wait(self._cursor, types=STOPS) is not None:
-            self._cursor = session.events.last_seq
-            if (stop := session.stop) is None:
-                if session.is_over:
-                    await self._give_up_question()
-                    return
-                continue
-            try:
-                if await self._ends_at(stop):
-                    return
-            except RelayError:
-                if not self._is_ending:  # else it was ended while it was asked
-                    raise
-
-    async def _ends_at(self, stop: Any) -> bool:
-        """Show it, unless it was made for nothing but a question of ours. False: it goes on."""
-        await self._streams.catch_up()
-        failed = stop.failure is not None
-        is_answer = await self._is_answered()
-        is_shown = is_answer or failed or not await self._watches.begin(stop, self._writer)
-        if (
-            not is_answer
-            and is_shown
-            and not await (self._report_failure(stop) if failed else self._report_stop())
-        ):
-            return False
-        await self._report_calls()
-        self._is_late = self._ends_at_stop
-        if (is_shown and self._is_cut_short) or self._is_late:
-            await terminate(self._session)
-            return True
-        if is_shown and not failed:
-            await self._rein_in()
-        await self._record_calls()
-        self._cursor = self._session.events.last_seq
-        with suppress(InvalidSessionState):  # it was killed meanwhile
-            await self._go_on()
-        return False
-
-    async def _go_on(self) -> None:
-        if self._question is None:
-            await continue_execution(self._session, body=ContinueRequest())
-        else:
-            await self._question.go_on(self._session)
-
-    async def _is_answered(self) -> bool:
-        """Show the call that --trace asked for, if the program stands at its end."""
-        if self._question is None:
-            return False
-        found = await self._question.read(self._session)
-        if found.complete:
-            self._stops += 1
-            self._question = None
-            await self._writer.traced(self._stops, found)
-        return found.complete
-
-    async def _give_up_question(self) -> None:
-        if self._question is not None:
-            await self._question.read(self._session)
-            self._unanswered = await self._question.unanswered(self._session)
-
-    async def _report_failure(self, stop: Any) -> bool:
-        """Show a failure in full, in a line, or at the end among its like."""
-        how = self._failures.judge(self._stops + 1, stop)
-        if how == "report":
-            return await self._report_stop()
-        self._stops += 1
-        like = self._failures.first_like(stop) if how == "count" else None
-        await self._writer.failed_again(self._stops, facts_of(self._session, stop), like)
-        return True
-
-    async def _report_stop(self) -> bool:
-        """Show where it stands; False if it was ended meanwhile."""
-        session = self._session
-        report = await gather(session)
-        if report.status.value != "paused":
-            return False
-        self._stops += 1
-        self._has_asked = True
-        index = next((i for i, frame in enumerate(report.stack) if frame.shown), 0)
-        query = WatchesQuery(frame_id=index)
-        watches = (await list_watches(session, query=query)).watches if session.stop else []
-        await self._writer.stopped(self._stops, report, watches)
-        if self._stops == 1:
-            self._has_asked_why = True
-            await self._say_why(index)
-        return True
-
-    async def _say_why(self, frame: int) -> None:
-        """Who wrote what --why asks for, in the frame that the report shows."""
-        if not self._options.whys:
-            return
-        from relay.models.history import HistoryRequest, second_run_seconds
-        from relay.operations.history.history import history
-
-        wait = second_run_seconds(trio.current_time() - self._began)
-        for expression in dict.fromkeys(self._options.whys):
-            option = f"--why {quoted(expression)}"
-            try:
-                request = HistoryRequest(expression=expression, frame_id=frame, wait=wait)
-                found = await history(self._session, body=request)
-            except ValidationError as error:
-                first = error.errors(include_url=False)[0]
-                await self._writer.noted(f"[not said] {option}: {first['msg']}")
-            except RelayError as error:
-                said = [f"[not said] {option}: {error.message}", own_way_out(error, "run")]
-                await self._writer.noted("\n  ".join(filter(None, said)))
-            else:
-                await self._writer.why(found, self._session.config.project_root)
-
-    async def _report_calls(self) -> None:
-        """Which own functions were called since the stop before, if that was asked for."""
-        if self._options.calls is not None:
-            from relay.models.calls import CallsView
-            from relay.operations.execution.calls import get_calls
-
-            view = CallsView(max_chars=max(self._options.max_chars, 200))
-            await self._writer.called(await get_calls(self._session, query=view))
-
-    async def _keep_calls(self) -> None:
-        """What it has recorded would go with the program that is killed."""
-        if self._options.calls is not None and self._session.stop is None:
-            from relay.operations.execution.calls import keep_calls
-
-            with trio.move_on_after(HITS_SECONDS):
-                await keep_calls(self._session)
-
-    async def _record_calls(self) -> None:
-        if self._options.calls is not None:
-            from relay.models.calls import CallsRequest
-            from relay.operations.execution.calls import start_calls
-
-            with suppress(InvalidSessionState):  # it was killed meanwhile
-                await start_calls(self._session, CallsRequest(focus=list(self._options.calls)))
-
-    async def _rein_in(self) -> None:
-        """After so many stops, the breakpoints that made them no longer stop it."""
-        if (self._stops - self._failures.total) % BOUND == 0:
-            hit = await self._breakpoints.switch_off()
-            names = ", ".join([*hit, *await self._watches.end()])
-            await self._writer.noted(f"[note] {BOUND} stops shown: {names} no longer stops it")
-
-
-def _asked(model: type[Request], **fields: Any) -> Request:
-    """What the options ask for. Raises InvalidRequest for what cannot be asked."""
-    try:
-        return model(**fields)
-    except ValidationError as error:
-        from relay.client.calls import refuse
-
-        refuse(error)

@@ -1,0 +1,51 @@
+"""`relay run --calls`: which own functions were called, from one stop to the next.
+
+Imported by runs that ask for it: every run waits for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import trio
+
+from relay.errors import InvalidSessionState
+from relay.faces.cli.run.writers import RunWriter
+from relay.models.calls import CallsRequest, CallsView
+from relay.operations.execution.calls import get_calls, keep_calls, start_calls, want_calls
+
+KEEP_SECONDS = 1.0
+"""How long a program that is to be ended may take to hand over what it has recorded."""
+
+
+class RunCalls:
+    """The calls of one run, recorded anew after each stop."""
+
+    def __init__(
+        self, session: Any, writer: RunWriter, focus: Sequence[str], max_chars: int
+    ) -> None:
+        self._session = session
+        self._writer = writer
+        self._focus = list(focus)
+        self._view = CallsView(max_chars=max(max_chars, 200))
+
+    async def prepare(self) -> None:
+        """Record from the program's first line on. Raises RelayError for what cannot be recorded."""
+        await want_calls(self._session, self._focus)
+
+    async def report(self) -> None:
+        """Write those since the stop before, or since the start."""
+        await self._writer.called(await get_calls(self._session, query=self._view))
+
+    async def begin(self) -> None:
+        """Record from the present stop on."""
+        with suppress(InvalidSessionState):  # it was killed meanwhile
+            await start_calls(self._session, CallsRequest(focus=self._focus))
+
+    async def keep(self) -> None:
+        """What it has recorded would go with the program that is killed."""
+        if self._session.stop is None:
+            with trio.move_on_after(KEEP_SECONDS):
+                await keep_calls(self._session)
