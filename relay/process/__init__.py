@@ -12,8 +12,10 @@ stdin_queue      what it is to read, until it reads it
 tap              what it prints, byte for byte, for one who passes it on
 inheritance      what a process started now would have of this one
 foreign_calls    functions called in a process that runs already
+foreign_sockets  sockets of another process, told to send at once
 accepting        who connects, one after the other
 peers            who is at the other end of a loopback connection
+tcp_table        the kernel's table of connections
 ports            where one that is told may listen
 exit_status      how somebody else's child has ended
 procfs           what the system says of a process that does not answer

@@ -1,7 +1,6 @@
 """Whose process is at the other end of a loopback connection, as the kernel's table says.
 
 A port of 127.0.0.1 is open to every user of the machine, and TCP has no SO_PEERCRED.
-Source: Linux, Documentation/networking/proc_net_tcp.rst.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ import socket
 import sys
 from typing import Any, Protocol
 
-ROOT = 0
+from relay.process.tcp_table import LISTENS, NOBODYS, Family, rows, rows_between
 
-_LISTENS = b"0A"
+ROOT = 0
 
 _LOOKS = 3
 """At the table, which is read in pieces: an end that moves meanwhile from one to another is missed."""
@@ -61,29 +60,19 @@ def lists_listener(listener: socket.socket) -> bool:
         own = _as_in_table(listener.getsockname())
     except OSError:
         return False
-    rows = (line.split() for line in _lines("/proc/net/tcp"))
-    wanted = [own, b"%d" % os.geteuid()]
-    return any([fields[1], fields[7]] == wanted and fields[3] == _LISTENS for fields in rows)
+    wanted = own, LISTENS, os.geteuid()
+    return any((row.local, row.state, row.user) == wanted for row in rows("tcp"))
 
 
 def _user_in_table(*ends: bytes) -> int | None:
     # A socket of both families that speaks IPv4 is in the second.
-    for table, prefix in (("tcp", b""), ("tcp6", _mapped())):
+    tables: list[tuple[Family, bytes]] = [("tcp", b""), ("tcp6", _mapped())]
+    for table, prefix in tables:
         local, remote = (prefix + end for end in ends)
-        for line in _lines(f"/proc/net/{table}"):
-            fields = line.split()
-            # Without an inode nobody has the socket any more, and its user is said to be 0.
-            if fields[1:3] == [local, remote] and fields[9] != b"0":
-                return int(fields[7])
+        for row in rows_between(table, local, remote):
+            if row.inode != NOBODYS:
+                return row.user
     return None
-
-
-def _lines(path: str) -> list[bytes]:
-    try:
-        with open(path, "rb") as file:
-            return file.read().splitlines()[1:]
-    except OSError:
-        return []
 
 
 def _as_in_table(address: tuple[str, int]) -> bytes:

@@ -67,7 +67,7 @@ async def test_without_the_setting_nobody_is_asked_who_it_is() -> None:
 async def test_where_the_kernel_tells_nothing_all_are_served_and_the_log_says_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("relay.process.peers._lines", lambda path: [])
+    monkeypatch.setattr("relay.process.tcp_table._text", lambda table: b"")
     async with serving(same_user_only=True) as served:
         assert (await served.client.get("/health")).status_code == 200
     assert "other users are not refused" in caplog.text

@@ -262,6 +262,13 @@ def _listeners(processes: Sequence[psutil.Process]) -> dict[int, DebugListener]:
     return found
 
 
+def is_adapter(pid: int) -> bool:
+    """Whether it is the adapter of a `debugpy --listen`."""
+    with contextlib.suppress(psutil.Error):
+        return _is_adapter(psutil.Process(pid))
+    return False
+
+
 def _is_adapter(process: psutil.Process) -> bool:
     return "--for-server" in _command(process)
 
