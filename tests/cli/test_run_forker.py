@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import textwrap
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -69,6 +69,25 @@ STREAMS = 3
 """As a limit: those that a process has from its start, and no further descriptor."""
 
 
+def begun_by(code: str, command: list[str]) -> list[str]:
+    """The command, after something that a shell may do before it starts one.
+
+    Not by preexec_fn: a fork of a process with threads may stand still there, and who has started
+    it with it.
+    """
+    if not code:
+        return command
+    first = """
+        import os, resource, signal, sys
+        for number in signal.SIGPIPE, signal.SIGXFSZ:  # as it was before Python came
+            signal.signal(number, signal.SIG_DFL)
+    """
+    script = "\n".join(
+        [textwrap.dedent(first), textwrap.dedent(code), "os.execv(sys.argv[1], sys.argv[1:])"]
+    )
+    return [sys.executable, "-I", "-S", "-c", script, *command]
+
+
 class Runs:
     """Runs `relay` with a server beside it, in processes of their own; `above`: its pid."""
 
@@ -81,12 +100,12 @@ class Runs:
         return [sys.executable, "-m", "relay", "run", *words]
 
     async def run(
-        self, *words: str, stdin: bytes = b"", **more: Any
+        self, *words: str, before: str = "", stdin: bytes = b"", **more: Any
     ) -> subprocess.CompletedProcess[bytes]:
         more = {"env": self.environment, **more}
         with trio.fail_after(120):
             return await trio.run_process(
-                self.command(*words),
+                begun_by(before, self.command(*words)),
                 stdin=stdin,
                 capture_stdout=True,
                 capture_stderr=True,
@@ -95,7 +114,7 @@ class Runs:
                 **more,
             )
 
-    async def is_forked(self, **more: Any) -> bool:
+    async def is_forked(self, *, before: str = "", **more: Any) -> bool:
         """Whether a run is handed over: the whole command is kept from being imported."""
         code = (
             "import sys\nfrom relay.quick import shell\n"
@@ -103,7 +122,7 @@ class Runs:
         )
         with trio.fail_after(120):
             done = await trio.run_process(
-                [sys.executable, "-c", code, "run", "--", "nothing.py"],
+                begun_by(before, [sys.executable, "-c", code, "run", "--", "nothing.py"]),
                 capture_stdout=True,
                 capture_stderr=True,
                 check=False,
@@ -142,23 +161,22 @@ async def runs(tmp_path: Path) -> AsyncIterator[Runs]:
         yield runs
 
 
-def changed() -> None:
-    """What a shell may have changed before it starts a command."""
+CHANGED = """
     os.umask(0o027)
     signal.signal(signal.SIGUSR1, signal.SIG_IGN)
     signal.signal(signal.SIGQUIT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2})
+"""
+"""What a shell may have changed before it starts a command."""
 
 
-@pytest.mark.parametrize("before", [None, changed])
-async def test_a_program_sees_what_it_sees_without_a_server(
-    runs: Runs, before: Callable[[], None] | None
-) -> None:
+@pytest.mark.parametrize("before", ["", CHANGED], ids=["plain", "changed"])
+async def test_a_program_sees_what_it_sees_without_a_server(runs: Runs, before: str) -> None:
     program = Program.write(runs.folder / "look.py", LOOK)
     here = ["--break", f"look.py:{program.line('here')}", "--eval", "number + 1"]
     words = [*here, "--", "look.py", "an argument", "--flag"]
     extra = {**runs.environment, "TZ": "Asia/Tokyo", "LC_ALL": "C", "ODD": "\udcff"}
-    given: dict[str, Any] = {"stdin": b"what it reads\n", "env": extra, "preexec_fn": before}
+    given: dict[str, Any] = {"stdin": b"what it reads\n", "env": extra, "before": before}
     forked = await runs.run(*words, **given)
     fork, debuggee = await runs.begun()
     begun = await runs.run(*words, **given)
@@ -175,7 +193,7 @@ async def test_a_program_sees_what_it_sees_without_a_server(
         assert seen["read"] == "what it reads\n"
         assert done.stderr == alone.stderr
         assert b"= 4" in done.stderr
-    assert await runs.is_forked(env=extra, preexec_fn=before)
+    assert await runs.is_forked(env=extra, before=before)
 
 
 SHOW = """
@@ -295,13 +313,12 @@ async def test_a_run_that_is_killed_ends_its_command_in_the_same_way(runs: Runs)
 async def test_what_a_fork_would_not_have_is_run_by_the_command_itself(runs: Runs) -> None:
     assert await runs.is_forked()
     assert not await runs.is_forked(env={**runs.environment, "PYTHONUTF8": "1"})
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-
-    def limited() -> None:
+    limited = """
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft - 1, hard))
-
-    assert not await runs.is_forked(preexec_fn=limited)
-    assert not await runs.is_forked(preexec_fn=lambda: os.close(0))
+    """
+    assert not await runs.is_forked(before=limited)
+    assert not await runs.is_forked(before="os.close(0)")
     assert await runs.is_forked()
 
 
