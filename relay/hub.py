@@ -26,6 +26,7 @@ from relay.errors import SessionExpired, SessionLimitReached, SessionNotFound, S
 from relay.logs.records import note
 from relay.logs.setup import set_level
 from relay.metrics import Metrics
+from relay.process.memory import give_back
 from relay.session.debugger import KnownDebuggers
 from relay.session.definition import adopt, config_of
 from relay.session.session import Session
@@ -39,6 +40,8 @@ log = logging.getLogger("relay.hub")
 
 TOMBSTONE_SECONDS = 24 * 60 * 60
 TOMBSTONES = 1000
+REST_SECONDS = 2.0
+"""From the end of a session until its memory is given back: others may end as well."""
 
 
 def debuggers_of(settings: Settings) -> KnownDebuggers:
@@ -64,6 +67,7 @@ class Hub:
         self.metrics = Metrics()
         self.shutdown_requested = trio.Event()
         self.changing = trio.Lock()  # one change of the settings at a time
+        self._session_gone = trio.Event()
         self._nursery = nursery
         self.standby = standby
         self._sessions: dict[str, Session] = {}
@@ -177,6 +181,7 @@ class Hub:
         finally:
             self._sessions.pop(session.id, None)
             self.last_used = trio.current_time()
+            self._session_gone.set()
             self.metrics.dropped.update(
                 output=session.output.dropped, events=session.events.dropped
             )
@@ -252,6 +257,17 @@ class Hub:
         """End and forget the session; returns when nothing of it runs any more."""
         session.end(discard=True)
         await session.closed.wait()
+
+    async def give_memory_back(self) -> None:
+        """After sessions that have ended, what they have needed; until cancelled.
+
+        For a process that is the relay: the memory of one that embeds it is not ours.
+        """
+        while True:
+            await self._session_gone.wait()
+            await trio.sleep(REST_SECONDS)
+            self._session_gone = trio.Event()
+            give_back()
 
     def drain(self) -> None:
         """Refuse new work, answer every waiter, and let every session end.

@@ -104,6 +104,7 @@ async def _main(settings: Settings, commands: click.Group) -> None:
             shutdown = trio.Event()
             nursery.start_soon(_obey, signals, hub, shutdown, nursery.cancel_scope)
             nursery.start_soon(_hurry, shutdown, nursery.cancel_scope)
+            nursery.start_soon(hub.give_memory_back)
             if settings.standby:
                 directory = settings.state_dir.expanduser().absolute()
                 nursery.start_soon(offer_runs, directory, settings.standby_minutes)

@@ -10,7 +10,7 @@ import logging
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Literal
 
 from relay.logs.records import Field, fields_of
@@ -36,7 +36,7 @@ class Format(logging.Formatter):
 
     def __init__(self, mask: Mask) -> None:
         super().__init__()
-        self._mask_text = lru_cache(REMEMBERED)(partial(_masked, mask))
+        self._mask_text = _remembering(mask)
         self._mask_whole = mask
 
     def _mask(self, text: str) -> str:
@@ -61,8 +61,10 @@ class Format(logging.Formatter):
         return self._mask_whole(text[-LONGEST_TRACEBACK:]) if text else ""
 
 
-def _masked(mask: Mask, text: str) -> str:
-    return mask(text[:LONGEST_TEXT])
+def _remembering(form: Mask) -> Mask:
+    """Of a text that is too long, its beginning: the rest is not remembered either."""
+    remembered = lru_cache(REMEMBERED)(form)
+    return lambda text: remembered(text[:LONGEST_TEXT])
 
 
 class TextFormat(Format):
@@ -74,8 +76,8 @@ class TextFormat(Format):
     def __init__(self, mask: Mask) -> None:
         super().__init__(mask)
         # Most words of a line come again in the next one.
-        self._quoted = lru_cache(REMEMBERED)(lambda text: _word(_masked(mask, text)))
-        self._line = lru_cache(REMEMBERED)(lambda text: _in_one_line(_masked(mask, text)))
+        self._quoted = _remembering(lambda text: _word(mask(text)))
+        self._line = _remembering(lambda text: _in_one_line(mask(text)))
 
     def _word(self, value: Field) -> str:
         if isinstance(value, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import venv
 from pathlib import Path
 
@@ -72,6 +73,25 @@ async def test_who_gives_up_asking_keeps_nobody_from_it(environment: Path, asked
         nursery.cancel_scope.cancel()
     assert (await interpreter_of(python)).prefix == str(environment)
     assert asked == [python] * 2
+
+
+async def test_the_newest_are_remembered(
+    tmp_path: Path, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was asked long ago is asked again: a relay may be told of thousands."""
+    monkeypatch.setattr(interpreter_query, "REMEMBERED", 2)
+    monkeypatch.setattr(interpreter_query, "_answers", {})
+    pythons = [str(tmp_path / f"python{number}") for number in range(4)]
+    for python in pythons:
+        os.symlink(sys.executable, python)
+        await interpreter_of(python)
+    await interpreter_of(pythons[3])
+    await interpreter_of(pythons[2])
+    assert asked == pythons
+    await interpreter_of(pythons[0])
+    assert asked == [*pythons, pythons[0]]
+    assert len(interpreter_query._answers) == 2
+    assert not interpreter_query._asking.get()
 
 
 @pytest.mark.parametrize("version", VERSIONS)

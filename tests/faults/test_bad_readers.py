@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.relay_process import HEALTH, RelayProcess, until
+from relay.faces.http.server import KEEP_ALIVE_SECONDS
+from tests.faults.relay_process import HEALTH, SECONDS, RelayProcess, relay_process, until
 
 CROWD = 1000
 SOON = 20.0
@@ -53,6 +54,17 @@ def test_those_who_wait_and_leave_are_missed(
             client.resets() if leave == "resets" else client.socket.close()
         relay.until_connections(0)
     assert relay.call("DELETE", session, b"")[0] == 200
+
+
+def test_those_who_leave_without_a_request_are_missed(tmp_path: Path) -> None:
+    """As does who only looks whether somebody listens: their sockets are not kept until they time out."""
+    with relay_process(tmp_path, "relay") as relay:  # of its usual patience
+        assert KEEP_ALIVE_SECONDS > SECONDS
+        for said in (b"", b"GET /api", b"no request\r\n\r\n"):
+            for _ in range(50):
+                with relay.client() as client:
+                    client.says(said)
+        relay.until_connections(0)
 
 
 def test_a_stream_breaks_also_behind_more_than_is_read_ahead(relay: RelayProcess) -> None:

@@ -124,6 +124,10 @@ def _try(
         sessions.tidy()
 
 
+FEWEST_SESSIONS = 10
+"""The relay must have room for those that are here."""
+
+
 def _lead_somewhere(case: Any, known: dict[str, Any], *, fields: bool) -> None:
     """Put in what there is: in the path always, elsewhere where `fields` says so."""
     case.path_parameters.update(
@@ -147,6 +151,8 @@ def _disarm(part: Any) -> None:
                 part[name] = HARMLESS[name]
             elif name in {"wait", "timeout", "connect_timeout"} and isinstance(value, (int, float)):
                 part[name] = min(value, PATIENCE)
+            elif name == "max_sessions" and type(value) is int and value > 0:
+                part[name] = max(value, FEWEST_SESSIONS)
             else:
                 _disarm(value)
 

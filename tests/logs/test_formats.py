@@ -109,3 +109,12 @@ def test_an_event_is_a_record_of_its_caller(caplog: pytest.LogCaptureFixture) ->
     assert (made.getMessage(), made.levelname, made.name) == ("answered", "INFO", "relay.test")
     assert fields_of(made) == {"status": 200}
     assert fields_of(logging.makeLogRecord({})) == {}
+
+
+@pytest.mark.parametrize("form", [TEXT, JSON])
+def test_a_long_text_is_not_kept(form: Format) -> None:
+    """What it looks like is remembered for the next line, of a thousand texts."""
+    message, name = "a" * LONGEST_TEXT * 2, "b" * LONGEST_TEXT * 2
+    before = [sys.getrefcount(message), sys.getrefcount(name)]
+    form.format(record(message, client=name))
+    assert [sys.getrefcount(message), sys.getrefcount(name)] == before

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import PurePath
 
@@ -169,6 +171,26 @@ async def test_a_body_that_is_no_json_is_the_clients_mistake(api: Api, body: byt
     answer = await api.client.post(f"{root(api)}/mcp", content=body, headers=headers)
     assert answer.status_code == 400
     assert answer.json()["error"]["code"] == -32700
+
+
+async def test_no_text_is_kept_of_requests_that_stand_alone(api: Api) -> None:
+    """The parser would remember thousands of short texts, for when they come again."""
+
+    async def say(number: int) -> None:
+        message = request(number, ALONE, "tools/call", name="debug_sessions", arguments={})
+        message["params"]["_meta"] |= {f"x/{n}": f"text {number} {n}" for n in range(100)}
+        answer = await api.client.post(f"{root(api)}/mcp", json=message, headers=headers)
+        assert answer.status_code == 200
+
+    headers = {**ACCEPTS, **ALONE_HEADERS, "Mcp-Method": "tools/call", "Mcp-Name": "debug_sessions"}
+    for number in range(5):
+        await say(number)
+    gc.collect()
+    before = sys.getallocatedblocks()
+    for number in range(5, 25):
+        await say(number)
+    gc.collect()
+    assert sys.getallocatedblocks() - before < 1000
 
 
 ALONE_HEADERS = {"MCP-Protocol-Version": ALONE, "Mcp-Method": "tools/list"}

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import trio
 from trio.lowlevel import RunVar
@@ -19,8 +21,10 @@ from relay.session.debuggee.exit_text import describe_exit
 
 ANSWER_SECONDS = 20.0
 
+REMEMBERED = 64
+
 _answers: dict[str, tuple[tuple[str, int, int], Interpreter]] = {}
-"""By path: the executable that was asked, and what it answered."""
+"""By path: the executable that was asked, and what it answered. The newest REMEMBERED of them."""
 
 _asking: RunVar[dict[str, trio.Lock]] = RunVar("asking")
 """By path: held by the one task of this event loop that asks."""
@@ -31,12 +35,15 @@ async def interpreter_of(python_path: str) -> Interpreter:
     known = _known(python_path)
     if known is not None:
         return known
-    async with _lock(python_path):
+    async with _alone(python_path):
         known = _known(python_path)  # another task may have asked meanwhile
         if known is None:
             asked = _executable(python_path)
             known = await _ask_interpreter(python_path)
+            _answers.pop(python_path, None)  # the newest is the last
             _answers[python_path] = asked, known
+            if len(_answers) > REMEMBERED:
+                del _answers[next(iter(_answers))]
         return known
 
 
@@ -65,12 +72,19 @@ def _last_change(path: str) -> int | None:
         return None
 
 
-def _lock(python_path: str) -> trio.Lock:
+@asynccontextmanager
+async def _alone(python_path: str) -> AsyncIterator[None]:
     try:
         locks = _asking.get()
     except LookupError:
         _asking.set(locks := {})
-    return locks.setdefault(python_path, trio.Lock())
+    lock = locks.setdefault(python_path, trio.Lock())
+    try:
+        async with lock:
+            yield
+    finally:
+        if not lock.locked():  # nobody waits for it either: it would be theirs by now
+            locks.pop(python_path, None)
 
 
 async def _ask_interpreter(python_path: str) -> Interpreter:

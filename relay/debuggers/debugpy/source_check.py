@@ -25,7 +25,11 @@ from relay.debuggers.debugpy.interpreter_query import identity_of, interpreter_o
 from relay.session.source_text import LARGEST_SOURCE
 
 REMEMBERED = 256
+REMEMBERED_BYTES = LARGEST_SOURCE
+"""Of all their sources together: the texts of their lines are kept as well."""
 REMEMBERED_EXPRESSIONS = 4096
+LONGEST_EXPRESSION = 1000
+"""Characters of one that is remembered."""
 IN_THREAD_BYTES = 64 * 1024
 """Sources above this are compiled off the event loop."""
 
@@ -39,12 +43,17 @@ async def analyse(path: str, python_path: str) -> Analysis:
     key = (*identity_of(path), interpreter.version[:2])
     if key[2] > LARGEST_SOURCE:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
-    if key not in _analyses:
+    known = _analyses.get(key)
+    if known is None:
         source = await trio.Path(path).read_bytes()
-        _analyses[key] = await _compile(source, path, interpreter)
-        while len(_analyses) > REMEMBERED:
+        known = _analyses[key] = await _compile(source, path, interpreter)
+        while len(_analyses) > REMEMBERED or _bytes_remembered() > REMEMBERED_BYTES:
             _analyses.popitem(last=False)
-    return _analyses[key]
+    return known
+
+
+def _bytes_remembered() -> int:
+    return sum(size for _, _, size, *_ in _analyses)
 
 
 async def _compile(source: bytes, path: str, interpreter: Interpreter) -> Analysis:
@@ -70,7 +79,9 @@ async def check_expressions(texts: Sequence[str], python_path: str) -> list[Expr
     if unknown:
         answer = await _ask(interpreter, {"expressions": [text for _, text in unknown]})
         for key, fault in zip(unknown, answer["expressions"], strict=True):
-            found[key] = _faults[key] = ExpressionFault(**fault) if fault else None
+            found[key] = ExpressionFault(**fault) if fault else None
+            if len(key[1]) <= LONGEST_EXPRESSION:
+                _faults[key] = found[key]
     while len(_faults) > REMEMBERED_EXPRESSIONS:
         _faults.popitem(last=False)
     return [found[key] for key in keys]

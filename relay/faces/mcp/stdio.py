@@ -44,6 +44,7 @@ async def serve_stdio(settings: Settings, tools: Sequence[Tool], version: str) -
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with open_relay(settings, standby=True) as hub, trio.open_nursery() as nursery:
             nursery.start_soon(_cancel_at, signals, nursery.cancel_scope)
+            nursery.start_soon(hub.give_memory_back)
             await serve_pipes(pipes, make_server(hub, tools, version))
             nursery.cancel_scope.cancel()
 

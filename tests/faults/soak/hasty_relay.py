@@ -1,13 +1,15 @@
 """`tests.faults.trials.watched_relay` whose minutes are a second: so idle sessions end while one waits.
 
-On SIGUSR2 it counts its objects, too: `python -m tests.faults.soak.hasty_relay serve …`.
+On SIGUSR2 it counts its objects and what is allocated, too: `python -m tests.faults.soak.hasty_relay serve …`.
 """
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import gc
 import signal
+import sys
 from collections import Counter
 
 from relay.session.session import Session
@@ -40,8 +42,31 @@ def tell_objects(*_: object) -> None:
     classes = Counter(map(type, gc.get_objects()))
     own = {found: count for found, count in classes.items() if found.__module__.startswith("relay")}
     watched_relay.tell(
-        objects={f"{found.__module__}.{found.__qualname__}": n for found, n in own.items()}
+        objects={f"{found.__module__}.{found.__qualname__}": n for found, n in own.items()},
+        allocated={"blocks": sys.getallocatedblocks(), "bytes": _allocated_bytes()},
     )
+
+
+class _MallocInfo(ctypes.Structure):
+    """`struct mallinfo2` of glibc."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
+            *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
+        )
+    )
+
+
+def _allocated_bytes() -> int:
+    """Of what is larger than Python's blocks: what malloc has given and not got back; 0 without glibc."""
+    mallinfo = getattr(ctypes.CDLL(None), "mallinfo2", None)
+    if mallinfo is None:
+        return 0
+    mallinfo.restype = _MallocInfo
+    found = mallinfo()
+    return int(found.uordblks + found.hblkhd)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
 """The sockets that Hypercorn has: the listener is not inherited, connections are read once there is
-something, what fits is sent at once, and they can be cut.
+something, what fits is sent at once, they are gone when their clients are, and they can be cut.
 
 Knows descriptors and Hypercorn's word that it listens. Knows no HTTP.
 
 Waits for: Hypercorn to leave a listener as inheritable as it was given, to let a cancellation end a
-send to a client that does not read, and to set no timer for a read that has no timeout. The first is
-https://github.com/pgjones/hypercorn/issues/345. Of the rest no issue is known; to be reported: a
-send of the trio worker is shielded, so that such a client outlives `graceful_timeout`; and each read
-opens a scope for a time without end, and is tried before the request is served that came just now.
+send to a client that does not read, to set no timer for a read that has no timeout, and to end the
+timer of an idle connection with it. The first is https://github.com/pgjones/hypercorn/issues/345. Of
+the rest no issue is known; to be reported: a send of the trio worker is shielded, so that such a client
+outlives `graceful_timeout`; each read opens a scope for a time without end, and is tried before the
+request is served that came just now; and a client that leaves before its first request has been read
+leaves its connection behind for `keep_alive_timeout`.
 """
 
 from __future__ import annotations
@@ -74,6 +76,7 @@ class Server(TCPServer):
             await self.protocol.handle(RawData(data))
         await self.protocol.handle(RawData(b""))
         await self.protocol.handle(Closed())
+        await self.idle_task.stop()  # of a client that has asked nothing: it would keep the socket
 
 
 async def _read(stream: trio.SocketStream) -> bytes:
