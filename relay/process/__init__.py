@@ -19,4 +19,5 @@ tcp_table        the kernel's table of connections
 ports            where one that is told may listen
 exit_status      how somebody else's child has ended
 procfs           what the system says of a process that does not answer
+memory           what this process has freed, given back to the system
 """

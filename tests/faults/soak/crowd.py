@@ -36,8 +36,6 @@ STEP_SECONDS = 0.5
 MEMORY, OBJECTS = "memory, kB", "objects of the relay's classes"
 BLOCKS, HEAP = "Python's blocks", "allocated beside them, kB"
 """What lives, in pieces of up to 512 bytes and in larger ones. Memory is that, and the gaps between."""
-CACHED = "relay.debuggers.debugpy.debuggee.source_lines.Analysis"
-"""What is known of a source, of the last 256 (`source_check.REMEMBERED`): it fills, and is no leak."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +175,7 @@ class Crowd:
         pid = self._lane.process.pid
         figures: dict[str, float] = {
             MEMORY: _resident(pid),
-            OBJECTS: sum(counts["objects"].values()) - counts["objects"].get(CACHED, 0),
+            OBJECTS: sum(counts["objects"].values()),
             BLOCKS: counts["allocated"]["blocks"],
             HEAP: counts["allocated"]["bytes"] // 1024,
             "descriptors": _descriptors(pid),

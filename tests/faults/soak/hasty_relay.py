@@ -12,6 +12,9 @@ import signal
 import sys
 from collections import Counter
 
+from relay import hub
+from relay.debuggers.debugpy import source_check
+from relay.logs import formats, recent
 from relay.session.session import Session
 from tests.faults.trials import watched_relay
 
@@ -24,6 +27,14 @@ def hurry() -> None:
     Session.timeout_seconds = property(  # type: ignore[method-assign, assignment]
         lambda self: self.config.timeout_minutes * SECONDS_A_MINUTE
     )
+
+
+def forget_soon() -> None:
+    """What it remembers is full at once, so that nothing which fills looks like what grows."""
+    formats.REMEMBERED = 8
+    recent.MOST_RECORDS = 20
+    hub.TOMBSTONES = 10
+    source_check.REMEMBERED = 4
 
 
 def hurry_mcp() -> None:
@@ -72,5 +83,6 @@ def _allocated_bytes() -> int:
 if __name__ == "__main__":
     signal.signal(signal.SIGUSR2, tell_objects)
     hurry()
+    forget_soon()
     hurry_mcp()
     watched_relay.run()
