@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextvars
 import logging
+import time
 import uuid
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -42,6 +43,8 @@ TOMBSTONE_SECONDS = 24 * 60 * 60
 TOMBSTONES = 1000
 REST_SECONDS = 2.0
 """From the end of a session until its memory is given back: others may end as well."""
+MOST_OF_TIME = 0.005
+"""As little of its time may a relay give memory back, which answers nobody meanwhile."""
 
 
 def debuggers_of(settings: Settings) -> KnownDebuggers:
@@ -263,11 +266,14 @@ class Hub:
 
         For a process that is the relay: the memory of one that embeds it is not ours.
         """
+        took = 0.0
         while True:
             await self._session_gone.wait()
-            await trio.sleep(REST_SECONDS)
+            await trio.sleep(max(REST_SECONDS, took / MOST_OF_TIME))
             self._session_gone = trio.Event()
+            began = time.perf_counter()
             give_back()
+            took = time.perf_counter() - began
 
     def drain(self) -> None:
         """Refuse new work, answer every waiter, and let every session end.
