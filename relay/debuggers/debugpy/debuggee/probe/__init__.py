@@ -27,6 +27,7 @@ entry      its calls: one question as text, one answer as JSON
 PARTS = (
     "values/credentials",
     "values/secrets",
+    "process/outside",
     "process/guard",
     "process/paths",
     "values/types",
@@ -86,6 +87,7 @@ PARTS = (
     "trace/record",
     "trace/monitor",
     "hooks/counting_thread",
+    "hooks/struck",
     "hooks/tracing",
     "hooks/program_tracing",
     "hooks/running_frames",

@@ -61,7 +61,7 @@ class CallsMonitor:
                         return disable
                 if record.is_active:
                     begin(frame_of(1), function)
-            except Exception as error:  # noqa: BLE001  whatever the program's objects raise
+            except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
                 record.failed(error)
             return None
 
@@ -79,13 +79,13 @@ class CallsMonitor:
     def _on_return(self, code: Any, offset: int, value: Any) -> None:
         try:
             self.record.returned(frame_at(1), value)
-        except Exception as error:  # noqa: BLE001  whatever the program's objects raise
+        except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
             self.record.failed(error)
 
     def _on_yield(self, code: Any, offset: int, value: Any) -> None:
         try:
             self.record.yielded(frame_at(1), value)
-        except Exception as error:  # noqa: BLE001  whatever the program's objects raise
+        except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
             self.record.failed(error)
 
     def _on_unwind(self, code: Any, offset: int, error: Any) -> None:
@@ -97,5 +97,5 @@ class CallsMonitor:
             if id(frame) in record.open:
                 text = record.write_error(error)
                 record.raised(frame, type(error), text, line_in_traceback(frame, error))
-        except Exception as fault:  # noqa: BLE001  whatever the program's objects raise
+        except BaseException as fault:  # noqa: BLE001  whatever the program's objects raise
             record.failed(fault)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
     from relay.debuggers.debugpy.debuggee.probe.process.guard import exception_line
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
 
 _SHOWN_YIELDS = 3
 _KEEPS_LOCALS = sys.version_info[:2] == (3, 12)
@@ -177,9 +178,15 @@ class CallRecord:
                 kept_texts.forget_all()
 
     def failed(self, error: BaseException) -> None:
-        """Something went wrong here, which is none of the program's business."""
+        """Something went wrong here, which is none of the program's business; what has struck from
+        outside is raised again."""
+        is_outside = is_from_outside(error)
+        if is_outside and hasattr(sys, "monitoring"):
+            raise error
         self.complaint = "the recording broke off: " + exception_line(error)[:300]
         self.finish("broken")
+        if is_outside:
+            raise error
 
     def answer(self, most: int) -> dict[str, Any]:
         """What the relay gets, as it is now."""

@@ -85,7 +85,7 @@ class CallsSettrace(TraceHolder):
                 record.begin(frame, function)
             if id(frame) not in record.open:
                 return inner
-        except Exception as error:  # noqa: BLE001  whatever the program's objects raise
+        except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
             record.failed(error)
             return inner
         listener = _CallListener(record, function, inner)
@@ -132,7 +132,7 @@ class _CallListener:
                 elif event == "line":
                     self.thrown_at = None
                     self.note_handled(frame)
-            except Exception as fault:  # noqa: BLE001  whatever the program's objects raise
+            except BaseException as fault:  # noqa: BLE001  whatever the program's objects raise
                 record.failed(fault)
         if not record.is_active:
             self.raised = None

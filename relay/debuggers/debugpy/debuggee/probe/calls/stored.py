@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         brief_error,
         is_short,
     )
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import (
         arguments_of,
         cause_of,
@@ -158,7 +159,9 @@ class _Reading:
         self.path.append(id(value))
         try:
             return self._inside(value, kind, level + 1)
-        except Exception:  # noqa: BLE001  changed by another thread meanwhile
+        except Exception as error:
+            if is_from_outside(error):
+                raise
             self.is_cut = True
             if self.looks is not None:
                 self.looks.give_up()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import attributes_stored_by
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import arguments_of, own_dict
     from relay.debuggers.debugpy.debuggee.probe.values.credentials import SHORTEST_WORD
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import (
@@ -59,7 +60,9 @@ def brief(value: Any, level: int = 0) -> str:
             forget_writers()
     try:
         return write(value, level)  # type: ignore[no-any-return]
-    except Exception:  # noqa: BLE001  changed by another thread meanwhile, or lying about itself
+    except Exception as error:
+        if is_from_outside(error):
+            raise
         return f"<{name_of(kind)}>"
 
 

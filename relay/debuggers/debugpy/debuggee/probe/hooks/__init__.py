@@ -11,6 +11,7 @@ tracing          no trace function while nothing needs one
 program_tracing  the program's own trace functions beside it: before 3.12
 running_frames   what the program sees of its threads: none of the debugger's
 counting_thread  a thread that pydevd may fail to start: before 3.12
+struck           what a signal's handler raises in pydevd's trace function, handed on: 3.11
 monitoring_tool  a tool number of `sys.monitoring`, taken and given back: 3.12 and later
 idle_events      events at which pydevd would do nothing, left out by Python: 3.12 and later
 equal_codes      what pydevd knows of a code, for each file by itself: 3.12 and later

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         tracing_state,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.stops.arrivals import ask_about_raise
     from relay.debuggers.debugpy.debuggee.probe.stops.direct_questions import (
         ask_directly,
@@ -169,7 +170,9 @@ def _is_line_idle(code: Any, line: int) -> bool:
     """Whether no breakpoint is on this line, and its event can be left out."""
     try:
         has_breakpoint = line in _breakpoint_lines(debugger(), code)
-    except Exception:  # noqa: BLE001  pydevd's own callback is to meet it
+    except Exception as error:
+        if is_from_outside(error):
+            raise
         return False
     return not has_breakpoint and not _has_instruction_events(code)
 
@@ -201,7 +204,9 @@ def _is_start_idle(code: Any) -> bool:
             and _is_nothing_under_way(code)
             and _is_unnamed(code)
         )
-    except Exception:  # noqa: BLE001
+    except Exception as error:
+        if is_from_outside(error):
+            raise
         return False
 
 
@@ -210,7 +215,9 @@ def _is_file_quiet(code: Any) -> bool:
     breakpoints are now."""
     try:
         return _is_nothing_under_way(code) and not _breakpoint_lines(debugger(), code)
-    except Exception:  # noqa: BLE001
+    except Exception as error:
+        if is_from_outside(error):
+            raise
         return False
 
 
@@ -245,7 +252,9 @@ def _is_nothing_under_way(code: Any) -> bool:
             return False
         # The quick question; the other one knows what it leaves out.
         return not any_thread_steps() and not someone_steps_or_stops()
-    except Exception:  # noqa: BLE001
+    except Exception as error:
+        if is_from_outside(error):
+            raise
         return False
 
 

@@ -85,6 +85,18 @@ NEEDS = (
         },
     ),
     Need(
+        "log points",
+        False,
+        "what strikes while a log point's text is made becomes the text",
+        {_PYDB: "handle_breakpoint_expression"},
+    ),
+    Need(
+        "struck",
+        False,
+        "what a handler of a signal raises in traced lines is lost",
+        {"_pydevd_bundle.pydevd_trace_dispatch_regular": "pydev_log_exception"},
+    ),
+    Need(
         "resumes",
         True,
         "a resume may be reported late, or never",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.process.guard import Interrupted
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.stops.own_stops import forget_own_stop
 
 _OVER = 108  # pydevd's number of a step over: what a stop of ours looks like
@@ -53,7 +54,7 @@ def hook_suspensions(
 
     name: one of `_ORDER`, the order in which the `before` are called; the `after` are called in
     the reverse. A `before` that answers False has the thread run on, and nobody else called.
-    What either raises is lost, but for a Ctrl-C, which is the program's.
+    What either raises is lost, but for what strikes from outside, which is the program's.
     """
     if name not in _ORDER:
         raise ValueError("no place in the order of suspensions: " + name)
@@ -119,9 +120,11 @@ def postpone_in_stop(act: Callable[[], Any]) -> bool:
 def _call(hook: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return hook(*arguments)
-    except (Interrupted, KeyboardInterrupt):
+    except Interrupted:
         raise
-    except BaseException:  # noqa: BLE001  whatever the program's objects raise
+    except BaseException as error:  # whatever the program's objects raise
+        if is_from_outside(error):
+            raise
         return None
 
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         threads_that_share,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import apply_patch
+    from relay.debuggers.debugpy.debuggee.probe.hooks.struck import hand_on_what_strikes
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.stops.entry_stop import (
@@ -104,6 +105,7 @@ def trace_when_needed() -> bool:
         patch(pydevd.PyDB, "patch_threads", _patch_threads)
         apply_patch("traps", begin_traps)
         attempt(await_counting_briefly)
+        apply_patch("struck", hand_on_what_strikes)
         attempt(share_trace_functions)
     patch(pydevd.PyDB, "on_breakpoints_changed", _on_breakpoints_changed)
     patch(pydevd.PyDB, "set_suspend", _set_suspend)

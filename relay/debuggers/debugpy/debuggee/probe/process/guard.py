@@ -3,7 +3,6 @@
 Knows the probe's own two exceptions, and lets the one that interrupts a call through. Refuses to
 know what is called.
 """
-# ruff: noqa: BLE001
 # Broad excepts are the trade here: whatever the program's objects raise is an answer.
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.values.types import exact, full_name
 
 
@@ -36,12 +36,14 @@ class TroubleError(Exception):
 
 
 def attempt(function: Callable[..., Any], *arguments: Any, default: Any = None) -> Any:
-    """What the call gives, or `default` if it raises."""
+    """What the call gives, or `default` if it raises. What strikes from outside goes on."""
     try:
         return function(*arguments)
     except Interrupted:
         raise
-    except BaseException:
+    except BaseException as error:
+        if is_from_outside(error):
+            raise
         return default
 
 
@@ -62,7 +64,9 @@ def exception_line(error: BaseException) -> str:
         message = exact(str(error))
     except Interrupted:
         raise
-    except BaseException:
+    except BaseException as wrong:
+        if is_from_outside(wrong):
+            raise
         message = "<str() failed>"
     name = full_name(type(error))
     return f"{name}: {message}" if message else name

@@ -22,7 +22,7 @@ _c_signal: Any = sys.modules["_signal"]
 _get_handler, _set_handler = _c_signal.getsignal, _c_signal.signal
 # A realtime signal is the program's neither by custom nor by default, and wakes a blocked
 # main thread just as well as SIGINT: an interrupted call can then not be taken for Ctrl-C.
-_WAKING_SIGNAL = int(signal.SIGRTMAX) - 2 if hasattr(signal, "SIGRTMAX") else int(signal.SIGINT)
+WAKING_SIGNAL = int(signal.SIGRTMAX) - 2 if hasattr(signal, "SIGRTMAX") else int(signal.SIGINT)
 
 
 class RunningCall:
@@ -40,8 +40,8 @@ class RunningCall:
     def begin(self) -> None:
         """From here on an interrupt may reach this thread."""
         if self.main:
-            self._handle(_WAKING_SIGNAL, self._on_interrupt)
-            if _WAKING_SIGNAL != signal.SIGINT:
+            self._handle(WAKING_SIGNAL, self._on_interrupt)
+            if WAKING_SIGNAL != signal.SIGINT:
                 self._handle(signal.SIGINT, self._on_sigint)
         self.open = True
         if self.call is not None:
@@ -71,9 +71,9 @@ class RunningCall:
         if not self.main:
             self.pending = True
             raise_in(self.ident, Interrupted)
-        elif any(number == _WAKING_SIGNAL for number, _, _ in self.saved):
+        elif any(number == WAKING_SIGNAL for number, _, _ in self.saved):
             self.pending = True
-            signal.pthread_kill(self.ident, _WAKING_SIGNAL)
+            signal.pthread_kill(self.ident, WAKING_SIGNAL)
         else:
             return False
         return True

@@ -11,7 +11,6 @@ It also compiles the whole file for each breakpoint in it, to move it to a line 
 looks through all running code after each: seconds for a thousand. The relay has compiled before,
 once, and moves none; and looking once a request is enough.
 """
-# ruff: noqa: BLE001
 # Broad excepts are the trade here: whatever the program's objects raise is an answer.
 
 from __future__ import annotations
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import is_patched, patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import apply_patch
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.stops.captures import (
         captures_by_name,
         captures_here,
@@ -81,6 +81,7 @@ def patch_breakpoints() -> bool:
     patch(py_db, "handle_breakpoint_condition", _evaluate_here, _asking)
     _ask_at_every_hit()
     apply_patch("quick breakpoints", _set_quickly)
+    apply_patch("log points", _make_texts)
     attempt(forget_captures_at_fork)
     return True
 
@@ -112,6 +113,22 @@ def _evaluate_here(original: Any, info: Any, breakpoint: Any, frame: Any) -> boo
     if kind == "FunctionBreakpoint":
         return announce_hits(function_stops(frame))
     return bool(original(info, breakpoint, frame))
+
+
+def _make_texts() -> None:
+    patch(debugger(), "handle_breakpoint_expression", _text_of_log_point)
+
+
+def _text_of_log_point(original: Any, breakpoint: Any, info: Any, frame: Any) -> None:
+    """pydevd's own takes whatever is raised for the text."""
+    try:
+        value = eval(breakpoint.expression, frame.f_globals, frame.f_locals)
+    except BaseException as error:
+        if is_from_outside(error):
+            raise
+        value = error
+    if value is not None:
+        info.pydev_message = str(value)
 
 
 def _is_logged(breakpoint: Any, info: Any) -> bool:
@@ -229,6 +246,8 @@ def breakpoint_holds(breakpoint: Any, named: tuple[str | None, str | None], fram
         if condition and not eval(_compiled(condition), frame.f_globals, frame.f_locals):
             return 0
     except BaseException as error:
+        if is_from_outside(error):
+            raise
         if type(error) is RecursionError and _is_at_limit():
             return 0  # the program's own recursion has left no room to ask
         if complains_here(name):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import has_patched_conditions
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import (
         MASK,
@@ -136,7 +137,7 @@ def captures_here(name: str | None, frame: Any) -> bool:
     try:
         _record(capture, frame)
     except BaseException as error:
-        if _is_ctrl_c(error):
+        if is_from_outside(error):
             raise  # it is the program's, and only fell in here: it goes on to the line that hit
     return True
 
@@ -162,7 +163,7 @@ def _record(capture: _Capture, frame: Any) -> None:
             try:
                 value = eval(code, f_globals, f_locals)
             except BaseException as error:
-                if _is_ctrl_c(error):
+                if is_from_outside(error):
                     raise
                 cell = _error_cell(error, secret)
             else:
@@ -181,12 +182,6 @@ def _record(capture: _Capture, frame: Any) -> None:
     full = len(capture.rows) >= _BATCH_ROWS or capture.size >= _BATCH_TEXT
     if full or now - _captured_at[0] > _CAPTURES_EVERY or now < _captured_at[0]:
         attempt(report_captures, False)
-
-
-def _is_ctrl_c(error: BaseException) -> bool:
-    """Signals are handled in the main thread only; nobody else's is one."""
-    is_main = threading.current_thread() is threading.main_thread()
-    return type(error) is KeyboardInterrupt and is_main
 
 
 def _is_bare(value: Any) -> bool:

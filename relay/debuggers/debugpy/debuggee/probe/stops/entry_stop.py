@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import is_patched, patch
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import tracing_state
     from relay.debuggers.debugpy.debuggee.probe.process.guard import frame_at
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import events_module
 
 # pydevd's numbers of that step, and of why it is made.
@@ -146,7 +147,9 @@ def _is_library(frame: Any) -> bool:
     code = frame.f_code
     try:
         is_library = bool(debugger().apply_files_filter(frame, code.co_filename, True))
-    except Exception:  # noqa: BLE001  it would go up in the program; a step too early only costs
+    except Exception as error:
+        if is_from_outside(error):
+            raise
         return False
     # Of a text it depends on who runs it; and annotations are no own code, wherever they lie.
     if is_library and code.co_filename[:1] != "<" and code.co_name != "__annotate__":

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.process.paths import absolute_path, real_path
     from relay.debuggers.debugpy.debuggee.probe.stops.breakpoints import (
         breakpoint_holds,
@@ -428,7 +429,9 @@ def _log_expression(message: Any) -> Any:
 def _log(function: FunctionTarget, frame: Any) -> None:
     try:
         text = exact(str(eval(function.expression, frame.f_globals, frame.f_locals)))
-    except BaseException as error:  # noqa: BLE001  whatever the program's objects raise
+    except BaseException as error:  # whatever the program's objects raise
+        if is_from_outside(error):
+            raise
         text = exact(str(error))
     py_db = debugger()
     py_db.writer.add_command(py_db.cmd_factory.make_console_message(text + os.linesep))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.stops.functions import (
         FunctionTarget,
         is_defined_so,
@@ -269,6 +270,8 @@ def _condition_holds(trace: FrameTrace, code: Any, frame: Any) -> bool:
     try:
         return bool(eval(code, frame.f_globals, frame.f_locals))
     except BaseException as error:
+        if is_from_outside(error):
+            raise
         trace.complaint = attempt(exception_line, error, default=type(error).__name__)
         return True
 
@@ -283,9 +286,14 @@ def guarded_event(trace: FrameTrace, function: Any, *arguments: Any) -> Any:
 
 
 def break_off(trace: FrameTrace, error: BaseException) -> None:
-    """The recording itself has failed: end it, and say so."""
-    trace.complaint = "the trace broke off: " + attempt(exception_line, error, default="")
-    end_trace("interrupted")
+    """The recording itself has failed: end it, and say so. What has struck it from outside is raised
+    again; it goes on then, where its events do."""
+    is_outside = is_from_outside(error)
+    if not (is_outside and hasattr(sys, "monitoring")):
+        trace.complaint = "the trace broke off: " + attempt(exception_line, error, default="")
+        end_trace("interrupted")
+    if is_outside:
+        raise error
 
 
 def forget_trace() -> None:

@@ -2,7 +2,6 @@
 
 Until then a call is kept on a tape (`tape.py`), which is thrown away at its end.
 """
-# ruff: noqa: BLE001
 # Broad excepts are the trade here: whatever the program's objects raise is an answer.
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.trace.conditions import Condition
     from relay.debuggers.debugpy.debuggee.probe.trace.lines import LineFacts, line_facts
     from relay.debuggers.debugpy.debuggee.probe.trace.record import (
@@ -284,6 +284,8 @@ class UntilTrace(FrameTrace):
             if found:
                 found = bool(found)
         except BaseException as wrong:
+            if is_from_outside(wrong):
+                raise
             found = False
             if self.until_error is None:
                 self.until_error = attempt(exception_line, wrong, default=type(wrong).__name__)

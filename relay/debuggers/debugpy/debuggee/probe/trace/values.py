@@ -3,7 +3,6 @@
 What the program's own `__repr__` may do is bounded: each is called as rarely as can be, all of them
 have a few seconds together, and one that hangs is cut short by whoever reads the trace.
 """
-# ruff: noqa: BLE001
 # Broad excepts are the trade here: whatever the program's objects raise is an answer.
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import Interrupted, exception_line
     from relay.debuggers.debugpy.debuggee.probe.process.interrupts import raise_in
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import (
         MASK,
         clean,
@@ -112,10 +112,13 @@ class ValueTexts:
             found = f"<{plan.name}: its text took too long>", True, False
         except BaseException as error:
             saying.end()
+            if is_from_outside(error):
+                raise
             found = f"<{plan.name}: {type(error).__name__}>", True, False
-        reveal_in_call(False)
-        self.saying = None
-        self.seconds += time.monotonic() - saying.since
+        finally:
+            reveal_in_call(False)
+            self.saying = None
+            self.seconds += time.monotonic() - saying.since
         return found  # type: ignore[no-any-return]
 
     def error(self, error: Any) -> dict[str, Any]:

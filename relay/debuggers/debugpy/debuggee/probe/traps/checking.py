@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.traps.placing import (
         CODE_OBJECT,
         FUNCTION,
@@ -65,7 +66,9 @@ def place_checks(wanted: CodeTable, loaded: LoadedCode) -> bool:
         traps_state.placing = threading.get_ident()
         try:
             _place_in_functions(loaded)
-        except Exception:  # noqa: BLE001  NoTrapError, or bytecode that is not what we know
+        except Exception as error:
+            if is_from_outside(error):
+                raise
             traps_state.checks = CodeTable()
             if len(before) or len(wanted):
                 _place_in_functions(loaded)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         tracing_state,
     )
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.traps.assembly import with_traps
     from relay.debuggers.debugpy.debuggee.probe.traps.coming import (
         TRAP,
@@ -296,7 +297,9 @@ def _place_in_code(code: Any) -> Any:
     """The code with its traps; as it is, and all of its file traced, where that cannot be."""
     try:
         return trapped_code(code)
-    except Exception:  # noqa: BLE001  NoTrapError, or bytecode that is not what we know
+    except Exception as error:
+        if is_from_outside(error):
+            raise
         traps_state.untrapped.add(_path_of(code.co_filename))
         return code
 

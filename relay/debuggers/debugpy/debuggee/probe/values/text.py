@@ -3,7 +3,6 @@
 Knows how room is divided, what is masked, and that a repr runs once. How each of Python's own types
 is written is in `writers.py`.
 """
-# ruff: noqa: BLE001
 # Broad excepts are the trade here: whatever the program's objects raise is an answer.
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
         attempt,
         exception_line,
     )
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import stored_attributes
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import MASK, clean_repr, hides
     from relay.debuggers.debugpy.debuggee.probe.values.tables import (
@@ -254,6 +254,8 @@ def native_repr(value: Any, name: str) -> str:
     except Interrupted:
         raise
     except BaseException as error:
+        if is_from_outside(error):
+            raise
         reason = exception_line(error)[:200]
         return f"<{name} object at 0x{id(value):x} (repr raised {reason})>"
 

@@ -4,11 +4,11 @@ A dict watcher reports a write before it is done; where there is none, the value
 lines of code that can write it. Who gives the events of lines is one of two listeners:
 `data_monitor.py` and `data_settrace.py`.
 """
-# ruff: noqa: BLE001
 # Broad excepts are the trade here: whatever the program's objects raise is an answer.
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
 from functools import partial
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
         TroubleError,
         attempt,
     )
+    from relay.debuggers.debugpy.debuggee.probe.process.interrupts import WAKING_SIGNAL
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.values.secrets import (
         MASK,
         hides,
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
         watch_dict,
     )
 
+_handler_of: Any = sys.modules["_signal"].getsignal  # the C function
 _IN_DICTS = ("attribute", "global", "item")
 _MOST_WATCHED = 100
 _LONGEST_VALUE = 1000
@@ -86,7 +89,12 @@ def data_set(
         watch = DataWatch(number, target, code)
         watch.note_of_class = note_of_class(target)
         watch.note_within = attempt(note_within, target, default="")
-        if target.kind in _IN_DICTS and HAS_DICT_WATCHERS and has_one_thread():
+        if (
+            target.kind in _IN_DICTS
+            and HAS_DICT_WATCHERS
+            and has_one_thread()
+            and not handles_signals()
+        ):
             watch_by_dict(watch, target)
         data_state.watches[number] = watch
         try:
@@ -158,6 +166,8 @@ def _text_of_value(watch: DataWatch, value: Any, reveal: bool) -> str | None:
     except Interrupted:
         raise
     except BaseException as error:
+        if is_from_outside(error):
+            raise
         return f"<{plan_of(value).name}: {type(error).__name__}>"
 
 
@@ -194,8 +204,22 @@ def has_one_thread() -> bool:
     return sum(map(is_program_thread, list(sys._current_frames()))) <= 1
 
 
+def handles_signals() -> bool:
+    """Whether a handler of the program's may come in the middle of a write. What it raises as a watcher's
+    callback begins would be lost: nothing of Python can catch it there."""
+    numbers = range(1, signal.NSIG)
+    return any(is_handler(number, _handler_of(number)) for number in numbers)
+
+
+def is_handler(number: int, handler: Any) -> bool:
+    """Whether it is one of the program's that may raise. That of a Ctrl-C is there in every program."""
+    name = getattr(handler, "__name__", "")
+    is_common = number in (signal.SIGINT, WAKING_SIGNAL)
+    return not is_common and callable(handler) and name != "_sighandler_noop"
+
+
 def leave_dicts() -> None:
-    """A second thread is about to start: compare at lines what was watched by its dict."""
+    """A second thread is about to start, or a handler of a signal is set: compare at lines what was watched by its dict."""
     with data_state.lock:
         for watch in list(data_state.watches.values()):
             handle, watch.handle = watch.handle, None

@@ -3,7 +3,6 @@
 The frame that wrote is known, or the nearest one that has source; the stop is made there, when its
 statement is over.
 """
-# ruff: noqa: BLE001
 # Broad excepts are the trade here: whatever the program's objects raise is an answer.
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
         attempt,
         exception_line,
     )
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.stops.steps import stop_at_return
     from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import (
         is_debugged,
@@ -301,6 +301,8 @@ def _data_condition(watch: DataWatch, old: Any, new: Any, frame: Any) -> tuple[b
     try:
         return bool(eval(watch.condition, dict(frame.f_globals, **space))), None
     except BaseException as error:
+        if is_from_outside(error):
+            raise
         return True, attempt(exception_line, error, default=type(error).__name__)
 
 

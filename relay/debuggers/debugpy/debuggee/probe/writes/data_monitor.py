@@ -10,6 +10,7 @@ next to know what may have written. As long as nothing changes for a while that 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from functools import partial
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.writes.data_breakpoints import (
         has_one_thread,
+        is_handler,
         leave_dicts,
     )
     from relay.debuggers.debugpy.debuggee.probe.writes.data_changes import (
@@ -68,6 +70,8 @@ _DATA_EVENTS = (
     *("PY_RETURN", "PY_YIELD", "PY_UNWIND"),
 )
 _DATA_TOOLS = (5, 4, 3)  # the highest is called first: a change is stopped for ahead of all else
+_LEADS_OUT = (threading.Thread.start.__code__, signal.signal.__code__)
+"""Code after which no dict may be watched."""
 _MOST_IDLE = 1000  # events of a code that has nothing under way, before it has none any more
 
 
@@ -100,8 +104,8 @@ class DataMonitor:
         starts = {"PY_START": self._on_start, "PY_RESUME": self._on_resume}
         self._call({**starts, "PY_THROW": self._on_throw})
 
-        start = threading.Thread.start.__code__
-        MONITORING.set_local_events(tool, start, MONITORING.events.PY_START)
+        for code in _LEADS_OUT:
+            MONITORING.set_local_events(tool, code, MONITORING.events.PY_START)
 
     def _call(self, callbacks: dict[str, Any]) -> None:
         for name, callback in callbacks.items():
@@ -113,7 +117,7 @@ class DataMonitor:
         if tool < 0:
             return
         self._end_skip()
-        give_back_tool(tool, _DATA_EVENTS, [threading.Thread.start.__code__, *self.codes])
+        give_back_tool(tool, _DATA_EVENTS, [*_LEADS_OUT, *self.codes])
         self.codes.clear()
         self.exits.clear()
         self.armed.clear()
@@ -191,8 +195,9 @@ class DataMonitor:
     # Events
 
     def _on_start(self, code: Any, *_: Any) -> Any:
-        if code is threading.Thread.start.__code__:
-            attempt(leave_dicts)
+        if code in _LEADS_OUT:
+            if code is _LEADS_OUT[0] or _sets_handler(frame_at(1)):
+                attempt(leave_dicts)
             return None
         attempt(self._meet, frame_at(1))
         return MONITORING.DISABLE
@@ -411,6 +416,12 @@ class DataMonitor:
         else:
             self.calm = 0
             attempt(data_leave, frame, event)
+
+
+def _sets_handler(frame: Any) -> bool:
+    """Whether this call of `signal.signal` sets a handler that may raise."""
+    number, handler = map(frame.f_locals.get, ("signalnum", "handler"))
+    return is_handler(number, handler)
 
 
 def _with_frame(call: Any) -> Any:

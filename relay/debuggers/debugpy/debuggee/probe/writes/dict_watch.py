@@ -13,14 +13,13 @@ import atexit
 import os
 import sys
 import threading
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError, attempt, frame_at
-    from relay.debuggers.debugpy.debuggee.probe.process.interrupts import raise_in
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside, raise_soon
     from relay.debuggers.debugpy.debuggee.probe.writes.value_equality import are_same_key
 
 HAS_DICT_WATCHERS = sys.version_info >= (3, 12) and sys.implementation.name == "cpython"
@@ -202,10 +201,9 @@ def _on_dict_event(event: int, pointer: int, key: int | None, new: int | None) -
             ]  # a write beside the watched one, in a loop say: at a fifth of the price
         if watches and not sys.is_finalizing():
             _report_write(watches, event, pointer, key, new)
-    except Exception:
-        pass
-    except BaseException as error:  # a handler of the program's raised it, of a signal
-        attempt(raise_in, threading.get_ident(), type(error))
+    except BaseException as error:
+        if is_from_outside(error):
+            raise_soon(error)
     return 0
 
 
@@ -225,9 +223,16 @@ def _report_write(watches: Any, event: int, pointer: int, key: Any, new: Any) ->
     except ValueError:
         frame = None
     write = DictWrite(name, space, object_at(key), object_at(new), frame)
+    struck: Any = None
     for watch in watches:
-        with suppress(Exception):
+        try:
             watch.listener(write)
+        except BaseException as error:
+            if is_from_outside(error):
+                struck = error
+                attempt(watch.listener, write)  # once more: it may not have been noted
+    if struck is not None:
+        raise struck
 
 
 def object_at(pointer: int | None) -> Any:

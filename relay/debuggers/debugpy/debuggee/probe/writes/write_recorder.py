@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, exception_line
+    from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
     from relay.debuggers.debugpy.debuggee.probe.writes.write_effects import (
         look_at_past,
         look_at_stopped,
@@ -161,6 +162,8 @@ class WriteWatch:
             self._fail(error)
 
     def _fail(self, error: BaseException) -> None:
+        if is_from_outside(error):
+            raise error
         self.failure = attempt(exception_line, error, default=type(error).__name__)
 
 
