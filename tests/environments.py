@@ -28,7 +28,7 @@ PLACES = (
     # Other programs: benchmarks, clients, adapters, and debuggees of each Python.
     *("benchmarks", "deploy", "editor", "oracle", "perl", "versions"),
     *("debuggers/test_probe_live.py", "debuggers/test_traps.py", "e2e/test_traps.py"),
-    *("e2e/test_data_checks.py", "e2e/test_signal_handlers.py"),
+    *("e2e/test_data_checks.py", "e2e/test_mocked_functions.py", "e2e/test_signal_handlers.py"),
     *("e2e/test_configured_adapters.py", "e2e/test_interpreters.py", "e2e/test_more_adapters.py"),
     *("e2e/test_odd_adapters.py", "e2e/test_perl_attach.py", "e2e/test_perl_sessions.py"),
     "e2e/test_perl_compilation.py",

@@ -62,23 +62,25 @@ class Parts:
         return module
 
 
-def load_debugger(setup: dict[str, Any], parts: Parts, sock: socket.socket) -> tuple[Any, Any]:
-    """pydevd with the probe in it, and a PyDB. Leaves the process if pydevd is unfit."""
-    loading = parts.load("pydevd/load")
+def load_debugger(
+    setup: dict[str, Any], parts: Parts, sock: socket.socket
+) -> tuple[Any, Any, socket.socket]:
+    """pydevd with the probe in it, a PyDB, and the socket as they use it. Leaves the process if pydevd is unfit."""
+    loading, kept = parts.load("pydevd/load"), parts.load("pydevd/kept")
     try:
-        pydevd, py_db = loading.load_pydevd(setup["debugpy"])
+        pydevd, py_db = loading.load_pydevd(setup["debugpy"], kept.keep)
         probe = pydevd._debug_relay_probe = parts.load("probe/entry")
         reason = probe.unfit()
         if reason is not None:
             raise loading.UnfitError(reason)
-        loading.keep_json(probe)
+        kept.give_to([probe], leaves=("os",))
     except (loading.UnfitError, ImportError, OSError, SyntaxError) as error:
         reason = f"{type(error).__name__}: {error}"
         event = {"seq": 1, "type": "event", "event": "relayUnfit", "body": {"reason": reason}}
         text = json.dumps(event).encode()
         sock.sendall(b"Content-Length: %d\r\n\r\n%s" % (len(text), text))
         sys.exit(UNFIT_EXIT)
-    return pydevd, py_db
+    return pydevd, py_db, kept.own_socket(sock)
 
 
 def receive_program(witness: Any, sock: socket.socket) -> dict[str, Any]:
@@ -135,7 +137,7 @@ def main() -> None:
         del sys.path[0]  # this file's directory: the program has nothing to find there
     os.set_inheritable(setup["fd"], False)
     sock = socket.socket(fileno=setup["fd"])
-    pydevd, py_db = load_debugger(setup, parts, sock)
+    pydevd, py_db, sock = load_debugger(setup, parts, sock)
     linking, hooks = parts.load("pydevd/link"), parts.load("pydevd/hooks")
     witness = parts.load("start_witness")
     parts.store.keep()

@@ -45,7 +45,7 @@ def load(name: str, path: str) -> Any:
 
 def prepare() -> None:
     """Load what joining takes: after a fork is no time for imports."""
-    for name in ("load", "link", "hooks"):
+    for name in ("load", "kept", "link", "hooks"):
         _parts[name] = load("_debug_relay_pydevd_" + name, os.path.join(HERE, name + ".py"))
 
 
@@ -72,17 +72,17 @@ def join(spec: dict[str, str]) -> None:
     sock = connect(spec["join_port"])
     if sock is None:
         return
-    loading = _parts["load"]
+    loading, kept = _parts["load"], _parts["kept"]
     try:
-        pydevd, py_db = loading.load_pydevd(spec["debugpy"])
+        pydevd, py_db = loading.load_pydevd(spec["debugpy"], kept.keep)
         probe = pydevd._debug_relay_probe = load("_debug_relay_probe", spec["probe"])
         if probe.unfit() is not None:
             raise loading.UnfitError
-        loading.keep_json(probe)
+        kept.give_to([probe], leaves=("os",))
     except (loading.UnfitError, ImportError, OSError, SyntaxError):
         sock.close()
         return
-    link = _parts["link"].Link(pydevd, py_db, sock)
+    link = _parts["link"].Link(pydevd, py_db, kept.own_socket(sock))
     hooks = _parts["hooks"]
     link.hide_files((os.path.join(spec["site"], "sitecustomize.py"),))
     hooks.install(link)

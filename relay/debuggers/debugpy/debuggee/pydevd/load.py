@@ -13,7 +13,6 @@ import contextlib
 import gc
 import importlib.util
 import itertools
-import json
 import os
 import re
 import sys
@@ -24,7 +23,7 @@ from typing import Any
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 # Read by pydevd while it is imported; the program never sees them.
 SETTINGS = {
@@ -64,9 +63,10 @@ class UnfitError(Exception):
     """This interpreter's pydevd is not one that the bootstrap was written for."""
 
 
-def load_pydevd(fallback: str) -> tuple[types.ModuleType, Any]:
+def load_pydevd(fallback: str, keep: Callable[[], None]) -> tuple[types.ModuleType, Any]:
     """pydevd of the interpreter's own debugpy, or of the one in directory `fallback`, and a PyDB.
 
+    keep: called ahead of that, when pydevd is imported.
     Raises UnfitError when neither is supported, or pydevd lacks a name that the bootstrap uses.
     """
     with _untouched_process():
@@ -87,18 +87,9 @@ def load_pydevd(fallback: str) -> tuple[types.ModuleType, Any]:
             raise UnfitError(reason)
         if kept:  # else it asks on standard error for what is done here
             sys.modules["_pydevd_bundle.pydevd_utils"].SUPPORT_GEVENT = True  # type: ignore[attr-defined]
+        keep()
         pydevd = sys.modules["pydevd"]
         return pydevd, pydevd.PyDB()
-
-
-def keep_json(probe: Any) -> None:
-    """Give pydevd and the probe a `json` of their own: tests put mocks in the place of its functions."""
-    kept = types.ModuleType("json")
-    vars(kept).update(vars(json))
-    own = [m for name, m in sys.modules.items() if name.startswith(("pydevd", "_pydev"))]
-    for module in (*own, probe):
-        if vars(module).get("json") is json:
-            module.json = kept
 
 
 FRAMEWORK = "django"
