@@ -73,7 +73,8 @@ def _remarks(found: History, record: str) -> list[str]:
     known = "perhaps not all" if UNSURE in found.reason else "not all"
     is_without = found.reason == NOT_DETERMINISTIC or found.reason.startswith(LATE)
     other = record if is_without else ""
-    remarks = [f"{known}: {found.reason}{difference}{other}"]
+    said = f"{known}: {found.reason}{difference}"
+    remarks = [said.removesuffix(".") + other if other else said]
     if is_other and UNSURE in found.reason and found.difference is None:
         remarks.append(CHANGED_OR_WRITTEN)
     return remarks
