@@ -184,7 +184,12 @@ def test_what_a_text_must_look_like_is_said_in_words() -> None:
 
 def test_of_many_unknown_names_few_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[str] = []
-    monkeypatch.setattr(difflib, "get_close_matches", lambda name, *_, **__: compared.append(name))
+
+    def compare(name: str, *_: Any, **__: Any) -> list[str]:
+        compared.append(name)
+        return []
+
+    monkeypatch.setattr(difflib, "get_close_matches", compare)
     raw = b"{" + b",".join(b'"unknown%d": 1' % number for number in range(5000)) + b"}"
     assert len(refused_body(raw)) == len(compared) == MOST_COMPLAINTS
 

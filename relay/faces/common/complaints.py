@@ -79,10 +79,26 @@ def summary(found: Sequence[Complaint]) -> str:
 
 def unknown(name: str, known: Sequence[str]) -> str:
     """The complaint about a name that does not exist, with the closest ones that do."""
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    guess = f"; did you mean {close[0]!r}?" if close else ""
+    close = (one for one in difflib.get_close_matches(name, known, n=3) if may_be_meant(name, one))
+    near = next(close, None)
+    guess = "" if near is None else f"; did you mean {near!r}?"
     listed = ", ".join(known) or "none"
     return f"is unknown{guess} (known: {listed})"
+
+
+def may_be_meant(name: str, known: str) -> bool:
+    """Whether a name may be a slip of a known one: both have a word in common, one begins with the
+    other, or so few letters differ.
+
+    Alike in letters alone are `expression` and `session`, too.
+    """
+    words, others = (set(one.lower().replace("-", "_").split("_")) for one in (name, known))
+    bare, other = (one.lower().replace("_", "") for one in (name, known))
+    if words & others or bare.startswith(other) or other.startswith(bare):
+        return True
+    blocks = difflib.SequenceMatcher(None, name.lower(), known.lower()).get_matching_blocks()
+    same = sum(block.size for block in blocks)
+    return max(len(name), len(known)) - same <= max(1, min(len(name), len(known)) // 4)
 
 
 def bounded(value: Any) -> Any:

@@ -1,0 +1,31 @@
+"""Names that are unknown, and what may have been meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from relay.faces.common.complaints import unknown
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("nmae", "name", True),
+        ("sesion", "session", True),
+        ("session_id", "session", True),
+        ("python", "python_args", True),
+        ("timout", "timeout", True),
+        ("maxChars", "max_chars", True),
+        ("lines", "line", True),
+        ("stop-on-entry", "stop_on_entry", True),
+        ("expression", "session", False),
+        ("value", "function", False),
+        ("frame", "name", False),
+        ("path", "wait", False),
+        ("id", "wait", False),
+    ],
+)
+def test_a_name_is_suggested_only_where_it_may_be_meant(name: str, known: str, meant: bool) -> None:
+    said = unknown(name, [known])
+    assert ("did you mean" in said) == meant
+    assert said.endswith(f"(known: {known})")
