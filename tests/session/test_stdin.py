@@ -9,14 +9,17 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import trio
 import trio.testing
 
+from relay.dap.lifecycle import Phase
 from relay.process.stdin_queue import ITEM_OVERHEAD, QUEUE_BYTES, QueueFull, StdinQueue
 from relay.process.streams import InputPipe, open_streams
-from relay.session.debuggee.stdin_watch import LONGEST_PROMPT, prompt_of, waits_for
+from relay.session.debuggee.stdin_watch import LONGEST_PROMPT, StdinWatch, prompt_of, waits_for
 from relay.session.output_log import OutputLog
 
 
@@ -186,3 +189,35 @@ async def test_who_was_given_a_line_does_not_look_as_if_it_waited(terminal: bool
                 assert streams.stdin.send_now(memoryview(b"a line\n")) == 7
                 assert not waits_for(reader.pid, streams.stdin)
                 reader.send_signal(signal.SIGUSR1)
+
+
+class _Counting:
+    """A session that stands, or runs; it counts how often it is asked which."""
+
+    def __init__(self, phase: Phase) -> None:
+        self.asked, self._phase = 0, phase
+        self.pid, self.waiting_for_input, self.events = os.getpid(), None, None
+
+    @property
+    def phase(self) -> Phase:
+        self.asked += 1
+        return self._phase
+
+    def input_over(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("phase", "most"), [(Phase.PAUSED, 2), (Phase.RUNNING, 1000)])
+async def test_a_program_that_stands_is_not_looked_at_and_an_idle_one_rarely(
+    autojump_clock: trio.testing.MockClock, phase: Phase, most: int
+) -> None:
+    session: Any = _Counting(phase)
+    debuggee: Any = SimpleNamespace(session=session, events=session)
+    program = Program()
+    watch = StdinWatch(debuggee, program.pipe, lambda: None, lambda: 0)
+    with trio.move_on_after(3600):
+        await watch.poll()
+        raise AssertionError("it has ended")
+    assert session.asked <= most
+    program.pipe.close()
+    os.close(program.fd)

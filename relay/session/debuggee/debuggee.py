@@ -200,6 +200,10 @@ class Debuggee:
         """Take what the program has printed so far out of its pipes, now."""
         self._pumps.drain()
 
+    def runs_on(self) -> None:
+        """It begins to run, or goes on."""
+        self._printed()
+
     def _printed(self) -> None:
         if self.stdin_watch is not None:
             self.stdin_watch.stir()

@@ -10,6 +10,7 @@ Refuses to know what is written, and by whom. Source: contract, section 2.
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 from collections.abc import Callable
@@ -28,7 +29,9 @@ QUICK_LOOK = 0.02
 """Seconds from something happening to a look: it may have been a prompt."""
 
 SLOW_LOOK = 0.5
-"""Seconds between looks while nothing happens; reached by doubling."""
+"""Seconds between looks while nothing happens; reached by doubling. Longer after a while: a tenth of it."""
+
+SLOWEST_LOOK = 10.0
 
 MOST_THREADS = 200
 """Threads that one look looks at."""
@@ -90,24 +93,28 @@ class StdinWatch:
         """The program is gone, and waits for nothing any more: the session learns it."""
         self._over = True
         self._events.input_over()
+        self.stir()
 
     def stir(self) -> None:
-        """Something happened, after which the program may ask."""
+        """Something happened, after which the program may ask: it has printed, or runs on."""
         self._stirred.set()
 
     async def poll(self) -> None:
-        """Look at the program's threads, soon after something happened and then rarer."""
-        pause = QUICK_LOOK
+        """Look at the program's threads, soon after something happened and then rarer; never while it
+        stands."""
+        pause, since = QUICK_LOOK, trio.current_time()
         while not self._over:
-            with trio.move_on_after(pause):
+            runs = self._session.phase is Phase.RUNNING
+            with trio.move_on_after(pause if runs else math.inf):
                 await self._stirred.wait()
             if self._stirred.is_set():
                 self._stirred = trio.Event()
-                pause = QUICK_LOOK
+                pause, since = QUICK_LOOK, trio.current_time()
                 await trio.sleep(QUICK_LOOK)
             if self._session.phase is Phase.RUNNING and not self._look():
                 return
-            pause = min(pause * 2, SLOW_LOOK)
+            slow = max(SLOW_LOOK, (trio.current_time() - since) / 10)
+            pause = min(pause * 2, slow, SLOWEST_LOOK)
 
     def _woken(self) -> None:
         self._fed = True
