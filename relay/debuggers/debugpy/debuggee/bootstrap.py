@@ -73,7 +73,7 @@ def load_debugger(
         reason = probe.unfit()
         if reason is not None:
             raise loading.UnfitError(reason)
-        kept.give_to([probe], leaves=("os",))
+        kept.give_functions_to(probe)
     except (loading.UnfitError, ImportError, OSError, SyntaxError) as error:
         reason = f"{type(error).__name__}: {error}"
         event = {"seq": 1, "type": "event", "event": "relayUnfit", "body": {"reason": reason}}

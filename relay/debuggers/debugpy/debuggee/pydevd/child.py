@@ -78,7 +78,7 @@ def join(spec: dict[str, str]) -> None:
         probe = pydevd._debug_relay_probe = load("_debug_relay_probe", spec["probe"])
         if probe.unfit() is not None:
             raise loading.UnfitError
-        kept.give_to([probe], leaves=("os",))
+        kept.give_functions_to(probe)
     except (loading.UnfitError, ImportError, OSError, SyntaxError):
         sock.close()
         return

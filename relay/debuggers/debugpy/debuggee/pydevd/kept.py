@@ -108,14 +108,33 @@ def keep() -> None:
     give_to(sys.modules[name] for name in own if name not in _PATCHES)
 
 
-def give_to(modules: Iterable[Any], leaves: Iterable[str] = ()) -> None:
-    """Put them into these modules, wherever they have the program's; but for those called as in `leaves`."""
+def give_to(modules: Iterable[Any]) -> None:
+    """Put them into these modules, wherever they have the program's."""
     for module in modules:
         space = vars(module)
         for name, value in list(space.items()):
             found = _kept.get(id(value))
-            if found is not None and found[0] is value and name not in leaves:
+            if found is not None and found[0] is value:
                 space[name] = found[1]
+
+
+def give_functions_to(probe: Any) -> None:
+    """The same without classes, which it compares with those of the program's objects; and without `os`,
+    whose functions it replaces."""
+    space = vars(probe)
+    for name, value in list(space.items()):
+        found = _kept.get(id(value))
+        if found is None or found[0] is not value or value is os or isinstance(value, type):
+            continue
+        space[name] = found[1]
+        if type(found[1]) is _Kept:
+            kept = {n: v for n, v in vars(found[1]).items() if not _is_own_class(value, n, v)}
+            kept.pop("_module")
+            space[name] = _Kept(value, kept)
+
+
+def _is_own_class(module: Any, name: str, value: Any) -> bool:
+    return isinstance(value, type) and value is not vars(module).get(name)
 
 
 def own_socket(sock: socket.socket) -> socket.socket:
