@@ -13,7 +13,7 @@ NOBODYS = b"0"
 Family = Literal["tcp", "tcp6"]
 
 
-class Row(NamedTuple):
+class SocketRow(NamedTuple):
     """One socket; its ends are as they stand in the table: address, colon, port, as hexadecimal digits."""
 
     local: bytes
@@ -23,12 +23,12 @@ class Row(NamedTuple):
     inode: bytes
 
 
-def rows(table: Family) -> Iterator[Row]:
+def rows(table: Family) -> Iterator[SocketRow]:
     """Each socket of one family; none where the system has no such table."""
     return map(_row, _text(table).splitlines()[1:])
 
 
-def rows_between(table: Family, local: bytes, remote: bytes) -> Iterator[Row]:
+def rows_between(table: Family, local: bytes, remote: bytes) -> Iterator[SocketRow]:
     """Those with just these ends. What has ended stays in the table for a minute: they may be many."""
     text, ends = _text(table), b": %b %b " % (local, remote)
     while (at := text.find(ends)) >= 0:
@@ -45,6 +45,6 @@ def _text(table: Family) -> bytes:
         return b""
 
 
-def _row(line: bytes) -> Row:
+def _row(line: bytes) -> SocketRow:
     fields = line.split()
-    return Row(fields[1], fields[2], fields[3], int(fields[7]), fields[9])
+    return SocketRow(fields[1], fields[2], fields[3], int(fields[7]), fields[9])
