@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from relay.debuggers.debugpy.debuggee.probe.failures import listening
-from relay.debuggers.debugpy.debuggee.probe.process import guard
+from relay.debuggers.debugpy.debuggee.probe.process import guard, outside
 
 
 @pytest.fixture(autouse=True)
 def guarded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The parts of the probe share a namespace; here one is imported."""
+    """The parts of the probe share a namespace; here three are imported."""
+    monkeypatch.setattr(guard, "is_from_outside", outside.is_from_outside, raising=False)
     monkeypatch.setattr(listening, "attempt", guard.attempt, raising=False)
 
 
