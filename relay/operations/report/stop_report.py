@@ -50,6 +50,9 @@ MAX_VALUE = 240
 AROUND = 1
 """Lines of source before and after the current one."""
 
+TEMPLATE_WITHOUT_FILE = "<template>"
+"""Path of a frame that renders a template which is a text of the program's."""
+
 TAIL_ENTRIES = 200
 STREAMS = {"stdout": "stdout", "stderr": "stderr", "log": "console"}
 """Streams by their names in a report, with the categories of output."""
@@ -260,7 +263,7 @@ async def _stack(
             name=one["name"],
             path=short_path(session, one["path"]),
             line=one["line"],
-            own=is_own(session, one["path"]),
+            own=_is_shown(session, one["path"]),
             shown=one["shown"],
             moved_on=bool(one.get("moved_on")),
             elsewhere=bool(one.get("elsewhere")),
@@ -271,12 +274,17 @@ async def _stack(
     ]
 
 
+def _is_shown(session: Session, path: str | None) -> bool:
+    """Whether a stack shows frames of this file one by one, and does not only count them."""
+    return path == TEMPLATE_WITHOUT_FILE or is_own(session, path)
+
+
 def _frame(session: Session, frame: Frame, shown: bool) -> ReportFrame:
     return ReportFrame(
         name=frame.name,
         path=short_path(session, frame.path),
         line=frame.line,
-        own=is_own(session, frame.path),
+        own=_is_shown(session, frame.path),
         shown=shown,
         moved_on=frame.moved_on,
         inner=frame.inner,

@@ -41,6 +41,7 @@ PARTS = (
     "frames/code_table",
     "frames/frame_memory",
     "frames/scopes",
+    "frames/templates",
     "process/interrupts",
     "values/references",
     "values/variables",

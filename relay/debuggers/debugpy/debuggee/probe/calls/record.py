@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         is_plainly_stored,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_line
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
     from relay.debuggers.debugpy.debuggee.probe.process.guard import exception_line
     from relay.debuggers.debugpy.debuggee.probe.process.outside import is_from_outside
@@ -55,8 +56,8 @@ def is_raised_through(frame: Any, error: Any) -> bool:
 def line_in_traceback(frame: Any, error: Any) -> int:
     """The line of the frame in the exception's traceback; a `finally` may have run since."""
     if is_raised_through(frame, error):
-        return int(_traceback_of(error).tb_lineno or 0)
-    return frame.f_lineno or 0
+        return shown_line(frame, int(_traceback_of(error).tb_lineno or 0))
+    return shown_line(frame, frame.f_lineno or 0)
 
 
 class CallRecord:

@@ -23,10 +23,13 @@ if TYPE_CHECKING:
     )
     from relay.debuggers.debugpy.debuggee.probe.failures.rewritten import original_traceback
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
-        client_path,
         debugger,
         debugger_threading,
         is_debugger_file,
+    )
+    from relay.debuggers.debugpy.debuggee.probe.frames.templates import (
+        is_of_compiled_template,
+        shown_place,
     )
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
@@ -72,7 +75,9 @@ class PostMortem:
         known = {id(entry.real_frame) for entry in found}
         original = raised_entries(original_traceback(self.error))
         last = max((i for i, e in enumerate(original) if id(e.real_frame) in known), default=-1)
-        return original[last + 1 :] if last >= 0 else []
+        deeper = original[last + 1 :] if last >= 0 else []
+        # The template's own are there, as they have been rewritten.
+        return [e for e in deeper if not is_of_compiled_template(e.real_frame)]
 
     def frames_list(self) -> Any:
         """The same as pydevd keeps the frames of a stop."""
@@ -198,17 +203,19 @@ def _pause_monitoring() -> Any:
 def _announce(py_db: Any, thread: Any, shown: PostMortem, words: dict[str, Any]) -> None:
     number = sys.modules["_pydevd_bundle._debug_adapter.pydevd_base_schema"].BaseSchema
     translate = number._translate_id_to_dap
-    frames = [
-        {
-            "id": translate(id(entry.frame)),
-            "name": entry.frame.f_code.co_name,
-            "path": client_path(entry.frame),
-            "line": entry.line,
-            "column": entry.column,
-            "moved_on": entry.moved_on,
-            "inner": entry.inner,
-        }
-        for entry in shown.entries
-    ]
+    frames = []
+    for entry in shown.entries:
+        place = shown_place(entry.frame, entry.line)
+        frames.append(
+            {
+                "id": translate(id(entry.frame)),
+                "name": place.name,
+                "path": place.path,
+                "line": place.line,
+                "column": entry.column,
+                "moved_on": entry.moved_on,
+                "inner": entry.inner,
+            }
+        )
     thread_id = translate(sys.modules["pydevd"].get_current_thread_id(thread))
     send_event(py_db, _FAILURE_EVENT, dict(words, threadId=thread_id, frames=frames))

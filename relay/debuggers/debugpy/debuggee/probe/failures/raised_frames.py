@@ -20,8 +20,10 @@ if TYPE_CHECKING:
         example_place,
         note_examples,
     )
+    from relay.debuggers.debugpy.debuggee.probe.failures.rewritten import rewritten_places
     from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import HAS_TABLE, handler_table
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames.templates import template_place
 
 _MOST_ENTRIES = 2000
 """A recursion without an end has a traceback of a thousand frames and more."""
@@ -37,13 +39,22 @@ class RaisedFrame:
     """
 
     def __init__(
-        self, frame: Any, line: int, moved_on: bool, file: str | None = None, above: int = 0
+        self,
+        frame: Any,
+        line: int,
+        moved_on: bool,
+        file: str | None = None,
+        above: int = 0,
+        name: str | None = None,
     ) -> None:
-        """`file`: that of the source, `above`: how many lines of it the code knows nothing of."""
+        """`file`: that of the source, `above`: how many lines of it the code knows nothing of, `name`:
+        what is said in the place of the function's.
+        """
         self._base_frame = frame
         code = frame.f_code
         first = code.co_firstlineno + above
-        self.f_code = code if file is None else code.replace(co_filename=file, co_firstlineno=first)
+        shown = {"co_filename": file, "co_firstlineno": first, "co_name": name or code.co_name}
+        self.f_code = code if file is None else code.replace(**shown)
         self.f_globals = frame.f_globals
         self.f_builtins = getattr(frame, "f_builtins", None)
         self.f_lineno = line
@@ -79,6 +90,7 @@ def raised_entries(tb: Any) -> list[TracebackEntry]:
     links = list(_links(tb))
     note_examples([link.tb_frame for link in links])
     running = running_frames()
+    rewritten = rewritten_places(links)
     position_of = position_finder()
     entries: list[TracebackEntry] = []
     for position, link in enumerate(links):
@@ -87,10 +99,15 @@ def raised_entries(tb: Any) -> list[TracebackEntry]:
         frame = link.tb_frame
         again = any(other.tb_frame is frame for other in links[position + 1 : position + 51])
         file, above = example_place(frame.f_code) or (compiled_file(frame), 0)
-        line = link.tb_lineno + above
+        line, name = link.tb_lineno + above, None
+        place = template_place(frame, line, position == len(links) - 1)
+        place = rewritten.get(id(frame), place)
+        if place is not None:
+            file, line, name = place.path, place.line, place.name
         if moved_on or again or file is not None:
-            frame = RaisedFrame(frame, line, moved_on, file, above)
-        here = None if above else position_of(link.tb_frame.f_code, link.tb_lasti)
+            frame = RaisedFrame(frame, line, moved_on, file, above, name)
+        is_elsewhere = above or place is not None
+        here = None if is_elsewhere else position_of(link.tb_frame.f_code, link.tb_lasti)
         # An example is indented, and has a prompt: it has no column that is known.
         column = 1 if here is None or here[2] is None else int(here[2]) + 1
         entries.append(TracebackEntry(frame, line, moved_on, column))

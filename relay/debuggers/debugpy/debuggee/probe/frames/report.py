@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.failures.post_mortem import post_mortem_entry
     from relay.debuggers.debugpy.debuggee.probe.frames.scopes import local_items
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
-        client_path,
         debugger,
         find_frame,
         is_debugger_file,
     )
+    from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_place
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import attribute_child
     from relay.debuggers.debugpy.debuggee.probe.values.references import scope_handle
@@ -76,9 +76,9 @@ def _frames_above(frame: Any, most: int) -> dict[str, Any]:
     return {
         "items": [
             {
-                "name": f.f_code.co_name,
-                "path": client_path(f),
-                "line": known.frame_id_to_lineno.get(id(f), f.f_lineno),
+                "name": place.name,
+                "path": place.path,
+                "line": place.line,
                 "shown": f is frame,
                 "moved_on": getattr(f, "moved_on", False),
                 "elsewhere": getattr(f, "is_elsewhere", False),
@@ -86,5 +86,8 @@ def _frames_above(frame: Any, most: int) -> dict[str, Any]:
                 "left_out": left_out if index == below else 0,
             }
             for index, f in enumerate(shown)
+            for place in [
+                shown_place(f, known.frame_id_to_lineno.get(id(f), f.f_lineno), f is stack[0])
+            ]
         ],
     }

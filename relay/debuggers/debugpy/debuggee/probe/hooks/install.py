@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.returns import patch_returns
+    from relay.debuggers.debugpy.debuggee.probe.frames.templates import show_templates
     from relay.debuggers.debugpy.debuggee.probe.hooks.command_thread import (
         answer_commands_promptly,
     )
@@ -77,6 +78,7 @@ def patch_program() -> None:
     apply_patch("frameworks", leave_frameworks_out)
     apply_patch("hidden files", hide_by_place)
     apply_patch("equal codes", separate_equal_codes)
+    apply_patch("templates", show_templates)
     apply_patch("children", announce_children)
     apply_patch("steps", patch_steps)
     apply_patch("idle events", leave_idle_events_out)

@@ -309,6 +309,12 @@ NEEDS = (
         },
     ),
     Need(
+        "templates",
+        False,
+        "the stack shows the Python code of templates, and not their own lines",
+        {_FACTORY: "_iter_visible_frames_info"},
+    ),
+    Need(
         "hidden files",
         False,
         "files named as some of the standard library, such as queue.py, are not debugged",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         find_frame,
         is_debugger_file,
     )
+    from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_line
     from relay.debuggers.debugpy.debuggee.probe.process.guard import (
         Interrupted,
         attempt,
@@ -72,7 +73,9 @@ def exception_answer(frame: Any, room: int) -> dict[str, Any] | None:
     answer["identity"] = id(value)
     answer["expected"] = attempt(is_expected, value, tb, default=False)
     answer["raised_here"] = innermost is not None and innermost.tb_frame is frame
-    answer["line"] = None if innermost is None else innermost.tb_lineno
+    answer["line"] = (
+        None if innermost is None else shown_line(innermost.tb_frame, innermost.tb_lineno)
+    )
     answer["chain"] = _exception_chain(value, room) + _earlier(value, room)
     values = secrets_on_stack(tb)
     clean_answer(answer, values, "message", "traceback")

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
         returned_values,
     )
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
-        client_path,
         debugger,
         is_debugger_file,
     )
+    from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_place
     from relay.debuggers.debugpy.debuggee.probe.hooks.events import send_event
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.process.children import stop_here_only
@@ -45,15 +45,16 @@ def _report_stop(thread: Any, frame: Any, event: Any, argument: Any) -> None:
         return
     number = sys.modules["_pydevd_bundle._debug_adapter.pydevd_base_schema"].BaseSchema
     returns, more = _plain_returns(frame)
+    place = shown_place(frame, frame.f_lineno, True)
     body = {
         "threadId": number._translate_id_to_dap(
             sys.modules["pydevd"].get_current_thread_id(thread)
         ),
         "frame": {
             "id": number._translate_id_to_dap(id(frame)),
-            "name": frame.f_code.co_name,
-            "path": client_path(frame),
-            "line": frame.f_lineno,
+            "name": place.name,
+            "path": place.path,
+            "line": place.line,
         },
         "returns": returns,
         "more": more,

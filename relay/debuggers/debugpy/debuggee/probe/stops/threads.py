@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
-        client_path,
         debugger,
         debugger_threading,
         find_frame,
         is_debugger_file,
     )
+    from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_place
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import trace_less, tracing_state
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
@@ -101,9 +101,8 @@ def _place(frame: Any, innermost: bool) -> dict[str, Any] | None:
 
 
 def _described(frame: Any) -> dict[str, Any]:
-    code = frame.f_code
-    path = attempt(client_path, frame, default=code.co_filename)
-    return {"path": path, "line": frame.f_lineno, "name": code.co_name}
+    place = shown_place(frame, frame.f_lineno, True)
+    return {"path": place.path, "line": place.line, "name": place.name}
 
 
 def resume_thread(thread: int, step: str | None = None) -> dict[str, Any]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         find_frame,
         is_debugger_file,
     )
+    from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_line
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt, frame_at
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
@@ -63,7 +64,7 @@ class AwaitPlace:
             "function": clipped(self.name),
             "path": clipped(code.co_filename, _LONGEST_PATH),
             # None where the interpreter has no line, as before the first one.
-            "line": self.frame.f_lineno or code.co_firstlineno,
+            "line": shown_line(self.frame, self.frame.f_lineno or code.co_firstlineno),
             "own": self.is_own,
         }
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         expression_text,
         stored_result,
     )
+    from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_line
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.values.attributes import own_dict
     from relay.debuggers.debugpy.debuggee.probe.values.types import mro_of, namespace_of, plan_of
@@ -208,7 +209,7 @@ def has_ops(code: Any, names: tuple[str, ...]) -> bool:
 
 
 def place_text(frame: Any, line: int) -> str:
-    return f"{os.path.basename(frame.f_code.co_filename)}:{line}"
+    return f"{os.path.basename(frame.f_code.co_filename)}:{shown_line(frame, line)}"
 
 
 def let_go_by(frames: list[Any]) -> frozenset[int]:

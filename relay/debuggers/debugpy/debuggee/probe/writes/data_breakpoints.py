@@ -16,11 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.expressions import compile_source
-    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import (
-        client_path,
-        debugger,
-        find_frame,
-    )
+    from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import debugger, find_frame
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import (
         ABSENT,
         StateTarget,
@@ -29,6 +25,7 @@ if TYPE_CHECKING:
         note_within,
         resolve_target,
     )
+    from relay.debuggers.debugpy.debuggee.probe.frames.templates import shown_place
     from relay.debuggers.debugpy.debuggee.probe.hooks.pydevd_names import require_purpose
     from relay.debuggers.debugpy.debuggee.probe.hooks.suspensions import hook_suspensions
     from relay.debuggers.debugpy.debuggee.probe.hooks.tracing import is_program_thread
@@ -128,7 +125,7 @@ def data_change(frame: int, reveal_values: bool = False) -> dict[str, Any]:
     change = data_state.shown.get(threading.get_ident())
     if change is None:
         return {"change": None}
-    watch, code = change.watch, change.frame.f_code
+    watch, place = change.watch, shown_place(change.frame, change.line, True)
     texts = {
         name: _text_of_value(watch, value, reveal_values)
         for name, value in (("old", change.old), ("new", change.new))
@@ -137,12 +134,12 @@ def data_change(frame: int, reveal_values: bool = False) -> dict[str, Any]:
         "id": watch.number,
         "expression": watch.text,
         "location": {
-            "path": client_path(change.frame),
-            "line": change.line,
+            "path": place.path,
+            "line": place.line,
             "column": 0,
-            "function": code.co_name,
+            "function": place.name,
         },
-        "function": code.co_name,
+        "function": place.name,
     }
     if change.complaint:
         answer["condition_error"] = change.complaint

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         read_target,
         resolve_target,
     )
+    from relay.debuggers.debugpy.debuggee.probe.frames.templates import WITHOUT_FILE
     from relay.debuggers.debugpy.debuggee.probe.process.guard import TroubleError
     from relay.debuggers.debugpy.debuggee.probe.process.paths import absolute_path
     from relay.debuggers.debugpy.debuggee.probe.values.types import (
@@ -262,10 +263,13 @@ _STANDARD_MODULES = getattr(sys, "stdlib_module_names", frozenset(sys.builtin_mo
 
 
 def _answer_of(write: Any) -> dict[str, Any]:
-    stack = [(code, line) for code, line in write.stack if has_source(code.co_filename)]
-    shown = stack or list(write.stack)
+    shown = [one for one in write.stack if has_source(one[0])] or list(write.stack)
     frames = [
-        {"function": code.co_name, "path": absolute_path(code.co_filename), "line": line}
-        for code, line in shown
+        {
+            "function": name,
+            "path": path if path == WITHOUT_FILE else absolute_path(path),
+            "line": line,
+        }
+        for path, name, line in shown
     ]
     return {"old": write.old, "new": write.new, "stack": frames}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
     from relay.debuggers.debugpy.debuggee.probe.frames.state_targets import ABSENT
+    from relay.debuggers.debugpy.debuggee.probe.frames.templates import WITHOUT_FILE, template_place
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.process.paths import is_file
     from relay.debuggers.debugpy.debuggee.probe.trace.values import ValueTexts
@@ -137,13 +138,17 @@ def address_of(value: Any) -> int | None:
     return None if value is ABSENT else id(value)
 
 
-def stack_of_write(frame: Any) -> tuple[tuple[Any, int], ...]:
-    """(code, line) of the frame and its callers, within the bound, without the debugger's."""
-    found: list[tuple[Any, int]] = []
+def stack_of_write(frame: Any) -> tuple[tuple[str, str, int], ...]:
+    """(path, function, line) of the frame and its callers, within the bound, without the debugger's."""
+    found: list[tuple[str, str, int]] = []
     while frame is not None and len(found) < _MOST_FRAMES:
         code = frame.f_code
         if not is_debugger_file(code.co_filename):
-            found.append((code, frame.f_lineno))
+            place = template_place(frame, frame.f_lineno, True)
+            if place is None:
+                found.append((code.co_filename, code.co_name, frame.f_lineno))
+            else:
+                found.append((place.path, place.name, place.line))
         frame = frame.f_back
     return tuple(found)
 
@@ -152,8 +157,12 @@ _with_source: dict[str, bool] = {}
 
 
 def has_source(path: str) -> bool:
-    """Whether the code's file can be read: what is made while the program runs has none."""
+    """Whether the code's file can be read: what is made while the program runs has none.
+
+    A template has lines of its own, also where it is a text of the program's.
+    """
     known = _with_source.get(path)
     if known is None:
-        known = _with_source[path] = path[:1] != "<" and is_file(path)
+        known = path == WITHOUT_FILE or (path[:1] != "<" and is_file(path))
+        _with_source[path] = known
     return known
