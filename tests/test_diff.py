@@ -30,6 +30,7 @@ CART = """
     import sys
     import threading
     import time
+    from fractions import Fraction
 
     class Cart:
         def __init__(self, rate):
@@ -72,7 +73,7 @@ CART = """
     def main():
         cart = Cart(2)
         cart.add("apple", 1); at(time.time())
-        since((time.monotonic_ns(), {"t": time.perf_counter()}))
+        since((time.monotonic_ns(), {"t": time.perf_counter()}, Fraction(time.monotonic())))
         worker = threading.Thread(target=audit, args=("plum",))
         worker.start(); worker.join()
         check("x")

@@ -30,6 +30,9 @@ _MOMENT = re.compile(
 _UPTIME = re.compile(r"(?<![\w.])(?:\d{4,}\.\d{3,}|\d{13,})(?![\w.])")
 """What `monotonic` and `perf_counter` may say, in seconds or nanoseconds. Shorter ones may be anything."""
 
+_FRACTION = re.compile(r"\bFraction\((\d{10,}), (\d+)\)")
+"""A moment of either kind with all its digits, as tests keep it who reckon with it exactly."""
+
 
 class Moments:
     """Those between `began` and `ended`, in seconds since 1970, and near them."""
@@ -45,7 +48,14 @@ class Moments:
 
     def taken_out(self, text: str) -> str:
         """The text with a stand-in for each."""
+        text = _FRACTION.sub(self._stand_in_of_fraction, text)
         return _UPTIME.sub(self._stand_in_of_uptime, _MOMENT.sub(self._stand_in, text))
+
+    def _stand_in_of_fraction(self, found: re.Match[str]) -> str:
+        seconds = int(found[1]) // (int(found[2]) or 1)
+        is_moment = self.first.timestamp() <= seconds <= self.last.timestamp()
+        is_uptime = self.uptimes[0] <= seconds <= self.uptimes[1]
+        return "Fraction(<time>)" if is_moment or is_uptime else found[0]
 
     def _stand_in_of_uptime(self, found: re.Match[str]) -> str:
         seconds = float(found[0]) if "." in found[0] else int(found[0]) / 1e9
