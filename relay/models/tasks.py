@@ -35,7 +35,7 @@ class TaskReference(Resource):
 
 
 class WaitsFor(Resource):
-    kind: Literal["task", "gather", "future", "nursery"]
+    kind: Literal["task", "gather", "future", "group", "nursery"]
     id: str
     type: str = Field(description="Class of what is waited for")
     tasks: list[TaskReference] = Field(description="Those whose end it waits for, at most 20")

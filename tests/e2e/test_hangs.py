@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 import trio
 
@@ -853,6 +855,60 @@ async def test_a_nursery_whose_task_waits_for_the_lock_around_it_is_a_circle(
     assert wait["on"].startswith("trio run")
 
 
+GROUPS = {
+    "anyio": """
+        import anyio
+
+        async def child(lock):
+            async with lock:
+                pass
+
+        async def main():
+            lock = anyio.Lock()
+            async with lock:
+                async with anyio.create_task_group() as group:
+                    group.start_soon(anyio.sleep, 1000, name="asleep")
+                    group.start_soon(child, lock, name="child")
+                    print("up", flush=True)
+
+        anyio.run(main)
+    """,
+    "asyncio": """
+        import asyncio
+
+        async def child(lock):
+            async with lock:
+                pass
+
+        async def main():
+            lock = asyncio.Lock()
+            async with lock:
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(asyncio.sleep(1000), name="asleep")
+                    group.create_task(child(lock), name="child")
+                    print("up", flush=True)
+
+        asyncio.run(main())
+    """,
+}
+
+
+@pytest.mark.parametrize("library", GROUPS)
+async def test_a_group_whose_task_waits_for_the_lock_around_it_is_a_circle(
+    api: Api, program: Write, library: str
+) -> None:
+    session = await up(api, program(GROUPS[library]))
+    report = await hang(session, lambda told: told["deadlocks"])
+    (circle,) = report["deadlocks"]
+    (parent,) = [task for task in report["tasks"] if task["name"] not in ("asleep", "child")]
+    assert circle["text"] == (
+        f"task {parent['name']} waits for the end of task child, "
+        f"which waits for lock lock held by {parent['name']}"
+    )
+    assert parent["waits_for"]["kind"] == "group"
+    assert sorted(one["name"] for one in parent["waits_for"]["tasks"]) == ["asleep", "child"]
+
+
 @pytest.mark.parametrize(
     ("library", "version"),
     [*(("asyncio", version) for version in VERSIONS), ("trio", None), ("anyio", None)],
@@ -873,6 +929,18 @@ async def test_tasks_that_wait_for_each_others_locks_are_a_circle(
     assert one["blocked_on"]["kind"] == "lock"
     assert one["blocked_on"]["id"] != two["blocked_on"]["id"]
     assert report["report"].startswith(f"deadlock: {circle['text']}")
+
+
+async def test_locks_of_a_library_in_its_own_tree_are_known(api: Api, program: Write) -> None:
+    """Whose developers debug its tests: its code is the program's own there."""
+    code = program(TASK_CIRCLES["anyio"])
+    shutil.copytree(Path(anyio.__file__).parent, code.path.parent / "anyio")
+    session = await up(api, code)
+    report = await hang(session, lambda told: told["deadlocks"])
+    (circle,) = report["deadlocks"]
+    assert circle["text"] == (
+        "task one waits for lock y held by two, which waits for lock y held by one"
+    )
 
 
 FULL = {

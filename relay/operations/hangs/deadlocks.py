@@ -8,6 +8,10 @@ from typing import Any
 Thread = Mapping[str, Any]
 
 
+_FOR_ALL = ("task", "gather", "group", "nursery")
+"""What a task may wait for that is over with the last of the tasks."""
+
+
 def deadlocks(threads: Sequence[Thread]) -> list[list[Thread]]:
     """The circles, each from its first thread on; none shares a thread with another."""
     by_ident = {thread["ident"]: thread for thread in threads}
@@ -63,7 +67,7 @@ def _of_task(task: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if lock is not None and lock["held_by"] is not None:
         held = {"ident": lock["held_by"]["id"], "others": lock["others"]}
         return {"kind": lock["kind"], "on": lock["on"], "held_by": held}
-    if other is not None and other["kind"] in ("task", "gather", "nursery") and other["tasks"]:
+    if other is not None and other["kind"] in _FOR_ALL and other["tasks"]:
         first, *others = (one["id"] for one in other["tasks"])
         held = {"ident": first, "others": others}
         return {"kind": "join", "on": "", "held_by": held, "for_all": True}

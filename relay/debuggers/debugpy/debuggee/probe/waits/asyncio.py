@@ -160,18 +160,21 @@ class TaskRelations:
 
 def _futures_after(task: Any) -> list[Any]:
     """Futures that the task's callbacks have to do with: gather, wait, wait_for, TaskGroup."""
-    callbacks = stored_field(task, "_callbacks")
-    if type(callbacks) is not list:
-        return []
     found = []
-    for item in callbacks:
-        callback = item[0] if type(item) is tuple and item else item
+    for callback in _callbacks_of_task(task):
         found += [
             held
-            for held in held_by_callback(callback)
+            for held in [*held_by_callback(callback), _end_of_group(callback)]
             if _is_asyncio_future(held) and held is not task
         ]
     return found
+
+
+def _callbacks_of_task(task: Any) -> list[Any]:
+    callbacks = stored_field(task, "_callbacks")
+    if type(callbacks) is not list:
+        return []
+    return [item[0] if type(item) is tuple and item else item for item in callbacks]
 
 
 def held_by_callback(callback: Any) -> list[Any]:
@@ -180,9 +183,18 @@ def held_by_callback(callback: Any) -> list[Any]:
     if type(callback) is types.FunctionType:
         cells = callback.__closure__ or ()
         return [attempt(lambda c=cell: c.cell_contents) for cell in cells]
-    if type(callback) is types.MethodType:
-        return [stored_field(callback.__self__, "_on_completed_fut")]  # of TaskGroup
     return []
+
+
+def _end_of_group(callback: Any) -> Any:
+    """The future that is done when all tasks of the TaskGroup are whose callback it is; of asyncio,
+    and of anyio, which has a function within a method of the group.
+    """
+    owners = held_by_callback(callback) if type(callback) is types.FunctionType else []
+    if type(callback) is types.MethodType:
+        owners = [callback.__self__]
+    ends = [stored_field(one, "_on_completed_fut") for one in owners]
+    return next((end for end in ends if end is not None), None)
 
 
 def _is_asyncio_future(value: Any) -> bool:
@@ -193,9 +205,7 @@ def _is_asyncio_future(value: Any) -> bool:
 
 def _task_group_of(task: Any) -> Any:
     """The task that opened the TaskGroup which the task belongs to."""
-    callbacks = stored_field(task, "_callbacks")
-    for item in callbacks if type(callbacks) is list else ():
-        callback = item[0] if type(item) is tuple and item else item
+    for callback in _callbacks_of_task(task):
         if type(callback) is types.MethodType and callback.__func__.__name__ == "_on_task_done":
             return stored_field(callback.__self__, "_parent_task")
     return None
@@ -211,6 +221,10 @@ def asyncio_answer(one: FoundTask, relations: TaskRelations) -> dict[str, Any]:
             kind = "task"
         elif type(stored_field(future, "_children")) is list:
             kind = "gather"
+        elif any(
+            _end_of_group(c) is future for one in awaited[:1] for c in _callbacks_of_task(one.task)
+        ):
+            kind = "group"
         waits_for = waits_for_answer(kind, future, awaited, relations.futures_of(future))
     parent = relations.get(_task_group_of(task))
     error = stored_field(task, "_exception")

@@ -48,18 +48,24 @@ class TaskWaits:
         if isinstance(one, FoundGreenlet) and (wait := self._greenlets.of(one)):
             return wait
         below = len(places)
-        while below and not places[below - 1].is_own:
-            below -= 1
+        while below and (
+            not places[below - 1].is_own or self._known_wait(places[below - 1].frame) is not None
+        ):
+            below -= 1  # the library may be the program's own tree
         caller = places[below - 1].frame if below else None
         found = None
         for index in range(below, len(places)):
             frame = places[index].frame
-            known = self._known.get(id(frame.f_code))
-            if known is not None and known.code is frame.f_code:
+            known = self._known_wait(frame)
+            if known is not None:
                 found = self._answer(known, frame, caller)
                 if known.kind != "thread":  # which may wait for a limiter yet, to get one
                     break
         return found
+
+    def _known_wait(self, frame: Any) -> KnownWait | None:
+        known = self._known.get(id(frame.f_code))
+        return known if known is not None and known.code is frame.f_code else None
 
     def _answer(self, known: KnownWait, frame: Any, caller: Any) -> dict[str, Any]:
         kind, words = known.kind, known.what
