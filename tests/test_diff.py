@@ -1417,3 +1417,26 @@ async def test_a_comparison_of_large_runs_is_given_up_at_once(
     took = time.monotonic() - began
     is_over.set()
     assert took < SECONDS / 2
+
+
+def test_code_counts_by_its_name_as_functions_do(diff: Diff, tmp_path: Path) -> None:
+    """What is in it is the source: a registry of code objects is no other where a function was edited."""
+    source = """
+        def mark(function):
+            note(function.__code__)
+            return function
+
+        def note(code):
+            return code.co_name
+
+        @mark
+        def price(count):
+            return count + 1
+
+        price(3)
+    """
+    Program.write(tmp_path / "old.py", source)
+    Program.write(tmp_path / "new.py", source.replace("count + 1", "count + 2"))
+    found = diff("--", "old.py", ":::", "new.py")
+    assert found.stdout.splitlines()[0].startswith("first call that differs: price at ")
+    assert "1 of 3 calls with equal arguments differ" in found.stdout

@@ -47,11 +47,12 @@ if TYPE_CHECKING:
     )
 
 _MOST_TABLE_ROWS = 1 << 17
+_OF_CODE = (types.TracebackType, types.FrameType, types.CodeType)
 _EXTRA, _PRIVATE = "__pydantic_extra__", "__pydantic_private__"
 
 
 def stored_writer_of(plan: Any) -> Any:
-    if is_written_by_itself(plan) or plan.cls in (types.TracebackType, types.FrameType):
+    if is_written_by_itself(plan) or plan.cls in _OF_CODE:
         return _write_briefly
     if plan.family == "object":
         if module_of(plan.cls).partition(".")[0] == "_pytest":

@@ -201,6 +201,11 @@ def _brief_type(value: Any, level: int) -> str:
     return f"<{type(value).__name__}>"
 
 
+def _brief_code(value: Any, level: int) -> str:
+    """By its name, as a function: what is in it is the source, which two trees have otherwise."""
+    return f"<code {getattr(value, 'co_qualname', value.co_name)}>"
+
+
 def _code_name(value: Any) -> str:
     found = value.__qualname__
     return exact(found) if issubclass(type(found), str) else "?"
@@ -236,6 +241,7 @@ _PLAIN_WRITERS: dict[Any, Any] = {
     types.ModuleType: _brief_module,
     types.TracebackType: _brief_type,
     types.FrameType: _brief_type,
+    types.CodeType: _brief_code,
 }
 _SHORT_REPRS = frozenset(_PLAIN_NUMBERS)
 _SMALL = 1 << 64
