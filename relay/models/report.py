@@ -79,6 +79,9 @@ class ReportException(Resource):
     type: str
     message: str
     raised: ReportFrame | None = Field(None, description="Where, if not in the frame that is shown")
+    template: ReportFrame | None = Field(
+        None, description="On its way from there, a template that is a text of the program's"
+    )
     ended: str | None = Field(None, description="What it has ended, in words")
     chain: list[ReportCause] = Field([], description="Causes and contexts, nearest first")
 

@@ -187,6 +187,22 @@ async def test_a_text_as_template_of_jinja2(api: Api, program: Write) -> None:
     assert "raised at <template>:4 in top-level template code of 'cart'\n" in stop.report
 
 
+async def test_a_text_as_template_is_named_where_a_library_raised(api: Api, program: Write) -> None:
+    main = program("""
+        import jinja2
+
+        def main():
+            jinja2.Template("\\n{{ missing.name }}").render()  # @render
+
+        main()
+    """)
+    found = await run(api, script=main.text)
+    (stop,) = found.stops
+    assert stop.line == main.line("render")
+    assert "raised at jinja2/environment.py:" in stop.report
+    assert "\nby <template>:2 in top-level template code\n" in stop.report
+
+
 async def test_calls_of_a_template_end_at_its_lines(api: Api, shop: Callable[..., Any]) -> None:
     main, files = shop(JINJA2, base=BASE, cart=CART, foot=FOOT)
     session = await stopped(api, main, "render", "milk", "1")

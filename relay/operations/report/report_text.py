@@ -105,6 +105,8 @@ def _head(report: Report) -> list[str]:
         ]
         if raised.raised is not None:
             head.append(f"raised at {place_of(raised.raised)}")
+        if raised.template is not None:
+            head.append(f"by {place_of(raised.template)}")
         if raised.ended is not None:
             head.append(one_line(raised.ended))
         head += _chain(raised)

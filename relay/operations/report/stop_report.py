@@ -312,14 +312,16 @@ def _change(session: Session, stop: Stop) -> ReportChange | None:
 def _exception(session: Session, stop: Stop, shown: Frame | None) -> ReportException | None:
     if stop.exception is None:
         return None
-    raised = stop.top if stop.top is not shown else None
+    raised, template = stop.top if stop.top is not shown else None, None
     if stop.failure is not None:
-        known = stop.stacks.get(stop.thread_id) or []
-        raised = next((frame for frame in known if frame.inner), None)
+        inner = [frame for frame in stop.stacks.get(stop.thread_id) or [] if frame.inner]
+        raised = inner[0] if inner else None
+        template = next((one for one in inner[1:] if one.path == TEMPLATE_WITHOUT_FILE), None)
     return ReportException(
         type=stop.exception.type,
         message=stop.exception.message,
         raised=None if raised is None else _frame(session, raised, False),
+        template=None if template is None else _frame(session, template, False),
         ended=None if stop.failure is None else _ended(stop.failure),
         chain=[_cause(session, link) for link in stop.exception.chain],
     )
