@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -252,14 +252,19 @@ def test_a_server_of_another_version_is_left_to_the_whole(
 
 
 @contextmanager
-def answering(answer: bytes) -> Iterator[str]:
-    """The URL of a server that answers one request with these bytes, and hangs up."""
+def answering(answer: bytes, asked: Callable[[], object] = lambda: None) -> Iterator[str]:
+    """The URL of a server that answers one request with these bytes, and hangs up.
+
+    `asked` is called in between.
+    """
     with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(60)  # or a test that fails before it asks would wait for this thread
 
         def serve() -> None:
             connection, _ = server.accept()
             with connection:
                 connection.recv(65536)
+                asked()
                 connection.sendall(answer)
 
         thread = threading.Thread(target=serve)
@@ -335,11 +340,11 @@ def test_a_note_that_goes_with_the_server_is_no_trouble(shell: Shell) -> None:
     answer = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)
     code = f"import os; input(); os.unlink({str(shell.state_dir / 'background.json')!r})"
     command = [sys.executable, "-IS", "-c", code]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as ending, answering(answer) as url:
-        assert ending.stdin is not None
+    with (
+        subprocess.Popen(command, stdin=subprocess.PIPE) as ending,
+        answering(answer, lambda: ending.communicate(b"\n")) as url,
+    ):
         note(shell, url, ending.pid)
-        ending.stdin.write(b"\n")
-        ending.stdin.flush()
         assert quick_shell.answer(["stop"]) == 0
 
 
