@@ -399,7 +399,6 @@ async def test_what_twisted_catches_and_logs(api: Api, program: Write) -> None:
         ]
     )
     assert {stop.locals.get("item") for stop in found.stops} == {"'milk'", "'eggs'", None}
-    assert found.stops[-1].line == app.line("lost")
     assert await found.session.printed() == "ends\n"
 
 
