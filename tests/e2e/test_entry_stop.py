@@ -112,6 +112,17 @@ async def test_of_a_package_is_in_what_is_imported_first(api: Api, program: Writ
     assert found[0] == _first(first)
 
 
+@pytest.mark.parametrize("text", ["", "# Nothing yet.\n"], ids=["empty", "comment"])
+async def test_of_a_package_is_not_in_a_file_without_code(
+    api: Api, program: Write, text: str
+) -> None:
+    """Not compared: a step ends there, at line 0."""
+    first = program(text, "pack/__init__.py")
+    main = program(OWN, "pack/__main__.py")
+    found = await _run(api, {"module": "pack", "cwd": str(first.path.parents[1])}, {})
+    assert found[0] == _first(main)
+
+
 async def test_of_a_directory(api: Api, program: Write) -> None:
     main = program(OWN, "folder/__main__.py")
     found = await _compared(api, script=str(main.path.parent))

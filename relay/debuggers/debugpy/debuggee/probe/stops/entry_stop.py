@@ -84,12 +84,19 @@ def enters_own_code(frame: Any) -> bool:
     if code.co_filename in _search.library_files or _is_library(frame):
         return False
     known = debugger_threading()
-    if known.get_ident() == _search.thread:
+    if known.get_ident() == _search.thread and not _is_empty_module(code):
         step = _search.step
         give_up_entry()
         if step is not None:
             step()
     return True
+
+
+def _is_empty_module(code: Any) -> bool:
+    """Whether there is no line in it to stop at. Before Python 3.11 the first line counts as one."""
+    if code.co_name != "<module>" or not hasattr(code, "co_lines"):
+        return False
+    return not any(line for _, _, line in code.co_lines())
 
 
 def _seek_entry(stop_on_entry: Any, api: Any) -> None:
