@@ -424,6 +424,30 @@ def test_a_run_that_is_over_in_its_time_ends_as_always(start: Start, tmp_path: P
     )
 
 
+REFUSES = """
+    import sys
+    import threading
+
+    def refuse(event, args):
+        if event in ("compile", "exec"):
+            raise RuntimeError(event)
+
+    never = threading.Lock()
+    never.acquire()
+    sys.addaudithook(refuse)
+    never.acquire()
+"""
+
+
+def test_a_run_whose_program_lets_nothing_be_asked_is_ended_at_its_time(
+    start: Start, tmp_path: Path
+) -> None:
+    Program.write(tmp_path / "app.py", REFUSES)
+    code, _, err = finish(start("--timeout", "2", "--", "app.py"))
+    assert "[hang] not known: " in err
+    assert (code, err.splitlines()[-1]) == (124, "[end] ended by --timeout after 2 s, 0 stops")
+
+
 ASKED_LONG = """
     import time
 

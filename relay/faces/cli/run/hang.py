@@ -9,7 +9,7 @@ from typing import Any
 
 import trio
 
-from relay.errors import DebuggerTimeout, NotSupported
+from relay.errors import NotSupported, RelayError
 from relay.faces.cli.run.streams import RunStreams
 from relay.faces.cli.run.writers import RunWriter
 from relay.models.hangs import HangRequest
@@ -20,14 +20,15 @@ HANG_SECONDS = 2.0
 
 
 async def write_hang(session: Any, streams: RunStreams, writer: RunWriter, max_chars: int) -> None:
-    """What each thread waits for, after what was printed before. Raises RelayError if it has ended."""
+    """What each thread waits for, after what was printed before."""
     try:
         with trio.fail_after(HANG_SECONDS):
             found = await hang_report(session, body=HangRequest(max_chars=max_chars))
     except (trio.TooSlowError, NotSupported):
         return
-    except DebuggerTimeout as error:
-        await writer.noted(f"[hang] not known: {error.message}")
+    except RelayError as error:
+        if not session.is_over:
+            await writer.noted(f"[hang] not known: {error.message}")
         return
     await streams.catch_up()
     await writer.hung(found)

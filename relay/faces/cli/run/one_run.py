@@ -236,15 +236,21 @@ class OneRun:
         if self.interrupted is None and self._session.stop is not None:
             self._ends_at_stop = True  # when what is asked there is answered
             await self._signalled.wait()
+        await self._say_what_it_did()
+        self._is_late = self.interrupted is None and not self._session.is_over
+        self._is_ending = True
         with suppress(RelayError):  # it has ended meanwhile
-            await self._write_hang()
-            with trio.move_on_after(HITS_SECONDS):
-                await self._breakpoints.known()
-            if self._calls is not None:
-                await self._calls.keep()
-            self._is_late = self.interrupted is None and not self._session.is_over
-            self._is_ending = True
             await terminate(self._session)
+
+    async def _say_what_it_did(self) -> None:
+        """As far as it can still be asked: it may have ended meanwhile, or let nothing be asked."""
+        with suppress(RelayError):
+            await self._write_hang()
+        with suppress(RelayError), trio.move_on_after(HITS_SECONDS):
+            await self._breakpoints.known()
+        if self._calls is not None:
+            with suppress(RelayError):
+                await self._calls.keep()
 
     async def _write_hang(self) -> None:
         """What each thread waits for, of a program that runs."""
