@@ -49,7 +49,7 @@ class ProgramEvents(DebuggeeEvents):
         if self._session.phase is Phase.LAUNCHING:
             self._lifecycle.apply(Happening.STARTED)
         if (debuggee := self._session.debuggee) is not None:
-            debuggee.runs_on()
+            debuggee.may_ask()
         self._note("program started", pid=self._session.pid, launch_mode=launched.rung)
 
     def start_failed(self) -> None:
@@ -75,7 +75,7 @@ class ProgramEvents(DebuggeeEvents):
         self._note("program resumed", STEPS, thread_id=thread_id)
         if (debuggee := self._session.debuggee) is not None:
             debuggee.group.resumed()
-            debuggee.runs_on()
+            debuggee.may_ask()
 
     def released(self, thread_id: int, left: Stop) -> None:
         self._session.journey.resumed()

@@ -7,7 +7,7 @@ the debugger's affair.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from relay.actions import Suggestion
 from relay.errors import LaunchSyntaxError
@@ -50,6 +50,13 @@ class TextFault(Protocol):
     def offset(self) -> int: ...
 
 
+class NoCode(NamedTuple):
+    """Why a line is none of a program's, where more is known than that it has no code."""
+
+    reason: str
+    suggestion: str
+
+
 class SourceAnalysis(Protocol):
     """One source file. `executable` is sorted: the lines, from 1, at which a program can stop."""
 
@@ -64,3 +71,6 @@ class SourceAnalysis(Protocol):
 
     def nearest(self, line: int) -> int | None:
         """The nearest line with code: `line` itself, else the next, else the last before."""
+
+    def no_code(self, line: int) -> NoCode | None:
+        """What is known of why the line has no code, and what to do instead."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.api import Api, Session
+from tests.e2e.api import Api, Refused, Session
 from tests.failures.runs import run
 from tests.programs import Program
 
@@ -359,3 +359,8 @@ async def test_a_breakpoint_in_a_template_says_why_it_cannot_be(api: Api, progra
         " stop in Python code"
     )
     assert "function that the template calls" in placed["suggestion"]
+    with pytest.raises(Refused) as refused:
+        await session.post(
+            "/launch", script=page.text, record=[f"{page.text}:{page.line('divide')}:a"]
+        )
+    assert placed["message"] in refused.value.message

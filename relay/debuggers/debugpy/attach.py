@@ -47,7 +47,7 @@ from relay.session.debuggee.start_failures import relay_error_in
 from relay.session.session import Session
 
 HASTEN_SECONDS = 0.05
-"""How long an attach by port may look for the debuggee's socket: what is gained is 0.09."""
+"""How long an attach by port may look for the debuggee's socket: what is gained is 0.08."""
 
 TAKEN = "already being debugged"
 """What debugpy's adapter says to a second client."""

@@ -14,7 +14,7 @@ import sys
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import trio
 
@@ -22,6 +22,7 @@ from relay.debuggers.debugpy.debuggee import source_lines
 from relay.debuggers.debugpy.debuggee.source_lines import Analysis, ExpressionFault
 from relay.debuggers.debugpy.interpreter import Interpreter
 from relay.debuggers.debugpy.interpreter_query import identity_of, interpreter_of, run_python
+from relay.session.source_analysis import NoCode, SourceAnalysis
 from relay.session.source_text import LARGEST_SOURCE
 
 REMEMBERED = 256
@@ -33,11 +34,40 @@ LONGEST_EXPRESSION = 1000
 IN_THREAD_BYTES = 64 * 1024
 """Sources above this are compiled off the event loop."""
 
-_analyses: OrderedDict[tuple[Any, ...], Analysis] = OrderedDict()
+TEMPLATES = frozenset(
+    (".html", ".htm", ".xhtml", ".xml", ".jinja", ".jinja2", ".j2", ".djhtml", ".mako", ".mak")
+)
+"""How names of files end that are no Python, though each line may look like some."""
+BESIDE_TEMPLATE = (
+    "Set it in a function that the template calls, or stop on exceptions: the stack has the"
+    " template's own lines"
+)
+
+_analyses: OrderedDict[tuple[Any, ...], SourceAnalysis] = OrderedDict()
 _faults: OrderedDict[tuple[tuple[int, int], str], ExpressionFault | None] = OrderedDict()
 
 
-async def analyse(path: str, python_path: str) -> Analysis:
+class TemplateAnalysis(NamedTuple):
+    """The lines of a file that no program runs as they stand."""
+
+    texts: tuple[str, ...]
+    executable: tuple[int, ...] = ()
+    syntax_error: None = None
+
+    @property
+    def total_lines(self) -> int:
+        return len(self.texts)
+
+    def nearest(self, line: int) -> None:
+        """None has code."""
+
+    def no_code(self, line: int) -> NoCode:
+        """The same of every line."""
+        why = "the file is a template, and breakpoints stop in Python code"
+        return NoCode(f"No Python code at line {line}: {why}", BESIDE_TEMPLATE)
+
+
+async def analyse(path: str, python_path: str) -> SourceAnalysis:
     """Lines, code and syntax error of the file. Raises OSError if it cannot be read."""
     interpreter = await interpreter_of(python_path)
     key = (*identity_of(path), interpreter.version[:2])
@@ -56,7 +86,9 @@ def _bytes_remembered() -> int:
     return sum(size for _, _, size, *_ in _analyses)
 
 
-async def _compile(source: bytes, path: str, interpreter: Interpreter) -> Analysis:
+async def _compile(source: bytes, path: str, interpreter: Interpreter) -> SourceAnalysis:
+    if os.path.splitext(path)[1].lower() in TEMPLATES:
+        return TemplateAnalysis(source_lines.lines_of(source))
     if interpreter.version[:2] != sys.version_info[:2]:
         question = {"source": base64.b64encode(source).decode(), "filename": path}
         return Analysis.from_json((await _ask(interpreter, question))["analysis"])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from relay.errors import BreakpointInvalidLine, BreakpointNotFound
 from relay.models.breakpoints import BreakpointSpec, SetBreakpoints
 from relay.operations.breakpoints.breakpoints import remove_breakpoint, set_breakpoints
-from relay.operations.breakpoints.placing import is_template, place
+from relay.operations.breakpoints.placing import place
 from relay.session.session import Session
 
 
@@ -30,7 +30,7 @@ async def set_near(session: Session, file: str, line: int) -> NearBreakpoint:
     if not spot.verified and not spot.judged_by_adapter:
         analysis = await session.debugger.check_source(spot.path, session.config.python_path)
         found = analysis.nearest(line)
-        if found is None or is_template(spot.path):
+        if found is None:
             message = f"Cannot set a breakpoint at line {line} of {spot.path}: {spot.message}"
             raise BreakpointInvalidLine(message, file=spot.path, line=line)
         actual = found

@@ -25,17 +25,6 @@ from relay.session.state.breakpoints import Breakpoint
 from relay.session.state.hit_condition import check_hit_condition
 
 PENDING = "Source file not found. Breakpoint pending."
-TEMPLATES = frozenset(
-    (".html", ".htm", ".xhtml", ".xml", ".jinja", ".jinja2", ".j2", ".djhtml", ".mako", ".mak")
-)
-"""How names of files end that are no Python, though each line may look like some."""
-IN_TEMPLATE = (
-    "No Python code at line {}: the file is a template, and breakpoints stop in Python code"
-)
-BESIDE_TEMPLATE = (
-    "Set it in a function that the template calls, or stop on exceptions: the stack has the"
-    " template's own lines"
-)
 
 
 async def place(session: Session, spec: BreakpointSpec) -> Breakpoint:
@@ -165,21 +154,13 @@ async def _on_function_again(session: Session, breakpoint: Breakpoint) -> Breakp
 
 
 def _judged(analysis: SourceAnalysis, wanted: Breakpoint) -> Breakpoint:
-    if is_template(wanted.path):
-        words = IN_TEMPLATE.format(wanted.line)
-        return replace(wanted, verified=False, message=words, suggestion=BESIDE_TEMPLATE)
     verified = wanted.line in analysis.executable
     return replace(
         wanted,
         verified=verified,
         message=None if verified else _why_not(analysis, wanted.line),
-        suggestion=None if verified else _try_nearest(analysis, wanted.line),
+        suggestion=None if verified else _way_out(analysis, wanted.line),
     )
-
-
-def is_template(path: str) -> bool:
-    """Whether the file is none of Python's, by its name."""
-    return os.path.splitext(path)[1].lower() in TEMPLATES
 
 
 def change_warning(session: Session, breakpoint: Breakpoint) -> str | None:
@@ -254,7 +235,13 @@ def _why_not(analysis: SourceAnalysis, line: int) -> str:
     if analysis.syntax_error is not None:
         fault = analysis.syntax_error
         return f"The file has a syntax error at line {fault.line}: {fault.message}"
-    return f"No executable code at line {line}"
+    known = analysis.no_code(line)
+    return f"No executable code at line {line}" if known is None else known.reason
+
+
+def _way_out(analysis: SourceAnalysis, line: int) -> str | None:
+    known = analysis.no_code(line)
+    return _try_nearest(analysis, line) if known is None else known.suggestion
 
 
 def _try_nearest(analysis: SourceAnalysis, line: int) -> str | None:

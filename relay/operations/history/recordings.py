@@ -70,6 +70,8 @@ async def _check_line(session: Session, text: str, path: str, line: int) -> None
         _refuse(text, f"{path}: {error.strerror}")
     if (fault := analysis.syntax_error) is not None:
         _refuse(text, f"{path}, line {fault.line}: {fault.message}")
+    if (known := analysis.no_code(line)) is not None:
+        _refuse(text, known.reason)
     if line not in analysis.executable:
         near = analysis.nearest(line)
         _refuse(text, f"line {line} has no code" + (f": the nearest is {near}" if near else ""))

@@ -109,7 +109,7 @@ class Debuggee:
         self.dismissed = trio.Event()
         self.command_line = b""
         """As it was started; exec changes what the process has."""
-        self._pumps = Pumps(self, self._printed)
+        self._pumps = Pumps(self, self.may_ask)
 
     # Life ------------------------------------------------------------------------
 
@@ -200,11 +200,8 @@ class Debuggee:
         """Take what the program has printed so far out of its pipes, now."""
         self._pumps.drain()
 
-    def runs_on(self) -> None:
-        """It begins to run, or goes on."""
-        self._printed()
-
-    def _printed(self) -> None:
+    def may_ask(self) -> None:
+        """It has printed, or runs on: it may come to wait for input."""
         if self.stdin_watch is not None:
             self.stdin_watch.stir()
 

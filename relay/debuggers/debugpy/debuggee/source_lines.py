@@ -68,6 +68,9 @@ class Analysis(NamedTuple):
         """The nearest line with code: `line` itself, else the next, else the last before."""
         return nearest(self, line)
 
+    def no_code(self, line: int) -> None:
+        """Nothing more is known than that there is none: see `describe`."""
+
     def as_json(self) -> dict[str, Any]:
         """For another interpreter; `from_json` is the way back."""
         fault = self.syntax_error
@@ -91,13 +94,18 @@ def analyse(source: bytes, filename: str, optimize: int = -1) -> Analysis:
     `optimize` is the debuggee's level of `-O` (0 to 2; -1: as this interpreter runs).
     Takes as long as the compiler: about a second for 50,000 lines.
     """
-    texts = tuple(_split_lines(_decode(source)))
+    texts = lines_of(source)
     try:
         code = _compile(source, filename, "exec", optimize=optimize)
     except Exception as error:  # noqa: BLE001 - the compiler raises six kinds, see _fault
         return Analysis(len(texts), (), texts, _fault(error, texts))
     lines = sorted(set(_lines_with_code(code)))
     return Analysis(len(texts), tuple(lines), texts, None)
+
+
+def lines_of(source: bytes) -> tuple[str, ...]:
+    """The lines, without their ends."""
+    return tuple(_split_lines(_decode(source)))
 
 
 def nearest(analysis: Analysis, line: int) -> int | None:

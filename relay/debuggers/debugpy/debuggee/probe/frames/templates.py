@@ -8,12 +8,14 @@ nothing is imported, and nothing of the program runs.
 
 from __future__ import annotations
 
+import dis
 import os
 import sys
 import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from relay.debuggers.debugpy.debuggee.probe.frames.opcodes import begun_line
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import client_path
     from relay.debuggers.debugpy.debuggee.probe.hooks.patches import patch
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
@@ -116,17 +118,14 @@ def _jinja_place(frame: Any, line: int) -> ShownPlace:
         line = assigned[0] if len(assigned) == 1 else line
     pairs = [pair.partition("=") for pair in stored["_debug_info"].split("&") if pair]
     before = [int(own) for own, _, made in pairs if int(made) <= line]
-    path = code.co_filename
-    return ShownPlace(_absolute(path), before[-1] if before else 1, name)
+    return ShownPlace(_absolute(code.co_filename), before[-1] if before else 1, name)
 
 
 def _lines_with(code: Any, name: str) -> set[int]:
     """Lines of the code at which the attribute is asked for, of the parent template."""
-    import dis
-
     found, line, before = set(), 0, None
     for one in dis.get_instructions(code):
-        line = _line_of(one, line)
+        line = begun_line(one) or line
         if one.argval == name and getattr(before, "argval", None) == "parent_template":
             found.add(line)
         before = one
@@ -135,24 +134,14 @@ def _lines_with(code: Any, name: str) -> set[int]:
 
 def _parent_lines(code: Any) -> list[int]:
     """Lines of the code at which it learns which template it extends."""
-    import dis
-
     found, line, before = [], 0, ""
     for one in dis.get_instructions(code):
-        line = _line_of(one, line)
+        line = begun_line(one) or line
         is_store = one.opname.startswith("STORE") and one.argval == "parent_template"
         if is_store and before != "LOAD_CONST":  # there is none at first
             found.append(line)
         before = one.opname
     return found
-
-
-def _line_of(instruction: Any, before: int) -> int:
-    """The instruction's line, which is that of the one before if it begins none."""
-    known = getattr(instruction, "line_number", None)  # since Python 3.13 `starts_line` is no line
-    if known is None and type(instruction.starts_line) is int:
-        known = instruction.starts_line
-    return before if known is None else int(known)
 
 
 # Django --------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ _AT_EASE = frozenset(
 _RAISES = frozenset(dis.opmap[name] for name in ("RAISE_VARARGS", "RERAISE") if name in dis.opmap)
 _RESUMES_AT = dis.opmap.get("RESUME")
 _WANT = (RecursionError, MemoryError)
+_STARRED = 0x04  # of a code's flags: it takes any number of arguments
 
 
 def is_from_outside(error: BaseException) -> bool:
@@ -56,9 +57,7 @@ def _is_at_ease(entry: Any) -> bool:
 def _handles_signal(frame: Any) -> bool:
     """Whether a frame was called as a handler: with a signal's number, and the frame that it came in."""
     if frame.f_globals is globals():
-        return (
-            False  # one of these here; and to ask a frame for its variables may have it keep them
-        )
+        return False  # one of these here: a frame that is asked for its variables may keep them
     code, within = frame.f_code, frame.f_back
     names = code.co_varnames[: code.co_argcount + bool(code.co_flags & _STARRED)]
     given: list[Any] = []
@@ -84,6 +83,3 @@ def raise_soon(error: BaseException) -> None:
     given = ctypes.c_ulong(_this_ident()), ctypes.py_object(Held)
     # No call, after which the interpreter would look here.
     (_,) = itertools.starmap(set_error, (given,))
-
-
-_STARRED = 0x04  # of a code's flags: it takes any number of arguments

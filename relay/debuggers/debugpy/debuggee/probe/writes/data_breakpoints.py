@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     )
 
 _handler_of: Any = sys.modules["_signal"].getsignal  # the C function
+_EMPTY_HANDLER = "_sighandler_noop"  # asyncio's, which has a signal wake its event loop
 _IN_DICTS = ("attribute", "global", "item")
 _MOST_WATCHED = 100
 _LONGEST_VALUE = 1000
@@ -86,12 +87,7 @@ def data_set(
         watch = DataWatch(number, target, code)
         watch.note_of_class = note_of_class(target)
         watch.note_within = attempt(note_within, target, default="")
-        if (
-            target.kind in _IN_DICTS
-            and HAS_DICT_WATCHERS
-            and has_one_thread()
-            and not handles_signals()
-        ):
+        if target.kind in _IN_DICTS and may_watch_dicts():
             watch_by_dict(watch, target)
         data_state.watches[number] = watch
         try:
@@ -195,13 +191,18 @@ def watch_by_dict(watch: DataWatch, target: StateTarget) -> None:
         watch.owner = Strong(None)  # the dict is enough, and ends with its owner
 
 
+def may_watch_dicts() -> bool:
+    """Whether Python tells of writes, and nothing may come in between one and its report."""
+    return HAS_DICT_WATCHERS and has_one_thread() and not _handles_signals()
+
+
 def has_one_thread() -> bool:
     """Of the program's own. A watcher's callback lets other threads run in the middle of a write:
     one that writes to the same dict then would crash the interpreter."""
     return sum(map(is_program_thread, list(sys._current_frames()))) <= 1
 
 
-def handles_signals() -> bool:
+def _handles_signals() -> bool:
     """Whether a handler of the program's may come in the middle of a write. What it raises as a watcher's
     callback begins would be lost: nothing of Python can catch it there."""
     numbers = range(1, signal.NSIG)
@@ -210,13 +211,14 @@ def handles_signals() -> bool:
 
 def is_handler(number: int, handler: Any) -> bool:
     """Whether it is one of the program's that may raise. That of a Ctrl-C is there in every program."""
-    name = getattr(handler, "__name__", "")
     is_common = number in (signal.SIGINT, WAKING_SIGNAL)
-    return not is_common and callable(handler) and name != "_sighandler_noop"
+    is_empty = getattr(handler, "__name__", "") == _EMPTY_HANDLER
+    return not is_common and callable(handler) and not is_empty
 
 
 def leave_dicts() -> None:
-    """A second thread is about to start, or a handler of a signal is set: compare at lines what was watched by its dict."""
+    """Compare at lines what was watched by its dict: something may come in between a write and its
+    report from now on."""
     with data_state.lock:
         for watch in list(data_state.watches.values()):
             handle, watch.handle = watch.handle, None

@@ -70,8 +70,9 @@ _DATA_EVENTS = (
     *("PY_RETURN", "PY_YIELD", "PY_UNWIND"),
 )
 _DATA_TOOLS = (5, 4, 3)  # the highest is called first: a change is stopped for ahead of all else
-_LEADS_OUT = (threading.Thread.start.__code__, signal.signal.__code__)
-"""Code after which no dict may be watched."""
+_STARTS_THREAD, _SETS_HANDLER = threading.Thread.start.__code__, signal.signal.__code__
+_ENDS_DICTS = (_STARTS_THREAD, _SETS_HANDLER)
+"""Code after which dicts may no more be watched."""
 _MOST_IDLE = 1000  # events of a code that has nothing under way, before it has none any more
 
 
@@ -104,7 +105,7 @@ class DataMonitor:
         starts = {"PY_START": self._on_start, "PY_RESUME": self._on_resume}
         self._call({**starts, "PY_THROW": self._on_throw})
 
-        for code in _LEADS_OUT:
+        for code in _ENDS_DICTS:
             MONITORING.set_local_events(tool, code, MONITORING.events.PY_START)
 
     def _call(self, callbacks: dict[str, Any]) -> None:
@@ -117,7 +118,7 @@ class DataMonitor:
         if tool < 0:
             return
         self._end_skip()
-        give_back_tool(tool, _DATA_EVENTS, [*_LEADS_OUT, *self.codes])
+        give_back_tool(tool, _DATA_EVENTS, [*_ENDS_DICTS, *self.codes])
         self.codes.clear()
         self.exits.clear()
         self.armed.clear()
@@ -195,8 +196,8 @@ class DataMonitor:
     # Events
 
     def _on_start(self, code: Any, *_: Any) -> Any:
-        if code in _LEADS_OUT:
-            if code is _LEADS_OUT[0] or _sets_handler(frame_at(1)):
+        if code is _STARTS_THREAD or code is _SETS_HANDLER:
+            if code is _STARTS_THREAD or _sets_handler(frame_at(1)):
                 attempt(leave_dicts)
             return None
         attempt(self._meet, frame_at(1))
