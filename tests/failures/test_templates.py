@@ -207,9 +207,14 @@ async def test_calls_of_a_template_end_at_its_lines(api: Api, shop: Callable[...
     main, files = shop(JINJA2, base=BASE, cart=CART, foot=FOOT)
     session = await stopped(api, main, "render", "milk", "1")
     text = (await session.post("/calls", wait=30, max_chars=4000))["text"]
-    ends = re.findall(r"^ *([a-z._]+)\(.*raised.* at line (\d+)", text, re.MULTILINE)
-    wanted = [("root", "cart", "extends"), ("root", "base", "block"), ("block_body", "cart", "row")]
-    wanted.append(("root.macro", "cart", "cell"))
+    ends = re.findall(r"^ *([^(\n]+)\(.*raised.* at line (\d+)", text, re.MULTILINE)
+    top = "top-level template code of"
+    wanted = [
+        (f"{top} cart.html", "cart", "extends"),
+        (f"{top} base.html", "base", "block"),
+        ("block 'body' of cart.html", "cart", "row"),
+        ("template of cart.html", "cart", "cell"),
+    ]
     assert ends == [
         *((name, str(files[file].line(mark))) for name, file, mark in wanted),
         ("price", str(main.line("price"))),
@@ -346,6 +351,25 @@ async def test_a_stop_in_the_code_of_django_itself_stays_there(
     assert (location["function"], Path(location["path"]).name) == ("render_annotated", "base.py")
     top = (await frames_of(session))[0]
     assert (top["name"], Path(top["source"]["path"]).name) == ("render_annotated", "base.py")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_refused"),
+    [
+        ("notes.txt", "{{ total | shown('\\d') }}  # @line\n", True),
+        ("notes.txt", "print(f'{{{1}}}')  # @line\n", False),
+        ("tool", "shown = {'{{': 1}  # @line\n", False),
+        ("odd.py", "{{1}}  # @line\n", False),
+    ],
+)
+async def test_a_file_of_any_name_is_a_template_by_what_no_program_has(
+    api: Api, program: Write, name: str, text: str, is_refused: bool
+) -> None:
+    file = program(text, name)
+    session = await api.session(project_root=str(file.path.parent))
+    placed = await session.breakpoint(file.text, file.line("line"))
+    assert placed["verified"] is not is_refused
+    assert ("the file is a template" in (placed["message"] or "")) is is_refused
 
 
 async def test_a_breakpoint_in_a_template_says_why_it_cannot_be(api: Api, program: Write) -> None:

@@ -6,6 +6,7 @@ the debuggee's interpreter is asked, in a process of its own. Nothing is ever ru
 
 from __future__ import annotations
 
+import ast
 import base64
 import errno
 import json
@@ -87,7 +88,7 @@ def _bytes_remembered() -> int:
 
 
 async def _compile(source: bytes, path: str, interpreter: Interpreter) -> SourceAnalysis:
-    if os.path.splitext(path)[1].lower() in TEMPLATES:
+    if _is_template(source, path):
         return TemplateAnalysis(source_lines.lines_of(source))
     if interpreter.version[:2] != sys.version_info[:2]:
         question = {"source": base64.b64encode(source).decode(), "filename": path}
@@ -95,6 +96,23 @@ async def _compile(source: bytes, path: str, interpreter: Interpreter) -> Source
     if len(source) <= IN_THREAD_BYTES:
         return source_lines.analyse(source, path)
     return await trio.to_thread.run_sync(source_lines.analyse, source, path)
+
+
+def _is_template(source: bytes, path: str) -> bool:
+    """Whether it is no program, though it may look like one.
+
+    `{{ a }}` is a set of a set, which cannot be: no program has it as a statement.
+    """
+    ending = os.path.splitext(path)[1].lower()
+    if ending in TEMPLATES or ending.startswith(".py") or b"{{" not in source:
+        return ending in TEMPLATES
+    try:
+        with source_lines.muted_warnings():
+            statements = ast.parse(source).body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False  # and so it has no line with code
+    values = (one.value for one in statements if isinstance(one, ast.Expr))
+    return any(isinstance(one, ast.Set) and isinstance(one.elts[0], ast.Set) for one in values)
 
 
 async def check_expressions(texts: Sequence[str], python_path: str) -> list[ExpressionFault | None]:

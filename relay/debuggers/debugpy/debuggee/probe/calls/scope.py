@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from relay.debuggers.debugpy.debuggee.probe.frames.bytecode import names_bound_anew
     from relay.debuggers.debugpy.debuggee.probe.frames.code_table import CodeTable
     from relay.debuggers.debugpy.debuggee.probe.frames.stack_frames import is_debugger_file
+    from relay.debuggers.debugpy.debuggee.probe.frames.templates import template_name
     from relay.debuggers.debugpy.debuggee.probe.process.guard import attempt
     from relay.debuggers.debugpy.debuggee.probe.process.paths import absolute_path, real_path
     from relay.debuggers.debugpy.debuggee.probe.stops.functions import (
@@ -43,7 +44,9 @@ class OwnFunction:
         flags, names = code.co_flags, code.co_varnames
         self.number = -1  # the same for equal functions of one place
         self.code, self.line = code, code.co_firstlineno
-        self.name: str = attempt(qualified_name, frame, default=code.co_name)
+        self.name: str = template_name(frame) or attempt(
+            qualified_name, frame, default=code.co_name
+        )
         self.path: str = (attempt(place_of_code, code) or {"path": code.co_filename})["path"]
         self.suspends = bool(flags & _SUSPENDING)
         self.yields_values = bool(flags & _YIELDING)

@@ -73,6 +73,14 @@ def _as_client_knows(path: str) -> str:
     return path if path[:1] == "<" else str(files.map_file_to_client(path)[0])
 
 
+def template_name(frame: Any) -> str | None:
+    """What stands in the place of the function's name where no file is shown; None for any other."""
+    place = template_place(frame, frame.f_lineno or 1, True)
+    if place is None or place.path == WITHOUT_FILE:
+        return None if place is None else place.name
+    return f"{place.name} of {os.path.basename(place.path)}"
+
+
 def shown_line(frame: Any, line: int) -> int:
     """The line at which the frame is to be shown in its own file."""
     found = template_place(frame, line, True)
